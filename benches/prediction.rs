@@ -8,7 +8,7 @@ use std::process::Command;
 
 use support_programs::{build, root, run, warpline, work_folder};
 use warpline::models::find;
-use warpline::prediction::configurations::{all_blocks, followed, grid_for};
+use warpline::prediction::configurations::{Grids, all_blocks};
 use warpline::prediction::launch::Launch;
 use warpline::prediction::predict::{Model, predict};
 use warpline::prediction::subject::Subject;
@@ -35,13 +35,13 @@ fn main() {
     let (device, hierarchy, rates) = (found.run_device().unwrap().device, found.hierarchy().unwrap(), found.rates());
     let model =
         Model { key: "a100", device: &device, hierarchy: &hierarchy, rates: &rates, stated: Default::default() };
-    let blocks = all_blocks(&subject.launch);
-    let follows = followed(&subject, [1; 3]);
+    let grids = Grids::new(&subject, [1; 3]);
+    let blocks = all_blocks(&subject.launch, &grids.tiling);
     let mut slowest = (0.0f64, [0; 3]);
     let start = processor_seconds();
     for _ in 0..ROUNDS {
         for &block in &blocks {
-            let (grid, _) = grid_for(&subject, &launch, block, &follows);
+            let (grid, _) = grids.grid_for(&subject, &launch, block);
             let one = Launch::new(block, grid, launch.arguments.clone());
             let begin = processor_seconds();
             std::hint::black_box(predict(&subject, &one, &model).ok());

@@ -154,6 +154,43 @@ fn shared_memory_and_fixed_shapes_are_told() {
 }
 
 #[test]
+fn blocks_with_work_of_their_own_keep_their_number() {
+    let folder = work_folder("predict-own-work");
+    let recorded = profiled(&folder, [32, 4, 1], 70);
+    let other = profiled(&folder, [8, 8, 4], 50);
+    let cases: [(&str, &[&str], [u64; 3]); 3] = [
+        ("row_sums", &["--block", "256", "--set", "count=200"], [200, 1, 1]),
+        ("layers", &["--block", "256"], [4, 30, 5]),
+        ("flattened", &["--block", "32x8", "--set", "n=2495"], [10, 1, 1]),
+    ];
+    for (kernel, wishes, grid) in cases {
+        let name = format!("^{kernel}");
+        let found = document(&recorded, &folder, &[&["--kernel", &name][..], wishes].concat());
+        let got = &found["configurations"][0];
+        assert_eq!(got["grid"], serde_json::json!(grid), "{kernel}");
+        let want = simulated(&other, &folder, kernel);
+        near(&got["requests"], want.requests, 0.0, kernel);
+        near(&got["request_sectors"], want.sectors, 0.001, kernel);
+        near(&got["l2_load_bytes"], want.l2_loads, 0.01, kernel);
+        near(&got["dram_load_bytes"], want.dram_loads, 0.01, kernel);
+    }
+    // Of rows there are as many for all shapes, and shapes differ only where the code asks for the size of a block.
+    let rows = document(&recorded, &folder, &["--kernel", "^row_sums"]);
+    let grids = |found: &Value| {
+        let all = found["configurations"].as_array().expect("configurations").iter();
+        all.map(|one| (one["block"].clone(), one["grid"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(grids(&rows).len(), 5);
+    assert!(grids(&rows).iter().all(|(_, grid)| *grid == serde_json::json!([280, 1, 1])), "{:?}", grids(&rows));
+    let layers = document(&recorded, &folder, &["--kernel", "^layers"]);
+    assert_eq!(grids(&layers).len(), 5);
+    assert!(grids(&layers).iter().all(|(block, _)| block[1] == 1 && block[2] == 1), "{:?}", grids(&layers));
+    let told = |found: &Value, text: &str| found["assumptions"].to_string().contains(text);
+    assert!(told(&layers, "does not grow with its threads"));
+    assert!(told(&document(&recorded, &folder, &["--kernel", "^layers", "--block", "32x4"]), "uses blockDim.y"));
+}
+
+#[test]
 fn threads_that_the_code_lays_out_are_indices() {
     let folder = work_folder("predict-arranged");
     let recorded = profiled(&folder, [32, 4, 1], 70);

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use warpline_format::expression::ExpressionKind;
-
 use super::count::condition;
 use super::digits::taken_apart;
 use super::evaluate::{Evaluated, Value};
 use super::form::{THREADS, block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
+use super::tiling::Tiling;
 use crate::profile::model::Parameter;
 
 /// Threads of a block, at most.
@@ -36,18 +35,20 @@ pub fn is_block(block: [u32; 3]) -> bool {
     threads.is_some_and(|threads| (1..=MOST_THREADS).contains(&threads)) && block[2] <= MOST_DEEP
 }
 
-/// Powers of two along the axes that a launch uses, 64 to 1024 threads together, and the launch's own shape.
-pub fn all_blocks(launch: &Launch) -> Vec<[u32; 3]> {
+/// Powers of two along the axes that a launch uses and whose size may change, 64 to 1024 threads together, and the launch's own
+/// shape.
+pub fn all_blocks(launch: &Launch, tiling: &Tiling) -> Vec<[u32; 3]> {
     let uses = |axis: usize| launch.block[axis] > 1 || launch.grid[axis] > 1;
-    let along = |axis: usize| {
-        (0..=10).map(|log| 1u32 << log).take_while(move |&size| size == 1 || uses(axis)).collect::<Vec<_>>()
+    let along = |axis: usize| match tiling.free[axis] && uses(axis) {
+        true => (0..=10).map(|log| 1u32 << log).collect(),
+        false => vec![launch.block[axis]],
     };
     let mut found = Vec::new();
     for z in along(2) {
         for y in along(1) {
             for x in along(0) {
                 let block = [x, y, z];
-                if is_block(block) && x * y * z >= FEWEST_THREADS {
+                if is_block(block) && block.iter().product::<u32>() >= FEWEST_THREADS {
                     found.push(block);
                 }
             }
@@ -64,6 +65,8 @@ pub fn all_blocks(launch: &Launch) -> Vec<[u32; 3]> {
 pub enum GridRule {
     /// It covers as many indices as the recorded one, along each axis.
     SameIndices,
+    /// It has as many blocks as the recorded one along an axis where each has work of its own, however many threads it has.
+    SameBlocks,
     /// Along an axis it follows the parameter of this name, as the recorded one did.
     Parameter(String),
     /// It was given.
@@ -72,16 +75,65 @@ pub enum GridRule {
 
 /// A parameter that a grid follows along an axis.
 #[derive(Clone, Copy, Debug)]
-pub struct Followed<'a> {
+struct Followed<'a> {
     /// It.
-    pub parameter: &'a Parameter,
-    /// Indices that a thread goes over, as the code says.
-    pub per_thread: u32,
+    parameter: &'a Parameter,
+    /// Indices that a block goes over for each of those from a block to the next, as the code says.
+    per_step: u32,
+}
+
+/// How the grid of a kernel goes with the shape of its blocks.
+pub struct Grids<'a> {
+    /// Which axes may change.
+    pub tiling: Tiling,
+    /// By axis.
+    followed: [Option<Followed<'a>>; 3],
+}
+
+impl<'a> Grids<'a> {
+    /// Of the subject, whose threads do `fold` points along each axis.
+    pub fn new(subject: &Subject<'a>, fold: [u32; 3]) -> Grids<'a> {
+        let tiling = Tiling::of(subject);
+        Grids { tiling, followed: followed(subject, &tiling, fold) }
+    }
+
+    /// The grid for blocks that go over so many points: by the parameters that it follows, else as many blocks as cover the indices
+    /// that the recorded launch covered.
+    pub fn grid_for(&self, subject: &Subject<'_>, launch: &Launch, points: [u32; 3]) -> ([u32; 3], Vec<GridRule>) {
+        let recorded = subject.recorded;
+        let mut rules = Vec::new();
+        let grid = std::array::from_fn(|axis| {
+            let by = self.followed[axis].and_then(|one| {
+                let known = launch.arguments.get(&(one.parameter.number, one.parameter.offset))?;
+                Some((one, *known))
+            });
+            let (covered, rule, per_step) = match by {
+                Some((Followed { parameter: one, per_step }, value)) => {
+                    (value, GridRule::Parameter(subject.parameter_name(one.number, one.offset)), per_step)
+                }
+                None => {
+                    let covered = u64::from(recorded.grid[axis]).saturating_mul(self.tiling.step(axis, recorded.block));
+                    let keeps = self.tiling.keeps_blocks(axis);
+                    (covered, if keeps { GridRule::SameBlocks } else { GridRule::SameIndices }, 1)
+                }
+            };
+            let is_used = match rule {
+                GridRule::SameBlocks => recorded.grid[axis] > 1,
+                _ => recorded.grid[axis] > 1 || recorded.block[axis] > 1,
+            };
+            if is_used && !rules.contains(&rule) {
+                rules.push(rule);
+            }
+            let of_block = self.tiling.step(axis, points).saturating_mul(u64::from(per_step));
+            u32::try_from(covered.div_ceil(of_block).max(1)).unwrap_or(u32::MAX)
+        });
+        (grid, rules)
+    }
 }
 
 /// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
-/// for the sake of a rim, divided by the indices of a block and rounded up. Threads of the subject's code do `fold` points along each.
-pub fn followed<'a>(subject: &Subject<'a>, fold: [u32; 3]) -> [Option<Followed<'a>>; 3] {
+/// for the sake of a rim, divided by the indices of a block and rounded up.
+fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Option<Followed<'a>>; 3] {
     let recorded = subject.recorded;
     // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is.
     let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(1)), ..subject.launch.clone() };
@@ -107,62 +159,28 @@ pub fn followed<'a>(subject: &Subject<'a>, fold: [u32; 3]) -> [Option<Followed<'
             }
         });
     }
+    let points = std::array::from_fn(|axis| recorded.block[axis].saturating_mul(fold[axis]));
     std::array::from_fn(|axis| {
-        let threads = u64::from(recorded.block[axis]);
-        let folded = i64::from(recorded.block[axis]) * i64::from(fold[axis]);
+        // Threads of folded code go over more indices than those of the recorded launch.
+        let (step, recorded_step) = (tiling.step(axis, points), tiling.step(axis, recorded.block));
         let value =
             |one: &Parameter| subject.launch.arguments.get(&(one.number, one.offset)).map(|&value| value as i64);
-        let fits = |one: &Parameter, per_thread: u32, needed: i64| {
+        let fits = |one: &Parameter, per_step: u32, needed: i64| {
             let value = value(one).filter(|value| *value > 0 && (0..=MOST_RIM).contains(&(value - needed)));
-            let blocks = value.map(|value| value.unsigned_abs().div_ceil(threads * u64::from(per_thread)));
+            let of_block = recorded_step.saturating_mul(u64::from(per_step));
+            let blocks = value.map(|value| value.unsigned_abs().div_ceil(of_block));
             blocks == Some(u64::from(recorded.grid[axis]))
         };
         let mut found = Vec::new();
-        for (&of_block, &needed) in needed[axis].iter().filter(|(of_block, _)| *of_block % folded == 0) {
-            let Ok(per_thread) = u32::try_from(of_block / folded) else { continue };
-            let fitting = subject.addresses.parameters.iter().filter(|one| fits(one, per_thread, needed));
-            found.extend(fitting.map(|parameter| Followed { parameter, per_thread }));
+        for (&of_block, &needed) in &needed[axis] {
+            let of_block = of_block.unsigned_abs();
+            let per_step = u32::try_from(of_block / step).ok().filter(|_| of_block.is_multiple_of(step));
+            let Some(per_step) = per_step else { continue };
+            let fitting = subject.addresses.parameters.iter().filter(|one| fits(one, per_step, needed));
+            found.extend(fitting.map(|parameter| Followed { parameter, per_step }));
         }
-        found.into_iter().min_by_key(|one| (value(one.parameter), one.per_thread))
+        found.into_iter().min_by_key(|one| (value(one.parameter), one.per_step))
     })
-}
-
-/// The grid for a block shape: by the parameters that it follows, else as many blocks as cover the indices that the recorded
-/// launch covered.
-pub fn grid_for(
-    subject: &Subject<'_>,
-    launch: &Launch,
-    block: [u32; 3],
-    followed: &[Option<Followed<'_>>; 3],
-) -> ([u32; 3], Vec<GridRule>) {
-    let recorded = subject.recorded;
-    let mut rules = Vec::new();
-    let grid = std::array::from_fn(|axis| {
-        let by = followed[axis].and_then(|one| {
-            let known = launch.arguments.get(&(one.parameter.number, one.parameter.offset))?;
-            Some((one, *known))
-        });
-        let (covered, rule, per_thread) = match by {
-            Some((Followed { parameter: one, per_thread }, value)) => {
-                (value, GridRule::Parameter(subject.parameter_name(one.number, one.offset)), per_thread)
-            }
-            None => (u64::from(recorded.grid[axis]) * u64::from(recorded.block[axis]), GridRule::SameIndices, 1),
-        };
-        if recorded.grid[axis] * recorded.block[axis] > 1 && !rules.contains(&rule) {
-            rules.push(rule);
-        }
-        let of_block = u64::from(block[axis]) * u64::from(per_thread);
-        u32::try_from(covered.div_ceil(of_block).max(1)).unwrap_or(u32::MAX)
-    });
-    (grid, rules)
-}
-
-/// Whether the code's addresses change with the size of a block. Where they do not and still change with its number, the shape is
-/// written into the code, and another one would touch other memory.
-pub fn is_free(subject: &Subject<'_>) -> bool {
-    let any =
-        |wanted: fn(&ExpressionKind) -> bool| subject.addresses.expressions.iter().any(|entry| wanted(&entry.kind));
-    any(|kind| matches!(kind, ExpressionKind::BlockSize(_))) || !any(|kind| matches!(kind, ExpressionKind::Block(_)))
 }
 
 /// Axes along which blocks of another size cover the same elements: wherever the number of the block moves an address, it does so
@@ -202,6 +220,8 @@ mod tests {
     #[test]
     fn all_shapes_keep_to_the_axes_in_use() {
         let launch = |block, grid| Launch::new(block, grid, Default::default());
+        let free = |free: [bool; 3]| Tiling { free, steps: [[false; 3]; 3] };
+        let all_blocks = |launch: &Launch| super::all_blocks(launch, &free([true; 3]));
         assert_eq!(
             all_blocks(&launch([256, 1, 1], [4, 1, 1])),
             [[64, 1, 1], [128, 1, 1], [256, 1, 1], [512, 1, 1], [1024, 1, 1]]
@@ -209,5 +229,8 @@ mod tests {
         let plane = all_blocks(&launch([16, 16, 1], [4, 4, 1]));
         assert!(plane.iter().all(|block| block[2] == 1) && plane.contains(&[1, 64, 1]) && plane.len() == 45);
         assert!(all_blocks(&launch([20, 5, 1], [4, 4, 1])).contains(&[20, 5, 1]));
+        let rows = super::all_blocks(&launch([96, 1, 1], [8, 500, 1]), &free([true, false, false]));
+        assert_eq!(rows.len(), 6);
+        assert!(rows.iter().all(|block| block[1] == 1) && rows.contains(&[96, 1, 1]));
     }
 }

@@ -19,4 +19,5 @@ pub mod predict;
 pub mod request;
 pub mod stepped;
 pub mod subject;
+pub mod tiling;
 pub mod traffic;

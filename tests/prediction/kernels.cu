@@ -254,6 +254,43 @@ __global__ void arranged(const float4 *in, float4 *out, int pitch, int rows)
     }
 }
 
+// A block to a row, however many threads it has.
+__global__ void row_sums(const float *in, float *out, int count, int length)
+{
+    __shared__ float partial[1024];
+    int row = blockIdx.x;
+    if (row >= count) {
+        return;
+    }
+    float sum = 0;
+    for (int at = threadIdx.x; at < length; at += blockDim.x) {
+        sum += in[row * length + at];
+    }
+    partial[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        out[row] = partial[0];
+    }
+}
+
+// Threads along x, blocks alone along y and z.
+__global__ void layers(float *all, int nx, int ny)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x < nx) {
+        all[(blockIdx.z * ny + blockIdx.y) * nx + x] += 1;
+    }
+}
+
+// Blocks whose threads along x and y share a line of elements.
+__global__ void flattened(float *all, int n)
+{
+    int i = blockIdx.x * (blockDim.x * blockDim.y) + threadIdx.y * blockDim.x + threadIdx.x;
+    if (i < n) {
+        all[i] += 1;
+    }
+}
+
 template <typename T> T *array(size_t count)
 {
     T *pointer = nullptr;
@@ -322,6 +359,9 @@ int main(int argc, char **argv)
     arranged<<<blocks(1003, line / 8), line>>>(table, copy, 40, 1003);
     past<<<blocks(many, line), line>>>(array<float>(4096), array<float>(many + 2048), c, many);
     add_pairs<<<blocks(many, line), line>>>(x, array<float>(many), many);
+    row_sums<<<4 * n, line>>>(array<float>(4 * n * 1000), array<float>(4 * n), 4 * n, 1000);
+    layers<<<dim3(blocks(1000, line), 30, 5), line>>>(array<float>(1000 * 30 * 5), 1000, 30);
+    flattened<<<blocks(many, line), flat>>>(array<float>(many), many);
     chase<<<1, 32>>>(index, n, 10);
     bool good = cudaDeviceSynchronize() == cudaSuccess;
     puts(good ? "kernels: ok" : "kernels: failed");

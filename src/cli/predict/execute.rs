@@ -9,12 +9,13 @@ use crate::cli::models::chosen::{Chosen, choose};
 use crate::cli::models::default_model::{self, DefaultModel};
 use crate::cli::output;
 use crate::exit_code;
-use crate::prediction::configurations::{self, GridRule};
+use crate::prediction::configurations::GridRule;
 use crate::prediction::count::Basis;
 use crate::prediction::document::{self, Configuration, Document, RecordedSite, Refused, Size, Sizes};
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, Refusal, predict};
 use crate::prediction::subject::Subject;
+use crate::prediction::tiling::Tiling;
 use crate::profile::model::Kernel;
 use crate::profile::{self, Profile, nine_digits};
 use crate::report;
@@ -260,19 +261,27 @@ fn assumptions(
     for rule in rules {
         all.push(match rule {
             GridRule::SameIndices => "grids cover as many indices along each axis as the recorded one".to_owned(),
+            GridRule::SameBlocks => "grids have as many blocks as the recorded one along an axis where a block's work does not grow with its threads".to_owned(),
             GridRule::Parameter(name) => format!("grids follow {name}, as the recorded one does"),
             GridRule::Given => "the grid is the one given".to_owned(),
         });
     }
     let other_shapes = launches.iter().any(|(launch, _)| launch.block != subject.recorded.block);
-    if wishes.recorded_shape_only() || (other_shapes && !configurations::is_free(subject)) {
-        let so = match other_shapes {
-            true => "which has to change with it",
-            false => "so of all shapes only the recorded one is predicted",
-        };
-        all.push(format!(
-            "no address of this kernel uses blockDim: the shape of its blocks is written into the code, {so}"
-        ));
+    let tiling = Tiling::of(subject);
+    if wishes.recorded_shape_only() && !other_shapes {
+        all.push(
+            "no address of this kernel uses blockDim: the shape of its blocks is written into the code, so of all shapes only the recorded \
+             one is predicted"
+                .to_owned(),
+        );
+    }
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate().filter(|(axis, _)| !tiling.free[*axis]) {
+        if launches.iter().any(|(launch, _)| launch.block[axis] != subject.recorded.block[axis]) {
+            all.push(format!(
+                "no address of this kernel uses blockDim.{name}: the size of its blocks along {name} is written into the code, which has \
+                 to change with it"
+            ));
+        }
     }
     if wishes.changes() {
         all.push("pointers lead to the allocations of the run, whatever their sizes".to_owned());

@@ -3,9 +3,10 @@
 use crate::cli::Failure;
 use crate::cli::args::PredictArguments;
 use crate::exit_code;
-use crate::prediction::configurations::{Followed, GridRule, all_blocks, followed, grid_for, is_block, is_free, sizes};
+use crate::prediction::configurations::{GridRule, Grids, all_blocks, is_block, sizes};
 use crate::prediction::launch::Launch;
 use crate::prediction::subject::Subject;
+use crate::prediction::tiling::Tiling;
 use crate::profile::model::Parameter;
 
 /// What is asked for.
@@ -41,15 +42,16 @@ impl Wishes {
                 Some(sizes(text).ok_or_else(|| usage(format!("--grid takes sizes as 128x64x1, not `{text}`")))?)
             }
         };
+        let tiling = Tiling::of(subject);
         let mut blocks = Vec::new();
         let mut recorded_shape_only = false;
         for text in arguments.block.split(',') {
             if text.trim() == "all" {
                 // A shape that is written into the code is the only one that the code is right for.
-                recorded_shape_only = !is_free(subject);
+                recorded_shape_only = !tiling.is_free();
                 match recorded_shape_only {
                     true => blocks.push(subject.launch.block),
-                    false => blocks.extend(all_blocks(&subject.launch)),
+                    false => blocks.extend(all_blocks(&subject.launch, &tiling)),
                 }
                 continue;
             }
@@ -84,8 +86,8 @@ impl Wishes {
 
     /// All launches, with how their grids came to be.
     pub(super) fn launches(&self, subject: &Subject<'_>) -> Vec<(Launch, Vec<GridRule>)> {
-        let followed = followed(subject, self.fold);
-        let each = self.blocks.iter().map(|&block| self.launch(subject, block, &self.base, &followed));
+        let grids = Grids::new(subject, self.fold);
+        let each = self.blocks.iter().map(|&block| self.launch(subject, block, &self.base, &grids));
         each.collect()
     }
 
@@ -94,13 +96,13 @@ impl Wishes {
         subject: &Subject<'_>,
         block: [u32; 3],
         base: &Launch,
-        followed: &[Option<Followed<'_>>; 3],
+        grids: &Grids<'_>,
     ) -> (Launch, Vec<GridRule>) {
         let (grid, rules) = match self.grid {
             Some(grid) => (grid, vec![GridRule::Given]),
             None => {
                 let points = std::array::from_fn(|axis| block[axis].saturating_mul(self.fold[axis]));
-                grid_for(subject, base, points, followed)
+                grids.grid_for(subject, base, points)
             }
         };
         (Launch::new(block, grid, base.arguments.clone()), rules)
@@ -110,11 +112,11 @@ impl Wishes {
     pub(super) fn sizes(&self, subject: &Subject<'_>, block: [u32; 3]) -> Option<(&str, Vec<(i64, Launch)>)> {
         let (name, values) = self.over.as_ref()?;
         let parameter = subject.parameter(name)?;
-        let followed = followed(subject, self.fold);
+        let grids = Grids::new(subject, self.fold);
         let each = values.iter().map(|&value| {
             let mut base = self.base.clone();
             base.arguments.insert((parameter.number, parameter.offset), kept(value, parameter.bytes));
-            (value, self.launch(subject, block, &base, &followed).0)
+            (value, self.launch(subject, block, &base, &grids).0)
         });
         Some((name, each.collect()))
     }

@@ -6,7 +6,7 @@ use super::super::gain::gain_of;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::models;
-use crate::prediction::configurations::{all_blocks, followed, grid_for, is_free, tiled_axes};
+use crate::prediction::configurations::{Grids, all_blocks, tiled_axes};
 use crate::prediction::count::Basis;
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, predict};
@@ -37,7 +37,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let subject = Subject::new(context.profile, kernel).ok()?;
     let recorded = subject.recorded;
     // Shared memory is laid out for a shape; so is code that does not ask for the size of its blocks.
-    if !is_free(&subject) || recorded.static_shared_bytes > 0 || recorded.dynamic_shared_bytes > 0 {
+    let grids = Grids::new(&subject, [1; 3]);
+    if !grids.tiling.is_free() || recorded.static_shared_bytes > 0 || recorded.dynamic_shared_bytes > 0 {
         return None;
     }
     let simulated = recorded.metrics.get("global")?.dram?;
@@ -57,18 +58,17 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     if !is_sure(&now) || (moved(&now) - simulated).abs() > MOST_APART * simulated {
         return None;
     }
-    let follows = followed(&subject, [1; 3]);
     let tiled = tiled_axes(&subject);
     let alike = |block: &[u32; 3]| {
         *block != recorded.block
             && block.iter().product::<u32>() == subject.launch.threads()
             && (0..3).all(|axis| tiled[axis] || block[axis] == recorded.block[axis])
     };
-    let shapes: Vec<[u32; 3]> = all_blocks(&subject.launch).into_iter().filter(alike).collect();
+    let shapes: Vec<[u32; 3]> = all_blocks(&subject.launch, &grids.tiling).into_iter().filter(alike).collect();
     // Evenly spread over those that there are.
     let step = shapes.len().div_ceil(MOST_SHAPES).max(1);
     let others = shapes.into_iter().step_by(step).filter_map(|block| {
-        let (grid, _) = grid_for(&subject, &subject.launch, block, &follows);
+        let (grid, _) = grids.grid_for(&subject, &subject.launch, block);
         let launch = Launch::new(block, grid, subject.launch.arguments.clone());
         predict(&subject, &launch, &model).ok().filter(is_sure)
     });

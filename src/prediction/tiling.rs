@@ -1,0 +1,81 @@
+//! How a kernel divides its work among blocks: along which axes the size of a block may change, and with which sizes the indices
+//! grow from a block to the next.
+
+use warpline_format::expression::ExpressionKind;
+
+use super::evaluate::{Evaluated, Value};
+use super::form::block;
+use super::launch::Launch;
+use super::subject::Subject;
+
+/// What the shape of a block has to do with the indices that a kernel computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiling {
+    /// By axis: the code asks for the size of a block along it. Where it does not, the size is written into the code, or all
+    /// threads along the axis do the same.
+    pub free: [bool; 3],
+    /// By axis of the grid: the axes of a block with whose sizes some index grows from a block to the next. Where there are none, a
+    /// block's work does not depend on how many threads it has, as where each block has a row of a matrix.
+    pub steps: [[bool; 3]; 3],
+}
+
+impl Tiling {
+    /// Of a kernel, by its recorded launch.
+    pub fn of(subject: &Subject<'_>) -> Tiling {
+        let has = |wanted: &dyn Fn(&ExpressionKind) -> bool| {
+            subject.addresses.expressions.iter().any(|entry| wanted(&entry.kind))
+        };
+        let free = std::array::from_fn(|axis| {
+            has(&|kind| matches!(kind, ExpressionKind::BlockSize(of) if usize::from(*of) == axis))
+        });
+        let mut steps = [[false; 3]; 3];
+        for size in (0..3).filter(|&axis| free[axis]) {
+            let [small, large] = halved(&subject.launch, size).map(|one| Evaluated::new(subject.addresses, &one));
+            for id in 0..subject.addresses.expressions.len() {
+                let (Value::Form(small), Value::Form(large)) = (small.value(id as u32), large.value(id as u32)) else {
+                    continue;
+                };
+                for (axis, steps) in steps.iter_mut().enumerate() {
+                    let (small, large) = (small.factor(block(axis)), large.factor(block(axis)));
+                    steps[size] |= small != 0 && small.checked_mul(2) == Some(large);
+                }
+            }
+        }
+        // Where the number of a block is in no expression, nothing says how blocks divide the work: they cover the same indices.
+        for (axis, steps) in steps.iter_mut().enumerate() {
+            let is_used = has(&|kind| matches!(kind, ExpressionKind::Block(of) if usize::from(*of) == axis));
+            steps[axis] |= !is_used;
+        }
+        Tiling { free, steps }
+    }
+
+    /// Whether the shape of a block may change at all.
+    pub fn is_free(&self) -> bool {
+        self.free.contains(&true)
+    }
+
+    /// Indices along an axis from a block of these sizes to the next.
+    pub fn step(&self, axis: usize, sizes: [u32; 3]) -> u64 {
+        let along = sizes.into_iter().zip(self.steps[axis]).filter(|(_, counts)| *counts);
+        along.fold(1, |product, (size, _)| product.saturating_mul(u64::from(size)))
+    }
+
+    /// Whether the number of blocks along an axis does not depend on their shape.
+    pub fn keeps_blocks(&self, axis: usize) -> bool {
+        !self.steps[axis].contains(&true)
+    }
+}
+
+/// Two launches of as many threads along an axis, the second with blocks of twice the size there.
+fn halved(launch: &Launch, axis: usize) -> [Launch; 2] {
+    let with = |block_size: u32, grid_size: u32| {
+        let (mut block, mut grid) = (launch.block, launch.grid);
+        (block[axis], grid[axis]) = (block_size, grid_size);
+        Launch::new(block, grid, launch.arguments.clone())
+    };
+    let (block, grid) = (launch.block[axis], launch.grid[axis]);
+    match block % 2 {
+        0 => [with(block / 2, grid.saturating_mul(2)), with(block, grid)],
+        _ => [with(block, grid.saturating_mul(2)), with(block.saturating_mul(2), grid)],
+    }
+}
