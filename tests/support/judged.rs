@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 pub struct Judged {
     program: &'static str,
     folder: &'static str,
+    /// Options of the run.
+    model: &'static [&'static str],
     built: OnceLock<PathBuf>,
     document: OnceLock<Value>,
 }
@@ -16,7 +18,13 @@ pub struct Judged {
 impl Judged {
     /// `program` from the root of the repository on; `folder` is the test file's own.
     pub const fn new(program: &'static str, folder: &'static str) -> Judged {
-        Judged { program, folder, built: OnceLock::new(), document: OnceLock::new() }
+        Judged { program, folder, model: &[], built: OnceLock::new(), document: OnceLock::new() }
+    }
+
+    /// The same, profiled for the A100 instead of the model of the architecture that it is built for.
+    #[allow(dead_code, reason = "not every file of tests needs it")]
+    pub const fn on_a100(program: &'static str, folder: &'static str) -> Judged {
+        Judged { program, folder, model: &["--gpu", "a100"], built: OnceLock::new(), document: OnceLock::new() }
     }
 
     fn executable(&self) -> &PathBuf {
@@ -32,7 +40,7 @@ impl Judged {
         let folder = work_folder(&format!("{}-{name}", self.folder));
         let profile = folder.join("profile.wlprof");
         let mut command = Command::new(warpline());
-        command.arg("run").arg("-o").arg(&profile).arg("--").arg(executable).args(arguments);
+        command.arg("run").args(self.model).arg("-o").arg(&profile).arg("--").arg(executable).args(arguments);
         let outcome = run(&mut command, &folder, "run");
         assert!(outcome.status.success(), "{}", outcome.describe());
         let mut command = Command::new(warpline());

@@ -11,6 +11,8 @@ use crate::profile::model::{Kernel, Severity};
 const FEW: f64 = 8.0;
 /// Least share of the kernel's time that the units are busy.
 const LEAST_BUSY: f64 = 0.3;
+/// The same where the GPU has many units: only double precision that nobody wanted and everything waits for is worth a word.
+const LEAST_BUSY_OF_MANY: f64 = 0.9;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
@@ -22,7 +24,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let estimate = context.estimate(kernel)?;
     let limit = estimate.limits.iter().find(|limit| limit.name == "fp64")?;
     let slowest = estimate.limits.first()?.seconds;
-    if ratio < FEW || slowest <= 0.0 || limit.seconds / slowest < LEAST_BUSY {
+    let has_few = ratio >= FEW;
+    let least_busy = if has_few { LEAST_BUSY } else { LEAST_BUSY_OF_MANY };
+    if slowest <= 0.0 || limit.seconds / slowest < least_busy {
         return None;
     }
     let lines = context.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);
@@ -37,6 +41,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             .fold(0, u64::saturating_add)
     };
     let mixed = moved(true) < moved(false) / 4;
+    if !has_few && !mixed {
+        return None;
+    }
     let all: u64 = kernel.instructions.get("fp64").map_or(0, |count| count.lanes);
     let reason = format!(
         "{} double-precision operations, {} of them on this line, and the GPU makes {ratio:.0} single-precision results in the time of one: \
@@ -44,14 +51,21 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         words::count(all),
         words::percent(share(doubles(&worst), all)),
         words::time(limit.seconds),
-        if mixed { "; the kernel loads and stores floats, so that constants or functions make it double" } else { "" },
+        if mixed {
+            "; the kernel loads and stores floats, so that constants, functions or variables make it double"
+        } else {
+            ""
+        },
     );
     let cure = if mixed {
-        "write constants with an f (0.5f) and call the functions for float (sinf, sqrtf), so that nothing is promoted to double"
+        "write constants with an f (0.5f), call the functions for float (sinf, sqrtf), and declare variables as float where its seven \
+         digits are enough, so that nothing is promoted to double"
     } else {
         "use float where its seven digits are enough, or run on a GPU with full double-precision rate"
     };
     let saving = Saving::of("fp64", limit.amount as f64);
+    let single = estimate.limits.iter().find(|limit| limit.name == "fp32").map_or(0.0, |limit| limit.seconds);
+    let instead = single + limit.seconds / ratio;
     let draft = Draft::new(reason, cure)
         .at_frame(Some(&crate::profile::model::Frame {
             function: String::new(),
@@ -63,11 +77,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("fp64_operations", all as f64)
         .evidence("fp64_seconds", limit.seconds)
         .evidence("fp32_per_fp64", ratio)
-        .gain(context.gain(
-            kernel,
-            &saving,
-            "the same arithmetic in single precision, which takes no part of these units",
-        ))
+        .gain(context.gain_for(kernel, &saving, instead, "the same arithmetic in single precision, on its own units"))
         .score(context.waste(kernel, &saving, share(doubles(&worst), all)));
     // Where memory takes longer, the units keep up.
     Some(if draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })

@@ -45,11 +45,10 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     // Where an index out of memory says where lanes begin, as a row of a sparse matrix, no layout aligns them.
     let loaded = |access: &Access<'_>| access.operand.is_some_and(|operand| operand.loaded_index);
     let hit = |access: &&&Access<'_>| plain(access) && !loaded(access) && access.sums.excess_share() >= LEAST_EXCESS;
-    let worst = accesses
-        .iter()
-        .filter(hit)
-        .max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
-    let of_kernel = super::strided_access::excess_of_kernel(context, worst);
+    let hits: Vec<&Access<'_>> = accesses.iter().filter(hit).copied().collect();
+    let worst =
+        *hits.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
+    let of_kernel: f64 = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
     if of_kernel < LEAST_OF_KERNEL {
         return None;
     }
@@ -118,7 +117,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
-    let saving = Saving::of_coalescing(&[worst], context);
+    let saving = Saving::of_coalescing(&hits, context);
     let waste = context.waste(worst.kernel, &saving, of_kernel);
     // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
     let score = waste.max(of_kernel * context.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
