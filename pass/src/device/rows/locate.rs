@@ -2,7 +2,9 @@
 
 use crate::llvm::debug::{Location, Scope};
 use crate::llvm::metadata::{LOCATION, NEAR, location};
+use crate::llvm::value::Opcode;
 use crate::llvm::{Block, Value};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// A location and whether it is only near the truth.
@@ -24,7 +26,7 @@ pub(in crate::device) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c
     Location::of(instruction).filter(|location| location.line() != 0)
 }
 
-/// How many steps a value is followed to its uses.
+/// How many steps a value is followed to its uses, or to what makes it.
 const STEPS: u32 = 3;
 
 /// Where the value of a load is used first in the source. A load that was moved out of a loop, or made of several, has lost its
@@ -37,6 +39,23 @@ fn first_use(load: Value<'_>) -> Option<Location<'_>> {
             return Some(first);
         }
         users = users.into_iter().flat_map(Value::users).collect();
+    }
+    None
+}
+
+/// Where the value of a store is made last in the source: a store that was moved behind its loop, or made of several, has lost
+/// its own location in the same way.
+fn last_definition(store: Value<'_>) -> Option<Location<'_>> {
+    let is_store = store.is_instruction() && store.opcode() == Some(Opcode::LLVMStore);
+    let mut makers: Vec<Value<'_>> = if is_store { vec![store.operand(0)] } else { Vec::new() };
+    for _ in 0..STEPS {
+        makers.retain(|maker| maker.is_instruction());
+        let places = makers.iter().filter_map(|&maker| known(maker));
+        let innermost = |place: &Location<'_>| (Reverse(place.chain().len()), place.line(), place.column());
+        if let Some(last) = places.max_by_key(innermost) {
+            return Some(last);
+        }
+        makers = makers.into_iter().flat_map(Value::operands).collect();
     }
     None
 }
@@ -57,8 +76,8 @@ impl<'c> Places<'c> {
         Places { function: Scope::of_function(function).and_then(Scope::subprogram), inlined }
     }
 
-    /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used, or the
-    /// nearest known one of its block.
+    /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used or was made
+    /// last, or the nearest known one of its block.
     pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<Found<'c>> {
         if let Some(location) = known(instruction) {
             return Some(Found { location, approximate: false });
@@ -69,7 +88,8 @@ impl<'c> Places<'c> {
         if let Some(note) = location(instruction, NEAR) {
             return Some(self.rooted(note, true));
         }
-        let location = first_use(instruction).or_else(|| self.nearest(instruction))?;
+        let of_value = first_use(instruction).or_else(|| last_definition(instruction));
+        let location = of_value.or_else(|| self.nearest(instruction))?;
         Some(Found { location, approximate: true })
     }
 
