@@ -17,6 +17,7 @@ pub mod interpret;
 pub mod launch;
 pub mod predict;
 pub mod request;
+pub mod shared_memory;
 pub mod stepped;
 pub mod subject;
 pub mod tiling;

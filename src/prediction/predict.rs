@@ -12,6 +12,7 @@ use super::evaluate::{Evaluated, Lost, Value};
 use super::form::{Form, Truth, block, counter};
 use super::launch::Launch;
 use super::request::{Costs, Requests};
+use super::shared_memory::{Outside, outside};
 use super::subject::Subject;
 use super::traffic::caches::{Levels, Replayed, Requested, traffic};
 use super::traffic::capacity::Capacity;
@@ -109,6 +110,11 @@ pub enum Refusal {
         /// Model.
         model: String,
     },
+    /// The code has shared memory for smaller blocks.
+    #[error(
+        "line {} reaches byte {} of shared memory, of which the code has {} bytes", .0.line, .0.end, .0.size
+    )]
+    SharedMemory(Outside),
     /// Nothing of its traffic follows from the launch.
     #[error("nothing of this kernel's traffic follows from its launch: {}", reasons.join("; "))]
     NothingKnown {
@@ -142,6 +148,9 @@ fn of_forms(
     let mut costs = Costs::new(model.hierarchy);
     let counted = count(addresses, &subject.accesses, launch, evaluated, &mut costs);
     let (resident, shared_bytes) = resident(subject, launch, model)?;
+    if let Some(outside) = outside(subject, launch, evaluated) {
+        return Err(Refusal::SharedMemory(outside));
+    }
 
     let mut sums = Sums::default();
     let mut accesses = Vec::new();

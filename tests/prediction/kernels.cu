@@ -257,7 +257,7 @@ __global__ void arranged(const float4 *in, float4 *out, int pitch, int rows)
 // A block to a row, however many threads it has.
 __global__ void row_sums(const float *in, float *out, int count, int length)
 {
-    __shared__ float partial[1024];
+    __shared__ float partial[256];
     int row = blockIdx.x;
     if (row >= count) {
         return;

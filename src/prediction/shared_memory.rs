@@ -1,0 +1,42 @@
+//! Whether the threads of a block find room in a kernel's shared memory.
+
+use super::count::condition;
+use super::evaluate::{Evaluated, Value};
+use super::form::{FIXED, THREADS, thread};
+use super::launch::Launch;
+use super::subject::Subject;
+
+/// An access of a block's threads behind the end of its shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// Source line, 0 where it is not known.
+    pub line: u32,
+    /// The first byte behind the access.
+    pub end: i128,
+    /// Bytes of shared memory.
+    pub size: u32,
+}
+
+/// The first access that leads all threads of a block, without a condition on their numbers, out of shared memory whose size is
+/// written into the code. Memory that the launch gives (`extern __shared__`) is taken to fit its blocks.
+pub fn outside(subject: &Subject<'_>, launch: &Launch, evaluated: &Evaluated) -> Option<Outside> {
+    let size = subject.recorded.static_shared_bytes;
+    if size == 0 || subject.recorded.dynamic_shared_bytes > 0 || launch.block == subject.recorded.block {
+        return None;
+    }
+    let addresses = subject.addresses;
+    let mut of_shared = addresses.sites.iter().enumerate().filter(|(number, _)| subject.accesses[*number].shared);
+    of_shared.find_map(|(number, site)| {
+        let Value::Form(form) = evaluated.value(site.address) else { return None };
+        let mut is_free = form.terms.iter().all(|(index, _)| *index < FIXED);
+        match condition(addresses, evaluated, site) {
+            Ok(Some(truth)) => truth.forms(&mut |form| {
+                is_free &= form.terms.iter().all(|(index, _)| (thread(THREADS)..FIXED).contains(index));
+            }),
+            Ok(None) | Err(_) => is_free = false,
+        }
+        let end = form.range(&evaluated.bounds).1 + i128::from(subject.accesses[number].bytes);
+        let line = subject.rows[number].map_or(0, |row| row.line);
+        (is_free && end > i128::from(size)).then_some(Outside { line, end, size })
+    })
+}
