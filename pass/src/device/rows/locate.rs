@@ -2,7 +2,9 @@
 
 use crate::llvm::debug::{Location, Scope};
 use crate::llvm::metadata::{LOCATION, NEAR, location};
+use crate::llvm::value::Opcode;
 use crate::llvm::{Block, Value};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// A location and whether it is only near the truth.
@@ -26,6 +28,8 @@ pub(in crate::device) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c
 
 /// How many steps a value is followed to its uses.
 const STEPS: u32 = 3;
+/// Values that are looked at on the way, at most.
+const MOST_PARTS: usize = 64;
 
 /// Where the value of a load is used first in the source. A load that was moved out of a loop, or made of several, has lost its
 /// own location, and what stands beside it is other code.
@@ -37,6 +41,33 @@ fn first_use(load: Value<'_>) -> Option<Location<'_>> {
             return Some(first);
         }
         users = users.into_iter().flat_map(Value::users).collect();
+    }
+    None
+}
+
+/// The values that another one is one of.
+fn made_from(value: Value<'_>) -> Vec<Value<'_>> {
+    match value.opcode() {
+        Some(Opcode::LLVMPHI) => value.incoming().into_iter().map(|(from, _)| from).collect(),
+        Some(Opcode::LLVMSelect) => value.operands()[1..].to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where what a store writes was made. A store that several sides of a branch had in common stands behind the branch, beside other
+/// code.
+fn made_of(store: Value<'_>) -> Option<Location<'_>> {
+    if store.opcode() != Some(Opcode::LLVMStore) {
+        return None;
+    }
+    let mut parts = vec![store.operand(0)];
+    for _ in 0..STEPS {
+        parts.retain(|part| part.is_instruction());
+        let places = parts.iter().filter_map(|&part| known(part));
+        if let Some(last) = places.max_by_key(|place| (Reverse(place.chain().len()), place.line(), place.column())) {
+            return Some(last);
+        }
+        parts = parts.into_iter().flat_map(made_from).take(MOST_PARTS).collect();
     }
     None
 }
@@ -69,7 +100,7 @@ impl<'c> Places<'c> {
         if let Some(note) = location(instruction, NEAR) {
             return Some(self.rooted(note, true));
         }
-        let location = first_use(instruction).or_else(|| self.nearest(instruction))?;
+        let location = first_use(instruction).or_else(|| made_of(instruction)).or_else(|| self.nearest(instruction))?;
         Some(Found { location, approximate: true })
     }
 
