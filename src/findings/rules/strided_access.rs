@@ -17,6 +17,11 @@ const LEAST_LANES: u64 = 4;
 /// Share of the touched bytes of an allocation from which on an access takes all of it.
 const MOST_OF_IT: f64 = 0.9;
 
+/// Elements that a thread's part of a tile is wide, at most.
+const MOST_OF_TILE: u64 = 4;
+/// Elements of a structure, at most; more are a row of a matrix.
+const MOST_FIELDS: u64 = 64;
+
 /// Share of a record from which on a kernel takes all of it.
 const MOST_OF_RECORD: f64 = 0.75;
 
@@ -125,9 +130,25 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     );
     // Another index that moves the address by one element could take this one's place.
     let neighbour = steps.and_then(|steps| {
-        let moves_by_one = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes));
-        (0..3).find(|&other| other != axis && moves_by_one(&steps[other]))
+        let moves = |step: &ThreadStep, most: u64| {
+            matches!(step, ThreadStep::Bytes(bytes) if (1..=most).contains(&bytes.unsigned_abs()))
+        };
+        // Tiles of a few elements lie side by side as well, where what is neighbouring now is far apart.
+        let few = MOST_OF_TILE * u64::from(access.bytes);
+        let far = stride.is_some_and(|stride| stride.unsigned_abs() >= 8 * few);
+        let block = block_of(access.kernel);
+        let of_tile = |other: usize| far && block.is_some_and(|block| block[other] > 1) && moves(&steps[other], few);
+        let by_one = |other: usize| {
+            matches!(steps[other], ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes))
+        };
+        (0..3).find(|&other| other != axis && by_one(other)).or_else(|| (0..3).find(|&other| other != axis && of_tile(other)))
     });
+    let by = |other: usize| match steps.map(|steps| &steps[other]) {
+        Some(ThreadStep::Bytes(bytes)) if bytes.unsigned_abs() > access.bytes.into() => {
+            words::several(bytes.unsigned_abs() / u64::from(access.bytes.max(1)), "element", "elements")
+        }
+        _ => "one element".to_owned(),
+    };
     // A transposition: whichever index is neighbouring here is not in the access that is well coalesced now.
     let exchanged_would_harm = neighbour.is_some_and(|other| harmed_by_exchange(context, access, axis, other));
     let cure = match neighbour {
@@ -142,15 +163,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
              __syncthreads(), and {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
         ),
         Some(other) if block_of(access.kernel).is_some_and(|block| block[other] == 1) => format!(
-            "let {index} take the place of {}, which moves the address by one element, and shape block and grid to match: neighbouring \
+            "let {index} take the place of {}, which moves the address by {}, and shape block and grid to match: neighbouring \
              threads would {verb} neighbouring elements",
-            thread_index(other)
+            thread_index(other),
+            by(other),
         ),
         Some(other) => format!(
-            "exchange {index} and {}: {} moves the address by one element, so that neighbouring threads would {verb} neighbouring \
-             elements",
+            "exchange {index} and {}: {} moves the address by {}, so that neighbouring threads would {verb} neighbouring elements",
             thread_index(other),
-            thread_index(other)
+            thread_index(other),
+            by(other),
         ),
         None if matches!(elements, 2 | 4 | 8 | 16) && elements * u64::from(access.bytes) <= 16 => format!(
             "let a thread {verb} its {elements} neighbouring elements with one wide access, or keep what is used in an array without \
@@ -191,9 +213,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             && sums.requests <= warps(access.kernel) =>
         {
             format!(
-                "each thread takes one of every {elements} elements here, as a field of a record of {}: keep what this kernel takes in an array \
+                "each thread takes one of every {elements} elements here, as a field of a record of {}{}: keep what this kernel takes in an array \
                  of its own (an array per field), where neighbouring threads have neighbouring elements",
                 words::bytes(stride.map_or(0, i64::unsigned_abs)),
+                if elements > MOST_FIELDS { ", or a column or diagonal of a matrix with such rows" } else { "" },
             )
         }
         // Whether memory holds the begin of a thread's part or each element's place, the code does not say.
