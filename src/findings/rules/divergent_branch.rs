@@ -23,6 +23,8 @@ const LEAST_ALONE: f64 = 0.3;
 const LITTLE: u64 = 12;
 /// Share of a branch's executions in which lanes part, at most, where it is the border of the data or the end of a loop.
 const SELDOM: f64 = 0.25;
+/// Share of the kernel's lane slots that last iterations leave idle, at most.
+const MOST_OF_LAST: f64 = 0.3;
 /// What full warps would have to bring there.
 const LEAST_SELDOM_GAIN: f64 = 1.25;
 
@@ -189,7 +191,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let longest = branch.instructions.iter().zip(&branch.lanes).max_by_key(|(issued, _)| **issued);
     let for_less_than_a_warp =
         !little && longest.is_some_and(|(_, &lanes)| lanes < WARP.saturating_mul(kernel.recorded_launches().max(1)));
-    let cure = if is_loop && seldom && number.is_some() {
+    // A last iteration is a small part of a loop; where lanes are idle for most of it, they run it differently often.
+    let cure = if is_loop && seldom && number.is_some() && of_kernel < MOST_OF_LAST {
         "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
     } else if is_loop || leaves_loop(branch) {

@@ -254,9 +254,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         )
     } else if access.op == "load" && index::is_walked(access) {
         format!(
-            "each thread finds its way through {name} step by step, as the data says (a search, a merge): keep what a block needs of it in shared memory, \
-             brought there by neighbouring threads from neighbouring elements, as the first steps of a search or the parts that are merged; let the lanes \
-             of a warp work on one part together; or order what the threads look for, so that neighbours go the same way"
+            "each thread finds its way through {name} step by step, as the data says (a tree, a search, a merge): keep what a block needs of it in shared memory, \
+             as the top of a tree, the first steps of a search or the parts that are merged; order what the threads look for, so that neighbours go the same \
+             way; or let the lanes of a warp work on one part together"
         )
     } else if goes_along_rows(access, &terms) {
         format!(
