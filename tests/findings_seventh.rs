@@ -26,7 +26,7 @@ fn rows_that_data_chooses_are_shared_by_a_warp() {
 fn numbers_that_every_thread_writes_are_a_table() {
     let (_, _, cure) = PROGRAM.first("local-array", "TABLE");
     assert!(
-        cure.starts_with("every thread writes the same numbers into `days`") && cure.contains("__constant__"),
+        cure.starts_with("every thread writes the same values into `days`") && cure.contains("__constant__"),
         "{cure}"
     );
 }

@@ -93,8 +93,13 @@ pub(super) fn is_decided_by_data(access: &Access<'_>) -> bool {
 
 /// Whether each thread appends to a part of its own, as many elements as the data says.
 pub(super) fn is_appended(access: &Access<'_>) -> bool {
+    access.op == "store" && is_walked(access)
+}
+
+/// Whether a loop goes from place to place by what it finds.
+pub(super) fn is_walked(access: &Access<'_>) -> bool {
     let moves_on = |(_, kind)| matches!(kind, ExpressionKind::Unknown(Reason::Recurrence, _));
-    access.op == "store" && address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(moves_on))
+    address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(moves_on))
 }
 
 /// Whether blocks take another number of elements than they have threads, as where they share a border: the block's number is

@@ -3,7 +3,7 @@
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, lane_axis};
-use super::super::draft::{Draft, Saved};
+use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::{BankRules, Banks, Width};
@@ -24,6 +24,9 @@ const MOST_ALIKE_BY_LANE: f64 = 0.75;
 const MOST_PADDING: u64 = 4;
 /// The same for rows of the block that meet each other: half a warp's row may have to move by half the banks.
 const MOST_ROW_PADDING: u64 = 16;
+
+/// Elements from lane to lane, at most, that are a thread's own rather than a row of an array.
+const MOST_PAIR: u64 = 4;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let conflicts = |access: &&Access<'_>| {
@@ -142,6 +145,29 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             words::bytes(stride.unsigned_abs()),
             example.passes,
         ),
+        // Two or four elements are what a thread takes, rather than a row.
+        (Some(stride), Some((_, elements, passes)))
+            if stride.unsigned_abs() <= MOST_PAIR * u64::from(example.bytes) =>
+        {
+            let each = stride.unsigned_abs() / u64::from(example.bytes.max(1));
+            let turn = u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1));
+            let (padded, passes) = match behind_each_turn(example, banks) {
+                Some(passes) => (
+                    format!("leave an element of padding behind every {turn} (index i becomes i + i / {turn})"),
+                    passes,
+                ),
+                None => {
+                    let padding = words::several(elements, "element", "elements");
+                    (format!("pad the {each} elements of a thread by {padding}"), passes)
+                }
+            };
+            format!(
+                "neighbouring lanes take one of every {each} elements of {name} here: let a thread take elements that lie far apart, as i and i + blockDim.x in \
+                 the place of {each} * i and {each} * i + 1, so that neighbouring lanes have neighbouring words, or {padded}: counted again with \
+                 that, the request takes {passes} instead of {} passes",
+                example.passes,
+            )
+        }
         (Some(stride), Some((_, elements, passes))) => {
             let row = stride.unsigned_abs() / u64::from(example.bytes.max(1));
             format!(
@@ -227,6 +253,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     };
     // Where nobody knows a cure, as of places that the data chooses, what the kernel does not wait for need not change.
     let by_chance = !is_sure && draft.gain.is_none();
+    if by_chance && !of_library && draft.score < WORTH_A_CHANGE {
+        return None;
+    }
     Some(if by_chance || of_library { draft.severity(Severity::Note) } else { draft })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::access::share;
-use super::super::context::{Context, blocks};
+use super::super::context::{Context, blocks, has_word};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -23,9 +23,12 @@ const LEAST_ALONE: f64 = 0.3;
 const LITTLE: u64 = 12;
 /// Share of a branch's executions in which lanes part, at most, where it is the border of the data or the end of a loop.
 const SELDOM: f64 = 0.25;
+/// Share of the kernel's lane slots that last iterations leave idle, at most.
+const MOST_OF_LAST: f64 = 0.3;
 /// What full warps would have to bring there.
-const LEAST_SELDOM_GAIN: f64 = 1.1;
+const LEAST_SELDOM_GAIN: f64 = 1.25;
 
+const WARP: u64 = 32;
 /// So many lanes of a warp do a part for all of it, as `threadIdx.x == 0` in rows of eight threads.
 const FEW_LANES: u64 = 4;
 /// Sides that are reported: a switch may have many.
@@ -49,7 +52,27 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
             Entry::Occupied(mut sum) => add(sum.get_mut(), branch),
         }
     }
-    places.into_values().filter_map(|branch| draft(context, kernel, &branch)).collect()
+    places
+        .into_values()
+        .filter(|branch| is_own(context, branch))
+        .filter_map(|branch| draft(context, kernel, &branch))
+        .collect()
+}
+
+/// What a line has that decides itself.
+const DECIDES: [&str; 6] = ["if", "for", "while", "switch", "case", "do"];
+/// The same within an expression.
+const DECIDES_BETWEEN: [&str; 3] = ["?", "&&", "||"];
+
+/// Whether the branch is the line's own: one that only calls a function has those of the library that the compiler took into it, which
+/// nobody changes. (A function of the user's own stands on its own lines.)
+fn is_own(context: &Context<'_>, branch: &Branch) -> bool {
+    let text = context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
+    text.is_none_or(|text| {
+        !text.contains('(')
+            || DECIDES.into_iter().any(|word| has_word(text, word))
+            || DECIDES_BETWEEN.into_iter().any(|sign| text.contains(sign))
+    })
 }
 
 /// Copies may have their sides in another order: the one of more instructions is the same in each.
@@ -164,12 +187,18 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     // The same lanes have nothing to do in nearly every execution, as where a row is shorter than a warp.
     let always = branch.divergent.saturating_mul(10) >= branch.executions.saturating_mul(9);
     let leaves_lanes_out = number == Some(Number::Compared) && always && !few;
-    let cure = if is_loop && seldom && number.is_some() {
+    // Fewer threads than a warp has do what the branch is about, in a whole launch.
+    let longest = branch.instructions.iter().zip(&branch.lanes).max_by_key(|(issued, _)| **issued);
+    let for_less_than_a_warp =
+        !little && longest.is_some_and(|(_, &lanes)| lanes < WARP.saturating_mul(kernel.recorded_launches().max(1)));
+    // A last iteration is a small part of a loop; where lanes are idle for most of it, they run it differently often.
+    let cure = if is_loop && seldom && number.is_some() && of_kernel < MOST_OF_LAST {
         "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
     } else if is_loop || leaves_loop(branch) {
-        "give the threads of a warp loops of about the same length: sort or group the work by its size, or let the lanes of a warp share the \
-         work of one loop"
+        "give the threads of a warp loops of about the same length: where an iteration does much, sort or group the work by the number of its \
+         iterations, or let the lanes of a warp share the work of one loop; where it does little, see whether a fixed number of iterations, or none \
+         (an intrinsic, a closed form), gives the same"
     } else if is_election(branch) {
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
@@ -177,13 +206,15 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         "the thread's number decides here so that working and idle threads alternate: number those that work from 0 on, as `threadIdx.x < n` \
          instead of every second one, so that whole warps work and whole warps are done"
     } else if little && !leaves_lanes_out {
-        "what runs under the condition is short: a warp that takes it loses little, and a selection instead of a branch (a ? b : c, min, max) is \
-         all there is to gain; see first whether fewer threads could come here at all"
-    } else if few && !little && number.is_some() && branch.divergent >= blocks(kernel) {
+        // A warp that takes a few instructions under a condition loses little, whoever is idle.
+        return None;
+    } else if for_less_than_a_warp || few && !little && number.is_some() && branch.divergent >= blocks(kernel) {
         OF_FEW_LANES
     } else if seldom && number.is_some() {
-        "only warps at a border of the block or the data, or in the last steps of a loop that halves its threads, have lanes on both sides: let one \
-         warp finish such steps with shuffles; borders grow rarer with larger blocks, and vanish where sizes are multiples of 32"
+        "only warps at a bound have lanes on both sides: a bound that is no multiple of 32, as the end of the data or the number of elements that a block \
+         has, vanishes where sizes are such multiples (padded data, several small pieces for one block); where it moves from step to step, as in a \
+         triangle or a loop that halves its threads, deal the elements out so that the threads of a warp have as many steps, and let one warp finish \
+         the last ones with shuffles"
     } else if seldom {
         "few warps have lanes on both sides: where a few lanes do a long part, collect their elements in a list (an atomic counter for a place in \
          it, once per warp) and give these to whole warps afterwards; group the data by what decides where that is cheaper"
@@ -191,7 +222,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         OF_FEW_LANES
     } else if number.is_some() && !both {
         "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
-         that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp)"
+         that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp); the last steps of a \
+         reduction are done by the lanes of one warp, with shuffles"
     } else {
         "let whole warps take one side: group the data by what decides, or let the condition depend on the warp (threadIdx.x / 32) instead of \
          the lane; short sides can be written without a branch"

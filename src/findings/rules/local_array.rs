@@ -71,17 +71,23 @@ fn follows(text: &str, name: &str, what: &str) -> bool {
 
 /// Whether all that is stored in it are numbers of the source: a table, the same for all threads.
 fn is_table(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
-    let number = |text: &str| {
-        let value = text.trim_start().trim_start_matches(['-', '+', '.']);
-        value.starts_with(|c: char| c.is_ascii_digit()) && !value.contains(['[', '(', '*', '+'])
-    };
     let mut stores = accesses.iter().filter(|access| access.op == "store").peekable();
     stores.peek().is_some()
         && stores.all(|access| {
             let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
             text.and_then(|text| text.split("//").next()?.split_once('='))
-                .is_some_and(|(target, value)| follows(target, name, "[") && number(value))
+                .is_some_and(|(target, value)| follows(target, name, "[") && is_constant(value))
         })
+}
+
+/// Whether a value, or all that braces hold, is text or a number of the source.
+fn is_constant(value: &str) -> bool {
+    let value = value.trim_start();
+    let mut words =
+        value.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).filter(|word| !word.is_empty());
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    value.starts_with('"')
+        || value.contains(|c: char| c.is_ascii_digit()) && !value.contains(['[', '(']) && words.all(is_number)
 }
 
 fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
@@ -119,7 +125,7 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
         )
     } else if is_table(context, name, accesses) {
         format!(
-            "every thread writes the same numbers into `{name}`: make it a table that the program holds once (`static const` or `__constant__`, or \
+            "every thread writes the same values into `{name}`: make it a table that the program holds once (`static const` or `__constant__`, or \
              in shared memory, filled once per block, where the lanes of a warp read different elements)"
         )
     } else if computed {
@@ -155,7 +161,13 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use super::follows;
+    use super::{follows, is_constant};
+
+    #[test]
+    fn constants_are_text_and_numbers() {
+        assert!([" 0.5f;", " -1e-3;", " \"ABC+/\";", " { 1, 0x1F, .5f };"].into_iter().all(is_constant));
+        assert!([" n;", " { 1, n };", " 2 * table[3];", " f(1);", " {"].into_iter().all(|value| !is_constant(value)));
+    }
 
     #[test]
     fn names_are_whole_words() {

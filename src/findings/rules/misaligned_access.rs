@@ -99,6 +99,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         (None, None) if is_one_part(worst) => return None,
         // Where data decides over the begin, as of the part of an array that is sorted next, there are no rows either.
         (None, None) if index::is_decided_by_data(worst) => return None,
+        (None, None) if super::random_gather::goes_over_neighbours(worst) => return None,
         (None, None) if index::has_shares_of_blocks(worst) => (
             "where the block's share happens to begin".to_owned(),
             format!(

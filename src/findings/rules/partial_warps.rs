@@ -34,7 +34,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             && !access.is_opaque
             && share(pattern.rows, pattern.requests) >= 0.5
             && u64::from(block[0]) < WARP
-            && pattern.row_lanes.is_some_and(|lanes| lanes <= u64::from(block[0]))
+            // Shorter rows are those of lanes that a branch lets through.
+            && pattern.row_lanes.is_some_and(|lanes| lanes <= u64::from(block[0]) && 4 * lanes >= 3 * u64::from(block[0]))
             && saved(access) >= LEAST_SAVED
     };
     let split: Vec<&Access<'_>> = context.accesses_of(kernel.id, "global").filter(short).collect();

@@ -50,6 +50,22 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
             ),
         ),
         None if kernel.is_some_and(is_triton) => in_triton(reason, conflict, in_block),
+        // A barrier orders one line of code against another, and not the threads that all come to the same one.
+        None if in_block && is_update(conflict) => (
+            reason,
+            "warps update the same element on one line, which no barrier orders: make the update atomic (atomicAdd and its kin), or let each element have \
+             one thread that updates it; where threads have agreed before who may write, see whether two of them can have the same element"
+                .to_owned(),
+        ),
+        // Elements that are computed from others as they were, in place.
+        None if conflict.space == "global" && is_read(conflict) => (
+            reason,
+            format!(
+                "where threads are to read what was there before, as in a relaxation or a stencil, write to another array than the kernel reads; where \
+                 they are to read what others have written, {}; where either will do, as for a flag that only rises, say so in the code",
+                if in_block { "put __syncthreads() between the two" } else { "split the kernel there" },
+            ),
+        ),
         None if in_block => (reason, "put __syncthreads() between them, or make the update atomic".to_owned()),
         None => (reason, "make the update atomic, give each block its own part, or split the kernel".to_owned()),
     };
@@ -75,6 +91,19 @@ fn in_triton(reason: String, conflict: &Conflict, in_block: bool) -> (String, St
          num_warps); where both must stay, put tl.debug_barrier() between the load and the store"
             .to_owned(),
     )
+}
+
+/// Whether one side reads on another line than the other one writes.
+fn is_read(conflict: &Conflict) -> bool {
+    !is_update(conflict) && conflict.accesses.iter().any(|party| party.op == "load")
+}
+
+/// Whether both sides are the load and the store of one statement.
+fn is_update(conflict: &Conflict) -> bool {
+    let places: Vec<(&str, u32)> =
+        conflict.accesses.iter().map(|party| (&party.frame.file[..], party.frame.line)).collect();
+    let ops: Vec<&str> = conflict.accesses.iter().map(|party| &party.op[..]).collect();
+    places.windows(2).all(|pair| pair[0] == pair[1]) && ops.contains(&"load") && ops.contains(&"store")
 }
 
 /// A dimension of the block that moves neither address, though another does: its threads do the same work.

@@ -74,6 +74,30 @@ fn goes_along_rows(access: &Access<'_>, terms: &[Term]) -> bool {
     terms.iter().any(rows) && terms.iter().any(along)
 }
 
+/// Whether a loop moves the address by less than whole sectors, as over the neighbours of an element: no layout aligns all its iterations.
+pub(super) fn goes_over_neighbours(access: &Access<'_>) -> bool {
+    let off =
+        |term: &Term| term.counts && !(term.loaded || term.times_unknown) && term.scale % SECTOR_BYTES as i64 != 0;
+    terms_of(access).iter().any(off)
+}
+
+/// Whether a loop goes from a loaded begin from element to element.
+fn goes_along_lists(access: &Access<'_>, terms: &[Term]) -> bool {
+    let begins = |term: &Term| term.loaded && !(term.counts || term.of_thread || term.times_unknown);
+    let along = |term: &Term| {
+        term.counts
+            && !(term.loaded || term.of_thread || term.times_unknown)
+            && (1..=MOST_UNROLLED * i64::from(access.bytes)).contains(&term.scale)
+    };
+    terms.iter().any(begins) && terms.iter().any(along) && access.most_requests > warps(access.kernel)
+}
+
+/// Whether the kernel's threads append to the same memory, each to a part of its own.
+fn is_appended_to(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let there = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;
+    context.accesses_of(access.kernel.id, "global").filter(there).any(index::is_appended)
+}
+
 /// Whether the address is that of a row which the thread's number gives, and of a place in it that loaded data gives.
 fn has_own_rows(terms: &[Term]) -> bool {
     let rows =
@@ -199,10 +223,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     let name = access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`"));
     let terms = terms_of(access);
     // Each thread goes over a list of its own: its next element lies beside the last one.
-    let lists = indirect
-        && (terms.is_empty() || terms.iter().any(|term| term.counts))
-        && access.most_requests > warps(access.kernel)
-        && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
+    let lists = goes_along_lists(access, &terms)
+        || indirect
+            && (terms.is_empty() || terms.iter().any(|term| term.counts))
+            && access.most_requests > warps(access.kernel)
+            && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
     let verb = if access.op == "store" { "write" } else { "read" };
     let stores_there = access.op == "store"
         || context.accesses_of(access.kernel.id, "global").any(|other| {
@@ -218,8 +243,20 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         )
     } else if index::is_appended(access) {
         format!(
-            "each thread appends to a part of {name} of its own, as many elements as the data says: put what a block writes into shared memory at its \
-             place there first, and write it out together, neighbouring threads at neighbouring places"
+            "each thread appends to a part of {name} of its own, as many elements as the data says: where the layout is free, as of what only this thread \
+             reads again, interleave the parts (`[element][thread]`), so that threads at the same element meet neighbouring ones; else put what a block \
+             writes into shared memory at its place there first, and write it out together, neighbouring threads at neighbouring places"
+        )
+    } else if indirect && access.op == "load" && is_appended_to(context, access) {
+        format!(
+            "each thread has a part of {name} of its own here, which it fills and reads at its own pace: interleave the parts (`[element][thread]`), so that \
+             threads at the same element meet neighbouring ones, or keep what is read again in shared memory"
+        )
+    } else if access.op == "load" && index::is_walked(access) {
+        format!(
+            "each thread finds its way through {name} step by step, as the data says (a tree, a search, a merge): keep what a block needs of it in shared memory, \
+             as the top of a tree, the first steps of a search or the parts that are merged; order what the threads look for, so that neighbours go the same \
+             way; or let the lanes of a warp work on one part together"
         )
     } else if goes_along_rows(access, &terms) {
         format!(
@@ -252,6 +289,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
             "where each thread goes over a list of {name} from a loaded begin to a loaded end, as over a row of a sparse matrix, let the lanes \
              of a warp or a part of it share one list, so that they {verb} neighbouring elements; else sort or group the indices, or keep the part that is hot in \
              shared memory"
+        )
+    } else if indirect && access.op == "store" && !is_system(&access.kernel.file) {
+        format!(
+            "where the indices put the data in order, as in a sort or a partition, order what a block has in shared memory first and write it out in runs; \
+             else sort or group the indices so that the threads of a warp meet neighbouring elements of {name}, or reorder {name} to match"
         )
     } else if indirect {
         format!(

@@ -17,6 +17,8 @@ const MOST_L1_HITS: f64 = 0.75;
 const TIMES_FROM_L1: f64 = 64.0;
 /// Least share of the requests of such a kernel that are loads from global memory.
 const LEAST_LOADS: f64 = 0.8;
+/// Lines from a load to the store of its value to shared memory, at most: of a guarded one the optimiser may give the store another line.
+const NEAR_LINES: u32 = 2;
 /// Smaller data stays in L1 anyway.
 const LEAST_BYTES: u64 = 64 << 10;
 
@@ -55,9 +57,9 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     if worst.sums.excess_share() >= 0.25 {
         return None;
     }
-    let staged = context
-        .accesses_of(kernel.id, "shared")
-        .any(|access| access.op == "store" && (access.file, access.line) == (worst.file, worst.line));
+    let staged = context.accesses_of(kernel.id, "shared").any(|access| {
+        access.op == "store" && access.file == worst.file && access.line.abs_diff(worst.line) <= NEAR_LINES
+    });
     let reason = format!(
         "{} comes from L2 {times:.1} times in a launch: its loads hit L1 in {} of the lookups, and blocks load the same data \
          after one another",

@@ -62,8 +62,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         None => {
             let smaller = if warps_of_block(kernel) > 1 && !is_together(kernel) { "smaller blocks, " } else { "" };
             format!(
-                "launch at least as many blocks as there are SMs, better several times as many: {smaller}less work per thread, or several small \
-                 launches at a time in streams"
+                "where the number of blocks follows from the size of the data, larger data fills the GPU by itself; else launch at least as many blocks as there are SMs, better several times as many: {smaller}less work per thread, or several \
+                 small launches at a time in streams"
             )
         }
     };

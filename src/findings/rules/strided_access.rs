@@ -17,6 +17,14 @@ const LEAST_LANES: u64 = 4;
 /// Share of the touched bytes of an allocation from which on an access takes all of it.
 const MOST_OF_IT: f64 = 0.9;
 
+/// Elements that a thread's part of a tile is wide, at most.
+const MOST_OF_TILE: u64 = 4;
+/// Elements of a structure, at most; more are a row of a matrix.
+const MOST_FIELDS: u64 = 64;
+
+/// Share of a record from which on a kernel takes all of it.
+const MOST_OF_RECORD: f64 = 0.75;
+
 /// Items that a library's kernel gives a thread, at most.
 const MOST_ITEMS: u64 = 32;
 
@@ -122,9 +130,25 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     );
     // Another index that moves the address by one element could take this one's place.
     let neighbour = steps.and_then(|steps| {
-        let moves_by_one = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes));
-        (0..3).find(|&other| other != axis && moves_by_one(&steps[other]))
+        let moves = |step: &ThreadStep, most: u64| {
+            matches!(step, ThreadStep::Bytes(bytes) if (1..=most).contains(&bytes.unsigned_abs()))
+        };
+        // Tiles of a few elements lie side by side as well, where what is neighbouring now is far apart.
+        let few = MOST_OF_TILE * u64::from(access.bytes);
+        let far = stride.is_some_and(|stride| stride.unsigned_abs() >= 8 * few);
+        let block = block_of(access.kernel);
+        let of_tile = |other: usize| far && block.is_some_and(|block| block[other] > 1) && moves(&steps[other], few);
+        let by_one = |other: usize| {
+            matches!(steps[other], ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes))
+        };
+        (0..3).find(|&other| other != axis && by_one(other)).or_else(|| (0..3).find(|&other| other != axis && of_tile(other)))
     });
+    let by = |other: usize| match steps.map(|steps| &steps[other]) {
+        Some(ThreadStep::Bytes(bytes)) if bytes.unsigned_abs() > access.bytes.into() => {
+            words::several(bytes.unsigned_abs() / u64::from(access.bytes.max(1)), "element", "elements")
+        }
+        _ => "one element".to_owned(),
+    };
     // A transposition: whichever index is neighbouring here is not in the access that is well coalesced now.
     let exchanged_would_harm = neighbour.is_some_and(|other| harmed_by_exchange(context, access, axis, other));
     let cure = match neighbour {
@@ -139,15 +163,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
              __syncthreads(), and {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
         ),
         Some(other) if block_of(access.kernel).is_some_and(|block| block[other] == 1) => format!(
-            "let {index} take the place of {}, which moves the address by one element, and shape block and grid to match: neighbouring \
+            "let {index} take the place of {}, which moves the address by {}, and shape block and grid to match: neighbouring \
              threads would {verb} neighbouring elements",
-            thread_index(other)
+            thread_index(other),
+            by(other),
         ),
         Some(other) => format!(
-            "exchange {index} and {}: {} moves the address by one element, so that neighbouring threads would {verb} neighbouring \
-             elements",
+            "exchange {index} and {}: {} moves the address by {}, so that neighbouring threads would {verb} neighbouring elements",
             thread_index(other),
-            thread_index(other)
+            thread_index(other),
+            by(other),
         ),
         None if matches!(elements, 2 | 4 | 8 | 16) && elements * u64::from(access.bytes) <= 16 => format!(
             "let a thread {verb} its {elements} neighbouring elements with one wide access, or keep what is used in an array without \
@@ -171,14 +196,27 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 thread_index(other),
             )
         }
+        // Other lines take the rest of the record.
+        None if matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
+            && sums.requests <= warps(access.kernel)
+            && takes_whole_records(context, access) =>
+        {
+            format!(
+                "each thread takes all of a record of {} here, an element at a time: store the records transposed (the first element of all, then the second \
+                 one, …), let a block move its records through shared memory, neighbouring threads at neighbouring words, or {verb} them with wide accesses, for \
+                 which their size and their begin are multiples of 4, 8 or 16 bytes",
+                words::bytes(stride.map_or(0, i64::unsigned_abs)),
+            )
+        }
         // Records of a fixed size, and no loop goes along them.
         None if matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
             && sums.requests <= warps(access.kernel) =>
         {
             format!(
-                "each thread takes one of every {elements} elements here, as a field of a record of {}: keep what this kernel takes in an array \
+                "each thread takes one of every {elements} elements here, as a field of a record of {}{}: keep what this kernel takes in an array \
                  of its own (an array per field), where neighbouring threads have neighbouring elements",
                 words::bytes(stride.map_or(0, i64::unsigned_abs)),
+                if elements > MOST_FIELDS { ", or a column or diagonal of a matrix with such rows" } else { "" },
             )
         }
         // Whether memory holds the begin of a thread's part or each element's place, the code does not say.
@@ -219,6 +257,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
             )
         }
+        // All of what others go through row by row, a column for each block: somebody has to go across.
+        None if access.op == "store"
+            && sums.requests <= warps(access.kernel)
+            && others_go_along(context, access)
+            && takes_all(context, access) =>
+        {
+            return None;
+        }
         // A column or a border of what others go through row by row.
         None if sums.requests <= warps(access.kernel)
             && others_go_along(context, access)
@@ -240,6 +286,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "the same statement is coalesced at its other end, so this is a transposition: read a tile into shared memory, __syncthreads(), and \
              {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
         ),
+        // A few elements of a fixed number, one after the other: the code multiplies the thread's number by a constant.
+        None if matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_))) && has_few_items(access) => {
+            format!(
+                "each thread goes through {} of its own: where it does not matter which thread takes which element, let neighbouring threads take neighbouring ones \
+             in each iteration (i * blockDim.x + threadIdx.x instead of threadIdx.x * n + i); else let the block move its part through shared memory, \
+             neighbouring threads at neighbouring words, or store the data transposed",
+                stride.map_or_else(|| "a part".to_owned(), |stride| words::bytes(stride.unsigned_abs())),
+            )
+        }
         None => format!(
             "let {index} count the elements that lie side by side in {}: where a row's elements are added up or the like, a warp per row, whose \
              lanes combine what they have with shuffles, or a thread per column where columns are what is computed; else store the data \
@@ -263,6 +318,31 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         context,
         access,
     ))
+}
+
+/// Whether the kernel's accesses of this stride to the same memory together take most of what lies between neighbouring threads.
+fn takes_whole_records(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let Some(stride) = access.pattern.stride_bytes.map(i64::unsigned_abs) else { return false };
+    let alike = |one: &&Access<'_>| {
+        one.allocation.is_some()
+            && one.allocation == access.allocation
+            && one.op == access.op
+            && one.pattern.stride_bytes.map(i64::unsigned_abs) == Some(stride)
+    };
+    let of_kernel = context.accesses_of(access.kernel.id, "global").filter(alike);
+    // An element that several lines take counts several times.
+    let taken = of_kernel.map(|one| one.bytes_together.unwrap_or(one.bytes.into())).fold(0, u64::saturating_add);
+    taken as f64 >= MOST_OF_RECORD * stride as f64
+}
+
+/// Whether a thread's own part has at most so many elements as a library's kernel would give it.
+fn has_few_items(access: &Access<'_>) -> bool {
+    let structure = access.operand.map_or(0, |operand| operand.structure_bytes);
+    let item = u64::from(structure.max(access.bytes).max(1));
+    access.pattern.stride_bytes.is_some_and(|stride| {
+        let stride = stride.unsigned_abs();
+        stride.is_multiple_of(item) && (2..=MOST_ITEMS).contains(&(stride / item))
+    })
 }
 
 /// A library's kernel gives each thread neighbouring items, all of which it takes: an arrangement that the library chose, and tuned.
@@ -294,11 +374,15 @@ fn of_block_wide(access: &Access<'_>) -> Option<&'static str> {
 /// Whether the accesses leave no gaps in their allocation, all threads of a launch together, and no other access would suffer if
 /// another index took the place of the threads'.
 fn is_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
     let coalesced = |one: &Access<'_>| share(one.pattern.contiguous, one.pattern.requests) >= 0.5;
+    takes_all(context, access) && !context.accesses_of(access.kernel.id, "global").any(coalesced)
+}
+
+/// Whether a launch takes as many bytes as anybody touches of the allocation.
+fn takes_all(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
     let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
     of_launch as f64 >= MOST_OF_IT * allocation.touched_bytes as f64
-        && !context.accesses_of(access.kernel.id, "global").any(coalesced)
 }
 
 /// Whether the kernel goes through the same memory in loops, its threads far apart, so that its layout is what matters.

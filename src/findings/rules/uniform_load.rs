@@ -56,7 +56,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             return None;
         }
         let cure = if fits {
-            "kernels never write it and it fits into constant memory (64 KiB): keep it there, or load it once into shared memory or registers"
+            "kernels never write it, and at this size it fits into constant memory (64 KiB): keep it there if it never grows beyond that; otherwise let \
+             the block load it, or a tile of it, into shared memory, or each thread what it needs into registers"
         } else {
             "let the block load a tile of it into shared memory; where it does not change within the loop, load it before into a register"
         };

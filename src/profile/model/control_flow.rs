@@ -24,7 +24,7 @@ pub struct Branch {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<u64>,
     /// Lane slots that stay idle, at most, in blocks that part of a warp's live lanes run, where this is the innermost branch
-    /// that diverged among those that decide over the block.
+    /// that diverged among those that decide over the block; lanes that did not come to it are an outer one's.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub idle_lane_slots: u64,
     /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.

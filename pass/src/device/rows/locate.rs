@@ -28,6 +28,8 @@ pub(in crate::device) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c
 
 /// How many steps a value is followed to its uses, or to what makes it.
 const STEPS: u32 = 3;
+/// Values that are looked at on the way, at most.
+const MOST_PARTS: usize = 64;
 
 /// Where the value of a load is used first in the source. A load that was moved out of a loop, or made of several, has lost its
 /// own location, and what stands beside it is other code.
@@ -43,19 +45,31 @@ fn first_use(load: Value<'_>) -> Option<Location<'_>> {
     None
 }
 
-/// Where the value of a store is made last in the source: a store that was moved behind its loop, or made of several, has lost
-/// its own location in the same way.
-fn last_definition(store: Value<'_>) -> Option<Location<'_>> {
-    let is_store = store.is_instruction() && store.opcode() == Some(Opcode::LLVMStore);
-    let mut makers: Vec<Value<'_>> = if is_store { vec![store.operand(0)] } else { Vec::new() };
+/// The values that another one is one of, or has as elements.
+fn made_from(value: Value<'_>) -> Vec<Value<'_>> {
+    match value.opcode() {
+        Some(Opcode::LLVMPHI) => value.incoming().into_iter().map(|(from, _)| from).collect(),
+        Some(Opcode::LLVMSelect) => value.operands()[1..].to_vec(),
+        // Elements of a vector that stores which left their loop together write.
+        Some(Opcode::LLVMInsertElement | Opcode::LLVMShuffleVector) => value.operands(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where what a store writes was made. A store that several sides of a branch had in common stands behind the branch, and one that left
+/// its loop behind that, beside other code.
+fn made_of(store: Value<'_>) -> Option<Location<'_>> {
+    if store.opcode() != Some(Opcode::LLVMStore) {
+        return None;
+    }
+    let mut parts = vec![store.operand(0)];
     for _ in 0..STEPS {
-        makers.retain(|maker| maker.is_instruction());
-        let places = makers.iter().filter_map(|&maker| known(maker));
-        let innermost = |place: &Location<'_>| (Reverse(place.chain().len()), place.line(), place.column());
-        if let Some(last) = places.max_by_key(innermost) {
+        parts.retain(|part| part.is_instruction());
+        let places = parts.iter().filter_map(|&part| known(part));
+        if let Some(last) = places.max_by_key(|place| (Reverse(place.chain().len()), place.line(), place.column())) {
             return Some(last);
         }
-        makers = makers.into_iter().flat_map(Value::operands).collect();
+        parts = parts.into_iter().flat_map(made_from).take(MOST_PARTS).collect();
     }
     None
 }
@@ -88,8 +102,7 @@ impl<'c> Places<'c> {
         if let Some(note) = location(instruction, NEAR) {
             return Some(self.rooted(note, true));
         }
-        let of_value = first_use(instruction).or_else(|| last_definition(instruction));
-        let location = of_value.or_else(|| self.nearest(instruction))?;
+        let location = first_use(instruction).or_else(|| made_of(instruction)).or_else(|| self.nearest(instruction))?;
         Some(Found { location, approximate: true })
     }
 

@@ -4,28 +4,68 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::site_table::SiteTable;
 
-use crate::analysis::KernelData;
+use crate::analysis::{BlockSum, KernelData};
 use crate::profile::build::rows::rows::{idle_in_part, instructions};
+
+/// Lanes of a warp.
+const WARP: f64 = 32.0;
 
 /// Of one branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::profile::build) struct BranchCost {
     /// Warp instructions issued in blocks that run because of each side, however deep inside of it.
     pub(in crate::profile::build) instructions: Vec<u64>,
-    /// Lane slots that stay idle in blocks that part of a warp's live lanes run, where this is the innermost branch that
-    /// diverged among those that decide over the block.
+    /// Lane slots that stay idle in blocks that part of a warp's live lanes run: of lanes that this branch, as the innermost that
+    /// diverged of those that decide over the block, left out of those that came to it.
     pub(in crate::profile::build) idle_slots: u64,
+}
+
+/// Active lanes, on average, of the fullest block that each side of a branch decides over: what comes to branches within it.
+fn fullest(table: &SiteTable, kernel: &KernelData) -> BTreeMap<(u32, u32), f64> {
+    let mut sides: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for (&block, sum) in &kernel.blocks {
+        for decision in table.decisions_of(block) {
+            let most = sides.entry((decision.branch, decision.side)).or_default();
+            *most = most.max(active(sum));
+        }
+    }
+    sides
+}
+
+/// Active lanes of a block, on average.
+fn active(sum: &BlockSum) -> f64 {
+    sum.lanes as f64 / sum.executions.max(1) as f64
+}
+
+/// Lane slots of a block that wait for somebody to have left them idle.
+struct Idle {
+    slots: u64,
+    /// The branch that has to answer for those that came to it.
+    inner: Option<u32>,
+}
+
+impl Idle {
+    /// Of lanes that an outer branch left out, an inner one is not guilty.
+    fn share(&mut self, lanes: f64, came: f64, costs: &mut BTreeMap<u32, BranchCost>) {
+        let Some(branch) = self.inner.take() else { return };
+        let part = if lanes < WARP { ((came - lanes) / (WARP - lanes)).clamp(0.0, 1.0) } else { 1.0 };
+        let own = ((self.slots as f64 * part).round() as u64).min(self.slots);
+        self.slots -= own;
+        let cost = costs.entry(branch).or_default();
+        cost.idle_slots = cost.idle_slots.saturating_add(own);
+    }
 }
 
 /// The branches of a kernel that cost anything, by number.
 pub(in crate::profile::build) fn costs(table: &SiteTable, kernel: &KernelData) -> BTreeMap<u32, BranchCost> {
     let diverged = |branch: u32| kernel.branches.get(&branch).map_or(0, |sum| sum.divergent);
+    let fullest = fullest(table, kernel);
     let mut costs: BTreeMap<u32, BranchCost> = BTreeMap::new();
     for (&block, sum) in &kernel.blocks {
         let once = instructions(&table.blocks[block as usize].mix);
         let issued = sum.executions.saturating_mul(once);
         let idle = idle_in_part(sum.executions.saturating_mul(32).saturating_sub(sum.lanes), sum.partial);
-        let mut idle = (idle > 0).then(|| idle.saturating_mul(once));
+        let mut idle = Idle { slots: idle.saturating_mul(once), inner: None };
         let mut seen: BTreeSet<(u32, u32)> = BTreeSet::new();
         let mut blocks = BTreeSet::from([block]);
         // Level by level, from the branches that decide over the block to those that decide over these.
@@ -33,13 +73,14 @@ pub(in crate::profile::build) fn costs(table: &SiteTable, kernel: &KernelData) -
         while !level.is_empty() {
             let decisions: Vec<_> = level.drain(..).flat_map(|block| table.decisions_of(block)).collect();
             // Of branches that decide alike, as the two ends of a rotated loop do, the one that diverged most.
-            let guilty = decisions.iter().map(|decision| decision.branch).filter(|&branch| diverged(branch) > 0);
-            let guilty = guilty.max_by_key(|&branch| (diverged(branch), std::cmp::Reverse(branch)));
-            if let Some(branch) = guilty
-                && let Some(idle) = idle.take()
+            let guilty = decisions.iter().filter(|decision| diverged(decision.branch) > 0);
+            let guilty = guilty.max_by_key(|decision| (diverged(decision.branch), std::cmp::Reverse(decision.branch)));
+            if let Some(decision) =
+                guilty.filter(|decision| idle.slots > 0 && !seen.contains(&(decision.branch, decision.side)))
             {
-                let cost = costs.entry(branch).or_default();
-                cost.idle_slots = cost.idle_slots.saturating_add(idle);
+                let came = fullest.get(&(decision.branch, decision.side)).copied().unwrap_or(WARP);
+                idle.share(active(sum), came, &mut costs);
+                idle.inner = Some(decision.branch);
             }
             for decision in decisions {
                 if seen.insert((decision.branch, decision.side)) {
@@ -56,6 +97,8 @@ pub(in crate::profile::build) fn costs(table: &SiteTable, kernel: &KernelData) -
                 }
             }
         }
+        // Nothing outside left lanes out.
+        idle.share(active(sum), WARP, &mut costs);
     }
     costs
 }
@@ -63,7 +106,7 @@ pub(in crate::profile::build) fn costs(table: &SiteTable, kernel: &KernelData) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{BlockSum, BranchSum};
+    use crate::analysis::BranchSum;
     use warpline_format::site_table::{Block, Branch, Decision, InstructionMix};
 
     /// 0: `if` that parts lanes; 1: begins its side, with an `if` of its own; 2: that one's side; 3: the rest of the first side,
@@ -98,13 +141,38 @@ mod tests {
         let cost = |instructions: &[u64], idle_slots| BranchCost { instructions: instructions.to_vec(), idle_slots };
         // Both part lanes: what follows the inner one is not its own.
         let both = run(&table, [32, 16, 4, 16, 32], [1, 1]);
-        assert_eq!(both[&0], cost(&[13, 0], 16 + 160));
-        assert_eq!(both[&1], cost(&[2, 0], 28 * 2));
+        // The inner one leaves 12 out of 16 that came to it.
+        assert_eq!(both[&0], cost(&[13, 0], 16 + 16 * 2 + 160));
+        assert_eq!(both[&1], cost(&[2, 0], 12 * 2));
         // The inner one does not: its side, too, has few lanes because of the outer one.
         let outer = run(&table, [32, 16, 16, 16, 32], [1, 0]);
         assert_eq!(outer[&0], cost(&[13, 0], 16 + 32 + 160));
         assert_eq!(outer[&1], cost(&[2, 0], 0));
         assert_eq!(run(&SiteTable { decisions: Vec::new(), ..table }, [32, 16, 4, 16, 32], [1, 1]), BTreeMap::new());
+    }
+
+    #[test]
+    fn lanes_that_never_came_to_a_loop_are_not_its_own() {
+        // 0: `if` that lets four lanes in; 1: the loop's body.
+        let block = Block { mix: InstructionMix { int: 1, ..InstructionMix::default() }, ..Block::default() };
+        let decision = |block, branch, side| Decision { block, branch, side };
+        let table = SiteTable {
+            blocks: vec![block; 3],
+            branches: vec![Branch { sides: 2, ..Branch::default() }; 2],
+            decisions: vec![decision(1, 0, 0), decision(2, 0, 0), decision(2, 1, 0)],
+            branch_blocks: vec![0, 2],
+            ..SiteTable::default()
+        };
+        let sum = |executions, lanes, partial| BlockSum { executions, lanes, partial, by_warp: None };
+        let branches = [(0, 1), (1, 2)]
+            .map(|(branch, divergent)| (branch, BranchSum { executions: 1, divergent, lanes: vec![4, 28] }));
+        let kernel = KernelData {
+            blocks: [(0, sum(1, 32, 0)), (1, sum(1, 4, 1)), (2, sum(10, 30, 10))].into(),
+            branches: branches.into(),
+            ..KernelData::default()
+        };
+        let costs = costs(&table, &kernel);
+        assert_eq!((costs[&0].idle_slots, costs[&1].idle_slots), (28 + 280, 10));
     }
 
     #[test]
