@@ -136,6 +136,22 @@ def install():
             return getattr(self._engine, name)
 
     torch.autograd.Variable._execution_engine = Engine(torch.autograd.Variable._execution_engine)
+
+    # `torch.set_default_device` and `with torch.device(…)` are modes that PyTorch keeps below all others: their device comes last.
+    with contextlib.suppress(ImportError):
+        # PyTorch 1 had none.
+        from torch.utils._device import DeviceContext
+
+        enter = DeviceContext.__init__
+        DeviceContext.__init__ = lambda self, device, *rest: enter(self, "cpu" if on_cuda(device) else device, *rest)
+
+    class Generator(torch.Generator):
+        """A generator of random numbers, which are not those of a GPU."""
+
+        def __new__(cls, device="cpu"):
+            return super().__new__(cls, "cpu" if on_cuda(device) else device)
+
+    torch.Generator = Generator
     torch.nn.Module.cuda = lambda module, device=None: module
 
     def properties(device=None):
