@@ -1,11 +1,13 @@
 """Kernels give the results that NumPy gives."""
 
+import collections
 import unittest
 
 import numpy as np
 import triton
 
 import kernels
+import warpline
 import warpline.triton
 
 warpline.triton.install()
@@ -149,6 +151,35 @@ class Results(unittest.TestCase):
         x, out = random(52, 72), np.zeros((52, 72), "f4")
         kernels.descriptor_copy[(2, 3)](x, out, 52, 72, R=32, C=32)
         np.testing.assert_array_equal(out, x)
+
+    def test_arrays_in_tuples(self):
+        Pair = collections.namedtuple("Pair", "left right")
+        left, right, out = random(100), random(100), np.zeros(100, "f4")
+        kernels.sum_of_all[(1,)]((left, right, left), out, 100, BLOCK=128)
+        self.close(out, 2 * left + right)
+        kernels.sum_of_all[(1,)](Pair(left, right), out, 100, BLOCK=128)
+        self.close(out, left + right)
+
+    def test_tuning_resets_and_restores_arrays(self):
+        before = random(1000)
+        x, sums = before.copy(), np.zeros(1000, "f4")
+        kernels.tuned_in_place[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x, sums_ptr=sums, n=1000)
+        np.testing.assert_array_equal(x, before + 1)
+        np.testing.assert_array_equal(sums, before)
+
+    def test_arrays_that_kernels_cannot_read_are_refused(self):
+        out = np.zeros(64, "f4")
+        with self.assertRaisesRegex(warpline.WarplineError, "byte order of another machine .>f4."):
+            kernels.masked_copy[(1,)](np.ones(64, ">f4"), out, 64, BLOCK=64)
+        with self.assertRaisesRegex(warpline.WarplineError, "no elements of type complex64"):
+            kernels.masked_copy[(1,)](np.ones(64, "c8"), out, 64, BLOCK=64)
+
+    def test_grids_are_of_integers(self):
+        x, out = np.ones(64, "f4"), np.zeros(64, "f4")
+        kernels.masked_copy[(np.int64(1), np.int32(1))](x, out, 64, BLOCK=64)
+        self.assertTrue((out == 1).all())
+        with self.assertRaisesRegex(TypeError, "'float' object cannot be interpreted as an integer"):
+            kernels.masked_copy[(1.0,)](x, out, 64, BLOCK=64)
 
     def test_other_arrays(self):
         class Interface:
