@@ -54,6 +54,35 @@ class Checks(unittest.TestCase):
         self.assertIn("('out_of_bounds', 12)", printed)
         self.assertIn("'fault'", printed)
 
+    def test_what_comes_after_a_bad_access_says_that_the_device_is_done(self):
+        text = f"""
+try:
+{chr(10).join("    " + line for line in BEYOND.strip().splitlines())}
+except warpline.WarplineError as error:
+    print(error)
+kernels.masked_copy[(1,)](left, sums, 64, BLOCK=64)
+"""
+        code, printed, said = run(text)
+        self.assertEqual(code, 1)
+        for one in (printed, said):
+            self.assertIn("the device runs no more kernels in this process; warpline.triton.install(check=\"report\")", one)
+
+    def test_options_that_come_too_late_are_refused(self):
+        text = BEYOND.replace("1024, BLOCK", "1000, BLOCK") + """
+warpline.triton.install()
+warpline.triton.install(gpu="a100")
+for options in {"gpu": "h100"}, {"check": "report"}:
+    try:
+        warpline.triton.install(**options)
+    except warpline.WarplineError as error:
+        print(error)
+"""
+        code, printed, said = run(text)
+        self.assertEqual(code, 0, said)
+        start = "the CPU device has started as a100 and keeps its options: ask for"
+        self.assertIn(f"{start} --gpu h100 before", printed)
+        self.assertIn(f"{start} --gpu a100 --check report before", printed)
+
     def test_an_array_that_is_gone_is_not_reached(self):
         text = """
 gone = np.ones(64, "f4")
