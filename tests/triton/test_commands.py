@@ -100,6 +100,11 @@ class Commands(unittest.TestCase):
         self.assertIn("launch    #0, vector_add[BLOCK=256]<<<4, 128>>>", done.stderr)
         self.assertRegex(done.stderr, r"\n +1 +\(1,0,0\) +0x\w+ +\d+ +\d+ +first \(")
 
+    def test_without_triton_it_is_said_how_to_get_it(self):
+        text = "import sys; sys.modules['triton'] = None; import warpline.triton"
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
+        self.assertIn("ModuleNotFoundError: warpline.triton needs Triton: pip install triton\n", done.stderr)
+
     def test_front_ends_that_are_not_served_are_named(self):
         # Where they fail without a driver: each with its own error, within its own modules.
         fails = "def malloc():\n    raise RuntimeError('no driver')\n"
