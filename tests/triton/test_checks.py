@@ -40,6 +40,21 @@ class Checks(unittest.TestCase):
         ):
             self.assertIn(part, said)
 
+    def test_an_index_that_overflowed_is_told_with_the_array_that_it_was_for(self):
+        # 2^27 elements of 4 bytes a lane: 32 bits are full at lane 16.
+        text = """
+x, out, other = np.ones(128, "f4"), np.zeros(64, "f4"), np.zeros(64, "f4")
+with warpline.profile() as p:
+    kernels.strided_copy[(1,)](x, out, 1 << 27, BLOCK=64)
+fault = p.data["faults"][0]
+print([one["name"] for one in p.data["allocations"] if one["id"] == fault["allocation"]], fault["offset"])
+"""
+        code, printed, said = run(text, check="report")
+        self.assertEqual(code, 0, said)
+        beyond = (1 << 29) - 512
+        self.assertIn(f"{beyond} bytes past the end of x (512 bytes): element {1 << 27} of float32[128], counted from 0", said)
+        self.assertEqual(printed, f"['x'] {1 << 29}\n")
+
     def test_it_can_be_reported_and_left_out(self):
         code, printed, said = run(BEYOND, check="report")
         self.assertEqual((code, printed), (0, "2000.0\n"))

@@ -484,7 +484,9 @@ unsafe fn report_caught(running: *mut Running, caught: crate::device::faults::si
         match (*running).stop {
             Some(Stop::IllegalAddress) => {
                 let mut text = format!("Invalid access to address {:#x}, found by the processor", caught.address);
-                fault_message::neighbourhood(&mut text, &(*(*running).memory).registry, caught.address, 1);
+                let registry = &(*(*running).memory).registry;
+                let meant = registry.nearest_array(caught.address);
+                fault_message::neighbourhood(&mut text, registry, meant, caught.address, 1);
                 if (*running).check == Check::Off {
                     text.push_str("\n    For the source line: warpline run --check stop");
                 } else if (*warp).hooked {
