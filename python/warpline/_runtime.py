@@ -112,7 +112,7 @@ _FUNCTIONS = {
     "__warpline_tensor": [_POINTER, ctypes.c_size_t, ctypes.c_char_p],
     "__warpline_tensor_shape": [_POINTER, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_char_p],
     "__warpline_tensor_gone": [_POINTER],
-    "__warpline_section_begin": [ctypes.c_char_p],
+    "__warpline_section_begin": [ctypes.c_char_p, ctypes.c_int],
     "__warpline_section_end": [],
     "__warpline_most_blocks": [ctypes.c_uint64],
     "__warpline_always_check": [ctypes.c_int],

@@ -152,6 +152,19 @@ print(out.sum(), p.kernels.name.tolist())
         code, printed, said = run(text, check="off")
         self.assertEqual((code, printed), (0, "2000.0 ['masked_copy[BLOCK=64]']\n"), said)
 
+    def test_estimates_do_not_depend_on_what_is_recorded(self):
+        # Else tuning would take other configurations in a run that leaves something out.
+        text = """
+import triton
+x, out = np.ones(4096, "f4"), np.zeros(4096, "f4")
+print(triton.testing.do_bench(lambda: kernels.vector_add[(16,)](x, x, out, 4096, BLOCK=256)))
+"""
+        whole = run(text)
+        self.assertEqual(whole[0], 0, whole[2])
+        for options in {"kernels": "masked"}, {"launches": "7"}, {"blocks": "1/4"}:
+            with self.subTest(options):
+                self.assertEqual(run(text, **options)[1], whole[1])
+
     def test_what_is_not_recorded_is_checked_too(self):
         # It runs among the interpreter's own memory as well. The last block of four reads beyond `left`.
         text = """
