@@ -8,6 +8,7 @@ import types
 from .. import _frames, _runtime, _tensors
 from .._errors import WarplineError
 from . import _libraries
+from ._notes import tell
 from ._target import architecture
 
 #: Driver numbers of what ``torch.cuda.get_device_properties`` tells.
@@ -153,6 +154,13 @@ def install():
 
     torch.Generator = Generator
     torch.nn.Module.cuda = lambda module, device=None: module
+
+    def compile(model=None, **options):
+        """``torch.compile``, which would look for the GPU, and for a C++ compiler for the CPU."""
+        tell("torch.compile leaves functions as they are written: the kernels that it would make are not run here")
+        return (lambda function: function) if model is None else model
+
+    torch.compile = compile
 
     def properties(device=None):
         found = {name: _runtime.device_attribute(number) for name, number in _PROPERTIES.items()}
