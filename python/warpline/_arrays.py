@@ -36,6 +36,21 @@ class Array:
         """Distances between neighbours, in elements."""
         return self.strides if axis is None else self.strides[axis]
 
+    def zero_(self):
+        """Fills it with zeros, as Triton's tuner does (``reset_to_zero``)."""
+        self._keep[...] = 0
+        return self
+
+    def clone(self):
+        """A copy, as Triton's tuner keeps (``restore_value``)."""
+        copy = self._keep.copy()
+        return Array(copy, copy)
+
+    def copy_(self, other):
+        """Takes the elements of a copy."""
+        self._keep[...] = other._keep
+        return self
+
     def owner(self):
         """The array whose memory this is, and may be a part of."""
         array = self._keep
@@ -52,6 +67,8 @@ class _Type:
     def __init__(self, dtype):
         if dtype.name not in _TYPES:
             raise WarplineError(f"Triton has no elements of type {dtype.name}")
+        if not dtype.isnative:
+            raise WarplineError(f"an array's elements have the byte order of another machine ({dtype.str}): astype({dtype.name!r}) gives them this one's")
         self.name = dtype.name
 
     def __str__(self):
@@ -67,9 +84,14 @@ class _Type:
 
 
 def as_argument(value):
-    """What Triton is to be given for a value: arrays without ``data_ptr()`` become an :class:`Array`, everything else stays."""
-    if hasattr(value, "data_ptr") or isinstance(value, (int, float, bool, str, bytes, tuple, list, type(None))):
+    """What Triton is to be given for a value: arrays without ``data_ptr()`` become an :class:`Array`, also within tuples; everything else
+    stays."""
+    if hasattr(value, "data_ptr") or isinstance(value, (int, float, bool, str, bytes, list, type(None))):
         return value
+    if isinstance(value, tuple):
+        parts = [as_argument(one) for one in value]
+        # Tuples with names are made of their parts one by one.
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if not hasattr(value, "__array_interface__") and not hasattr(value, "__dlpack__"):
         return value
     import numpy

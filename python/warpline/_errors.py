@@ -8,6 +8,6 @@ class WarplineError(RuntimeError):
 class DeviceError(WarplineError):
     """An error of CUDA's that the CPU device returned. ``code`` is CUDA's number."""
 
-    def __init__(self, what, code, name):
-        super().__init__(f"{what}: {name} (CUDA error {code})")
+    def __init__(self, what, code, name, consequence=""):
+        super().__init__(f"{what}: {name} (CUDA error {code}){consequence}")
         self.code = code

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import sysconfig
 
 #: Frames that a path holds at most, innermost first.
 _DEPTH = 64
@@ -10,14 +11,15 @@ _FIELD = "\x1f"
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _hidden = [_HERE]
-#: Frames in which the interpreter starts a script, and Jupyter a cell.
+#: Frames in which a script, Jupyter's cell or a test starts.
 _STARTERS = (
-    "<frozen runpy>",
-    os.sep + "runpy.py",
-    "<frozen importlib",
     os.sep + "ipykernel_launcher.py",
-    *(os.path.join(os.sep, name, "") for name in ("IPython", "ipykernel", "traitlets", "tornado", "asyncio")),
+    os.path.join(os.sep, "pytest", "__main__.py"),
+    *(os.path.join(os.sep, name, "") for name in ("IPython", "ipykernel", "traitlets", "tornado", "_pytest", "pluggy")),
 )
+#: The standard library, in which threads, pools, tests and modules start; packages may lie below it.
+_STANDARD = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
+_PACKAGES = tuple(os.path.join(os.sep, name, "") for name in ("site-packages", "dist-packages"))
 
 
 def hide(folder):
@@ -38,9 +40,9 @@ def is_users(frame):
     if file == "<string>" and "__name__" not in frame.f_globals:
         # Triton binds arguments in a function that it makes for each kernel, in no module.
         return False
-    return not file.startswith(tuple(_hidden)) and not file.startswith(_STARTERS[0]) and not any(
-        starter in file for starter in _STARTERS[1:]
-    )
+    if file.startswith("<frozen ") or file.startswith(tuple(_hidden)) or any(starter in file for starter in _STARTERS):
+        return False
+    return not file.startswith(_STANDARD) or any(folder in file for folder in _PACKAGES)
 
 
 def users():

@@ -34,7 +34,7 @@ class profile:
         _runtime.configure(self._gpu)
         self._folder = tempfile.TemporaryDirectory(prefix="warpline-profile-")
         self._trace = os.path.join(self._folder.name, "section.wltrace")
-        _runtime.call("__warpline_section_begin", self._trace.encode())
+        _runtime.call("__warpline_section_begin", self._trace.encode(), False)
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
@@ -97,7 +97,7 @@ def estimate(function: Callable[[], Any]) -> float:
     _runtime.configure()
     with tempfile.TemporaryDirectory(prefix="warpline-estimate-") as folder:
         trace = os.path.join(folder, "section.wltrace")
-        _runtime.call("__warpline_section_begin", trace.encode())
+        _runtime.call("__warpline_section_begin", trace.encode(), True)
         try:
             function()
         finally:

@@ -3,9 +3,10 @@
 import ctypes
 import functools
 import os
+import threading
 
 from ._binaries import run, runtime_library
-from ._errors import DeviceError
+from ._errors import DeviceError, WarplineError
 
 #: Set by ``warpline run``: what it hands to the runtime.
 RUN_VARIABLE = "WARPLINE_RUN"
@@ -18,6 +19,8 @@ DEFAULT_GPU = "a100"
 #: GPU model and encoded options, once they are chosen here.
 _options: list = []
 
+_thread = threading.local()
+
 
 def under_run():
     """Whether ``warpline run`` started this program."""
@@ -29,9 +32,8 @@ def configure(gpu=None, **options):
     its own options hold, and this does nothing."""
     if under_run() or (_options and gpu is None and not options):
         return
-    if functions.cache_info().currsize:
-        if gpu is not None and gpu != _options[0]:
-            raise RuntimeError(f"the CPU device has started as {_options[0]}; choose the GPU model before the first kernel runs")
+    started = functions.cache_info().currsize
+    if started and not options and gpu == _options[0]:
         return
     gpu = gpu or (_options[0] if _options else DEFAULT_GPU)
     arguments = []
@@ -40,6 +42,9 @@ def configure(gpu=None, **options):
         if value is not False and value is not None:
             arguments += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
     encoded = run("warpline", "options", "--gpu", gpu, *arguments, "--", "python").stdout.strip()
+    if started and [gpu, encoded] != _options:
+        asked = " ".join(["--gpu", gpu, *arguments])
+        raise WarplineError(f"the CPU device has started as {_options[0]} and keeps its options: ask for {asked} before the first kernel runs")
     _options[:] = [gpu, encoded]
 
 
@@ -81,6 +86,11 @@ def functions():
     return loaded
 
 
+#: ``CUDA_ERROR_…`` after which each call fails: ``ILLEGAL_ADDRESS`` and ``MISALIGNED_ADDRESS``; and of those that are no accesses
+#: ``LAUNCH_TIMEOUT``, ``ASSERT``, ``HARDWARE_STACK_ERROR``, ``ILLEGAL_INSTRUCTION``, ``INVALID_ADDRESS_SPACE``, ``INVALID_PC``, ``LAUNCH_FAILED``.
+_BAD_ACCESSES = (700, 716)
+_FINAL = (*_BAD_ACCESSES, 702, 710, 714, 715, 717, 718, 719)
+
 _POINTER = ctypes.c_void_p
 _HANDLE = ctypes.c_size_t
 _FUNCTIONS = {
@@ -90,7 +100,6 @@ _FUNCTIONS = {
     "cuCtxSynchronize": [],
     "cuDeviceGetAttribute": [ctypes.POINTER(ctypes.c_int), ctypes.c_int, ctypes.c_int],
     "cuModuleGetFunction": [ctypes.POINTER(_HANDLE), _HANDLE, ctypes.c_char_p],
-    "cuModuleUnload": [_HANDLE],
     "cuFuncGetAttribute": [ctypes.POINTER(ctypes.c_int), ctypes.c_int, _HANDLE],
     "cuFuncSetAttribute": [_HANDLE, ctypes.c_int, ctypes.c_int],
     "cuLaunchKernel": [_HANDLE] + [ctypes.c_uint] * 7 + [_POINTER] * 3,
@@ -103,7 +112,7 @@ _FUNCTIONS = {
     "__warpline_tensor": [_POINTER, ctypes.c_size_t, ctypes.c_char_p],
     "__warpline_tensor_shape": [_POINTER, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_char_p],
     "__warpline_tensor_gone": [_POINTER],
-    "__warpline_section_begin": [ctypes.c_char_p],
+    "__warpline_section_begin": [ctypes.c_char_p, ctypes.c_int],
     "__warpline_section_end": [],
     "__warpline_most_blocks": [ctypes.c_uint64],
     "__warpline_always_check": [ctypes.c_int],
@@ -116,7 +125,24 @@ def check(what, code, loaded=None):
         return
     name = ctypes.c_char_p()
     (loaded or functions()).cuGetErrorName(code, ctypes.byref(name))
-    raise DeviceError(what, code, (name.value or b"unknown error").decode())
+    raise DeviceError(what, code, (name.value or b"unknown error").decode(), _consequence(code))
+
+
+def _consequence(code):
+    """What an error means for the kernels to come, where it means something."""
+    if code not in _FINAL:
+        return ""
+    cure = '; warpline.triton.install(check="report"), or warpline run --check report, goes on past bad accesses'
+    return f". Like a GPU's context, the device runs no more kernels in this process{cure if code in _BAD_ACCESSES else ''}"
+
+
+def enter_thread():
+    """Gives this thread the device's context, as each thread needs one that loads or launches kernels."""
+    if not getattr(_thread, "ready", False):
+        context = _POINTER()
+        call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+        call("cuCtxSetCurrent", context)
+        _thread.ready = True
 
 
 def call(name, *arguments):

@@ -316,11 +316,6 @@ pub(super) fn thread_index(axis: usize) -> &'static str {
     ["threadIdx.x", "threadIdx.y", "threadIdx.z"][axis.min(2)]
 }
 
-/// Whether a kernel was written in Triton: its source has tiles in the place of threads.
-pub(super) fn is_triton(kernel: &Kernel) -> bool {
-    kernel.file.ends_with(".py")
-}
-
 /// Whether a library made it for itself, as scratch memory.
 pub(super) fn is_of_library(allocation: &Allocation) -> bool {
     allocation.name.is_none() && allocation.path.last().is_some_and(|frame| is_system(&frame.file))

@@ -1,13 +1,14 @@
 //! Cures in the words of Triton, whose source has tiles in the place of threads: nobody declares shared memory there, and no shuffle can
 //! be written. What a rule finds is the same, so rules need not know of it, but where the cure depends on what was found.
 
-use super::context::{Context, is_triton};
+use super::context::Context;
 use super::draft::Draft;
+use crate::profile::model::Kernel;
 
 /// The finding with a cure that can be followed in its kernel's language.
 pub(super) fn in_its_language(id: &str, draft: Draft, context: &Context<'_>) -> Draft {
     let kernel = draft.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
-    if !kernel.is_some_and(is_triton) {
+    if !kernel.is_some_and(Kernel::is_triton) {
         return draft;
     }
     let allocation = draft.allocation.and_then(|id| context.profile.allocation(id));

@@ -264,3 +264,22 @@ def eighths(x_ptr, narrow_ptr, bytes_ptr, wide_ptr, KIND: tl.constexpr, BLOCK: t
     at = tl.arange(0, BLOCK)
     tl.store(narrow_ptr + at, tl.load(x_ptr + at).to(KIND).to(tl.uint8, bitcast=True))
     tl.store(wide_ptr + at, tl.load(bytes_ptr + at).to(KIND, bitcast=True).to(tl.float32))
+
+
+@triton.autotune([triton.Config({"BLOCK": size}) for size in (64, 128)], key=["n"], reset_to_zero=["sums_ptr"], restore_value=["x_ptr"])
+@triton.jit
+def tuned_in_place(x_ptr, sums_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    x = tl.load(x_ptr + at, mask=inside)
+    tl.store(x_ptr + at, x + 1, mask=inside)
+    tl.atomic_add(sums_ptr + at, x, mask=inside)
+
+
+@triton.jit
+def sum_of_all(pointers, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    for index in tl.static_range(len(pointers)):
+        total += tl.load(pointers[index] + at, mask=at < n)
+    tl.store(out_ptr + at, total, mask=at < n)

@@ -40,6 +40,21 @@ class Checks(unittest.TestCase):
         ):
             self.assertIn(part, said)
 
+    def test_an_index_that_overflowed_is_told_with_the_array_that_it_was_for(self):
+        # 2^27 elements of 4 bytes a lane: 32 bits are full at lane 16.
+        text = """
+x, out, other = np.ones(128, "f4"), np.zeros(64, "f4"), np.zeros(64, "f4")
+with warpline.profile() as p:
+    kernels.strided_copy[(1,)](x, out, 1 << 27, BLOCK=64)
+fault = p.data["faults"][0]
+print([one["name"] for one in p.data["allocations"] if one["id"] == fault["allocation"]], fault["offset"])
+"""
+        code, printed, said = run(text, check="report")
+        self.assertEqual(code, 0, said)
+        beyond = (1 << 29) - 512
+        self.assertIn(f"{beyond} bytes past the end of x (512 bytes): element {1 << 27} of float32[128], counted from 0", said)
+        self.assertEqual(printed, f"['x'] {1 << 29}\n")
+
     def test_it_can_be_reported_and_left_out(self):
         code, printed, said = run(BEYOND, check="report")
         self.assertEqual((code, printed), (0, "2000.0\n"))
@@ -53,6 +68,35 @@ class Checks(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertIn("('out_of_bounds', 12)", printed)
         self.assertIn("'fault'", printed)
+
+    def test_what_comes_after_a_bad_access_says_that_the_device_is_done(self):
+        text = f"""
+try:
+{chr(10).join("    " + line for line in BEYOND.strip().splitlines())}
+except warpline.WarplineError as error:
+    print(error)
+kernels.masked_copy[(1,)](left, sums, 64, BLOCK=64)
+"""
+        code, printed, said = run(text)
+        self.assertEqual(code, 1)
+        for one in (printed, said):
+            self.assertIn("the device runs no more kernels in this process; warpline.triton.install(check=\"report\")", one)
+
+    def test_options_that_come_too_late_are_refused(self):
+        text = BEYOND.replace("1024, BLOCK", "1000, BLOCK") + """
+warpline.triton.install()
+warpline.triton.install(gpu="a100")
+for options in {"gpu": "h100"}, {"check": "report"}:
+    try:
+        warpline.triton.install(**options)
+    except warpline.WarplineError as error:
+        print(error)
+"""
+        code, printed, said = run(text)
+        self.assertEqual(code, 0, said)
+        start = "the CPU device has started as a100 and keeps its options: ask for"
+        self.assertIn(f"{start} --gpu h100 before", printed)
+        self.assertIn(f"{start} --gpu a100 --check report before", printed)
 
     def test_an_array_that_is_gone_is_not_reached(self):
         text = """
@@ -107,6 +151,19 @@ print(out.sum(), p.kernels.name.tolist())
 """
         code, printed, said = run(text, check="off")
         self.assertEqual((code, printed), (0, "2000.0 ['masked_copy[BLOCK=64]']\n"), said)
+
+    def test_estimates_do_not_depend_on_what_is_recorded(self):
+        # Else tuning would take other configurations in a run that leaves something out.
+        text = """
+import triton
+x, out = np.ones(4096, "f4"), np.zeros(4096, "f4")
+print(triton.testing.do_bench(lambda: kernels.vector_add[(16,)](x, x, out, 4096, BLOCK=256)))
+"""
+        whole = run(text)
+        self.assertEqual(whole[0], 0, whole[2])
+        for options in {"kernels": "masked"}, {"launches": "7"}, {"blocks": "1/4"}:
+            with self.subTest(options):
+                self.assertEqual(run(text, **options)[1], whole[1])
 
     def test_what_is_not_recorded_is_checked_too(self):
         # It runs among the interpreter's own memory as well. The last block of four reads beyond `left`.

@@ -65,6 +65,15 @@ class Commands(unittest.TestCase):
         )
         self.check(profile, "rtx3090")
 
+    def test_another_gpu_is_told_that_triton_would_compile_for_it(self):
+        trace = Path(self.folder.name, "p.wltrace")
+        command = [sys.executable, "-m", "warpline", "run", "--gpu", "a100", "--trace", trace, "-o", self.output, self.script, "a", "-b"]
+        note = "Triton's kernels are those that it made for sm_80"
+        self.assertEqual([one for one in self.run_command(*command).data["run"]["notes"] if note in one], [])
+        for model, told in ("v100", 1), ("a100", 0):
+            done = subprocess.run([find("warpline"), "sim", trace, "--gpu", model, "-o", self.output], capture_output=True, text=True, timeout=300)
+            self.assertEqual((done.returncode, done.stderr.count(f"note: {model}: {note}; for sm_70 it makes others")), (0, told), done.stderr)
+
     def test_a_program_that_installs_it_as_well_runs_the_same(self):
         self.script.write_text("import warpline.triton\nwarpline.triton.install()\n" + SCRIPT.lstrip())
         self.script.write_text(self.script.read_text().replace("import sys\nimport numpy as np\n", "import sys, numpy as np\n", 1))
@@ -99,6 +108,11 @@ class Commands(unittest.TestCase):
         self.assertIn("host      <module> (script.py:12) > work (script.py:9)", done.stderr)
         self.assertIn("launch    #0, vector_add[BLOCK=256]<<<4, 128>>>", done.stderr)
         self.assertRegex(done.stderr, r"\n +1 +\(1,0,0\) +0x\w+ +\d+ +\d+ +first \(")
+
+    def test_without_triton_it_is_said_how_to_get_it(self):
+        text = "import sys; sys.modules['triton'] = None; import warpline.triton"
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
+        self.assertIn("ModuleNotFoundError: warpline.triton needs Triton: pip install triton\n", done.stderr)
 
     def test_front_ends_that_are_not_served_are_named(self):
         # Where they fail without a driver: each with its own error, within its own modules.

@@ -1,6 +1,7 @@
 """Counts that follow from the kernels by hand."""
 
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -121,6 +122,28 @@ class Names(unittest.TestCase):
         functions = [frame["function"].rpartition(".")[2] for frame in found.data["kernels"][0]["launches"][0]["path"]]
         self.assertEqual(functions[-4:], ["test_paths_are_python_s", "profiled", "<lambda>", "launch"])
         self.assertNotIn("triton", found.launches.path[0].replace("test_counts.py", ""))
+
+    def test_threads_that_launch_a_kernel_for_the_first_time_share_it(self):
+        kernels.vector_add.device_caches.clear()
+        start = threading.Barrier(4)
+
+        def launch():
+            start.wait()
+            self.launch(np.ones(64, "f4"))
+
+        def work():
+            threads = [threading.Thread(target=launch) for _ in range(4)]
+            for one in threads:
+                one.start()
+            for one in threads:
+                one.join()
+
+        found = profiled(work)
+        self.assertEqual([(row["name"], row["launches"]) for _, row in found.kernels.iterrows()], [("vector_add[BLOCK=64, num_warps=2]", 4)])
+        # Where the thread starts is the interpreter's.
+        places = [(frame["function"].rpartition(".")[2], frame["file"]) for frame in found.data["kernels"][0]["launches"][0]["path"]]
+        self.assertEqual([place for place in places if place[1] == __file__], places)
+        self.assertEqual([function for function, _ in places], ["launch", "launch"])
 
     def test_launches_and_arrays_that_end_are_told(self):
         def launch():

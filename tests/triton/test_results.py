@@ -1,12 +1,18 @@
 """Kernels give the results that NumPy gives."""
 
+import collections
+import ctypes
 import unittest
 
 import numpy as np
 import triton
 
 import kernels
+import warpline
 import warpline.triton
+from warpline import _runtime, _tensors
+from warpline._arrays import as_argument
+from warpline.triton._compiler import compile_ir
 
 warpline.triton.install()
 
@@ -145,10 +151,73 @@ class Results(unittest.TestCase):
         # Two bits of fraction: half a step is an eighth.
         self.assertLessEqual(np.abs(eighth / x - 1).max(), 0.1251)
 
+    def test_long_vectors_are_taken_apart(self):
+        # As LLVM makes of indices of 64 bits, of which 32 are used.
+        text = """
+target triple = "nvptx64-nvidia-cuda"
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define ptx_kernel void @regroup(ptr addrspace(1) %out) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %wide = zext i32 %t to i64
+  %one = insertelement <16 x i64> poison, i64 %wide, i64 0
+  %all = shufflevector <16 x i64> %one, <16 x i64> poison, <16 x i32> zeroinitializer
+  %moved = insertelement <16 x i64> %all, i64 30064771077, i64 14
+  %sums = add <16 x i64> %moved, %all
+  %parts = bitcast <16 x i64> %sums to <32 x i32>
+  %low = extractelement <32 x i32> %parts, i64 28
+  %high = extractelement <32 x i32> %parts, i64 29
+  %pair = insertelement <2 x i32> poison, i32 %low, i64 0
+  %both = insertelement <2 x i32> %pair, i32 %high, i64 1
+  %at = getelementptr <2 x i32>, ptr addrspace(1) %out, i64 %wide
+  store <2 x i32> %both, ptr addrspace(1) %at
+  ret void
+}
+"""
+        out = np.zeros((32, 2), "i4")
+        module, function = ctypes.c_size_t(), ctypes.c_size_t()
+        _runtime.call("__warpline_load_module", ctypes.byref(module), compile_ir(text, "regroup", 80), b"regroup")
+        _runtime.call("cuModuleGetFunction", ctypes.byref(function), module.value, b"regroup")
+        _tensors.announce(as_argument(out), "out", [])
+        address = ctypes.c_uint64(out.ctypes.data)
+        arguments = (ctypes.c_void_p * 1)(ctypes.addressof(address))
+        _runtime.call("cuLaunchKernel", function.value, 1, 1, 1, 32, 1, 1, 0, None, arguments, None)
+        _runtime.call("cuCtxSynchronize")
+        # 7 * 2^32 + 5, and the thread's number.
+        np.testing.assert_array_equal(out, [[thread + 5, 7] for thread in range(32)])
+
     def test_tensor_descriptors(self):
         x, out = random(52, 72), np.zeros((52, 72), "f4")
         kernels.descriptor_copy[(2, 3)](x, out, 52, 72, R=32, C=32)
         np.testing.assert_array_equal(out, x)
+
+    def test_arrays_in_tuples(self):
+        Pair = collections.namedtuple("Pair", "left right")
+        left, right, out = random(100), random(100), np.zeros(100, "f4")
+        kernels.sum_of_all[(1,)]((left, right, left), out, 100, BLOCK=128)
+        self.close(out, 2 * left + right)
+        kernels.sum_of_all[(1,)](Pair(left, right), out, 100, BLOCK=128)
+        self.close(out, left + right)
+
+    def test_tuning_resets_and_restores_arrays(self):
+        before = random(1000)
+        x, sums = before.copy(), np.zeros(1000, "f4")
+        kernels.tuned_in_place[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x, sums_ptr=sums, n=1000)
+        np.testing.assert_array_equal(x, before + 1)
+        np.testing.assert_array_equal(sums, before)
+
+    def test_arrays_that_kernels_cannot_read_are_refused(self):
+        out = np.zeros(64, "f4")
+        with self.assertRaisesRegex(warpline.WarplineError, "byte order of another machine .>f4."):
+            kernels.masked_copy[(1,)](np.ones(64, ">f4"), out, 64, BLOCK=64)
+        with self.assertRaisesRegex(warpline.WarplineError, "no elements of type complex64"):
+            kernels.masked_copy[(1,)](np.ones(64, "c8"), out, 64, BLOCK=64)
+
+    def test_grids_are_of_integers(self):
+        x, out = np.ones(64, "f4"), np.zeros(64, "f4")
+        kernels.masked_copy[(np.int64(1), np.int32(1))](x, out, 64, BLOCK=64)
+        self.assertTrue((out == 1).all())
+        with self.assertRaisesRegex(TypeError, "'float' object cannot be interpreted as an integer"):
+            kernels.masked_copy[(1.0,)](x, out, 64, BLOCK=64)
 
     def test_other_arrays(self):
         class Interface:

@@ -52,6 +52,33 @@ with warpline.profile() as p:
 print(list(p.allocations.name), sorted({path.replace("script.py", "") for path in p.allocations.path}))
 """
 
+DEFAULTS = """
+import torch, warpline.triton
+warpline.triton.install()
+with torch.device("cuda"):
+    print(torch.ones(2).device)
+numbers = torch.Generator(device="cuda").manual_seed(3)
+print(torch.rand(2, generator=numbers, device="cuda").shape, isinstance(numbers, torch.Generator))
+torch.set_default_device(torch.device("cuda", 0))
+print(torch.ones(2).sum(), torch.arange(3).device)
+"""
+
+COMPILED = """
+import torch, warpline.triton
+warpline.triton.install()
+
+@torch.compile
+def double(x):
+    return 2 * x
+
+@torch.compile(fullgraph=True)
+def triple(x):
+    return 3 * x
+
+x = torch.ones(2, device="cuda")
+print(double(x).sum().item(), triple(x).sum().item(), torch.compile(torch.nn.Identity(), mode="default")(x).sum().item())
+"""
+
 
 class Frames(unittest.TestCase):
     """What is the user's code."""
@@ -76,6 +103,12 @@ class Torch(unittest.TestCase):
 
     def test_backward_of_the_programs_own_asks_for_cuda(self):
         self.check(BACKWARD, "100.0 100.0 100.0\n")
+
+    def test_cuda_as_the_default_device_is_the_cpu(self):
+        self.check(DEFAULTS, "cpu\ntorch.Size([2]) True\ntensor(2.) cpu\n")
+
+    def test_torch_compile_leaves_functions_as_they_are(self):
+        self.check(COMPILED, "4.0 6.0 2.0\n")
 
     def test_tensors_have_the_names_of_variables_and_python_paths(self):
         self.check(NAMES, "['values', 'moved'] ['<module> :10 > double :7']\n")

@@ -32,20 +32,31 @@ _shown = threading.local()
 class _Utils:
     """What Triton's own driver has in C."""
 
+    def __init__(self):
+        self._lock = threading.Lock()
+        #: By code and name.
+        self._modules: dict = {}
+
     def load_binary(self, name, kernel, shared, device):
-        """Loads what the compiler made: module, function, registers, spills, largest block."""
-        module, function = ctypes.c_size_t(), ctypes.c_size_t()
+        """Loads what the compiler made: module, function, registers, spills, largest block. The same code under the same name is
+        one module: profiles tell kernels apart by their modules, and threads that launch a kernel for the first time each compile it."""
+        function = ctypes.c_size_t()
         shown = getattr(_shown, "name", None) or name
-        _runtime.call("__warpline_load_module", ctypes.byref(module), kernel, shown.encode())
-        _runtime.call("cuModuleGetFunction", ctypes.byref(function), module.value, name.encode())
+        _runtime.enter_thread()
+        with self._lock:
+            module = self._modules.get((kernel, shown))
+            if module is None:
+                loaded = ctypes.c_size_t()
+                _runtime.call("__warpline_load_module", ctypes.byref(loaded), kernel, shown.encode())
+                module = self._modules[kernel, shown] = loaded.value
+        _runtime.call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
         if shared > _SHARED_PLAIN:
             _runtime.call("cuFuncSetAttribute", function.value, _SHARED_LIMIT, shared)
         attributes = [_runtime.function_attribute(function.value, which) for which in (_REGISTERS, _LOCAL, _MAX_THREADS)]
-        return module.value, function.value, attributes[0], attributes[1] // 4, attributes[2]
+        return module, function.value, attributes[0], attributes[1] // 4, attributes[2]
 
     def unload_module(self, module):
-        """The kernel is gone."""
-        _runtime.functions().cuModuleUnload(module)
+        """It stays: the same kernel may come again, as of threads, or of a notebook's cell."""
 
     def get_device_properties(self, device):
         """Properties of the modelled GPU."""

@@ -3,7 +3,12 @@
 import os
 import re
 
-import triton
+try:
+    import triton
+except ModuleNotFoundError as missing:
+    if missing.name != "triton":
+        raise
+    raise ModuleNotFoundError("warpline.triton needs Triton: pip install triton", name="triton") from None
 
 from .. import _frames, _runtime
 from .._errors import WarplineError

@@ -2,22 +2,32 @@
 
 import functools
 
+from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from .._arrays import as_argument
 
 
 def install():
-    """Wraps the way into each kernel."""
-    if getattr(JITFunction.run, "_warpline", False):
+    """Wraps the ways into each kernel."""
+    _wrap(JITFunction, lambda kernel: kernel.arg_names)
+    # Programs' own functions that prune or choose are given the arrays as they are.
+    _wrap(Autotuner, lambda tuner: {*tuner.reset_to_zero, *tuner.restore_value})
+
+
+def _wrap(kind, names):
+    """Exchanges the arrays that parameters of ``names(self)`` are given."""
+    original = kind.run
+    if getattr(original, "_warpline", False):
         return
-    original = JITFunction.run
 
     @functools.wraps(original)
     def run(self, *args, **kwargs):
-        args = [as_argument(value) for value in args]
-        kwargs = {name: as_argument(value) if name in self.arg_names else value for name, value in kwargs.items()}
+        changed = names(self)
+        positions = [*self.arg_names, *[None] * len(args)]
+        args = [as_argument(value) if name in changed else value for name, value in zip(positions, args)]
+        kwargs = {name: as_argument(value) if name in changed else value for name, value in kwargs.items()}
         return original(self, *args, **kwargs)
 
     run._warpline = True
-    JITFunction.run = run
+    kind.run = run

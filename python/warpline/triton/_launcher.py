@@ -1,8 +1,8 @@
 """Launches of one kernel: its arguments packed as the kernel takes them."""
 
 import ctypes
+import operator
 import struct
-import threading
 
 from .. import _frames, _runtime, _tensors
 from .._errors import WarplineError
@@ -24,8 +24,6 @@ _TYPES = {
     "f32": ctypes.c_float,
     "fp64": ctypes.c_double,
 }
-
-_thread = threading.local()
 
 
 def _half(value):
@@ -82,13 +80,10 @@ class Launcher:
         ]
 
     def __call__(self, x, y, z, stream, function, packed, launch_metadata, enter, leave, *values):
+        x, y, z = map(operator.index, (x, y, z))
         if x * y * z == 0:
             return
-        if not getattr(_thread, "ready", False):
-            context = ctypes.c_void_p()
-            _runtime.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-            _runtime.call("cuCtxSetCurrent", context)
-            _thread.ready = True
+        _runtime.enter_thread()
         if enter is not None:
             enter(launch_metadata)
         frames = _frames.users()

@@ -3,7 +3,6 @@
 import functools
 import math
 import os
-import sys
 
 import triton.runtime.autotuner
 import triton.testing
@@ -11,20 +10,13 @@ import triton.testing
 from .. import _runtime
 from .._errors import DeviceError, WarplineError
 from .._profiling import estimate
+from ._notes import tell
 
 #: ``whole``: all blocks run wherever an estimate is asked for.
 ESTIMATES_VARIABLE = "WARPLINE_TRITON_ESTIMATES"
 
 #: Blocks of a launch that run where its results do not matter: they stand for the others, and tell configurations apart.
 _BLOCKS = 4
-
-_said: set = set()
-
-
-def _tell(what):
-    if what not in _said:
-        _said.add(what)
-        print(f"warpline: note: {what}", file=sys.stderr)
 
 
 class _Sampled:
@@ -48,7 +40,7 @@ class _Sampled:
 
 def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **_):
     """The estimated time of the kernels that ``fn()`` launches, in milliseconds, in the form that Triton's own function gives."""
-    _tell(
+    tell(
         "triton.testing and autotuning are given the model's estimates of one run, not measured times (nan where no kernel of Triton's "
         "was launched)"
     )
@@ -82,7 +74,7 @@ def _wrap(kind, name, around):
 
 def _tuned(original, *args, config, **meta):
     """One configuration. The kernel runs whole with the best one afterwards."""
-    _tell(
+    tell(
         f"autotuning runs {_BLOCKS} blocks of a launch, spread over its grid, with each configuration, and takes them for all "
         f"({ESTIMATES_VARIABLE}=whole runs all)"
     )
@@ -92,13 +84,13 @@ def _tuned(original, *args, config, **meta):
     except DeviceError:
         raise
     except WarplineError as error:
-        _tell(f"autotuning leaves out {config}: {error}")
+        tell(f"autotuning leaves out {config}: {error}")
         return [math.inf] * 3
 
 
 def _benchmarked(original, *args, **kwargs):
     """A benchmark's figures go into its plot, and its results nowhere."""
-    _tell(
+    tell(
         f"benchmarks (triton.testing.perf_report) run {_BLOCKS} blocks of each launch and take them for all, so their kernels' results are "
         f"incomplete ({ESTIMATES_VARIABLE}=whole runs all)"
     )

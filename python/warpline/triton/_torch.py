@@ -8,6 +8,7 @@ import types
 from .. import _frames, _runtime, _tensors
 from .._errors import WarplineError
 from . import _libraries
+from ._notes import tell
 from ._target import architecture
 
 #: Driver numbers of what ``torch.cuda.get_device_properties`` tells.
@@ -136,7 +137,30 @@ def install():
             return getattr(self._engine, name)
 
     torch.autograd.Variable._execution_engine = Engine(torch.autograd.Variable._execution_engine)
+
+    # `torch.set_default_device` and `with torch.device(…)` are modes that PyTorch keeps below all others: their device comes last.
+    with contextlib.suppress(ImportError):
+        # PyTorch 1 had none.
+        from torch.utils._device import DeviceContext
+
+        enter = DeviceContext.__init__
+        DeviceContext.__init__ = lambda self, device, *rest: enter(self, "cpu" if on_cuda(device) else device, *rest)
+
+    class Generator(torch.Generator):
+        """A generator of random numbers, which are not those of a GPU."""
+
+        def __new__(cls, device="cpu"):
+            return super().__new__(cls, "cpu" if on_cuda(device) else device)
+
+    torch.Generator = Generator
     torch.nn.Module.cuda = lambda module, device=None: module
+
+    def compile(model=None, **options):
+        """``torch.compile``, which would look for the GPU, and for a C++ compiler for the CPU."""
+        tell("torch.compile leaves functions as they are written: the kernels that it would make are not run here")
+        return (lambda function: function) if model is None else model
+
+    torch.compile = compile
 
     def properties(device=None):
         found = {name: _runtime.device_attribute(number) for name, number in _PROPERTIES.items()}

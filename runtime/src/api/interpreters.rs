@@ -130,17 +130,17 @@ pub unsafe extern "C" fn __warpline_most_blocks(blocks: u64) -> Error {
     })
 }
 
-/// Begins a section of the program with a trace of its own, in this file.
+/// Begins a section of the program with a trace of its own, in this file; `estimating`: whatever the run's filters leave out is in it, too.
 ///
 /// # Safety
 /// `file` is a string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __warpline_section_begin(file: *const c_char) -> Error {
+pub unsafe extern "C" fn __warpline_section_begin(file: *const c_char, estimating: c_int) -> Error {
     call(|runtime| {
         if file.is_null() {
             return Err(error::INVALID_VALUE);
         }
-        runtime.begin_section(text(file));
+        runtime.begin_section(text(file), estimating != 0);
         Ok(())
     })
 }

@@ -57,7 +57,9 @@ impl Runtime {
         let number = self.chosen;
         self.chosen += 1;
         let ranges = &self.options.launches;
-        let wanted = ranges.is_empty() || ranges.iter().any(|&(first, last)| (first..=last).contains(&number));
+        let wanted = self.estimating
+            || ranges.is_empty()
+            || ranges.iter().any(|&(first, last)| (first..=last).contains(&number));
         let may_be = self.profiling && wanted && self.may_be_traced(member);
         let Some(launched) = launched.filter(|_| may_be) else { return not_traced };
         let Some(sampler) = &mut self.sampler else { return Counted { traced: true, ..not_traced } };
@@ -95,7 +97,7 @@ impl Runtime {
 
     fn is_chosen(&self, member: Member) -> bool {
         let name = || self.modules[member.module].kernel_name(member.index);
-        self.filter.as_ref().is_none_or(|filter| filter.is_match(&name()))
+        self.estimating || self.filter.as_ref().is_none_or(|filter| filter.is_match(&name()))
     }
 
     /// Launches a kernel and runs it to its end. An error of the kernel itself is returned by the
@@ -201,7 +203,8 @@ impl Runtime {
             workspace,
         };
         let sample = self.sample(member, &configuration);
-        let share = sample.as_ref().map_or(self.options.block_share.max(1), |sample| sample.share);
+        let recorded = if self.estimating { 1 } else { self.options.block_share.max(1) };
+        let share = sample.as_ref().map_or(recorded, |sample| sample.share);
         let device = &self.options.device;
         let wanted = device.registers(known(kernel), self.options.stated);
         let registers = device.fitting(wanted, geometry.threads());
@@ -484,7 +487,9 @@ unsafe fn report_caught(running: *mut Running, caught: crate::device::faults::si
         match (*running).stop {
             Some(Stop::IllegalAddress) => {
                 let mut text = format!("Invalid access to address {:#x}, found by the processor", caught.address);
-                fault_message::neighbourhood(&mut text, &(*(*running).memory).registry, caught.address, 1);
+                let registry = &(*(*running).memory).registry;
+                let meant = registry.nearest_array(caught.address);
+                fault_message::neighbourhood(&mut text, registry, meant, caught.address, 1);
                 if (*running).check == Check::Off {
                     text.push_str("\n    For the source line: warpline run --check stop");
                 } else if (*warp).hooked {

@@ -13,16 +13,19 @@ use warpline_format::event::{Allocation, AllocationId, Event};
 use warpline_format::options::Output;
 
 impl Runtime {
-    /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0.
-    pub fn begin_section(&mut self, file: String) {
+    /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0. Of one that is only to be
+    /// estimated all is recorded.
+    pub fn begin_section(&mut self, file: String, estimating: bool) {
         let writer = Writer::new(Output::File(file), crate::state::runtime::executable());
         let trace = std::mem::replace(&mut self.trace, Trace::new(writer));
         let live = self.memory.registry.iter().map(|live| live.id).collect();
         let (launches, chosen) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.chosen));
         // Call paths have other numbers in each trace.
-        let sampler = std::mem::replace(&mut self.sampler, self.options.budget.map(Sampler::new));
+        let budget = self.options.budget.filter(|_| !estimating);
+        let sampler = std::mem::replace(&mut self.sampler, budget.map(Sampler::new));
+        let estimating = std::mem::replace(&mut self.estimating, estimating);
         self.arena.forget_launches();
-        self.sections.push(Outer { trace, launches, chosen, sampler, modules: self.modules.len(), live });
+        self.sections.push(Outer { trace, launches, chosen, sampler, estimating, modules: self.modules.len(), live });
         self.tell_program();
         self.tell_modules(0);
         self.tell_allocations(&BTreeSet::new());
@@ -41,6 +44,7 @@ impl Runtime {
         self.arena.forget_launches();
         self.trace = outer.trace;
         (self.launches, self.chosen, self.sampler) = (outer.launches, outer.chosen, outer.sampler);
+        self.estimating = outer.estimating;
         let now: BTreeSet<AllocationId> = self.memory.registry.iter().map(|live| live.id).collect();
         for &id in outer.live.difference(&now) {
             self.trace.event(Event::Free { id, path: 0 });

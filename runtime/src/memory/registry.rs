@@ -74,6 +74,15 @@ pub struct Near<'a> {
     pub offset: i64,
 }
 
+impl<'a> Near<'a> {
+    /// An address outside `allocation` as seen from there.
+    pub fn of(allocation: &'a Live, address: u64) -> Near<'a> {
+        let from_start = address.wrapping_sub(allocation.start()) as i64;
+        let offset = if from_start < 0 { from_start } else { from_start - allocation.bytes as i64 };
+        Near { allocation, offset }
+    }
+}
+
 /// All allocations.
 #[derive(Debug, Default)]
 pub struct Registry {
@@ -162,16 +171,8 @@ impl Registry {
 
     /// The live allocation nearest to an address outside all of them.
     pub fn nearest(&self, address: u64) -> Option<Near<'_>> {
-        let before = self
-            .live
-            .range(..=address)
-            .next_back()
-            .map(|(_, live)| Near { allocation: live, offset: (address - live.start()) as i64 - live.bytes as i64 });
-        let after = self
-            .live
-            .range(address..)
-            .next()
-            .map(|(_, live)| Near { allocation: live, offset: -((live.start() - address) as i64) });
+        let before = self.live.range(..=address).next_back().map(|(_, live)| Near::of(live, address));
+        let after = self.live.range(address..).next().map(|(_, live)| Near::of(live, address));
         match (before, after) {
             (Some(low), Some(high)) => Some(if low.offset <= -high.offset { low } else { high }),
             (low, high) => low.or(high),

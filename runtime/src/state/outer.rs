@@ -16,6 +16,8 @@ pub struct Outer {
     pub(crate) chosen: u64,
     /// Chooses among its launches.
     pub(crate) sampler: Option<Sampler>,
+    /// See [`crate::state::runtime::Runtime::estimating`].
+    pub(crate) estimating: bool,
     /// Modules that its trace knows.
     pub(crate) modules: usize,
     /// Allocations that its trace takes for live.

@@ -115,6 +115,9 @@ pub struct Runtime {
     pub always_check: bool,
     /// Where not 0, no more blocks of a launch run than these: its results do not matter, only what the model makes of it.
     pub most_blocks: u64,
+    /// In a section of which only an estimate is asked for: all is recorded, also what the run's filters leave out, as what a program
+    /// does (which configuration its tuning takes) must not depend on them.
+    pub estimating: bool,
     /// Kernel filter.
     pub filter: Option<regex_lite::Regex>,
     /// Limits.
@@ -284,6 +287,7 @@ impl Runtime {
             profiling: true,
             always_check: false,
             most_blocks: 0,
+            estimating: false,
             filter,
             limits: Limits::DEFAULT,
             streams: Streams::default(),

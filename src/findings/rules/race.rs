@@ -1,7 +1,7 @@
 //! Conflicts between warps that nothing orders, as far as they were looked for (`src/races`).
 
 use super::super::access::Access;
-use super::super::context::{Context, block_of, is_triton, thread_index};
+use super::super::context::{Context, block_of, thread_index};
 use super::super::draft::Draft;
 use super::super::words;
 use super::partial_warps::shape;
@@ -49,7 +49,7 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
                 thread_index(axis),
             ),
         ),
-        None if kernel.is_some_and(is_triton) => in_triton(reason, conflict, in_block),
+        None if kernel.is_some_and(Kernel::is_triton) => in_triton(reason, conflict, in_block),
         // A barrier orders one line of code against another, and not the threads that all come to the same one.
         None if in_block && is_update(conflict) => (
             reason,

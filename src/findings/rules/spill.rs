@@ -1,6 +1,6 @@
 //! Registers that ptxas spills to local memory, of the code without hooks.
 
-use super::super::context::{Context, is_triton};
+use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::words;
 use crate::profile::model::{Kernel, Severity};
@@ -29,7 +29,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Draft {
          once); no other figure shows this traffic",
         words::bytes(kernel.spill_bytes.into()),
     );
-    let cure = if is_triton(kernel) {
+    let cure = if kernel.is_triton() {
         "give a block more warps (num_warps), make the tiles smaller, or have fewer stages of the pipeline (num_stages)"
     } else if registers >= MOST_REGISTERS {
         "let a thread keep fewer values at a time, as it has all the registers that it can have: smaller unroll factors, split kernels, several \

@@ -2,7 +2,7 @@
 //! Accesses").
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, block_of, is_triton, lane_axis, thread_index, warps};
+use super::super::context::{Context, block_of, lane_axis, thread_index, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::index;
@@ -153,7 +153,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let exchanged_would_harm = neighbour.is_some_and(|other| harmed_by_exchange(context, access, axis, other));
     let cure = match neighbour {
         // There are no threads in the source.
-        _ if is_triton(access.kernel) => in_triton(access, &target, verb, elements),
+        _ if access.kernel.is_triton() => in_triton(access, &target, verb, elements),
         None if let Some(algorithm) = of_block_wide(access) => format!(
             "each thread takes {elements} neighbouring items here: let CUB exchange them through shared memory, by {algorithm} instead of the direct \
              algorithm, or take them striped where their order does not matter"

@@ -153,6 +153,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     profile.conflicts = conflicts::rows(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(notes::of_assumed_turns(analysis, &profile.run.models));
+    notes.extend(notes::of_other_kernels(analysis, &profile));
     notes.extend(unnamed::notes(&profile, || paths.makers()));
     notes.extend(paths.problems().iter().cloned());
     other_models::name_models(&mut profile);

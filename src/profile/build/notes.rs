@@ -6,7 +6,8 @@ use super::document::{RunFacts, sampled};
 use super::kernels::whole;
 use crate::analysis::sharing::{ALLOCATIONS, LAUNCHES};
 use crate::analysis::{Analysis, Finish, GivenUp, KernelData};
-use crate::profile::model::Profile;
+use crate::profile::model::{Kernel, Profile};
+use warpline_format::occupancy::architecture;
 
 const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \
                              conflicts, caches and reuse distances are not known";
@@ -139,6 +140,21 @@ pub(super) fn of_assumed_turns(analysis: &Analysis, models: &[String]) -> Vec<St
         )
     };
     analysis.assumed_turns.iter().map(line).collect()
+}
+
+/// Says so where Triton compiled the kernels for another architecture than the model's: its choices are in them.
+pub(super) fn of_other_kernels(analysis: &Analysis, profile: &Profile) -> Option<String> {
+    let modelled = architecture(analysis.program.as_ref()?.device.compute_capability);
+    let built = &profile.run.architectures;
+    if !profile.kernels.iter().any(Kernel::is_triton) || built.contains(&modelled) {
+        return None;
+    }
+    let built: Vec<String> = built.iter().map(|number| format!("sm_{number}")).collect();
+    Some(format!(
+        "{}: Triton's kernels are those that it made for {}; for sm_{modelled} it makes others, with layouts and instructions of their own",
+        profile.run.models.first().map_or("?", String::as_str),
+        built.join(" and "),
+    ))
 }
 
 /// A kernel's name without its parameters.

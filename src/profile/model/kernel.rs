@@ -95,6 +95,11 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Whether it was written in Triton: its source has tiles in the place of threads, and Triton chose the code for one architecture.
+    pub(crate) fn is_triton(&self) -> bool {
+        self.file.ends_with(".py")
+    }
+
     /// How many launches it had; profiles from before there were groups list them all.
     pub fn launch_count(&self) -> u64 {
         self.launch_count.max(self.launches.len() as u64)

@@ -332,12 +332,37 @@ impl<'c> Emitter<'_, 'c> {
         if from.len() == to.len() {
             return Ok(values.iter().zip(to).map(|(v, ty)| wrap(self.b.bitcast(*v, self.shaped(*v, *ty)))).collect());
         }
-        // Through one integer that holds all bits.
-        let total: u32 = from.iter().map(|ty| scalar_bits(*ty)).sum();
-        if total > 512 || total != to.iter().map(|ty| scalar_bits(*ty)).sum::<u32>() {
-            return Err(Refusal::of(at, "this conversion between vectors"));
+        // Group by group of elements that end at the same bit, as an `i64` and two `i32`.
+        let bits = |ty: &Type<'c>| scalar_bits(*ty);
+        let (mut results, mut left, mut right) = (Vec::with_capacity(to.len()), 0, 0);
+        while left < from.len() || right < to.len() {
+            let (first, start) = (left, right);
+            let (mut given, mut wanted) = (0, 0);
+            while given == 0 || given != wanted {
+                let (sum, next, place) = if given <= wanted {
+                    (&mut given, from.get(left), &mut left)
+                } else {
+                    (&mut wanted, to.get(right), &mut right)
+                };
+                let Some(ty) = next else { return Err(Refusal::of(at, "this conversion between vectors")) };
+                *sum += bits(ty);
+                *place += 1;
+            }
+            if given > 512 {
+                return Err(Refusal::of(at, "this conversion between vectors"));
+            }
+            let parts = self.regrouped(&values[first..left], &from[first..left], &to[start..right]);
+            results.extend(parts.into_iter().map(wrap));
         }
-        let whole = self.t.int(total);
+        Ok(results)
+    }
+
+    /// The same bits in elements of other types, through one integer that holds them all.
+    fn regrouped(&self, values: &[Value<'c>], from: &[Type<'c>], to: &[Type<'c>]) -> Vec<Value<'c>> {
+        if let ([value], [ty]) = (values, to) {
+            return vec![self.b.bitcast(*value, self.shaped(*value, *ty))];
+        }
+        let whole = self.t.int(from.iter().map(|ty| scalar_bits(*ty)).sum());
         let mut all = None;
         let mut shift = 0;
         for (value, ty) in values.iter().zip(from) {
@@ -348,17 +373,17 @@ impl<'c> Emitter<'_, 'c> {
             all = Some(all.map_or(placed, |before| self.b.or(before, placed)));
             shift += bits;
         }
-        let Some(all) = all else { return Ok(Vec::new()) };
-        let mut results = Vec::with_capacity(to.len());
+        let Some(all) = all else { return Vec::new() };
         let mut shift = 0;
+        let mut results = Vec::with_capacity(to.len());
         for ty in to {
             let bits = scalar_bits(*ty);
             let moved = if shift == 0 { all } else { self.b.lshr(all, self.same(all, u64::from(shift))) };
             let part = self.b.trunc(moved, self.shaped(moved, self.t.int(bits)));
-            results.push(wrap(self.b.bitcast(part, self.shaped(part, *ty))));
+            results.push(self.b.bitcast(part, self.shaped(part, *ty)));
             shift += bits;
         }
-        Ok(results)
+        results
     }
 
     fn pointer_arithmetic(&mut self, gep: Value<'c>) -> Emitted<Leaf<'c>> {

@@ -1,6 +1,7 @@
 //! Slow path of the access check.
 
 use super::access::Access;
+use super::base;
 use super::message;
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::warp::{Running, Stop, Warp};
@@ -197,6 +198,7 @@ pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, add
     unsafe {
         let running = &mut *(*warp).running;
         let registry = &(*running.memory).registry;
+        let meant = base::meant(running, registry, site, address).map(|near| near.allocation);
         // Host addresses differ from run to run and stay out of the trace.
         let known = match region(address) {
             // Offsets in the block's shared memory may be negative, those of local accesses are in the lane's stack.
@@ -204,8 +206,7 @@ pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, add
             _ if kind == FaultKind::LocalOutOfBounds => address,
             Region::Host if address < Fault::NULL_PAGE => address,
             Region::Host => {
-                let near = || registry.nearest_array(address).map(|near| near.allocation);
-                let known = registry.find(address).or_else(near);
+                let known = registry.find(address).or(meant);
                 known.map_or(Fault::HOST_MEMORY, |live| live.address.wrapping_add(address.wrapping_sub(live.start())))
             }
             Region::Shared => address - (*warp).context.shared as u64,
@@ -218,8 +219,7 @@ pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, add
         } else if region(address) == Region::Device {
             registry.find(address).or_else(|| registry.nearest(address).map(|near| near.allocation)).map(|live| live.id)
         } else {
-            let near = || registry.nearest_array(address).map(|near| near.allocation);
-            registry.find(address).or_else(near).map(|live| live.id)
+            registry.find(address).or(meant).map(|live| live.id)
         };
         running.faults.push(Fault {
             launch: running.launch,

@@ -1,8 +1,9 @@
 //! What the user reads about a fault, in the manner of a memory checker.
 
 use super::access::Access;
+use super::base;
 use crate::device::execution::warp::Warp;
-use crate::memory::registry::{Live, Registry};
+use crate::memory::registry::{Live, Near, Registry};
 use crate::memory::windows::{Region, region};
 use std::fmt::Write;
 use warpline_format::abi::SiteRange;
@@ -65,7 +66,11 @@ pub unsafe fn access(
             let used = unsafe { (*warp).context.local_used };
             text.push_str(&local_place(address as i64, variable, used));
         }
-        _ => neighbourhood(&mut text, registry, address, u64::from(access.bytes)),
+        _ => {
+            // SAFETY: by the contract.
+            let meant = unsafe { base::meant(&*(*warp).running, registry, access.site, address) };
+            neighbourhood(&mut text, registry, meant, address, u64::from(access.bytes));
+        }
     }
     text.push_str(how_on(outcome));
     crate::output::message::note(&text);
@@ -196,8 +201,8 @@ fn source(text: &mut String, table: &SiteTable, site: u32) {
     }
 }
 
-/// Where the address lies among the allocations.
-pub fn neighbourhood(text: &mut String, registry: &Registry, address: u64, bytes: u64) {
+/// Where the address lies among the allocations; `meant`: from the array that it was meant for.
+pub fn neighbourhood(text: &mut String, registry: &Registry, meant: Option<Near<'_>>, address: u64, bytes: u64) {
     let size = |live: &Live| format!("{} ({} bytes)", live.label(), live.bytes);
     if let Some(live) = registry.find(address) {
         let left = live.bytes - (address - live.start());
@@ -212,7 +217,7 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, address: u64, bytes
         text.push_str(", which was freed");
     } else if address < Fault::NULL_PAGE {
         let _ = write!(text, "\n    address {address:#x}: a null pointer");
-    } else if let Some(near) = registry.nearest_array(address).filter(|_| region(address) != Region::Device) {
+    } else if let Some(near) = meant.filter(|_| region(address) != Region::Device) {
         // Its address is the host's, which says nothing.
         let side = if near.offset < 0 { "before the start" } else { "past the end" };
         let _ = write!(text, "\n    {} bytes {side} of {}", near.offset.unsigned_abs(), size(near.allocation));

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod barrier;
+pub mod base;
 pub mod cause;
 pub mod check;
 pub mod message;
