@@ -43,7 +43,7 @@ pub(super) struct Copies<'a> {
     pub count: u64,
     /// Copies that brought nothing new.
     pub unchanged: u64,
-    /// Allocations that they go to, each of which has a first copy.
+    /// Of them, those that are the first to fill their memory.
     firsts: u64,
 }
 
@@ -149,8 +149,7 @@ impl<'a> Context<'a> {
                     Some((_, bytes)) => *bytes = bytes.saturating_add(copy.bytes),
                     None => {
                         group.allocations.push((allocation, copy.bytes));
-                        group.firsts =
-                            group.firsts.saturating_add(if group.to_device() { allocation.count.max(1) } else { 0 });
+                        group.firsts = group.firsts.saturating_add(first_copies(allocation, copy));
                     }
                 }
                 group.allocations.truncate(MOST_NAMED);
@@ -251,6 +250,13 @@ pub(super) fn has_word(text: &str, word: &str) -> bool {
             let after = text[at + word.len()..].chars().next();
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         })
+}
+
+/// First copies to an allocation among these, where none but them fills it.
+fn first_copies(allocation: &Allocation, copy: &CopyRow) -> u64 {
+    let mut filling = allocation.copies.iter().filter(|one| one.direction != "device_to_host");
+    let is_alone = filling.all(|one| (&one.direction, &one.path) == (&copy.direction, &copy.path));
+    if copy.direction == "host_to_device" && is_alone { allocation.count.max(1) } else { 0 }
 }
 
 /// Whether a copy crosses the bus.
