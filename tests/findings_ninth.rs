@@ -95,8 +95,3 @@ fn parts_that_threads_fill_and_read_are_interleaved() {
     let (_, _, cure) = PROGRAM.first("random-gather", "ALONG");
     assert!(cure.contains("share one list"), "{cure}");
 }
-
-#[test]
-fn a_first_copy_to_fresh_memory_is_not_redundant() {
-    assert!(PROGRAM.all("redundant-copy", "FRESH").is_empty());
-}

@@ -43,8 +43,6 @@ pub(super) struct Copies<'a> {
     pub count: u64,
     /// Copies that brought nothing new.
     pub unchanged: u64,
-    /// Allocations that they go to, each of which has a first copy.
-    firsts: u64,
 }
 
 impl<'a> Copies<'a> {
@@ -52,17 +50,11 @@ impl<'a> Copies<'a> {
         self.direction == "host_to_device"
     }
 
-    /// Without the first copies to fresh memory, which is zero here by chance and anything on a GPU.
-    fn without_firsts(self) -> Copies<'a> {
-        Copies { unchanged: self.unchanged.min(self.count.saturating_sub(self.firsts)), ..self }
-    }
-
     /// Adds what came another way.
     fn add(&mut self, other: Copies<'a>) {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.count = self.count.saturating_add(other.count);
         self.unchanged = self.unchanged.saturating_add(other.unchanged);
-        self.firsts = self.firsts.saturating_add(other.firsts);
         self.hosts.extend(other.hosts);
         self.allocations.extend(other.allocations);
         self.allocations.truncate(MOST_NAMED);
@@ -139,7 +131,6 @@ impl<'a> Context<'a> {
                     bytes: 0,
                     count: 0,
                     unchanged: 0,
-                    firsts: 0,
                 });
                 group.bytes = group.bytes.saturating_add(copy.bytes);
                 group.count = group.count.saturating_add(copy.count);
@@ -147,11 +138,7 @@ impl<'a> Context<'a> {
                 group.hosts.insert(copy.host);
                 match group.allocations.iter_mut().find(|(known, _)| known.id == allocation.id) {
                     Some((_, bytes)) => *bytes = bytes.saturating_add(copy.bytes),
-                    None => {
-                        group.allocations.push((allocation, copy.bytes));
-                        group.firsts =
-                            group.firsts.saturating_add(if group.to_device() { allocation.count.max(1) } else { 0 });
-                    }
+                    None => group.allocations.push((allocation, copy.bytes)),
                 }
                 group.allocations.truncate(MOST_NAMED);
             }
@@ -171,7 +158,7 @@ impl<'a> Context<'a> {
                 Entry::Occupied(mut place) => place.get_mut().add(group),
             }
         }
-        places.into_values().chain(others).map(Copies::without_firsts).collect()
+        places.into_values().chain(others).collect()
     }
 
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.

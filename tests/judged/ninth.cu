@@ -160,9 +160,6 @@ __global__ void rises(const float *series, const int *begins, float *stacks, int
     depths[i] = top;
 }
 
-// The greatest of a warp's values, where each call has memory of its own.
-__global__ void greatest(const int *values, int *best) { atomicMax(best, values[threadIdx.x]); }
-
 int main() {
     const int n = 1 << 16;
     std::vector<int> kinds(n), begins(256), ranks(n), times(256);
@@ -234,12 +231,5 @@ int main() {
     cudaMalloc(&stacks, n * sizeof(float));
     cudaMalloc(&depths, 512 * sizeof(int));
     rises<<<4, 128>>>(values, d_series, stacks, depths, 512);
-    for (int i = 0; i < 12; ++i) {
-        int none = 0, *best;
-        cudaMalloc(&best, sizeof(int));
-        cudaMemcpy(best, &none, sizeof(int), cudaMemcpyHostToDevice); // FRESH
-        greatest<<<1, 32>>>(d_kinds, best);
-        cudaFree(best);
-    }
     std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
