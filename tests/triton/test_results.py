@@ -178,6 +178,40 @@ define ptx_kernel void @regroup(ptr addrspace(1) %out) {
         # 7 * 2^32 + 5, and the thread's number.
         np.testing.assert_array_equal(out, [[thread + 5, 7] for thread in range(32)])
 
+    def test_vectors_of_bits_are_packed(self):
+        # LLVM reads masks so that Triton keeps as bytes in shared memory.
+        text = """
+target triple = "nvptx64-nvidia-cuda"
+@kept = internal addrspace(3) global [64 x i8] undef, align 16
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define ptx_kernel void @bits(ptr addrspace(1) %out) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %place = shl i32 %t, 1
+  %first = getelementptr i8, ptr addrspace(3) @kept, i32 %place
+  %second = getelementptr i8, ptr addrspace(3) %first, i32 1
+  %odd = trunc i32 %t to i8
+  %low = and i8 %odd, 1
+  store i8 %low, ptr addrspace(3) %first
+  store i8 1, ptr addrspace(3) %second
+  %all = load <16 x i1>, ptr addrspace(3) %first, align 2
+  %one = extractelement <16 x i1> %all, i64 0
+  %other = extractelement <16 x i1> %all, i64 8
+  %swapped = insertelement <16 x i1> zeroinitializer, i1 %one, i64 9
+  store <16 x i1> %swapped, ptr addrspace(3) %first, align 2
+  %number = load i16, ptr addrspace(3) %first, align 2
+  %sum = zext i16 %number to i32
+  %more = zext i1 %other to i32
+  %result = add i32 %sum, %more
+  %wide = zext i32 %t to i64
+  %to = getelementptr i32, ptr addrspace(1) %out, i64 %wide
+  store i32 %result, ptr addrspace(1) %to
+  ret void
+}
+"""
+        out = np.zeros(32, "i4")
+        self.run_ir(text, "bits", out)
+        np.testing.assert_array_equal(out, [1 + 512 * (thread % 2) for thread in range(32)])
+
     def test_bfloat16_is_rounded_to_even(self):
         text = """
 target triple = "nvptx64-nvidia-cuda"
