@@ -12,14 +12,14 @@ impl<'c> Emitter<'_, 'c> {
         let is = |ty: Type<'c>| value.ty() == self.shaped(value, ty);
         let (single, brain) = (self.t.float(), self.t.bfloat());
         match opcode {
-            Opcode::LLVMFPTrunc if to == brain && is(single) => Some(self.to_brain(value)),
-            Opcode::LLVMFPExt if to == single && is(brain) => Some(self.from_brain(value)),
+            Opcode::LLVMFPTrunc if to == brain && is(single) => Some(self.narrowed_to_brain(value)),
+            Opcode::LLVMFPExt if to == single && is(brain) => Some(self.widened_brain(value)),
             _ => None,
         }
     }
 
     /// To the nearest, ties to even; what is no number becomes the one that GPUs make.
-    fn to_brain(&self, value: Value<'c>) -> Value<'c> {
+    fn narrowed_to_brain(&self, value: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let bits = b.bitcast(value, self.shaped(value, self.t.int(32)));
         let same = |number: u64| self.same(bits, number);
@@ -30,7 +30,7 @@ impl<'c> Emitter<'_, 'c> {
         b.bitcast(half, self.shaped(value, self.t.bfloat()))
     }
 
-    fn from_brain(&self, value: Value<'c>) -> Value<'c> {
+    fn widened_brain(&self, value: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let bits = b.bitcast(value, self.shaped(value, self.t.int(16)));
         let wide = b.zext(bits, self.shaped(value, self.t.int(32)));
