@@ -7,7 +7,7 @@ use warpline::dataset::{runs_of, tables_of};
 use warpline::explore::{Profiles, Session, draw};
 use warpline::models;
 use warpline::prediction::changes::{folded, padded, parted};
-use warpline::prediction::configurations::{all_blocks, followed, grid_for, is_free, tiled_axes};
+use warpline::prediction::configurations::{Grids, all_blocks, tiled_axes};
 use warpline::prediction::launch::Launch;
 use warpline::prediction::predict::{Model, predict};
 use warpline::prediction::subject::Subject;
@@ -66,11 +66,11 @@ fn predictions(profile: &Profile) {
         Model { key: "a100", device: &device, hierarchy: &hierarchy, rates: &rates, stated: Default::default() };
     for kernel in profile.kernels.iter().take(4) {
         let Ok(subject) = Subject::new(profile, kernel) else { continue };
-        (_, _) = (is_free(&subject), tiled_axes(&subject));
-        let followed = followed(&subject, [1; 3]);
-        let blocks = all_blocks(&subject.launch);
+        _ = tiled_axes(&subject);
+        let grids = Grids::new(&subject, [1; 3]);
+        let blocks = all_blocks(&subject.launch, &grids.tiling);
         for &block in blocks.iter().rev().take(BLOCKS).chain([&[64, 1, 1]]) {
-            let (grid, _) = grid_for(&subject, &subject.launch, block, &followed);
+            let (grid, _) = grids.grid_for(&subject, &subject.launch, block);
             let launch = Launch::new(block, grid, subject.launch.arguments.clone());
             _ = predict(&subject, &launch, &model);
         }

@@ -174,16 +174,80 @@ define ptx_kernel void @regroup(ptr addrspace(1) %out) {
 }
 """
         out = np.zeros((32, 2), "i4")
-        module, function = ctypes.c_size_t(), ctypes.c_size_t()
-        _runtime.call("__warpline_load_module", ctypes.byref(module), compile_ir(text, "regroup", 80), b"regroup")
-        _runtime.call("cuModuleGetFunction", ctypes.byref(function), module.value, b"regroup")
-        _tensors.announce(as_argument(out), "out", [])
-        address = ctypes.c_uint64(out.ctypes.data)
-        arguments = (ctypes.c_void_p * 1)(ctypes.addressof(address))
-        _runtime.call("cuLaunchKernel", function.value, 1, 1, 1, 32, 1, 1, 0, None, arguments, None)
-        _runtime.call("cuCtxSynchronize")
+        self.run_ir(text, "regroup", out)
         # 7 * 2^32 + 5, and the thread's number.
         np.testing.assert_array_equal(out, [[thread + 5, 7] for thread in range(32)])
+
+    def test_vectors_of_bits_are_packed(self):
+        # LLVM reads masks so that Triton keeps as bytes in shared memory.
+        text = """
+target triple = "nvptx64-nvidia-cuda"
+@kept = internal addrspace(3) global [64 x i8] undef, align 16
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define ptx_kernel void @bits(ptr addrspace(1) %out) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %place = shl i32 %t, 1
+  %first = getelementptr i8, ptr addrspace(3) @kept, i32 %place
+  %second = getelementptr i8, ptr addrspace(3) %first, i32 1
+  %odd = trunc i32 %t to i8
+  %low = and i8 %odd, 1
+  store i8 %low, ptr addrspace(3) %first
+  store i8 1, ptr addrspace(3) %second
+  %all = load <16 x i1>, ptr addrspace(3) %first, align 2
+  %one = extractelement <16 x i1> %all, i64 0
+  %other = extractelement <16 x i1> %all, i64 8
+  %swapped = insertelement <16 x i1> zeroinitializer, i1 %one, i64 9
+  store <16 x i1> %swapped, ptr addrspace(3) %first, align 2
+  %number = load i16, ptr addrspace(3) %first, align 2
+  %sum = zext i16 %number to i32
+  %more = zext i1 %other to i32
+  %result = add i32 %sum, %more
+  %wide = zext i32 %t to i64
+  %to = getelementptr i32, ptr addrspace(1) %out, i64 %wide
+  store i32 %result, ptr addrspace(1) %to
+  ret void
+}
+"""
+        out = np.zeros(32, "i4")
+        self.run_ir(text, "bits", out)
+        np.testing.assert_array_equal(out, [1 + 512 * (thread % 2) for thread in range(32)])
+
+    def test_bfloat16_is_rounded_to_even(self):
+        text = """
+target triple = "nvptx64-nvidia-cuda"
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define ptx_kernel void @narrow(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %wide = zext i32 %t to i64
+  %from = getelementptr float, ptr addrspace(1) %in, i64 %wide
+  %single = load float, ptr addrspace(1) %from
+  %brain = fptrunc float %single to bfloat
+  %again = fpext bfloat %brain to float
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %wide
+  store float %again, ptr addrspace(1) %to
+  ret void
+}
+"""
+        x, out = random(32), np.zeros(32, "f4")
+        # Ties to either side, one that carries into the exponent, a subnormal number, no numbers.
+        bits = [0x3F808000, 0x3F818000, 0x3F80FFFF, 0x3FFFFFFF, 0x00008001, 0x7F800000, 0xFF800000, 0x7FC00001, 0xFF800001, 0x80000000]
+        x.view("u4")[: len(bits)] = bits
+        self.run_ir(text, "narrow", x, out)
+        given = x.view("u4").astype("u8")
+        rounded = ((given + 0x7FFF + (given >> 16 & 1)) >> 16 << 16).astype("u4")
+        np.testing.assert_array_equal(out.view("u4"), np.where(np.isnan(x), np.uint32(0x7FFF0000), rounded))
+
+    def run_ir(self, text, name, *arrays):
+        """Runs a kernel that is written as LLVM IR in one warp."""
+        module, function = ctypes.c_size_t(), ctypes.c_size_t()
+        _runtime.call("__warpline_load_module", ctypes.byref(module), compile_ir(text, name, 80), name.encode())
+        _runtime.call("cuModuleGetFunction", ctypes.byref(function), module.value, name.encode())
+        for array in arrays:
+            _tensors.announce(as_argument(array), "array", [])
+        addresses = [ctypes.c_uint64(array.ctypes.data) for array in arrays]
+        pointers = (ctypes.c_void_p * len(addresses))(*map(ctypes.addressof, addresses))
+        _runtime.call("cuLaunchKernel", function.value, 1, 1, 1, 32, 1, 1, 0, None, pointers, None)
+        _runtime.call("cuCtxSynchronize")
 
     def test_tensor_descriptors(self):
         x, out = random(52, 72), np.zeros((52, 72), "f4")

@@ -97,8 +97,9 @@ impl<'c> Emitter<'_, 'c> {
         let uniform = self.analysis().shape(load) == Shape::Uniform;
         let align = u64::from(load.alignment().max(1));
         let volatile = load.is_volatile() || is_atomic(load);
-        let types = leaf_types(load.ty());
-        let offsets = leaf_offsets(self.unit().layout(), load.ty());
+        let packed = self.packed_type(load.ty());
+        let types = packed.map_or_else(|| leaf_types(load.ty()), |whole| vec![whole]);
+        let offsets = leaf_offsets(self.unit().layout(), packed.unwrap_or(load.ty()));
         let mut values = Vec::with_capacity(types.len());
         for (ty, offset) in types.iter().zip(&offsets) {
             let lay = self.moved(&lay, *offset);
@@ -118,7 +119,26 @@ impl<'c> Emitter<'_, 'c> {
             (true, false) => Leaf::Lanes(self.b.splat(value, LANES)),
             _ => Leaf::Lanes(value),
         };
-        Ok(values.into_iter().map(leaf).collect())
+        let leaves: Vec<_> = values.into_iter().map(leaf).collect();
+        let Some(whole) = packed else { return Ok(leaves) };
+        let elements = leaf_types(load.ty());
+        let mut found = self.recast(load, &leaves, &[whole], &self.filled(&elements, whole))?;
+        found.truncate(elements.len());
+        Ok(found)
+    }
+
+    /// The integer that a vector is in memory whose elements are no whole bytes, as `<16 x i1>`: LLVM packs them, the first lowest.
+    fn packed_type(&self, ty: Type<'c>) -> Option<Type<'c>> {
+        let Kind::Vector(count) = ty.kind() else { return None };
+        let bits = ty.element().int_bits().filter(|bits| !bits.is_multiple_of(8))?;
+        Some(self.t.int((count * bits).next_multiple_of(8)))
+    }
+
+    /// Elements, and what is left of the bits of `whole` behind them.
+    fn filled(&self, elements: &[Type<'c>], whole: Type<'c>) -> Vec<Type<'c>> {
+        let used: u32 = elements.iter().map(|ty| scalar_bits(*ty)).sum();
+        let left = scalar_bits(whole) - used;
+        elements.iter().copied().chain((left > 0).then(|| self.t.int(left))).collect()
     }
 
     /// An address that can be read even where no lane may read this one.
@@ -367,9 +387,16 @@ impl<'c> Emitter<'_, 'c> {
     pub fn store(&mut self, store: Value<'c>) -> Emitted<()> {
         let lay = self.lay(store.operand(1))?;
         let mask = self.access_mask();
-        let value = self.leaves(store.operand(0))?;
+        let mut value = self.leaves(store.operand(0))?;
         let align = u64::from(store.alignment().max(1));
-        let offsets = leaf_offsets(self.unit().layout(), store.operand(0).ty());
+        let ty = store.operand(0).ty();
+        let packed = self.packed_type(ty);
+        if let Some(whole) = packed {
+            let types = self.filled(&leaf_types(ty), whole);
+            value.extend(types[value.len()..].iter().map(|left| Leaf::Uniform(Value::zero(*left))));
+            value = self.recast(store, &value, &types, &[whole])?;
+        }
+        let offsets = leaf_offsets(self.unit().layout(), packed.unwrap_or(ty));
         for (leaf, offset) in value.iter().zip(&offsets) {
             let align = common_align(align, *offset);
             let lay = self.moved(&lay, *offset);

@@ -46,7 +46,10 @@ impl<'c> Emitter<'_, 'c> {
             Opcode::LLVMFPToSI | Opcode::LLVMFPToUI => self.float_to_int(value, opcode)?,
             Opcode::LLVMSIToFP | Opcode::LLVMUIToFP | Opcode::LLVMFPTrunc | Opcode::LLVMFPExt => {
                 let to = leaf_types(value.ty())[0];
-                self.lanewise(value, |this, operands| this.b.cast(opcode, operands[0], this.shaped(operands[0], to)))?
+                self.lanewise(value, |this, operands| {
+                    let brain = this.brain_cast(opcode, operands[0], to);
+                    brain.unwrap_or_else(|| this.b.cast(opcode, operands[0], this.shaped(operands[0], to)))
+                })?
             }
             Opcode::LLVMBitCast => self.bit_cast(value)?,
             Opcode::LLVMGetElementPtr => vec![self.pointer_arithmetic(value)?],

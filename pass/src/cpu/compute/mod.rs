@@ -1,6 +1,7 @@
 //! What a lane computes: arithmetic, math functions, conversions, tensor cores.
 
 pub(super) mod arithmetic;
+pub(super) mod brain;
 pub(super) mod fusion;
 pub(super) mod half;
 pub(super) mod math;
