@@ -17,6 +17,7 @@ pub struct Judged {
 
 impl Judged {
     /// `program` from the root of the repository on; `folder` is the test file's own.
+    #[allow(dead_code, reason = "not every file of tests needs it")]
     pub const fn new(program: &'static str, folder: &'static str) -> Judged {
         Judged { program, folder, model: &[], built: OnceLock::new(), document: OnceLock::new() }
     }

@@ -152,30 +152,6 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_never_came_to_a_loop_are_not_its_own() {
-        // 0: `if` that lets four lanes in; 1: the loop's body.
-        let block = Block { mix: InstructionMix { int: 1, ..InstructionMix::default() }, ..Block::default() };
-        let decision = |block, branch, side| Decision { block, branch, side };
-        let table = SiteTable {
-            blocks: vec![block; 3],
-            branches: vec![Branch { sides: 2, ..Branch::default() }; 2],
-            decisions: vec![decision(1, 0, 0), decision(2, 0, 0), decision(2, 1, 0)],
-            branch_blocks: vec![0, 2],
-            ..SiteTable::default()
-        };
-        let sum = |executions, lanes, partial| BlockSum { executions, lanes, partial, by_warp: None };
-        let branches = [(0, 1), (1, 2)]
-            .map(|(branch, divergent)| (branch, BranchSum { executions: 1, divergent, lanes: vec![4, 28] }));
-        let kernel = KernelData {
-            blocks: [(0, sum(1, 32, 0)), (1, sum(1, 4, 1)), (2, sum(10, 30, 10))].into(),
-            branches: branches.into(),
-            ..KernelData::default()
-        };
-        let costs = costs(&table, &kernel);
-        assert_eq!((costs[&0].idle_slots, costs[&1].idle_slots), (28 + 280, 10));
-    }
-
-    #[test]
     fn loops_are_counted_once() {
         // 0: guard, 1: body that ends in the loop's own branch.
         let block = Block { mix: InstructionMix { int: 3, ..InstructionMix::default() }, ..Block::default() };
