@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::count::condition;
 use super::digits::taken_apart;
-use super::evaluate::{Evaluated, Value};
+use super::evaluate::Evaluated;
 use super::form::{THREADS, block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
@@ -180,28 +180,6 @@ fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Opti
             found.extend(fitting.map(|parameter| Followed { parameter, per_step }));
         }
         found.into_iter().min_by_key(|one| (value(one.parameter), one.per_step))
-    })
-}
-
-/// Axes along which blocks of another size cover the same elements: wherever the number of the block moves an address, it does so
-/// by as much as all threads of the axis do. Where threads of one axis stand for indices that the blocks of another one divide, or
-/// the threads of an axis share the work of a block, they would not.
-pub fn tiled_axes(subject: &Subject<'_>) -> [bool; 3] {
-    // Along an axis of one thread its index is always 0 and moves nothing: looked at is a launch with two of them.
-    let launch = Launch::new(
-        subject.launch.block.map(|size| size.max(2)),
-        subject.launch.grid,
-        subject.launch.arguments.clone(),
-    );
-    let evaluated = Evaluated::new(subject.addresses, &launch);
-    std::array::from_fn(|axis| {
-        subject.addresses.sites.iter().all(|site| match evaluated.value(site.address) {
-            Value::Form(form) => {
-                let of_threads = form.factor(thread(axis)).checked_mul(i64::from(launch.block[axis]));
-                of_threads == Some(form.factor(block(axis)))
-            }
-            _ => false,
-        })
     })
 }
 

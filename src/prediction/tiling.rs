@@ -4,7 +4,7 @@
 use warpline_format::expression::ExpressionKind;
 
 use super::evaluate::{Evaluated, Value};
-use super::form::block;
+use super::form::{block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
 
@@ -54,16 +54,38 @@ impl Tiling {
         self.free.contains(&true)
     }
 
-    /// Indices along an axis from a block of these sizes to the next.
+    /// Indices along an axis from a block of these sizes to the next, at least one.
     pub fn step(&self, axis: usize, sizes: [u32; 3]) -> u64 {
         let along = sizes.into_iter().zip(self.steps[axis]).filter(|(_, counts)| *counts);
-        along.fold(1, |product, (size, _)| product.saturating_mul(u64::from(size)))
+        along.fold(1, |product, (size, _)| product.saturating_mul(u64::from(size.max(1))))
     }
 
     /// Whether the number of blocks along an axis does not depend on their shape.
     pub fn keeps_blocks(&self, axis: usize) -> bool {
         !self.steps[axis].contains(&true)
     }
+}
+
+/// Axes along which blocks of another size cover the same elements: wherever the number of the block moves an address, it does so
+/// by as much as all threads of the axis do. Where threads of one axis stand for indices that the blocks of another one divide, or
+/// the threads of an axis share the work of a block, they would not.
+pub fn tiled_axes(subject: &Subject<'_>) -> [bool; 3] {
+    // Along an axis of one thread its index is always 0 and moves nothing: looked at is a launch with two of them.
+    let launch = Launch::new(
+        subject.launch.block.map(|size| size.max(2)),
+        subject.launch.grid,
+        subject.launch.arguments.clone(),
+    );
+    let evaluated = Evaluated::new(subject.addresses, &launch);
+    std::array::from_fn(|axis| {
+        subject.addresses.sites.iter().all(|site| match evaluated.value(site.address) {
+            Value::Form(form) => {
+                let of_threads = form.factor(thread(axis)).checked_mul(i64::from(launch.block[axis]));
+                of_threads == Some(form.factor(block(axis)))
+            }
+            _ => false,
+        })
+    })
 }
 
 /// Two launches of as many threads along an axis, the second with blocks of twice the size there.

@@ -15,7 +15,6 @@ use crate::prediction::document::{self, Configuration, Document, RecordedSite, R
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, Refusal, predict};
 use crate::prediction::subject::Subject;
-use crate::prediction::tiling::Tiling;
 use crate::profile::model::Kernel;
 use crate::profile::{self, Profile, nine_digits};
 use crate::report;
@@ -136,7 +135,7 @@ fn kernel<'a>(profile: &'a Profile, wanted: Option<&str>) -> Result<&'a Kernel, 
 }
 
 /// All configurations on a model.
-fn of_model(subject: &Subject<'_>, wishes: &Wishes, chosen: &Chosen) -> Result<Document, Failure> {
+fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Result<Document, Failure> {
     let hierarchy = &chosen.simulation.hierarchy;
     if hierarchy.wave_lanes != 32 {
         let message = format!("{}: predictions are of GPUs with warps of 32 lanes", chosen.key);
@@ -246,7 +245,7 @@ fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) -> Vec<Reco
 /// What the figures rest on.
 fn assumptions(
     subject: &Subject<'_>,
-    wishes: &Wishes,
+    wishes: &Wishes<'_>,
     launches: &[(Launch, Vec<GridRule>)],
     predictions: &[Prediction],
 ) -> Vec<String> {
@@ -267,7 +266,7 @@ fn assumptions(
         });
     }
     let other_shapes = launches.iter().any(|(launch, _)| launch.block != subject.recorded.block);
-    let tiling = Tiling::of(subject);
+    let tiling = wishes.tiling();
     if wishes.recorded_shape_only() && !other_shapes {
         all.push(
             "no address of this kernel uses blockDim: the shape of its blocks is written into the code, so of all shapes only the recorded \

@@ -10,9 +10,11 @@ use crate::prediction::tiling::Tiling;
 use crate::profile::model::Parameter;
 
 /// What is asked for.
-pub(super) struct Wishes {
+pub(super) struct Wishes<'a> {
     /// Points that a thread does along each axis.
     fold: [u32; 3],
+    /// How grids go with the shape of blocks.
+    grids: Grids<'a>,
     /// Name and values of a parameter.
     over: Option<(String, Vec<i64>)>,
     blocks: Vec<[u32; 3]>,
@@ -24,8 +26,12 @@ pub(super) struct Wishes {
     changed: bool,
 }
 
-impl Wishes {
-    pub(super) fn new(arguments: &PredictArguments, subject: &Subject<'_>, fold: [u32; 3]) -> Result<Wishes, Failure> {
+impl<'a> Wishes<'a> {
+    pub(super) fn new(
+        arguments: &PredictArguments,
+        subject: &Subject<'a>,
+        fold: [u32; 3],
+    ) -> Result<Wishes<'a>, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let mut base = subject.launch.clone();
         for setting in &arguments.set {
@@ -42,16 +48,16 @@ impl Wishes {
                 Some(sizes(text).ok_or_else(|| usage(format!("--grid takes sizes as 128x64x1, not `{text}`")))?)
             }
         };
-        let tiling = Tiling::of(subject);
+        let grids = Grids::new(subject, fold);
         let mut blocks = Vec::new();
         let mut recorded_shape_only = false;
         for text in arguments.block.split(',') {
             if text.trim() == "all" {
                 // A shape that is written into the code is the only one that the code is right for.
-                recorded_shape_only = !tiling.is_free();
+                recorded_shape_only = !grids.tiling.is_free();
                 match recorded_shape_only {
                     true => blocks.push(subject.launch.block),
-                    false => blocks.extend(all_blocks(&subject.launch, &tiling)),
+                    false => blocks.extend(all_blocks(&subject.launch, &grids.tiling)),
                 }
                 continue;
             }
@@ -71,7 +77,7 @@ impl Wishes {
         let over = arguments.over.as_deref().map(|text| over(text, subject)).transpose()?;
         let changed =
             base != subject.launch || fold != [1; 3] || !arguments.pad.is_empty() || !arguments.layout.is_empty();
-        Ok(Wishes { fold, over, blocks: distinct, recorded_shape_only, grid, base, changed })
+        Ok(Wishes { fold, grids, over, blocks: distinct, recorded_shape_only, grid, base, changed })
     }
 
     /// Whether arguments are other ones.
@@ -84,25 +90,23 @@ impl Wishes {
         self.recorded_shape_only
     }
 
+    /// Which sizes of a block may change.
+    pub(super) fn tiling(&self) -> &Tiling {
+        &self.grids.tiling
+    }
+
     /// All launches, with how their grids came to be.
     pub(super) fn launches(&self, subject: &Subject<'_>) -> Vec<(Launch, Vec<GridRule>)> {
-        let grids = Grids::new(subject, self.fold);
-        let each = self.blocks.iter().map(|&block| self.launch(subject, block, &self.base, &grids));
+        let each = self.blocks.iter().map(|&block| self.launch(subject, block, &self.base));
         each.collect()
     }
 
-    fn launch(
-        &self,
-        subject: &Subject<'_>,
-        block: [u32; 3],
-        base: &Launch,
-        grids: &Grids<'_>,
-    ) -> (Launch, Vec<GridRule>) {
+    fn launch(&self, subject: &Subject<'_>, block: [u32; 3], base: &Launch) -> (Launch, Vec<GridRule>) {
         let (grid, rules) = match self.grid {
             Some(grid) => (grid, vec![GridRule::Given]),
             None => {
                 let points = std::array::from_fn(|axis| block[axis].saturating_mul(self.fold[axis]));
-                grids.grid_for(subject, base, points)
+                self.grids.grid_for(subject, base, points)
             }
         };
         (Launch::new(block, grid, base.arguments.clone()), rules)
@@ -112,11 +116,10 @@ impl Wishes {
     pub(super) fn sizes(&self, subject: &Subject<'_>, block: [u32; 3]) -> Option<(&str, Vec<(i64, Launch)>)> {
         let (name, values) = self.over.as_ref()?;
         let parameter = subject.parameter(name)?;
-        let grids = Grids::new(subject, self.fold);
         let each = values.iter().map(|&value| {
             let mut base = self.base.clone();
             base.arguments.insert((parameter.number, parameter.offset), kept(value, parameter.bytes));
-            (value, self.launch(subject, block, &base, &grids).0)
+            (value, self.launch(subject, block, &base).0)
         });
         Some((name, each.collect()))
     }

@@ -6,11 +6,12 @@ use super::super::gain::gain_of;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::models;
-use crate::prediction::configurations::{Grids, all_blocks, tiled_axes};
+use crate::prediction::configurations::{Grids, all_blocks};
 use crate::prediction::count::Basis;
 use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, predict};
 use crate::prediction::subject::Subject;
+use crate::prediction::tiling::tiled_axes;
 use crate::profile::model::{Kernel, Severity};
 
 /// Least share of the kernel in the time of all.
@@ -36,14 +37,18 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     }
     let subject = Subject::new(context.profile, kernel).ok()?;
     let recorded = subject.recorded;
-    // Shared memory is laid out for a shape; so is code that does not ask for the size of its blocks.
-    let grids = Grids::new(&subject, [1; 3]);
-    if !grids.tiling.is_free() || recorded.static_shared_bytes > 0 || recorded.dynamic_shared_bytes > 0 {
+    // Shared memory is laid out for a shape.
+    if recorded.static_shared_bytes > 0 || recorded.dynamic_shared_bytes > 0 {
         return None;
     }
     let simulated = recorded.metrics.get("global")?.dram?;
     let simulated = (simulated.read_sectors + simulated.write_sectors) as f64 * 32.0;
     if simulated < LEAST_BYTES {
+        return None;
+    }
+    // So is code that does not ask for the size of its blocks.
+    let grids = Grids::new(&subject, [1; 3]);
+    if !grids.tiling.is_free() {
         return None;
     }
     let key = context.profile.run.models.first()?;
