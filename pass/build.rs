@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "cpp/clone.cpp",
     "cpp/debug_info.cpp",
     "cpp/diagnostics.cpp",
     "cpp/intrinsics.cpp",
+    "cpp/listed.cpp",
     "cpp/memory.cpp",
     "cpp/pipeline.cpp",
 ];

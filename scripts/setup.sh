@@ -16,6 +16,16 @@ say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit "$toolchain_missing"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# Fetches wheels with pip, three times at most: registries and networks fail for moments.
+fetch() {
+    for pause in 5 20 0; do
+        PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+            --only-binary=:all: "$@" >&2 && return 0
+        sleep "$pause"
+    done
+    return 1
+}
+
 # Rust cannot come from Debian 12, whose version is too old.
 check_rust() {
     have cargo || fail "cargo is missing. Install Rust 1.$minimum_rust or newer with rustup, then repeat."
@@ -63,13 +73,13 @@ install_packages() {
     [ "$(id -u)" -eq 0 ] || fail "missing: $packages. Run: sudo $command
 setup: (in Debian 12, LLVM $llvm comes with the security updates: suite bookworm-security, component main)"
     say "installing $packages"
-    apt-get update -qq >&2 || say "apt-get update reported errors; going on with the package lists there are"
+    apt-get update -qq -o Acquire::Retries=3 >&2 || say "apt-get update reported errors; going on with the package lists there are"
     for package in $packages; do
         apt-cache show "$package" >/dev/null 2>&1 || fail "apt knows no package $package. In Debian 12 it comes with the
 setup: security updates: enable the suite bookworm-security (component main) in /etc/apt/sources.list, then repeat."
     done
     # shellcheck disable=SC2086  # one word per package
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >&2 ||
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Acquire::Retries=3 --no-install-recommends $packages >&2 ||
         fail "apt-get failed. Run it by hand to see why: $command"
 }
 
@@ -117,8 +127,7 @@ install_test_wheels() {
     have python3 || fail "python3 is missing: it fetches what the tests of the report's page need. Install python3 and python3-pip."
     say "fetching axe for the tests to $test_folder"
     mkdir -p "$test_folder" || fail "cannot write to $cache. Set XDG_CACHE_HOME to a folder that can be written, then repeat."
-    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
-        --upgrade --target "$test_folder" -r "$test_wheels" >&2 ||
+    fetch --upgrade --target "$test_folder" -r "$test_wheels" ||
         fail "pip could not fetch what the tests need. Check the network, then repeat."
 }
 
@@ -134,8 +143,7 @@ install_cuda() {
     { mkdir -p "$cache" && partial=$(mktemp -d "$cache/cuda-13.0.partial.XXXXXX"); } ||
         fail "cannot write to $cache. Set XDG_CACHE_HOME to a folder that can be written, then repeat."
     trap 'rm -rf "$partial"' EXIT INT TERM
-    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
-        --target "$partial" -r "$wheels" >&2 ||
+    fetch --target "$partial" -r "$wheels" ||
         fail "pip could not fetch the CUDA toolkit parts. Check the network, or install a CUDA 12 or 13 toolkit and set CUDA_PATH."
     complete_toolkit "$partial/nvidia/cu13" || fail "the fetched CUDA toolkit parts lack a file in $partial"
     chmod 755 "$partial"
@@ -157,8 +165,7 @@ install_python_packages() {
         { mkdir -p "$cache" && partial=$(mktemp -d "$folder.partial.XXXXXX"); } ||
             fail "cannot write to $cache. Set XDG_CACHE_HOME to a folder that can be written, then repeat."
         trap 'rm -rf "$partial"' EXIT INT TERM
-        PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
-            --only-binary=:all: --target "$partial" -r "$list" >&2 ||
+        fetch --target "$partial" -r "$list" ||
             fail "pip could not fetch $(basename "$list" .txt) (Python 3.11 to 3.13 are pinned). Check the network."
         chmod 755 "$partial"
         : >"$partial/$(basename "$mark")"

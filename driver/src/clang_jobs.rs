@@ -127,7 +127,7 @@ fn wrapping(invocation: &Invocation) -> Option<&'static str> {
 
 /// CMake compiles a file of this name to learn which compiler it has, and takes `__NVCC__` for nvcc. The macro is set
 /// for nothing else: headers that see it rely on what only nvcc has.
-fn is_cmake_probe(invocation: &Invocation, input: &Input) -> bool {
+pub fn is_cmake_probe(invocation: &Invocation, input: &Input) -> bool {
     invocation.dialect == Dialect::Nvcc && input.path.ends_with("CMakeCUDACompilerId.cu")
 }
 

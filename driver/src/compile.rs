@@ -5,6 +5,7 @@ use crate::command::{Command, Finished};
 use crate::dependencies::{self, Rule};
 use crate::device_code::device_section;
 use crate::error::DriverError;
+use crate::headers::Precompiled;
 use crate::invocation::{GpuCode, Input, Invocation, Language};
 use crate::programs::libraries;
 use crate::programs::tools::Tools;
@@ -78,9 +79,11 @@ fn cuda_object(
     let input = read.as_ref().unwrap_or(given);
     let intermediate = |side: &str| tools.temporary().join(format!("{}.{side}.bc", stem(output)));
     let (device_file, host_file) = (intermediate("device"), intermediate("host"));
-    let respelled = respelling(tools, invocation, input)?;
-    let device = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, &device_file).args(respelled.clone());
-    let mut host = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Host, &host_file).args(respelled);
+    let respelled = Respelling::new(tools, invocation, input)?;
+    let side =
+        |side, output: &Path| respelled.applied(clang_jobs::cuda_bitcode(tools, invocation, input, side, output));
+    let device = side(Side::Device, &device_file);
+    let mut host = side(Side::Host, &host_file);
     host = clang_jobs::with_dependencies(host, invocation, rule);
     let packed = tools.temporary().join(format!("{}.relocatable", stem(output)));
     if invocation.relocatable {
@@ -92,21 +95,24 @@ fn cuda_object(
         trace::line(invocation, &format!("warpline: hook and lower {files} -> {}", output.display()));
         return Ok(());
     }
+    let options = StageOptions::new(tools, invocation, standard_input::shown(given));
+    let run = |command: &Command, side| respelled.capture(tools, invocation, input, command, side);
+    let device = || run(&device, Side::Device);
+    let host = || run(&host, Side::Host);
     if invocation.relocatable {
         // The device code is not lowered before the link; it travels in the host's object.
-        finish(device.capture()?, input)?;
-        let bitcode = std::fs::read(&device_file).map_err(DriverError::reading(&device_file))?;
+        finish(device()?, input)?;
+        let bitcode = stages::device_bitcode(&device_file, &options)?;
         let framed = device_section::frame(&bitcode, tools.architecture);
         std::fs::write(&packed, framed).map_err(DriverError::writing(&packed))?;
-        finish(host.capture()?, input)?;
+        finish(host()?, input)?;
     } else {
-        let (device, host) = both(&device, &host)?;
+        let (device, host) = both(device, host)?;
         // As with clang, a source whose device side fails is not looked at again for the host.
         finish(device, input)?;
         finish(host, input)?;
     }
-    dependencies::remove_own_files(tools, invocation, &rule.file)?;
-    let options = StageOptions::new(tools, invocation, standard_input::shown(given));
+    dependencies::remove_own_files(tools, invocation, input, &rule.file)?;
     match invocation.relocatable {
         true => stages::host_unit(&host_file, output, &options),
         false => stages::cuda_unit(&device_file, &host_file, output, &options),
@@ -114,31 +120,59 @@ fn cuda_object(
 }
 
 /// What clang is told beside the command line so that it takes a CUDA source as nvcc does.
-fn respelling(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Vec<String>, DriverError> {
-    let mut arguments = standard_input::arguments(tools, input);
-    let folders = invocation.include_folders();
-    let files = unit::files(Path::new(&input.path), &folders);
-    let all = unit::all_files(Path::new(&input.path), &folders);
-    if all.iter().any(|(_, text)| unit::has_texture_references(text)) {
-        arguments.push("-DWARPLINE_TEXTURE_REFERENCES".into());
+struct Respelling {
+    /// Macros, folders and the standard.
+    arguments: Vec<String>,
+    /// Files that clang is shown other texts for.
+    changed: Vec<PathBuf>,
+    /// Where those stand.
+    overlay: Option<PathBuf>,
+}
+
+impl Respelling {
+    fn new(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Respelling, DriverError> {
+        let mut arguments = standard_input::arguments(tools, input);
+        let folders = invocation.include_folders();
+        let files = unit::files(Path::new(&input.path), &folders);
+        let all = unit::all_files(Path::new(&input.path), &folders);
+        if all.iter().any(|(_, text)| unit::has_texture_references(text)) {
+            arguments.push("-DWARPLINE_TEXTURE_REFERENCES".into());
+        }
+        let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
+        arguments.extend(raised.map(String::from));
+        let mut texts = overlay::respelled_files(&files, invocation.dialect);
+        texts.extend(overlay::respelled_libraries(&all, &files));
+        if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
+            texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
+        }
+        let overlay = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())?;
+        Ok(Respelling { arguments, changed: texts.into_iter().map(|(path, _)| path).collect(), overlay })
     }
-    let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
-    arguments.extend(raised.map(String::from));
-    let mut texts = overlay::respelled_files(&files, invocation.dialect);
-    texts.extend(overlay::respelled_libraries(&all, &files));
-    if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
-        texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
+
+    fn applied(&self, command: Command) -> Command {
+        let command = command.args(self.arguments.iter().cloned());
+        self.overlay.iter().fold(command, |command, overlay| command.args(["-ivfsoverlay"]).path(overlay))
     }
-    if let Some(overlay) = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())? {
-        arguments.extend(["-ivfsoverlay".into(), overlay.display().to_string()]);
+
+    /// Runs the compilation of one side, with precompiled headers where there are some.
+    fn capture(
+        &self,
+        tools: &Tools,
+        invocation: &Invocation,
+        input: &Input,
+        command: &Command,
+        side: Side,
+    ) -> Result<Finished, DriverError> {
+        let headers = Precompiled::new(tools, invocation, input, side, &self.arguments, &self.changed);
+        Ok(headers.map_or_else(|| command.capture(), |headers| headers.capture(command))?)
     }
-    Ok(arguments)
 }
 
 /// The device code of a CUDA source alone, to bitcode that no pass of LLVM has touched.
 pub fn device_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
-    let command = clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, output);
-    finish(command.args(respelling(tools, invocation, input)?).capture()?, input)
+    let respelled = Respelling::new(tools, invocation, input)?;
+    let command = respelled.applied(clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, output));
+    finish(respelled.capture(tools, invocation, input, &command, Side::Device)?, input)
 }
 
 fn host_object(
@@ -155,15 +189,18 @@ fn host_object(
         return Ok(());
     }
     finish(command.capture()?, input)?;
-    dependencies::remove_own_files(tools, invocation, &rule.file)?;
+    dependencies::remove_own_files(tools, invocation, input, &rule.file)?;
     stages::host_unit(&host_file, output, &StageOptions::new(tools, invocation, &input.path))
 }
 
 /// Runs both sides at the same time.
-fn both(device: &Command, host: &Command) -> Result<(Finished, Finished), DriverError> {
+fn both(
+    device: impl FnOnce() -> Result<Finished, DriverError>,
+    host: impl FnOnce() -> Result<Finished, DriverError> + Send,
+) -> Result<(Finished, Finished), DriverError> {
     let (device, host) = std::thread::scope(|scope| {
-        let host = scope.spawn(|| host.capture());
-        (device.capture(), host.join())
+        let host = scope.spawn(host);
+        (device(), host.join())
     });
     // A thread that only waits for a process does not panic.
     let host = host.unwrap_or_else(|panic| std::panic::resume_unwind(panic));

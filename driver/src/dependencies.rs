@@ -67,33 +67,48 @@ impl Parts {
 }
 
 /// Takes what is Warpline's own out of a dependency file: headers, which lie in a cache that may be emptied, and what was read from
-/// standard input. make would find no way to make them.
-pub fn remove_own_files(tools: &Tools, invocation: &Invocation, file: &Path) -> Result<(), DriverError> {
+/// standard input. make would find no way to make them. The source comes first, as everywhere, and not behind precompiled headers.
+pub fn remove_own_files(tools: &Tools, invocation: &Invocation, input: &Input, file: &Path) -> Result<(), DriverError> {
     if invocation.dependencies.is_empty() || !file.is_file() {
         return Ok(());
     }
     let text = std::fs::read_to_string(file).map_err(DriverError::reading(file))?;
     let folders = [tools.include.as_path(), tools.temporary()].map(|folder| folder.display().to_string());
-    let kept = folders.iter().fold(text.clone(), |text, folder| without_files_in(&text, folder));
-    if kept != text {
-        std::fs::write(file, kept).map_err(DriverError::writing(file))?;
+    if folders.iter().any(|folder| text.contains(folder)) {
+        let own = |word: &str| folders.iter().any(|folder| word.starts_with(folder));
+        std::fs::write(file, tidied(&text, own, &input.path)).map_err(DriverError::writing(file))?;
     }
     Ok(())
 }
 
-fn without_files_in(text: &str, folder: &str) -> String {
-    let own = |word: &str| word.starts_with(folder);
-    // `-MP` gives each header a rule of its own.
-    let rule = |line: &str| line.trim_end().strip_suffix(':').is_some_and(own);
-    let line = |line: &str| match line.contains(folder) {
-        true => line
-            .split(' ')
-            .map(|word| if own(word.trim_end()) { word.trim_start_matches(|c| c != '\n') } else { word })
-            .collect::<Vec<_>>()
-            .join(" "),
-        false => line.to_string(),
-    };
-    text.split_inclusive('\n').filter(|text| !rule(text)).map(line).collect()
+/// The rules of a text without the words that are `own`, and without the rules that `-MP` gives to headers that are.
+fn tidied(text: &str, own: impl Fn(&str) -> bool, source: &str) -> String {
+    let source = source.replace(' ', "\\ ").replace('#', "\\#").replace('$', "$$");
+    let joined = text.replace("\\\n", " ");
+    let rules = joined.lines().filter(|line| !line.is_empty() && !own(line)).map(|line| {
+        let (words_of_source, others): (Vec<&str>, Vec<&str>) =
+            words(line).into_iter().filter(|word| !own(word)).partition(|word| *word == source);
+        let mut words = others;
+        let behind_targets = words.iter().position(|word| word.ends_with(':')).map_or(words.len(), |last| last + 1);
+        words.splice(behind_targets..behind_targets, words_of_source);
+        words.join(" \\\n  ").replacen(": \\\n  ", ": ", 1) + "\n"
+    });
+    rules.collect::<Vec<_>>().join("\n")
+}
+
+/// Words, in which a blank has a backslash before it.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    for (at, _) in line.match_indices(' ') {
+        if !line[..at].ends_with('\\') {
+            words.push(&line[start..at]);
+            start = at + 1;
+        }
+    }
+    words.push(&line[start..]);
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 #[cfg(test)]
@@ -103,6 +118,17 @@ mod tests {
     #[test]
     fn own_headers_leave_dependency_files() {
         let text = "a.o: a.cu \\\n  /cache/w/x.h /cache/w/z.h \\\n  b.h \\\n  /cache/w/y.h\n\n/cache/w/x.h:\n\nb.h:\n";
-        assert_eq!(without_files_in(text, "/cache/w"), "a.o: a.cu \\\n    \\\n  b.h \\\n  \n\n\nb.h:\n");
+        let own = |word: &str| word.starts_with("/cache/w");
+        assert_eq!(tidied(text, own, "a.cu"), "a.o: a.cu \\\n  b.h\n\nb.h:\n");
+    }
+
+    #[test]
+    fn the_source_comes_first() {
+        let text = "an\\ object.o: /cache/w/x.cu /usr/b.h \\\n  of\\ \\#1.cu c.h\n";
+        let own = |word: &str| word.starts_with("/cache/w");
+        let tidy = "an\\ object.o: of\\ \\#1.cu \\\n  /usr/b.h \\\n  c.h\n";
+        assert_eq!(tidied(text, own, "of #1.cu"), tidy);
+        assert_eq!(tidied(tidy, own, "of #1.cu"), tidy);
+        assert_eq!(tidied("a b: /cache/w/x x.h a.cu\n", own, "a.cu"), "a \\\n  b: a.cu \\\n  x.h\n");
     }
 }

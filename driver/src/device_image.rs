@@ -12,7 +12,7 @@ use crate::trace;
 use std::path::Path;
 use warpline_format::carried;
 use warpline_format::visible;
-use warpline_pass::llvm::shim::quiet_context;
+use warpline_pass::llvm::shim::{self, quiet_context};
 use warpline_pass::{loadable, object};
 
 /// Makes the file of each source.
@@ -42,9 +42,11 @@ pub fn compile(tools: &Tools, invocation: &Invocation, kind: DeviceFile) -> Resu
 fn image(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
     let bitcode = tools.temporary().join("device.bc");
     compile::device_bitcode(tools, invocation, input, &bitcode)?;
-    let lowering = Lowering::new(invocation, &input.path, tools.system_folders());
+    let system_folders = tools.system_folders();
+    let lowering = Lowering::new(invocation, &input.path, system_folders.clone());
     let context = quiet_context();
     let module = object::read(&context, &bitcode).map_err(|cause| lowering.failed(cause))?;
+    shim::unlist_declarations(&module, &system_folders);
     lowering.dump.write(&module, "device-0-clang")?;
     if !loadable::has_kernel(&module) {
         return Err(lowering.failed("there is no kernel in it"));

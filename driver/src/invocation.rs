@@ -185,6 +185,8 @@ pub struct Invocation {
     pub hooked_only: bool,
     /// No `--warpline-no-bundles`: accesses at constant distances from each other share a record.
     pub bundles: bool,
+    /// No `--warpline-no-precompiled-headers`: clang reads CUDA's headers in the form that it has them in memory.
+    pub precompiled_headers: bool,
     /// `--device`: code for GPUs, too.
     pub gpu: GpuCode,
     /// A file of device code was asked for, of each source.
@@ -355,6 +357,7 @@ impl Parser {
             cautious: false,
             hooked_only: false,
             bundles: true,
+            precompiled_headers: true,
             gpu: GpuCode::None,
             device_file: None,
             system: Vec::new(),
@@ -542,6 +545,7 @@ impl Parser {
             Meaning::WarplineCautious => made.cautious = true,
             Meaning::WarplineHookedOnly => made.hooked_only = true,
             Meaning::WarplineNoBundles => made.bundles = false,
+            Meaning::WarplineNoPrecompiledHeaders => made.precompiled_headers = false,
             Meaning::WarplineMarch => made.processor = Some(value),
             Meaning::WarplineDevice => {
                 made.gpu = match value.as_str() {

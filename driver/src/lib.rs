@@ -2,7 +2,7 @@
 //! lower it, and links with the runtime.
 //!
 //! The way of a command line: [`options`] cuts it up, [`invocation`] understands it, [`programs::tools`] finds what is needed,
-//! [`compile`] and [`link`] do the work with the commands of [`clang_jobs`] and the stages of [`stages`].
+//! [`compile`] and [`link`] do the work with the commands of [`clang_jobs`], the precompiled [`headers`] and the stages of [`stages`].
 
 pub mod architecture;
 pub mod clang_jobs;
@@ -14,6 +14,7 @@ mod device_image;
 mod device_module;
 mod dump;
 pub mod error;
+mod headers;
 mod invocation;
 pub mod link;
 pub mod options;

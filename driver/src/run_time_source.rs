@@ -13,7 +13,7 @@ use inkwell::module::Module;
 use std::path::Path;
 use warpline_format::run_time::{DEPENDENCIES, NAME_VARIABLE, NAMES, PTX};
 use warpline_pass::gpu::names;
-use warpline_pass::llvm::shim::quiet_context;
+use warpline_pass::llvm::shim::{self, quiet_context};
 use warpline_pass::{device, loadable, object};
 
 /// Included before the source: what NVRTC predefines.
@@ -37,9 +37,10 @@ pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
 
     let mut system_folders = tools.system_folders();
     system_folders.extend(invocation.system.iter().cloned());
-    let lowering = Lowering::new(invocation, &input.path, system_folders);
+    let lowering = Lowering::new(invocation, &input.path, system_folders.clone());
     let context = quiet_context();
     let module = object::read(&context, &bitcode).map_err(|cause| lowering.failed(cause))?;
+    shim::unlist_declarations(&module, &system_folders);
     lowering.dump.write(&module, "device-0-clang")?;
     let names = loadable::take_names(&module, NAME_VARIABLE, wanted.names);
     let text: String = names.iter().map(|name| format!("{name}\n")).collect();

@@ -22,7 +22,7 @@ use warpline_pass::device::HookOptions;
 use warpline_pass::gpu::names;
 use warpline_pass::host::HostHooks;
 use warpline_pass::llvm::Machine;
-use warpline_pass::llvm::shim::quiet_context;
+use warpline_pass::llvm::shim::{self, quiet_context};
 use warpline_pass::object::{EmitOptions, Huge, Output};
 use warpline_pass::parts::{self, GenerateOptions, Split};
 use warpline_pass::{cpu, device, gpu, host, object};
@@ -184,6 +184,12 @@ pub fn linked_unit(
     let host = context.create_module_from_ir(text).map_err(|cause| options.failed(cause))?;
     host::machine(&host).map_err(|cause| options.failed(cause))?.adopt(&host);
     write_unit(device, host, output, options)
+}
+
+/// The device code of a relocatable unit, as bitcode.
+pub fn device_bitcode(device_file: &Path, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
+    let context = quiet_context();
+    Ok(read(&context, device_file, options)?.write_bitcode_to_memory().as_slice().to_vec())
 }
 
 /// A translation unit without device code of its own.
@@ -389,6 +395,8 @@ fn bytes(module: &Module<'_>, options: &StageOptions) -> Result<Vec<u8>, DriverE
 
 fn read<'c>(context: &'c Context, path: &Path, options: &StageOptions) -> Result<Module<'c>, DriverError> {
     let module = object::read(context, path).map_err(|cause| options.failed(cause))?;
+    // clang lists them only where it has read the headers' text, and the code is the same with precompiled ones.
+    shim::unlist_declarations(&module, &options.system_folders);
     // It would be another one in every run, and with it the hash of the code.
     if standard_input::is_file(&module.get_source_file_name().to_string_lossy()) {
         module.set_source_file_name(&options.source);

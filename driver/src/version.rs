@@ -45,6 +45,8 @@ Warpline's own:
   --warpline-dump=DIR      keep the IR before and after each stage in DIR
   --warpline-march=CPU     processor that the CPU device's code is for, as for clang's -march (default: native)
   --warpline-no-bundles    one record for each access, also where several lie at constant distances
+  --warpline-no-precompiled-headers
+                           read CUDA's headers for each source, and keep none of them precompiled in the cache
   --warpline-cautious      lower device code in the slow, obvious way: a reference to compare with
   --warpline-hooked-only   make no version without hooks of a device module's kernels: half the time, where all launches are recorded
                            or checked

@@ -126,6 +126,10 @@ void wl_delete_body(LLVMValueRef function);
 
 // Removes a module's named metadata, if there is any of the name.
 void wl_erase_named_metadata(LLVMModuleRef module, const char *name);
+
+// Takes declarations in files of these folders out of what debug information lists of a whole module: enumerations, and what
+// namespaces import.
+void wl_unlist_declarations(LLVMModuleRef module, const char *const *folders, size_t count);
 }
 
 #endif

@@ -137,6 +137,8 @@ pub enum Meaning {
     WarplineDump,
     /// `--warpline-no-bundles`.
     WarplineNoBundles,
+    /// `--warpline-no-precompiled-headers`.
+    WarplineNoPrecompiledHeaders,
     /// `--warpline-cautious`.
     WarplineCautious,
     /// `--warpline-hooked-only`.
@@ -201,6 +203,7 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-cautious"], Flag, Meaning::WarplineCautious),
     both(&["warpline-hooked-only"], Flag, Meaning::WarplineHookedOnly),
     both(&["warpline-no-bundles"], Flag, Meaning::WarplineNoBundles),
+    both(&["warpline-no-precompiled-headers"], Flag, Meaning::WarplineNoPrecompiledHeaders),
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
     both(&["warpline-module"], Flag, Meaning::WarplineModule),

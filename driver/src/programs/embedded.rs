@@ -7,7 +7,7 @@ use warpline_toolchain::{ToolchainError, cache};
 const RUNTIME: &[u8] = include_bytes!(env!("WARPLINE_RUNTIME_LIBRARY"));
 
 /// Headers, by their name under the include folder.
-const HEADERS: [(&str, &str); 19] = [
+const HEADERS: [(&str, &str); 20] = [
     ("warpline.h", include_str!("../../include/warpline.h")),
     ("cuda_profiler_api.h", include_str!("../../include/cuda_profiler_api.h")),
     ("cublas_v2.h", include_str!("../../include/cublas_v2.h")),
@@ -27,6 +27,8 @@ const HEADERS: [(&str, &str); 19] = [
     ("warpline/device_by_default.h", include_str!("../../include/warpline/device_by_default.h")),
     ("warpline/compatibility.h", include_str!("../../include/warpline/compatibility.h")),
     ("warpline/texture_references.h", include_str!("../../include/warpline/texture_references.h")),
+    // What precompiled headers are made of: what is included before any source.
+    ("warpline/precompiled.cu", ""),
 ];
 
 /// The runtime's static library.

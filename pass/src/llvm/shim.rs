@@ -68,6 +68,7 @@ unsafe extern "C" {
     pub(super) fn wl_structure_bytes(ty: LLVMMetadataRef) -> u64;
     pub(super) fn wl_pointer_members(ty: LLVMMetadataRef) -> u32;
     pub(super) fn wl_is_reference(ty: LLVMMetadataRef) -> bool;
+    fn wl_unlist_declarations(module: LLVMModuleRef, folders: *const *const c_char, count: usize);
     fn wl_erase_named_metadata(module: inkwell::llvm_sys::prelude::LLVMModuleRef, name: *const c_char);
     pub(super) fn wl_member_path(
         ty: LLVMMetadataRef,
@@ -141,6 +142,15 @@ pub fn erase_named_metadata(module: &Module<'_>, name: &str) {
     let name = super::text::c_name(name);
     // SAFETY: a live module and a zero-terminated string.
     unsafe { wl_erase_named_metadata(module.as_mut_ptr(), name.as_ptr()) }
+}
+
+/// Takes declarations in files of these folders out of what debug information lists of a whole module: enumerations, and what
+/// namespaces import.
+pub fn unlist_declarations(module: &Module<'_>, folders: &[String]) {
+    let names: Vec<_> = folders.iter().map(|folder| super::text::c_name(folder)).collect();
+    let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
+    // SAFETY: a live module, and zero-terminated strings that outlive the call, which keeps none of them.
+    unsafe { wl_unlist_declarations(module.as_mut_ptr(), pointers.as_ptr(), pointers.len()) }
 }
 
 /// The demangled form of an Itanium name, the name itself when it is none; without what relocatable code makes the symbol

@@ -1,0 +1,138 @@
+//! The files that precompiled headers were made of: whether they are as they were, and whether a compilation would find the same.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Components of a path that an `#include` may name: `sys/types.h`, `thrust/detail/config/host_system.h`.
+const NAMED: usize = 6;
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct File {
+    path: PathBuf,
+    size: u64,
+    /// Seconds and nanoseconds.
+    modified: (i64, i64),
+}
+
+impl File {
+    fn now(path: &Path) -> Option<File> {
+        let data = path.metadata().ok()?;
+        Some(File { path: path.into(), size: data.size(), modified: (data.mtime(), data.mtime_nsec()) })
+    }
+}
+
+/// The files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inputs(Vec<File>);
+
+impl Inputs {
+    /// The files of a rule for make, as clang writes it. `None` where one is gone already.
+    pub fn of_rule(rule: &str) -> Option<Inputs> {
+        let (_, files) = rule.split_once(": ")?;
+        // clang has a backslash before blanks and hash marks of names, and doubles dollar signs.
+        let joined = files.replace("\\\n", " ").replace("\\ ", "\0").replace("\\#", "#").replace("$$", "$");
+        joined
+            .split_whitespace()
+            .map(|name| File::now(Path::new(&name.replace('\0', " "))))
+            .collect::<Option<_>>()
+            .map(Inputs)
+    }
+
+    /// As lines of a file.
+    pub fn text(&self) -> String {
+        let line =
+            |file: &File| format!("{} {} {} {}\n", file.size, file.modified.0, file.modified.1, file.path.display());
+        self.0.iter().map(line).collect()
+    }
+
+    /// From those lines. `None` where they are damaged.
+    pub fn read(text: &str) -> Option<Inputs> {
+        let line = |line: &str| {
+            let mut words = line.splitn(4, ' ');
+            let size = words.next()?.parse().ok()?;
+            let modified = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+            Some(File { path: words.next()?.into(), size, modified })
+        };
+        text.lines().map(line).collect::<Option<Vec<_>>>().filter(|files| !files.is_empty()).map(Inputs)
+    }
+
+    /// Whether all are as they were.
+    pub fn are_unchanged(&self) -> bool {
+        self.0.iter().all(|file| File::now(&file.path).as_ref() == Some(file))
+    }
+
+    /// Whether another file would be found in one of `folders` by the name of one of these.
+    pub fn are_hidden_by(&self, folders: &[PathBuf]) -> bool {
+        folders.iter().any(|folder| self.is_one_hidden_by(folder))
+    }
+
+    fn is_one_hidden_by(&self, folder: &Path) -> bool {
+        let Ok(entries) = folder.read_dir() else { return false };
+        let names: BTreeSet<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+        self.0.iter().any(|file| {
+            let components: Vec<_> = file.path.components().collect();
+            let first = components.len().saturating_sub(NAMED);
+            (first..components.len()).filter(|&first| names.contains(components[first].as_os_str())).any(|first| {
+                let other = folder.join(components[first..].iter().collect::<PathBuf>());
+                other.is_file() && other.canonicalize().ok() != file.path.canonicalize().ok()
+            })
+        })
+    }
+
+    /// Whether one of `others` is one of these.
+    pub fn have_one_of(&self, others: &[PathBuf]) -> bool {
+        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.into());
+        let others: BTreeSet<PathBuf> = others.iter().map(|path| canonical(path)).collect();
+        !others.is_empty() && self.0.iter().any(|file| others.contains(&canonical(&file.path)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(folder: &Path, name: &str, text: &str) -> PathBuf {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    #[test]
+    fn files_are_compared_with_what_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b] = ["with blank/a.h", "b#.h"].map(|name| made(folder.path(), name, "int x;"));
+        let shown = |path: &Path| path.display().to_string().replace(' ', "\\ ").replace('#', "\\#");
+        let rule = format!("x.pch: {} \\\n  {}\n", shown(&a), shown(&b));
+        let inputs = Inputs::of_rule(&rule).unwrap();
+        assert_eq!(Inputs::read(&inputs.text()), Some(inputs.clone()));
+        assert!(inputs.are_unchanged() && inputs.have_one_of(std::slice::from_ref(&b)));
+        std::fs::write(&b, "int longer;").unwrap();
+        assert!(!inputs.are_unchanged());
+        std::fs::remove_file(&b).unwrap();
+        assert!(!inputs.are_unchanged());
+        assert_eq!(Inputs::of_rule(&rule), None);
+        assert_eq!([Inputs::read(""), Inputs::read("1 2 x y")], [None, None]);
+    }
+
+    #[test]
+    fn files_of_the_same_name_hide_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let system = made(folder.path(), "system/sys/types.h", "");
+        let inputs = Inputs::of_rule(&format!("x: {}\n", system.display())).unwrap();
+        let other = |name: &str| {
+            let mine = folder.path().join(name);
+            made(&mine, name, "");
+            vec![mine]
+        };
+        assert!(!inputs.are_hidden_by(&other("a.h")), "another name");
+        assert!(!inputs.are_hidden_by(&[folder.path().join("system")]), "the same file");
+        assert!(!inputs.are_hidden_by(&[folder.path().join("none")]), "no folder");
+        assert!(!inputs.are_hidden_by(&other("system/types.h")), "in a folder that is named otherwise");
+        assert!(inputs.are_hidden_by(&other("types.h")), "perhaps a header includes it from beside itself");
+        assert!(inputs.are_hidden_by(&other("sys/types.h")));
+    }
+}

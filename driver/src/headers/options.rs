@@ -1,0 +1,99 @@
+//! What of a command line the headers depend on.
+
+use std::path::PathBuf;
+
+/// Environment variables that clang takes folders or options from.
+pub const VARIABLES: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS"];
+
+/// Beginnings of options that change where headers are found, what is read before them, or that tell of headers as they are read.
+const UNSUITED: [&str; 23] = [
+    "--sysroot",
+    "-isysroot",
+    "-imacros",
+    "-include-pch",
+    "-include-pth",
+    "-iprefix",
+    "-iwithprefix",
+    "-ivfsoverlay",
+    "-nostdinc",
+    "-nocuda",
+    "-nogpuinc",
+    "-nobuiltininc",
+    "-stdlib",
+    "-fmodule",
+    "-fpch",
+    "-fplugin",
+    "-ftime",
+    "-save-temps",
+    "-Xpreprocessor",
+    "-Wp,",
+    "-B",
+    "-E",
+    "-H",
+];
+
+/// Where arguments stand with respect to the headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Before: what they include comes before the headers' end.
+    Before,
+    /// Behind.
+    Behind,
+}
+
+/// Arguments, parted.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Parted {
+    /// Those that the headers may depend on.
+    pub kept: Vec<String>,
+    /// Folders that are searched for headers. Nothing depends on them that does not lie in them.
+    pub folders: Vec<PathBuf>,
+}
+
+/// Parts arguments. `None` where one is among them that headers should not be precompiled with.
+pub fn part(arguments: &[String], place: Place) -> Option<Parted> {
+    let mut parted = Parted::default();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "-I" | "-isystem" | "-iquote" | "-idirafter" => parted.folders.extend(rest.next().map(PathBuf::from)),
+            "-include" if place == Place::Behind => _ = rest.next(),
+            "-include" => return None,
+            "-MF" | "-MT" | "-MQ" => _ = rest.next(),
+            "-MD" | "-MMD" | "-MP" | "-MG" => {}
+            // What debug information calls a file; that has to do with no header, and may be a temporary one.
+            other if other.starts_with("-fdebug-prefix-map=") => {}
+            other if UNSUITED.iter().any(|beginning| other.starts_with(beginning)) => return None,
+            other => match other.strip_prefix("-I") {
+                Some(folder) => parted.folders.push(folder.into()),
+                None => parted.kept.push(other.into()),
+            },
+        }
+    }
+    Some(parted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(String::from).collect()
+    }
+
+    #[test]
+    fn folders_and_dependencies_do_not_matter() {
+        let parted = part(&words("-Ia -DN=1 -isystem b -I c -MD -MF d -std=c++17"), Place::Before).unwrap();
+        assert_eq!(parted.kept, ["-DN=1", "-std=c++17"]);
+        assert_eq!(parted.folders, ["a", "b", "c"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn what_is_read_before_the_headers_does() {
+        assert_eq!(part(&words("-include a.h"), Place::Before), None);
+        assert_eq!(part(&words("-include a.h"), Place::Behind), Some(Parted::default()));
+        for line in ["-imacros a.h", "--sysroot=/x", "-nostdinc++", "-DA -H", "-Xclang -include-pch -Xclang x"] {
+            assert_eq!(part(&words(line), Place::Behind), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Compiles with precompiled headers, where there are some for the command line.
+
+use super::inputs::Inputs;
+use super::options::{self, Place, VARIABLES};
+use super::store::Entry;
+use crate::clang_jobs::{self, Side};
+use crate::command::{Command, Finished, StartError};
+use crate::invocation::{Input, Invocation, Language};
+use crate::programs::tools::Tools;
+use std::path::{Path, PathBuf};
+
+/// In our own include folder: a source without text.
+const SOURCE: &str = "warpline/precompiled.cu";
+/// What clang says of a header that it cannot use has one of these in it.
+const COMPLAINTS: [&str; 2] = ["precompiled file", "PCH file"];
+
+/// The precompiled headers of one side of a compilation.
+pub struct Precompiled<'a> {
+    tools: &'a Tools,
+    /// The invocation, with only what the headers depend on.
+    bare: Invocation,
+    side: Side,
+    /// What else they depend on.
+    more: Vec<String>,
+    folders: Vec<PathBuf>,
+    /// Files that this compilation sees otherwise than they are.
+    changed: &'a [PathBuf],
+    entry: Entry,
+}
+
+impl<'a> Precompiled<'a> {
+    /// Those of a source, for a command line and for `more` arguments behind it; `changed` are files that clang is shown other texts for. `None`
+    /// where there can be none.
+    pub fn new(
+        tools: &'a Tools,
+        invocation: &Invocation,
+        input: &Input,
+        side: Side,
+        more: &[String],
+        changed: &'a [PathBuf],
+    ) -> Option<Precompiled<'a>> {
+        if !invocation.precompiled_headers || invocation.dry_run || clang_jobs::is_cmake_probe(invocation, input) {
+            return None;
+        }
+        let common = options::part(&invocation.common, Place::Before)?;
+        let [device, host, more] =
+            [&invocation.device[..], &invocation.host, more].map(|arguments| options::part(arguments, Place::Behind));
+        let (device, host, more) = (device?, host?, more?);
+        let folders = [common.folders, device.folders, host.folders, more.folders].concat();
+        let bare = Invocation { common: common.kept, device: device.kept, host: host.kept, ..invocation.clone() };
+        let more = more.kept;
+        let command = command(tools, &bare, side, &more, Path::new("header"));
+        let variables = VARIABLES.map(|name| std::env::var_os(name).unwrap_or_default());
+        let compiler = tools.clang.path.canonicalize().ok()?;
+        let built = compiler.metadata().and_then(|data| data.modified()).ok()?;
+        let entry = Entry::of(&format!("{} {variables:?} {} {built:?}", command.line(), tools.clang.version))?;
+        Some(Precompiled { tools, bare, side, more, folders, changed, entry })
+    }
+
+    /// Runs a compilation with them if they are there or it is time to make them, else without.
+    pub fn capture(&self, compilation: &Command) -> Result<Finished, StartError> {
+        let Some(inputs) = self.inputs() else { return compilation.capture() };
+        if inputs.are_hidden_by(&self.folders) || inputs.have_one_of(self.changed) {
+            return compilation.capture();
+        }
+        let with = compilation.clone().args(["-Xclang", "-include-pch", "-Xclang"]).path(&self.entry.file());
+        let finished = with.capture()?;
+        let said = String::from_utf8_lossy(&finished.diagnostics);
+        if finished.code != 0 && COMPLAINTS.iter().any(|complaint| said.contains(complaint)) {
+            // Damaged, or removed or outdated since we looked.
+            self.entry.discard();
+            return compilation.capture();
+        }
+        Ok(finished)
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        self.entry.fresh().or_else(|| {
+            let make = |output: &Path| command(self.tools, &self.bare, self.side, &self.more, output);
+            self.entry.is_worth_making().then(|| self.entry.make(make)).flatten()
+        })
+    }
+}
+
+/// Makes the headers.
+fn command(tools: &Tools, bare: &Invocation, side: Side, more: &[String], output: &Path) -> Command {
+    let input = Input { path: tools.include.join(SOURCE).display().to_string(), language: Language::Cuda };
+    let command = clang_jobs::cuda_bitcode(tools, bare, &input, side, output);
+    command.args(more.iter().cloned()).args(["-Xclang", "-emit-pch"])
+}
