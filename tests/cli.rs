@@ -509,6 +509,19 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
+fn exit_codes_hold_where_nothing_can_be_said() {
+    let folder = tempfile::tempdir().unwrap();
+    run("good", folder.path(), &[]).assert().success();
+    for (line, code) in
+        [("report none.wlprof", 3), ("report out.wlprof --ignore small-launch -o out.txt", 0), ("nonsense", 2)]
+    {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let status = warpline().current_dir(folder.path()).args(line.split(' ')).stderr(full).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{line}");
+    }
+}
+
+#[test]
 fn models_are_listed_and_shown() {
     warpline().arg("gpus").assert().success();
     let output = warpline().args(["gpus", "A100"]).output().unwrap();

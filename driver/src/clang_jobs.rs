@@ -185,6 +185,9 @@ fn unit_hash(invocation: &Invocation, input: &Input) -> u64 {
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     let cuda = invocation.inputs.iter().any(|input| input.language == Language::Cuda);
     let mut command = clang(tools, Language::Cxx).args(tools.without_openmp(&invocation.common));
+    if invocation.dialect == Dialect::Nvcc {
+        command = command.args(ONLY_WARNINGS);
+    }
     if cuda {
         command = cuda_arguments(command, tools);
     }

@@ -16,7 +16,12 @@ use std::path::{Path, PathBuf};
 
 /// What clang makes alone, with its own streams and exit code.
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
-    let command = clang_jobs::clang_only(tools, invocation);
+    let mut command = clang_jobs::clang_only(tools, invocation);
+    if let [input] = &invocation.inputs[..]
+        && input.language == Language::Cuda
+    {
+        command = Respelling::new(tools, invocation, input)?.applied(command);
+    }
     if trace::command(invocation, &command) {
         return Ok(());
     }

@@ -91,9 +91,27 @@ fn tidied(text: &str, own: impl Fn(&str) -> bool, source: &str) -> String {
         let mut words = others;
         let behind_targets = words.iter().position(|word| word.ends_with(':')).map_or(words.len(), |last| last + 1);
         words.splice(behind_targets..behind_targets, words_of_source);
-        words.join(" \\\n  ").replacen(": \\\n  ", ": ", 1) + "\n"
+        wrapped(&words) + "\n"
     });
     rules.collect::<Vec<_>>().join("\n")
+}
+
+/// A rule of these words in lines as clang breaks them.
+fn wrapped(words: &[&str]) -> String {
+    let (mut text, mut column) = (String::new(), 0);
+    for (number, word) in words.iter().enumerate() {
+        let breaks = number > 0 && column + word.len() + 2 > 75;
+        text += if breaks {
+            " \\\n  "
+        } else if number > 0 {
+            " "
+        } else {
+            ""
+        };
+        column = if breaks { 2 } else { column + 1 } + word.len();
+        text += word;
+    }
+    text
 }
 
 /// Words, in which a blank has a backslash before it.
@@ -119,16 +137,25 @@ mod tests {
     fn own_headers_leave_dependency_files() {
         let text = "a.o: a.cu \\\n  /cache/w/x.h /cache/w/z.h \\\n  b.h \\\n  /cache/w/y.h\n\n/cache/w/x.h:\n\nb.h:\n";
         let own = |word: &str| word.starts_with("/cache/w");
-        assert_eq!(tidied(text, own, "a.cu"), "a.o: a.cu \\\n  b.h\n\nb.h:\n");
+        assert_eq!(tidied(text, own, "a.cu"), "a.o: a.cu b.h\n\nb.h:\n");
     }
 
     #[test]
     fn the_source_comes_first() {
         let text = "an\\ object.o: /cache/w/x.cu /usr/b.h \\\n  of\\ \\#1.cu c.h\n";
         let own = |word: &str| word.starts_with("/cache/w");
-        let tidy = "an\\ object.o: of\\ \\#1.cu \\\n  /usr/b.h \\\n  c.h\n";
+        let tidy = "an\\ object.o: of\\ \\#1.cu /usr/b.h c.h\n";
         assert_eq!(tidied(text, own, "of #1.cu"), tidy);
         assert_eq!(tidied(tidy, own, "of #1.cu"), tidy);
-        assert_eq!(tidied("a b: /cache/w/x x.h a.cu\n", own, "a.cu"), "a \\\n  b: a.cu \\\n  x.h\n");
+        assert_eq!(tidied("a b: /cache/w/x x.h a.cu\n", own, "a.cu"), "a b: a.cu x.h\n");
+    }
+
+    #[test]
+    fn lines_are_broken_as_clang_breaks_them() {
+        let names: Vec<String> = (0..9).map(|number| format!("/a/folder/with/headers/{number}.h")).collect();
+        let words: Vec<&str> = ["a.o:"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let text = wrapped(&words);
+        assert!(text.lines().all(|line| line.len() <= 77) && text.lines().count() == 5, "{text}");
+        assert_eq!(text.replace("\\\n  ", ""), words.join(" "));
     }
 }

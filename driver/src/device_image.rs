@@ -5,6 +5,7 @@ use crate::compile;
 use crate::device_code::loaded::Lowering;
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation, Language};
+use crate::message;
 use crate::options::device_file::DeviceFile;
 use crate::programs::tools::Tools;
 use crate::run_time_source;
@@ -66,10 +67,10 @@ fn ptx(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> 
         Ok(()) => std::fs::read(&made).map_err(DriverError::reading(&made))?,
         Err(cause) => {
             let cause = visible::message(&cause.to_string()).into_owned();
-            eprintln!(
+            message::line(format_args!(
                 "warpline-cc: note: {} can be read, and not be loaded on the CPU device: {cause}",
                 output.display()
-            );
+            ));
             return std::fs::write(output, carried::without(&text, &cause)).map_err(DriverError::writing(output));
         }
     };

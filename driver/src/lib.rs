@@ -17,6 +17,7 @@ pub mod error;
 mod headers;
 mod invocation;
 pub mod link;
+pub mod message;
 pub mod options;
 pub mod programs;
 mod run_time_source;
@@ -50,7 +51,7 @@ pub fn main(program: &str, arguments: &[String]) -> ExitCode {
                 let words = arguments
                     .iter()
                     .flat_map(|word| [word.as_str(), word.split_once('=').map_or("", |(_, value)| value)]);
-                eprintln!("warpline-cc: error: {}", visible::message_with(&error.to_string(), words));
+                message::line(format_args!("warpline-cc: error: {}", visible::message_with(&error.to_string(), words)));
             }
             // A program's options are its own fault, and it asks for whose.
             let asked = arguments.first().is_some_and(|first| first == OPTION);
@@ -107,9 +108,12 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
 /// What differs from what was asked for, in one line each.
 fn note(invocation: &Invocation, tools: &Tools) {
     if !invocation.ignored.is_empty() {
-        eprintln!("warpline-cc: note: without effect here: {}", visible::message(&invocation.ignored.join(", ")));
+        message::line(format_args!(
+            "warpline-cc: note: without effect here: {}",
+            visible::message(&invocation.ignored.join(", "))
+        ));
     }
     for note in &tools.notes {
-        eprintln!("warpline-cc: note: {}", visible::message(note));
+        message::line(format_args!("warpline-cc: note: {}", visible::message(note)));
     }
 }

@@ -11,7 +11,9 @@ fn main() -> ExitCode {
         Ok(arguments) => warpline_driver::main(&program.to_string_lossy(), &arguments),
         // clang puts names into debug information and site tables, which are text.
         Err(name) => {
-            eprintln!("warpline-cc: error: {name:?} is not UTF-8: warpline-cc takes such names only; rename the file");
+            warpline_driver::message::line(format_args!(
+                "warpline-cc: error: {name:?} is not UTF-8: warpline-cc takes such names only; rename the file"
+            ));
             ExitCode::FAILURE
         }
     }

@@ -8,6 +8,7 @@ use crate::device_code::registers::{Assembler, Assembly};
 use crate::dump::Dump;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation};
+use crate::message;
 use crate::programs::tools::Tools;
 use crate::source::standard_input;
 use inkwell::context::Context;
@@ -99,17 +100,21 @@ impl StageOptions {
 
     fn note_huge(&self, huge: Option<&Huge>) {
         let Some(Huge { name, instructions }) = huge else { return };
-        eprintln!(
+        message::line(format_args!(
             "warpline-cc: note: {}: {} has {instructions} instructions; it and the code beside it are generated \
              without optimisation, and run slower",
             visible::name(&self.source),
             visible::name(name)
-        );
+        ));
     }
 
     fn note(&self, notes: &[String]) {
         for note in notes {
-            eprintln!("warpline-cc: note: {}: {}", visible::name(&self.source), visible::message(note));
+            message::line(format_args!(
+                "warpline-cc: note: {}: {}",
+                visible::name(&self.source),
+                visible::message(note)
+            ));
         }
     }
 

@@ -4,6 +4,7 @@
 use crate::command::Command;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
+use crate::message;
 use crate::options::Dialect;
 use crate::programs::tools::Tools;
 
@@ -19,13 +20,13 @@ pub fn variables(tools: &Tools, invocation: &Invocation) -> Result<(), DriverErr
     }
     let toolkit = tools.toolkit()?;
     let toolkit = toolkit.display();
-    eprintln!("#$ _SPACE_= ");
-    eprintln!("#$ TOP={toolkit}");
-    eprintln!("#$ NVVMIR_LIBRARY_DIR={toolkit}/nvvm/libdevice");
-    eprintln!("#$ PATH={}", std::env::var("PATH").unwrap_or_default());
-    eprintln!("#$ INCLUDES=\"-I{toolkit}/include\"  ");
-    eprintln!("#$ LIBRARIES=  {}", tools.link_path()?);
-    eprintln!("#$ ARCHITECTURE=-arch compute_{}", tools.architecture);
+    message::line(format_args!("#$ _SPACE_= "));
+    message::line(format_args!("#$ TOP={toolkit}"));
+    message::line(format_args!("#$ NVVMIR_LIBRARY_DIR={toolkit}/nvvm/libdevice"));
+    message::line(format_args!("#$ PATH={}", std::env::var("PATH").unwrap_or_default()));
+    message::line(format_args!("#$ INCLUDES=\"-I{toolkit}/include\"  "));
+    message::line(format_args!("#$ LIBRARIES=  {}", tools.link_path()?));
+    message::line(format_args!("#$ ARCHITECTURE=-arch compute_{}", tools.architecture));
     Ok(())
 }
 
@@ -39,6 +40,6 @@ pub fn command(invocation: &Invocation, command: &Command) -> bool {
 pub fn line(invocation: &Invocation, line: &str) {
     if wanted(invocation) {
         let mark = if invocation.dialect == Dialect::Nvcc { "#$ " } else { "" };
-        eprintln!("{mark}{line}");
+        message::line(format_args!("{mark}{line}"));
     }
 }

@@ -55,6 +55,15 @@ fn clang_compiles_to_an_object() {
 }
 
 #[test]
+fn a_closed_standard_error_fails_nothing() {
+    let driver = Driver::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = driver.command(driver.path("warpline-nvcc"));
+    let status = command.args(["-###", "-Xptxas", "-v", "-c", "a.cu"]).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
 fn separate_compilation() {
     insta::assert_snapshot!(plan("warpline-nvcc", "-rdc=true -G -dc a.cu -o a.o"));
     insta::assert_snapshot!(plan("warpline-nvcc", "-dlink a.o b.o -o link.o"));

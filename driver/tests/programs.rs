@@ -482,6 +482,23 @@ int main() {
 }
 
 #[test]
+fn files_of_device_code_take_what_programs_take() {
+    let driver = Driver::new();
+    driver.write("include/t.h", "texture<float, 1, cudaReadModeElementType> values;\n");
+    driver.write(
+        "old.cu",
+        "#include <t.h>\n#define NAME \"x\"\n__device__ const char text[] = \"a \"NAME\"b\";\n\
+         extern \"C\" __global__ void read(float *out) { out[threadIdx.x] = tex1Dfetch(values, threadIdx.x) + text[0]; }\n",
+    );
+    for kind in ["-ptx", "-cubin", "-E -o old.ii", "-M -o old.d"] {
+        driver.run("warpline-nvcc", &format!("-w -Iinclude {kind} old.cu")).succeeded();
+    }
+    assert!(std::fs::read_to_string(driver.path("old.ptx")).unwrap().contains(".entry read"));
+    let rule = std::fs::read_to_string(driver.path("old.d")).unwrap();
+    assert!(rule.contains("old.cu") && !rule.contains("respelled"), "{rule}");
+}
+
+#[test]
 fn ptx_of_several_sources_has_a_file_each() {
     let driver = Driver::new();
     driver.write("add.cu", PROGRAM);

@@ -63,7 +63,8 @@ pub(super) fn say(text: impl std::fmt::Display) {
             let lines: String = text.lines().map(|line| format!("warpline: rank {rank}: {line}\n")).collect();
             _ = std::io::stderr().lock().write_all(lines.as_bytes());
         }
-        None => eprintln!("warpline: {text}"),
+        // Nobody is left to tell when standard error is closed.
+        None => _ = writeln!(std::io::stderr(), "warpline: {text}"),
     }
 }
 

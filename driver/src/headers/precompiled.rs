@@ -53,7 +53,9 @@ impl<'a> Precompiled<'a> {
         let variables = VARIABLES.map(|name| std::env::var_os(name).unwrap_or_default());
         let compiler = tools.clang.path.canonicalize().ok()?;
         let built = compiler.metadata().and_then(|data| data.modified()).ok()?;
-        let entry = Entry::of(&format!("{} {variables:?} {} {built:?}", command.line(), tools.clang.version))?;
+        let libraries = standard_libraries();
+        let text = format!("{} {variables:?} {} {built:?} {libraries:?}", command.line(), tools.clang.version);
+        let entry = Entry::of(&text)?;
         Some(Precompiled { tools, bare, side, more, folders, changed, entry })
     }
 
@@ -80,6 +82,14 @@ impl<'a> Precompiled<'a> {
             self.entry.is_worth_making().then(|| self.entry.make(make)).flatten()
         })
     }
+}
+
+/// The versions of g++ whose standard library clang may choose: it takes the newest, unless an option says otherwise.
+fn standard_libraries() -> Vec<PathBuf> {
+    let entries = |folder: &Path| folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut versions: Vec<PathBuf> = entries(Path::new("/usr/lib/gcc")).flat_map(|target| entries(&target)).collect();
+    versions.sort();
+    versions
 }
 
 /// Makes the headers.

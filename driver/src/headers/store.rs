@@ -14,8 +14,8 @@ use warpline_toolchain::{cache, interrupt};
 
 /// Bytes that all of them may take; one has some ten millions.
 const BOUND: u64 = 400_000_000;
-/// How long marks stay.
-const MARKED: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How long marks stay, and what a compiler that was killed left behind.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A header's files, of one kind of command line.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ impl Entry {
         }
     }
 
-    /// Removes what was not used for longest, until there is room for `bytes`, and old marks.
+    /// Removes what was not used for longest, until there is room for `bytes`, and what is old of the rest.
     fn make_room(&self, bytes: u64) {
         let Ok(entries) = self.folder.read_dir() else { return };
         let mut headers = Vec::new();
@@ -109,7 +109,9 @@ impl Entry {
             let Ok(modified) = data.modified() else { continue };
             match path.extension().and_then(|extension| extension.to_str()) {
                 Some("pch") => headers.push((modified, data.len(), path)),
-                Some("mark") if modified.elapsed().is_ok_and(|age| age > MARKED) => _ = std::fs::remove_file(path),
+                _ if modified.elapsed().is_ok_and(|age| age < KEPT) => {}
+                Some("mark") => _ = std::fs::remove_file(path),
+                _ if data.is_dir() => _ = std::fs::remove_dir_all(path),
                 _ => {}
             }
         }

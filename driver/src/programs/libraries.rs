@@ -1,5 +1,7 @@
 //! NVIDIA's libraries, of which the CPU device has none: what a failed compilation or link has to do with them.
 
+use crate::message;
+
 /// Beginnings of headers' and libraries' names, and what they belong to.
 const LIBRARIES: [(&str, &str); 11] = [
     ("cublas", "cuBLAS"),
@@ -35,10 +37,10 @@ pub fn of_link(items: &[String]) -> Option<&'static str> {
 
 /// Tells why something failed.
 pub fn tell(library: &str) {
-    eprintln!(
+    message::line(format_args!(
         "warpline-cc: note: {library} is a library of NVIDIA's that is not provided: programs that need it cannot be built for \
          the CPU device"
-    );
+    ));
 }
 
 #[cfg(test)]

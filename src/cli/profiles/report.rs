@@ -31,13 +31,13 @@ pub(in crate::cli) fn execute(arguments: &ReportArguments, color: Color) -> Resu
     let (filtered, text) = render(&profile, arguments.format, &filter, looks)?;
     output::write(&text, arguments.output.as_deref())?;
     if ignored.by_comment + ignored.by_request > 0 {
-        eprintln!(
-            "warpline: note: findings left out: {} by comments in the source, {} by --ignore",
+        output::say(format_args!(
+            "note: findings left out: {} by comments in the source, {} by --ignore",
             ignored.by_comment, ignored.by_request
-        );
+        ));
     }
     if !profile.run.complete {
-        eprintln!("warpline: note: the profile is incomplete, see its notes");
+        output::say("note: the profile is incomplete, see its notes");
     }
     if let Some(message) = findings::breach(&filtered, &rules) {
         return Err(Failure::new(exit_code::THRESHOLD, message));
