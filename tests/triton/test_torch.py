@@ -63,6 +63,19 @@ torch.set_default_device(torch.device("cuda", 0))
 print(torch.ones(2).sum(), torch.arange(3).device)
 """
 
+PLACES = """
+import torch, triton, warpline.triton
+warpline.triton.install()
+x = torch.ones(2)
+device = triton.runtime.driver.active.get_active_torch_device()
+print(x.device, x.device == device, x.get_device(), torch.zeros(2, device=x.device).is_cuda)
+with torch.device(device), torch.cuda.device(x.device), torch.cuda.device_of(x):
+    print(torch.ones(2).device.type, torch.ones_like(x, device=x.device).to(x.device).sum().item())
+model = torch.nn.Linear(2, 2, device=device).to(x.device)
+torch.testing.assert_close(model(x), x @ model.weight.T + model.bias)
+print(next(model.parameters()).device, repr(x))
+"""
+
 COMPILED = """
 import torch, warpline.triton
 warpline.triton.install()
@@ -105,7 +118,10 @@ class Torch(unittest.TestCase):
         self.check(BACKWARD, "100.0 100.0 100.0\n")
 
     def test_cuda_as_the_default_device_is_the_cpu(self):
-        self.check(DEFAULTS, "cpu\ntorch.Size([2]) True\ntensor(2.) cpu\n")
+        self.check(DEFAULTS, "cuda:0\ntorch.Size([2]) True\ntensor(2.) cuda:0\n")
+
+    def test_tensors_say_to_programs_that_they_are_on_the_gpu(self):
+        self.check(PLACES, "cuda:0 True 0 True\ncuda 2.0\ncuda:0 tensor([1., 1.])\n")
 
     def test_torch_compile_leaves_functions_as_they_are(self):
         self.check(COMPILED, "4.0 6.0 2.0\n")

@@ -97,10 +97,10 @@ class WarplineDriver(DriverBase):
         return GPUTarget("cuda", architecture(), 32)
 
     def get_active_torch_device(self):
-        """Kernels work on tensors of the CPU."""
+        """What tensors that kernels work on say of themselves."""
         import torch
 
-        return torch.device("cpu")
+        return torch.device("cuda", 0) if getattr(torch, "_warpline", False) else torch.device("cpu")
 
     def get_device_interface(self):
         """PyTorch's module for the device."""

@@ -90,7 +90,15 @@ def install():
         # A number is a GPU's.
         return isinstance(device, int) and not isinstance(device, bool) or isinstance(device, str) and device.partition(":")[0] == "cuda"
 
-    is_cuda = torch.Tensor.is_cuda.__get__
+    def asks_for_itself():
+        """Whether the program asks, and not PyTorch, which works on tensors where they are. Modes hand calls on."""
+        frame = sys._getframe(2)
+        while frame is not None and frame.f_code.co_name == "__torch_function__":
+            frame = frame.f_back
+        return frame is not None and _frames.is_users(frame)
+
+    is_cuda, device_of = torch.Tensor.is_cuda.__get__, torch.Tensor.device.__get__
+    shown = torch.device("cuda", 0)
     halves = (torch.float16, torch.bfloat16)
 
     def in_single_precision(function, args, kwargs):
@@ -107,13 +115,17 @@ def install():
             kwargs = dict(kwargs or {})
             if function == is_cuda:
                 return True
+            if function == device_of and asks_for_itself():
+                return shown
+            if function is torch.Tensor.get_device and asks_for_itself():
+                return shown.index
             if function is torch.Tensor.cuda:
                 return args[0]
             if on_cuda(kwargs.get("device")):
                 kwargs["device"] = "cpu"
             if function in (torch.Tensor.to, torch.nn.Module.to):
                 args = args[:1] + tuple("cpu" if on_cuda(one) else one for one in args[1:])
-            if function is torch.Tensor.data_ptr and _frames.is_users(sys._getframe(1)):
+            if function is torch.Tensor.data_ptr and asks_for_itself():
                 # The address may reach a kernel in a tensor of addresses, as in grouped products.
                 _tensors.announce(args[0], "tensor", _frames.users())
             if function is torch.nn.functional.layer_norm and args and args[0].dtype in halves:
@@ -190,6 +202,7 @@ def install():
         "current_stream": lambda device=None: stream,
         "default_stream": lambda device=None: stream,
         "device": lambda device=None: contextlib.nullcontext(),
+        "device_of": lambda tensor=None: contextlib.nullcontext(),
         "stream": lambda stream=None: contextlib.nullcontext(),
         "set_stream": lambda stream: None,
         "Stream": Stream,
