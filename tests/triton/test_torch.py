@@ -74,6 +74,10 @@ with torch.device(device), torch.cuda.device(x.device), torch.cuda.device_of(x):
 model = torch.nn.Linear(2, 2, device=device).to(x.device)
 torch.testing.assert_close(model(x), x @ model.weight.T + model.bias)
 print(next(model.parameters()).device, repr(x))
+accelerator = getattr(torch, "accelerator", None)
+if accelerator is not None:
+    accelerator.synchronize()
+    assert accelerator.current_accelerator().type == "cuda" and accelerator.is_available() and accelerator.device_count() == 1
 """
 
 COMPILED = """

@@ -213,6 +213,19 @@ def install():
     }
     for name, function in replaced.items():
         setattr(torch.cuda, name, function)
+    # PyTorch's words for whichever device there is, from 2.6 on.
+    asked = {
+        "current_accelerator": lambda check_available=False: torch.device("cuda"),
+        "current_device_index": lambda: 0,
+        "current_device_idx": lambda: 0,
+        "set_device_index": lambda device: None,
+        "set_device_idx": lambda device: None,
+        "device_index": lambda index=None: contextlib.nullcontext(),
+        **{name: replaced[name] for name in ("is_available", "device_count", "current_stream", "set_stream", "synchronize", "empty_cache")},
+    }
+    for name, function in asked.items():
+        if hasattr(getattr(torch, "accelerator", None), name):
+            setattr(torch.accelerator, name, function)
     # Code that torch.compile makes asks below the module, and is copied into programs as it is.
     torch._C._cuda_getCurrentRawStream = lambda device: 0
     torch.cuda._DeviceGuard = torch.cuda.device
