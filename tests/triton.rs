@@ -125,8 +125,11 @@ fn kernels_in_cuda_with_the_same_addresses_have_the_same_counts() {
             .filter(|site| site["op"] == op && site["space"] == space);
         wanted.filter_map(|site| site["metrics"].pointer(figure)?.as_u64()).sum()
     };
-    let load = |figure| sums(0, "load", "global", figure);
-    assert_eq!((load("/requests"), load("/sectors"), load("/ideal_sectors")), (32, 1024, 32 * 4));
+    let loads =
+        |kernel| ["/requests", "/lanes", "/sectors", "/ideal_sectors"].map(|one| sums(kernel, "load", "global", one));
+    assert_eq!(loads(0), [32, 1024, 1024, 32 * 4]);
+    assert_eq!(loads(3), [32, 1024, 512, 32 * 4]);
+    assert_eq!(loads(4), [16, 320, 192, 16 * 3]);
     let passes = |op| sums(1, op, "shared", "/shared/wavefronts");
     assert_eq!((passes("store"), passes("load")), (32, 8 * 32));
     let limits = document["kernels"][2]["estimates"][0]["limits"].as_array().expect("limits");

@@ -283,3 +283,24 @@ def sum_of_all(pointers, out_ptr, n, BLOCK: tl.constexpr):
     for index in tl.static_range(len(pointers)):
         total += tl.load(pointers[index] + at, mask=at < n)
     tl.store(out_ptr + at, total, mask=at < n)
+
+
+@triton.jit
+def reversed_copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + (n - 1 - at)))
+
+
+@triton.jit
+def window(x_ptr, out_ptr, pitch, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row, column = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    inside = column < columns
+    tl.store(out_ptr + row * COLUMNS + column, tl.load(x_ptr + row * pitch + column, mask=inside, other=0.0))
+
+
+@triton.jit
+def product_of_rows(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(a_ptr + at[:, None] * N + at[None, :])
+    y = tl.load(b_ptr + at[:, None] * N + at[None, :])
+    tl.store(c_ptr + at[:, None] * N + at[None, :], tl.dot(x, tl.trans(y)))

@@ -47,6 +47,27 @@ __global__ void product(const half *a, const half *b, float *c)
     }
 }
 
+// reversed_copy, of 1024 elements.
+__global__ void reversed_copy(const float *x, float *out, int n)
+{
+    const int first = 4 * threadIdx.x;
+    float held[4];
+    for (int i = 0; i < 4; ++i) held[i] = x[n - 1 - (first + i)];
+    reinterpret_cast<float4 *>(out)[threadIdx.x] = make_float4(held[0], held[1], held[2], held[3]);
+}
+
+// window, of 16 x 32 elements in one warp: eight lanes have a row, four neighbours each; four rows at a time.
+__global__ void window(const float *x, float *out, int pitch, int columns)
+{
+    const int column = 4 * (threadIdx.x % 8);
+    for (int row = threadIdx.x / 8; row < 16; row += 4) {
+        float held[4] = {0, 0, 0, 0};
+        for (int i = 0; i < 4; ++i)
+            if (column + i < columns) held[i] = x[row * pitch + column + i];
+        *reinterpret_cast<float4 *>(out + row * 32 + column) = make_float4(held[0], held[1], held[2], held[3]);
+    }
+}
+
 int main()
 {
     float *x, *out;
@@ -59,6 +80,8 @@ int main()
     strided_copy<<<1, 256>>>(x, out, 8);
     columns<<<1, 32>>>(x, out);
     product<<<1, 32>>>(a, a, out);
+    reversed_copy<<<1, 256>>>(x, out, 1024);
+    window<<<1, 32>>>(x, out, 100, 20);
     const cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess) printf("%s\n", cudaGetErrorString(error));
     return error != cudaSuccess;

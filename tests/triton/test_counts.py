@@ -66,6 +66,26 @@ class Counts(unittest.TestCase):
             self.assertEqual(site.line, line_of(kernels.strided_copy, "tl.load"))
             np.testing.assert_array_equal(out, x[::stride])
 
+    def test_a_copy_back_to_front_has_its_lanes_sixteen_bytes_apart(self):
+        # Each lane has four neighbours, in a request for each, from the end on: two lanes to a sector, 16 sectors of the 4 that hold 128 bytes.
+        x, out = np.arange(1024, dtype="f4"), np.zeros(1024, "f4")
+        found = profiled(lambda: kernels.reversed_copy[(1,)](x, out, 1024, BLOCK=1024))
+        np.testing.assert_array_equal(out, x[::-1])
+        row = one(found.allocations, name="x")
+        self.assertEqual((row.requests, row.lanes, row.sectors, row.ideal_sectors), (32, 1024, 32 * 16, 32 * 4))
+        self.assertEqual(one(found.allocations, name="out").sectors, 128)
+
+    def test_a_window_of_rows_touches_what_its_mask_lets_through(self):
+        # 20 of 32 columns of 16 rows of 100 floats, in one warp: eight lanes to a row with four neighbours each, in a request for each. A request
+        # has five lanes of each of four rows, 16 bytes apart: they span 68 bytes that begin at a sector or in its middle, 3 sectors.
+        x, out = np.arange(1600, dtype="f4").reshape(16, 100), np.zeros((16, 32), "f4")
+        found = profiled(lambda: kernels.window[(1,)](x, out, 100, 20, ROWS=16, COLUMNS=32, num_warps=1))
+        np.testing.assert_array_equal(out[:, :20], x[:, :20])
+        row = one(found.allocations, name="x")
+        self.assertEqual((row.requests, row.lanes, row.bytes), (16, 320, 1280))
+        self.assertEqual((row.sectors, row.ideal_sectors), (16 * 4 * 3, 16 * 3))
+        self.assertEqual(one(found.allocations, name="out").sectors, 64)
+
     def test_a_mask_leaves_lanes_out(self):
         # 100 of 256 elements.
         x, out = np.ones(100, "f4"), np.zeros(100, "f4")
@@ -219,12 +239,12 @@ class Estimates(unittest.TestCase):
 class Products(unittest.TestCase):
     """Passes over the banks of shared memory for the operands of `tl.dot`: 32 banks of 4 bytes, 128 bytes per pass."""
 
-    def passes(self, dtype, line):
+    def passes(self, dtype, line, kernel=kernels.product):
         """Passes of the stores and the loads that a line's operand takes through shared memory, in a block of one warp."""
         n = 32
         a, b, c = (np.ones((n, n), dtype) for _ in range(3))
-        found = profiled(lambda: kernels.product[(1,)](a, b, c.astype("f4"), N=n, num_warps=1))
-        sites = found.sites[(found.sites.space == "shared") & (found.sites.line == line_of(kernels.product, line))]
+        found = profiled(lambda: kernel[(1,)](a, b, c.astype("f4"), N=n, num_warps=1))
+        sites = found.sites[(found.sites.space == "shared") & (found.sites.line == line_of(kernel, line))]
         return [sites[sites.op == op].wavefronts.sum() for op in ("store", "load")]
 
     def test_each_operand_passes_the_banks_as_often_as_its_bytes_fill_them(self):
@@ -234,6 +254,11 @@ class Products(unittest.TestCase):
         # In single precision 4 KiB: 32 and 32.
         self.assertEqual(self.passes("f4", "x = tl.load"), [32, 32])
         self.assertEqual(self.passes("f4", "y = tl.load"), [32, 32])
+
+    def test_a_transposed_operand_passes_the_banks_no_more_often(self):
+        # The line has the second operand's bytes, and those of 32 x 32 sums in single precision, which change their layout for the store.
+        self.assertEqual(self.passes("f2", "tl.trans(y)", kernels.product_of_rows), [16 + 32, 16 + 32])
+        self.assertEqual(self.passes("f4", "tl.trans(y)", kernels.product_of_rows), [32 + 32, 32 + 32])
 
     def test_products_take_the_time_of_tensor_cores(self):
         # 32 x 32 x 32 multiply-adds; an SM of an A100 does 1024 of halves in a cycle of 1.41 GHz, of tf32 half as many. One block: one SM.
