@@ -237,10 +237,56 @@ define ptx_kernel void @narrow(ptr addrspace(1) %in, ptr addrspace(1) %out) {
         rounded = ((given + 0x7FFF + (given >> 16 & 1)) >> 16 << 16).astype("u4")
         np.testing.assert_array_equal(out.view("u4"), np.where(np.isnan(x), np.uint32(0x7FFF0000), rounded))
 
+    def test_bfloat16_is_computed_in_single_precision_and_rounded(self):
+        text = """
+target triple = "nvptx64-nvidia-cuda"
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare bfloat @llvm.maxnum.bf16(bfloat, bfloat)
+declare bfloat @llvm.fma.bf16(bfloat, bfloat, bfloat)
+declare bfloat @llvm.sqrt.bf16(bfloat)
+define ptx_kernel void @brains(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %wide = zext i32 %t to i64
+  %from = getelementptr <2 x bfloat>, ptr addrspace(1) %in, i64 %wide
+  %both = load <2 x bfloat>, ptr addrspace(1) %from
+  %x = extractelement <2 x bfloat> %both, i32 0
+  %y = extractelement <2 x bfloat> %both, i32 1
+  %sum = fadd bfloat %x, %y
+  %product = fmul bfloat %x, %y
+  %more = fcmp ogt bfloat %x, %y
+  %number = uitofp i1 %more to bfloat
+  %most = call bfloat @llvm.maxnum.bf16(bfloat %sum, bfloat %product)
+  %fused = call bfloat @llvm.fma.bf16(bfloat %x, bfloat %y, bfloat %number)
+  %root = call bfloat @llvm.sqrt.bf16(bfloat %x)
+  %a = insertelement <4 x bfloat> poison, bfloat %most, i32 0
+  %b = insertelement <4 x bfloat> %a, bfloat %fused, i32 1
+  %c = insertelement <4 x bfloat> %b, bfloat %root, i32 2
+  %d = insertelement <4 x bfloat> %c, bfloat %number, i32 3
+  %to = getelementptr <4 x bfloat>, ptr addrspace(1) %out, i64 %wide
+  store <4 x bfloat> %d, ptr addrspace(1) %to
+  ret void
+}
+"""
+
+        def brain(single):
+            bits = single.astype("f4").view("u4").astype("u8")
+            return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16).astype("u4").view("f4")
+
+        x, y = brain(abs(random(32))), brain(random(32))
+        pairs = np.stack([x.view("u4") >> 16, y.view("u4") >> 16], 1).astype("u2")
+        out = np.zeros((32, 4), "u2")
+        code = self.run_ir(text, "brains", pairs, out)
+        more = (x > y).astype("f4")
+        expected = [np.maximum(brain(x + y), brain(x * y)), brain(x * y + more), brain(np.sqrt(x)), more]
+        np.testing.assert_array_equal(out, np.stack([(one.view("u4") >> 16).astype("u2") for one in expected], 1))
+        # What LLVM calls for each lane.
+        self.assertFalse(b"__truncsfbf2" in code)
+
     def run_ir(self, text, name, *arrays):
-        """Runs a kernel that is written as LLVM IR in one warp."""
+        """Runs a kernel that is written as LLVM IR in one warp, and gives its code."""
         module, function = ctypes.c_size_t(), ctypes.c_size_t()
-        _runtime.call("__warpline_load_module", ctypes.byref(module), compile_ir(text, name, 80), name.encode())
+        code = compile_ir(text, name, 80)
+        _runtime.call("__warpline_load_module", ctypes.byref(module), code, name.encode())
         _runtime.call("cuModuleGetFunction", ctypes.byref(function), module.value, name.encode())
         for array in arrays:
             _tensors.announce(as_argument(array), "array", [])
@@ -248,6 +294,7 @@ define ptx_kernel void @narrow(ptr addrspace(1) %in, ptr addrspace(1) %out) {
         pointers = (ctypes.c_void_p * len(addresses))(*map(ctypes.addressof, addresses))
         _runtime.call("cuLaunchKernel", function.value, 1, 1, 1, 32, 1, 1, 0, None, pointers, None)
         _runtime.call("cuCtxSynchronize")
+        return code
 
     def test_tensor_descriptors(self):
         x, out = random(52, 72), np.zeros((52, 72), "f4")

@@ -25,7 +25,9 @@ impl<'c> Emitter<'_, 'c> {
             Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv => {
                 self.float_arithmetic(value, opcode)?
             }
-            Opcode::LLVMFRem => self.lanewise(value, |this, operands| this.remainder(operands[0], operands[1]))?,
+            Opcode::LLVMFRem => self.lanewise(value, |this, operands| {
+                this.in_single(operands, |this, operands| this.remainder(operands[0], operands[1]))
+            })?,
             Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => {
                 self.division(value, opcode)?
             }
@@ -37,7 +39,9 @@ impl<'c> Emitter<'_, 'c> {
             }
             Opcode::LLVMFCmp => {
                 let predicate = value.real_predicate().unwrap_or(RealPredicate::LLVMRealOEQ);
-                self.lanewise(value, |this, operands| this.b.fcmp(predicate, operands[0], operands[1]))?
+                self.lanewise(value, |this, operands| {
+                    this.in_single(operands, |this, operands| this.b.fcmp(predicate, operands[0], operands[1]))
+                })?
             }
             Opcode::LLVMSelect => self.select(value)?,
             Opcode::LLVMTrunc | Opcode::LLVMSExt | Opcode::LLVMZExt => vec_of(self.integer_cast(value, opcode)?),
@@ -252,7 +256,10 @@ impl<'c> Emitter<'_, 'c> {
     /// The GPU's conversion saturates and turns NaN to 0; IR leaves that undefined, and x86 gives other values.
     fn float_to_int(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         let to = leaf_types(value.ty())[0];
-        self.lanewise(value, |this, operands| this.saturating(opcode == Opcode::LLVMFPToSI, operands[0], to))
+        let signed = opcode == Opcode::LLVMFPToSI;
+        self.lanewise(value, |this, operands| {
+            this.in_single(operands, |this, operands| this.saturating(signed, operands[0], to))
+        })
     }
 
     /// Saturating conversion of a floating-point scalar or vector to integers of type `to`.

@@ -6,16 +6,43 @@ use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// A conversion between single precision and bfloat16, of a number or of lanes; `None` where it is another one. `to` is the element
-    /// type that comes out.
+    /// A conversion to or from bfloat16 by way of single precision, of a number or of lanes; `None` where it is another one. `to` is the
+    /// element type that comes out.
     pub(crate) fn brain_cast(&self, opcode: Opcode, value: Value<'c>, to: Type<'c>) -> Option<Value<'c>> {
         let is = |ty: Type<'c>| value.ty() == self.shaped(value, ty);
         let (single, brain) = (self.t.float(), self.t.bfloat());
         match opcode {
             Opcode::LLVMFPTrunc if to == brain && is(single) => Some(self.narrowed_to_brain(value)),
+            Opcode::LLVMSIToFP | Opcode::LLVMUIToFP if to == brain => {
+                Some(self.narrowed_to_brain(self.b.cast(opcode, value, self.shaped(value, single))))
+            }
             Opcode::LLVMFPExt if to == single && is(brain) => Some(self.widened_brain(value)),
+            Opcode::LLVMFPExt if is(brain) => {
+                Some(self.b.cast(opcode, self.widened_brain(value), self.shaped(value, to)))
+            }
             _ => None,
         }
+    }
+
+    /// Has `make` do an operation on bfloat16 in single precision, which holds all of its numbers, and rounds the result; LLVM does the
+    /// same, with a call for each lane. Leaves operations on other types as they are.
+    pub(crate) fn in_single(
+        &self,
+        operands: &[Value<'c>],
+        make: impl FnOnce(&Self, &[Value<'c>]) -> Value<'c>,
+    ) -> Value<'c> {
+        let is_brain = |value: &Value<'c>| value.ty() == self.shaped(*value, self.t.bfloat());
+        if !operands.iter().any(is_brain) {
+            return make(self, operands);
+        }
+        let widened = |value: &Value<'c>| if is_brain(value) { self.widened_brain(*value) } else { *value };
+        let made = make(self, &operands.iter().map(widened).collect::<Vec<_>>());
+        if made.ty() == self.shaped(made, self.t.float()) { self.narrowed_to_brain(made) } else { made }
+    }
+
+    /// The type that an operation with this result is done in.
+    pub(crate) fn computed_in(&self, result: Type<'c>) -> Type<'c> {
+        if result == self.t.bfloat() { self.t.float() } else { result }
     }
 
     /// To the nearest, ties to even; what is no number becomes the one that GPUs make.

@@ -18,19 +18,23 @@ impl<'c> Emitter<'_, 'c> {
             && let Some(fused) = fusion(value, opcode)
         {
             return self.lanewise_of(value, &fused.operands, |this, operands| {
-                let sign = |negate: bool, operand| if negate { this.b.fneg(operand) } else { operand };
-                let (product, addend) =
-                    (sign(fused.negate_product, operands[0]), sign(fused.negate_addend, operands[2]));
-                let fma = this.unit().intrinsic("llvm.fma", &[product.ty()]);
-                let made = this.b.call(fma, &[product, operands[1], addend]);
-                made.set_fast_math(flags);
-                made
+                this.in_single(operands, |this, operands| {
+                    let sign = |negate: bool, operand| if negate { this.b.fneg(operand) } else { operand };
+                    let (product, addend) =
+                        (sign(fused.negate_product, operands[0]), sign(fused.negate_addend, operands[2]));
+                    let fma = this.unit().intrinsic("llvm.fma", &[product.ty()]);
+                    let made = this.b.call(fma, &[product, operands[1], addend]);
+                    made.set_fast_math(flags);
+                    made
+                })
             });
         }
         self.lanewise(value, |this, operands| {
-            let made = this.b.binary(opcode, operands[0], operands[1]);
-            made.set_fast_math(flags);
-            made
+            this.in_single(operands, |this, operands| {
+                let made = this.b.binary(opcode, operands[0], operands[1]);
+                made.set_fast_math(flags);
+                made
+            })
         })
     }
 }

@@ -73,30 +73,33 @@ impl<'c> Emitter<'_, 'c> {
         );
         let from_argument = base == "llvm.is.fpclass";
         debug_assert!(!two_types || vector_of_float(result) || result.int_bits().is_some());
+        let result = self.computed_in(result);
         self.lanewise(call, |this, operands| {
-            let mut arguments = operands.to_vec();
-            if let Some(immediate) = immediate {
-                arguments[1] = immediate;
-            }
-            let shaped = this.shaped(operands[0], result);
-            let overloads: Vec<Type<'c>> = if from_argument {
-                vec![operands[0].ty()]
-            } else if base == "llvm.ldexp" {
-                vec![shaped, operands[1].ty()]
-            } else if two_types {
-                vec![shaped, operands[0].ty()]
-            } else {
-                vec![shaped]
-            };
-            if this.is_half_fma(&base, operands[0]) {
-                return this.half_fma(&arguments);
-            }
-            if this.is_libm_call(&base, operands[0]) {
-                return this.libm_call(&base, &arguments, result);
-            }
-            let made = this.b.call(this.unit().intrinsic(&base, &overloads), &arguments);
-            made.set_fast_math(flags);
-            made
+            this.in_single(operands, |this, operands| {
+                let mut arguments = operands.to_vec();
+                if let Some(immediate) = immediate {
+                    arguments[1] = immediate;
+                }
+                let shaped = this.shaped(operands[0], result);
+                let overloads: Vec<Type<'c>> = if from_argument {
+                    vec![operands[0].ty()]
+                } else if base == "llvm.ldexp" {
+                    vec![shaped, operands[1].ty()]
+                } else if two_types {
+                    vec![shaped, operands[0].ty()]
+                } else {
+                    vec![shaped]
+                };
+                if this.is_half_fma(&base, operands[0]) {
+                    return this.half_fma(&arguments);
+                }
+                if this.is_libm_call(&base, operands[0]) {
+                    return this.libm_call(&base, &arguments, result);
+                }
+                let made = this.b.call(this.unit().intrinsic(&base, &overloads), &arguments);
+                made.set_fast_math(flags);
+                made
+            })
         })
     }
 
