@@ -95,7 +95,7 @@ impl StageOptions {
     }
 
     fn emit(&self) -> EmitOptions {
-        EmitOptions { output: Output::Object, level: self.host_level, pic: self.pic }
+        EmitOptions { output: Output::Object, level: self.host_level, pic: self.pic, bound: object::BUILT }
     }
 
     fn note_huge(&self, huge: Option<&Huge>) {

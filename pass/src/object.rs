@@ -73,11 +73,17 @@ pub struct EmitOptions {
     pub level: u8,
     /// Position-independent code: what clang makes unless told `-fno-pic`.
     pub pic: bool,
+    /// Instructions of a function up to which its code is optimised: [`BUILT`] or [`LOADED`].
+    pub bound: usize,
 }
 
-/// Instructions of a function that the code generator is given in full. Measured on two cores of an EPYC: 22 thousand took
-/// 12 s, 37 thousand more than 100 s, and without optimisation 13 s.
-const HUGE_FUNCTION: usize = 25_000;
+/// Bound on functions of programs that are built once. Measured on two cores of an EPYC: 22 thousand instructions took 12 s, 37
+/// thousand more than 100 s, and without optimisation 13 s.
+pub const BUILT: usize = 25_000;
+
+/// Bound on functions of code that is compiled while its program waits for it, and runs with hooks only. Without optimisation the code
+/// generator takes a third of the time; values of 32 lanes go through memory either way, so that the code is hardly slower.
+pub const LOADED: usize = 2_000;
 
 /// A function that is too large for the code generator's optimisations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +99,7 @@ impl EmitOptions {
     /// that function.
     pub fn bounded(self, module: &Module<'_>) -> (EmitOptions, Option<Huge>) {
         match largest_function(module) {
-            Some((name, instructions)) if self.level > 0 && instructions > HUGE_FUNCTION => {
+            Some((name, instructions)) if self.level > 0 && instructions > self.bound => {
                 (EmitOptions { level: 0, ..self }, Some(Huge { name, instructions }))
             }
             _ => (self, None),

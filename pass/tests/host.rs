@@ -62,7 +62,8 @@ fn device_code_joins_the_host_code_and_keeps_to_itself() {
     assert!(text.contains("@__warpline_module = internal global [2 x ptr]"), "{text}");
     assert!(text.contains("define internal i32 @twice"), "{text}");
     for output in [Output::Object, Output::Assembly, Output::Bitcode, Output::Ir] {
-        let bytes = object::emit(&module, EmitOptions { output, level: 2, pic: true }).expect("emitted");
+        let bytes =
+            object::emit(&module, EmitOptions { output, level: 2, pic: true, bound: object::BUILT }).expect("emitted");
         let start: &[u8] = match output {
             Output::Object => b"\x7fELF",
             Output::Assembly => b"\t.file",

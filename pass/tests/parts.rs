@@ -12,7 +12,7 @@ use warpline_pass::parts::{self, GenerateOptions, Split};
 use warpline_pass::{cpu, llvm::Machine};
 
 const PROCESSOR: &str = "x86-64";
-const EMIT: EmitOptions = EmitOptions { output: Output::Object, level: 2, pic: true };
+const EMIT: EmitOptions = EmitOptions { output: Output::Object, level: 2, pic: true, bound: object::BUILT };
 
 fn parse<'c>(context: &'c Context, text: &str) -> Module<'c> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
@@ -221,4 +221,16 @@ fn small_modules_and_modules_with_aliases_stay_whole() {
     let before = aliased.print_to_string().to_string();
     assert!(parts::split(&aliased, PROCESSOR).expect("looked at").is_none());
     assert_eq!(aliased.print_to_string().to_string(), before);
+}
+
+#[test]
+fn large_functions_are_optimised_the_longer_the_less_anybody_waits_for_them() {
+    let adds: String = (1..=object::LOADED).map(|at| format!("%a{at} = add i32 %a{}, %x\n", at - 1)).collect();
+    let text = format!("define i32 @f(i32 %a0, i32 %x) {{\n{adds}ret i32 %a{}\n}}\n", object::LOADED);
+    let context = Context::create();
+    let module = parse(&context, &text);
+    let (built, none) = EMIT.bounded(&module);
+    assert_eq!((built.level, none), (2, None));
+    let (loaded, huge) = EmitOptions { bound: object::LOADED, ..EMIT }.bounded(&module);
+    assert_eq!((loaded.level, huge.map(|one| one.instructions)), (0, Some(object::LOADED + 1)));
 }

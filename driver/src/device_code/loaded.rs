@@ -92,7 +92,8 @@ impl<'a> Lowering<'a> {
         };
         let lowered = cpu::lower(module, table.as_ref(), &options).map_err(|cause| self.failed(cause))?;
         self.dump.write(&lowered, "device-4-unoptimised")?;
-        let emit = EmitOptions { output: Output::Object, level: 2, pic: true };
+        let bound = if self.hooked_only { object::LOADED } else { object::BUILT };
+        let emit = EmitOptions { output: Output::Object, level: 2, pic: true, bound };
         let Some(split) = parts::split(&lowered, self.processor).map_err(|cause| self.failed(cause))? else {
             loadable::seal(&lowered, LOADED_DESCRIPTOR);
             cpu::optimize(&lowered, self.processor).map_err(|cause| self.failed(cause))?;

@@ -84,7 +84,7 @@ impl<'c> Tables<'_, 'c> {
     pub fn emit(&self, kernels: &[(Value<'c>, KernelFunctions<'c>)], options: &Options<'_>) -> Result<(), LowerError> {
         let mut kernel_list = Vec::new();
         // Once for all kernels: it looks at every instruction.
-        let large = self.unit.has_large_functions();
+        let large = self.unit.has_large_functions(options.hooked_only);
         for (kernel, functions) in kernels {
             kernel_list.push(self.kernel(*kernel, functions, large, options)?);
         }

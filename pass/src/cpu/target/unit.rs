@@ -240,12 +240,12 @@ impl<'c> Unit<'c> {
         }
     }
 
-    /// Whether a lowered function is so large that its frame may take much of an ordinary host stack: values of 128
-    /// bytes that live at the same time, and without optimisation all of them.
-    pub fn has_large_functions(&self) -> bool {
-        const LARGE: usize = 4000;
+    /// Whether a lowered function is so large that its frame may take much of an ordinary host stack: values of 128 or 256
+    /// bytes that live at the same time, and without optimisation, as code that a program waits for, all of them.
+    pub fn has_large_functions(&self, waited_for: bool) -> bool {
+        let bound = if waited_for { 1000 } else { 4000 };
         let size = |function: Value<'c>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
-        self.target.functions().into_iter().map(size).any(|instructions: usize| instructions > LARGE)
+        self.target.functions().into_iter().map(size).any(|instructions: usize| instructions > bound)
     }
 
     /// Data layout of the device code.
