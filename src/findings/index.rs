@@ -1,6 +1,6 @@
 //! How an access's index comes about, by its address expression.
 
-use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, Reason, parts};
+use warpline_format::expression::{AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, Reason, parts};
 
 use super::access::Access;
 use super::context::{Context, has_word, lane_axis, thread_index};
@@ -24,6 +24,23 @@ pub(super) fn is_held_within(access: &Access<'_>) -> bool {
     steps.follow(root, 1, false);
     let by_elements = |(scale, _): &(i64, bool)| scale.unsigned_abs() == u64::from(access.bytes);
     steps.is_known && steps.found.iter().all(by_elements) && steps.found.iter().any(|(_, is_held)| *is_held)
+}
+
+/// Whether the address is the same in each iteration of the innermost loop around the access, as that of a sum which is kept in memory.
+pub(super) fn stays_in_loop(access: &Access<'_>) -> bool {
+    let Some(addresses) = &access.kernel.addresses else { return false };
+    let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
+    site.is_some_and(|site| stays(&addresses.expressions, site))
+}
+
+/// The same of one address.
+pub(super) fn stays(expressions: &[Expression], address: &AddressExpression) -> bool {
+    let Some(&innermost) = address.loops.last() else { return false };
+    let changes = |(_, kind)| match kind {
+        ExpressionKind::Counter(counter) => counter == innermost,
+        kind => matches!(kind, ExpressionKind::Unknown(..)),
+    };
+    !parts(expressions, [address.address]).any(changes)
 }
 
 /// Whether an atomic operation gave the place, as of an entry in a list that threads append to: the order is that in which they come.
@@ -122,7 +139,7 @@ pub(super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {
 }
 
 /// What stands in the brackets behind a variable's name, wherever a line has it.
-fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = &'a str> {
+pub(super) fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = &'a str> {
     let behind = text.match_indices(variable).map(move |(at, _)| &text[at + variable.len()..]);
     behind.filter_map(|rest| {
         let mut open = 0i32;

@@ -8,9 +8,9 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::profile::model::{Kernel, Site};
-use warpline_format::expression::{AddressExpression, Expression, ExpressionId, ExpressionKind, LoopId, parts};
 
 /// Turns of the loop for each warp, on average, at least.
 const LEAST_TURNS: f64 = 4.0;
@@ -34,12 +34,8 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
         .filter(|site| site.kernel == kernel.id && site.space == "global" && !site.library)
         .map(|site| (site.id, site))
         .collect();
-    let inner = |address: &AddressExpression| address.loops.last().copied();
-    let still = |address: &&AddressExpression| {
-        inner(address).is_some_and(|lap| !changes(&addresses.expressions, address.address, lap))
-    };
     let mut places: BTreeSet<(&str, u32, u32)> = BTreeSet::new();
-    for address in addresses.sites.iter().filter(still) {
+    for address in addresses.sites.iter().filter(|address| index::stays(&addresses.expressions, address)) {
         if let Some(site) = sites.get(&address.site).filter(|site| site.op == "store") {
             places.insert((&site.file, site.line, site.column));
         }
@@ -49,14 +45,6 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
         .filter(|access| places.contains(&(access.file, access.line, access.column)))
         .filter_map(|access| draft(context, kernel, access))
         .collect()
-}
-
-/// Whether a value changes from turn to turn of a loop, or may.
-fn changes(expressions: &[Expression], root: ExpressionId, lap: LoopId) -> bool {
-    parts(expressions, [root]).any(|(_, kind)| match kind {
-        ExpressionKind::Counter(counter) => counter == lap,
-        kind => matches!(kind, ExpressionKind::Unknown(..)),
-    })
 }
 
 fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<Draft> {

@@ -151,6 +151,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     };
     // A transposition: whichever index is neighbouring here is not in the access that is well coalesced now.
     let exchanged_would_harm = neighbour.is_some_and(|other| harmed_by_exchange(context, access, axis, other));
+    // A column or a border of what others go through row by row.
+    let crosses_rows =
+        sums.requests <= warps(access.kernel) && others_go_along(context, access) && !goes_on_apart(context, access);
     let cure = match neighbour {
         // There are no threads in the source.
         _ if access.kernel.is_triton() => in_triton(access, &target, verb, elements),
@@ -210,7 +213,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         }
         // Records of a fixed size, and no loop goes along them.
         None if matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
-            && sums.requests <= warps(access.kernel) =>
+            && sums.requests <= warps(access.kernel)
+            && !(elements > MOST_FIELDS && crosses_rows) =>
         {
             format!(
                 "each thread takes one of every {elements} elements here, as a field of a record of {}{}: keep what this kernel takes in an array \
@@ -265,19 +269,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         {
             return None;
         }
-        // A column or a border of what others go through row by row.
-        None if sums.requests <= warps(access.kernel)
-            && others_go_along(context, access)
-            && !goes_on_apart(context, access) =>
-        {
+        None if crosses_rows => {
             format!(
                 "other kernels go through {} along its rows, so that a layout for this one would cost them: let a kernel that has these elements at hand \
              do this, too, or keep the elements that lie apart, as a border or a column, in an array of their own",
                 access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`")),
             )
         }
-        // No loop goes along the row.
-        None if sums.requests <= warps(access.kernel) => format!(
+        // No loop goes along the row, here nor on another line.
+        None if sums.requests <= warps(access.kernel) && !goes_on_apart(context, access) => format!(
             "each thread takes one element here, so that no other index could take the place of {index}: store {} transposed, or keep the \
              elements that this kernel takes in an array of their own",
             access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`")),
@@ -416,7 +416,8 @@ fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
     Some(["blockIdx.x", "blockIdx.y", "blockIdx.z"][axis])
 }
 
-/// Whether the statement moves data from here to where neighbouring threads have neighbouring elements, or the other way.
+/// Whether the statement moves data from here to where neighbouring threads have neighbouring elements, or the other way. What a loop
+/// adds up at one address goes nowhere.
 fn is_transposition(context: &Context<'_>, access: &Access<'_>) -> bool {
     let other_end = match access.op {
         "load" => "store",
@@ -426,11 +427,13 @@ fn is_transposition(context: &Context<'_>, access: &Access<'_>) -> bool {
         .accesses_of(access.kernel.id, "global")
         .filter(|one| (one.file, one.line) == (access.file, access.line));
     let mut ends = here.filter(|one| one.op == other_end && one.allocation != access.allocation);
-    ends.any(|one| {
-        share(one.pattern.contiguous, one.pattern.requests) >= 0.5
-            && one.bytes == access.bytes
-            && one.sums.lanes == access.sums.lanes
-    })
+    !index::stays_in_loop(access)
+        && ends.any(|one| {
+            share(one.pattern.contiguous, one.pattern.requests) >= 0.5
+                && !index::stays_in_loop(one)
+                && one.bytes == access.bytes
+                && one.sums.lanes == access.sums.lanes
+        })
 }
 
 /// Whether another access of the kernel is coalesced by this index and would not be by the other one.
