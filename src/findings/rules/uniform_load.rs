@@ -22,19 +22,22 @@ const LEAST_OF_PROGRAM: f64 = 0.05;
 /// Size of constant memory.
 const CONSTANT_BYTES: u64 = 64 << 10;
 
-/// Whether constant memory could hold what is read: no kernel writes it, and it is small.
+/// Whether constant memory could hold what is read: it is small, no kernel writes it, and none reads it with lanes at different
+/// elements, which constant memory serves one after the other.
 fn fits_constant(context: &Context<'_>, access: &Access<'_>) -> bool {
     let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
-    let written = |other: &Access<'_>| other.op != "load" && other.allocation == access.allocation;
-    allocation.bytes <= CONSTANT_BYTES && !context.accesses.iter().any(written)
+    let mut there = context.accesses.iter().filter(|other| other.allocation == access.allocation);
+    allocation.bytes <= CONSTANT_BYTES && there.all(|other| other.op == "load" && is_broadcast(other))
+}
+
+/// Whether all lanes read one address in nearly every request.
+fn is_broadcast(access: &Access<'_>) -> bool {
+    share(access.pattern.uniform, access.sums.requests) >= LEAST
 }
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let broadcast = |access: &&Access<'_>| {
-        access.space == "global"
-            && !access.in_library
-            && access.op == "load"
-            && share(access.pattern.uniform, access.sums.requests) >= LEAST
+        access.space == "global" && !access.in_library && access.op == "load" && is_broadcast(access)
     };
     let each = context.accesses.iter().filter(broadcast).filter_map(|access| {
         let of_kernel = share(access.sums.requests, context.requests(access.kernel));
@@ -44,10 +47,10 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         }
         let reason = format!(
             "all lanes of a warp load one address of {} from global memory, in {} of the kernel's requests: each takes a pass through L1 \
-             to bring {} bytes",
+             to bring {}",
             context.target(access),
             words::percent(of_kernel),
-            access.bytes,
+            words::bytes(access.bytes.into()),
         );
         let fits = fits_constant(context, access);
         // A warp that walks a tree or a list together: the next address is known once the last one is loaded, so that there is nothing to
