@@ -1,7 +1,7 @@
 //! Data that comes from L2 to L1 again and again, though a block could keep it in shared memory.
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, blocks};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -60,9 +60,14 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let staged = context.accesses_of(kernel.id, "shared").any(|access| {
         access.op == "store" && access.file == worst.file && access.line.abs_diff(worst.line) <= NEAR_LINES
     });
+    // More often than there are blocks: each of them loads it several times.
+    let whose = if times > blocks(kernel) as f64 / launches as f64 {
+        "a block loads the same data again after L1 has given it up"
+    } else {
+        "blocks load the same data after one another"
+    };
     let reason = format!(
-        "{} comes from L2 {times:.1} times in a launch: its loads hit L1 in {} of the lookups, and blocks load the same data \
-         after one another",
+        "{} comes from L2 {times:.1} times in a launch: its loads hit L1 in {} of the lookups, and {whose}",
         context.target(worst),
         words::percent(share(l1.load_hits, l1.load_lookups)),
     );
@@ -71,7 +76,8 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
             .to_owned()
     } else {
         format!(
-            "let a block load a tile of {} into shared memory once and work on that, or give each thread several results that need the same data",
+            "let a block keep a tile of {} in shared memory and use it for several results, or pieces of work that need the same data (a larger tile, several \
+             rows or requests for a block, several results for a thread)",
             worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`")),
         )
     };
