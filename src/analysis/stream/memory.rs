@@ -55,6 +55,7 @@ impl Memory {
             _ => false,
         };
         let row = self.rows.row(&event);
+        self.contents.allocated(row);
         if in_host_memory {
             self.in_host_memory.insert(row);
         }
@@ -169,7 +170,7 @@ impl Memory {
             sum.count += 1;
             sum.bytes = sum.bytes.saturating_add(bytes);
         }
-        self.contents.copied(&keys);
+        self.contents.copied(&keys, ends[0]);
         Ok(written)
     }
 
