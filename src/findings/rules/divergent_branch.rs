@@ -224,6 +224,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
          that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp); the last steps of a \
          reduction are done by the lanes of one warp, with shuffles"
+    } else if !both && branch.decided_by.contains(&Decider::Data) {
+        "the data decides which lanes have work here, and the others wait: order the data by what decides, or collect the elements that have work in a \
+         list (an atomic counter for a place in it, once per warp) and give these to whole warps; a short side can be written without a branch"
     } else {
         "let whole warps take one side: group the data by what decides, or let the condition depend on the warp (threadIdx.x / 32) instead of \
          the lane; short sides can be written without a branch"
