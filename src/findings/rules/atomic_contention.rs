@@ -210,9 +210,9 @@ fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
             Left::Block,
         ),
         _ if access.space == "shared" => (
-            "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync for integers; __match_any_sync tells which \
-             lanes share an address), or keep several copies of the array, of which neighbouring lanes take different ones (copy threadIdx.x % 4), \
-             and add them up at the end",
+            "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync and its kin for integers; __match_any_sync tells \
+             which lanes share an address), or keep several copies of the array, of which neighbouring lanes take different ones (copy threadIdx.x % 4), \
+             and combine these at the end",
             Left::Warp,
         ),
         _ if one_address && depth < DEEP => (
@@ -221,12 +221,12 @@ fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
             Left::Block,
         ),
         _ if one_address => (
-            "combine the values within the warp (shuffles; for integers __reduce_add_sync or __popc(__ballot_sync(..))) and the block first, and \
+            "combine the values within the warp (shuffles; for integers __reduce_add_sync and its kin, or __popc(__ballot_sync(..))) and the block first, and \
              let one thread of a block make the atomic operation",
             Left::Block,
         ),
         _ => (
-            "privatise: keep a copy of the array in shared memory per block, update that, and add it to global memory once at the end",
+            "privatise: keep a copy of the array in shared memory per block, update that, and combine it with the one in global memory once at the end",
             Left::BlockAfterShared,
         ),
     }
