@@ -39,6 +39,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && !is_compacted_by_library(access)
             && !index::is_held_within(access)
             && !is_nearly_dense(access)
+            && !is_of_several_arrays(context, access)
     };
     context.accesses.iter().filter(scattered).map(|access| draft(context, access)).collect()
 }
@@ -49,6 +50,16 @@ fn is_nearly_dense(access: &Access<'_>) -> bool {
     let bytes_of_lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64 * f64::from(access.bytes);
     let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
     !is_loaded && access.pattern.span_bytes.is_some_and(|span| span <= NEARLY_DENSE * bytes_of_lanes)
+}
+
+/// Lanes that take the same element of one array or another, as where the compiler has made one store of those of two sides: nothing is
+/// wrong with the index.
+fn is_of_several_arrays(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
+    let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+    !is_loaded
+        && allocation
+            .is_some_and(|allocation| access.pattern.span_bytes.is_some_and(|span| span > allocation.bytes as f64))
 }
 
 /// A library's kernel leaves out what is not wanted, so that its lanes are a few elements apart: nobody's order of data changes that.
