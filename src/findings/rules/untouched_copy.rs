@@ -7,7 +7,7 @@ use super::super::access::share;
 use super::super::context::{BUS_BYTES_PER_SECOND, Context, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::{Allocation, Frame};
+use crate::profile::model::{Allocation, Frame, Severity};
 
 /// Touched share, at most.
 const MOST_TOUCHED: f64 = 0.5;
@@ -53,6 +53,8 @@ struct Untouched<'a> {
     /// Of the bytes that were copied, each counted once.
     whole: u64,
     wasted: u64,
+    /// Most of what is untouched lies between what is touched.
+    scattered: bool,
 }
 
 impl Untouched<'_> {
@@ -62,6 +64,7 @@ impl Untouched<'_> {
         self.touched = self.touched.saturating_add(other.touched);
         self.whole = self.whole.saturating_add(other.whole);
         self.wasted = self.wasted.saturating_add(other.wasted);
+        self.scattered &= other.scattered;
     }
 }
 
@@ -80,11 +83,29 @@ fn untouched(allocation: &Allocation) -> Option<Untouched<'_>> {
     // Copied again, it goes over the bus again.
     let wasted = (copied as f64 * share(untouched, whole)) as u64;
     let (frame, touched) = (innermost(&largest.path), allocation.touched_bytes);
-    Some(Untouched { allocation, frame, allocations: allocation.count.max(1), copied, touched, whole, wasted })
+    Some(Untouched {
+        allocation,
+        frame,
+        allocations: allocation.count.max(1),
+        copied,
+        touched,
+        whole,
+        wasted,
+        scattered: is_scattered(allocation),
+    })
+}
+
+/// Whether less than half of what is untouched lies in parts of which nothing is touched, as where kernels sample an image.
+fn is_scattered(allocation: &Allocation) -> bool {
+    allocation.touched_map.as_ref().is_some_and(|map| {
+        let whole_parts = map.touched.iter().filter(|&&touched| touched == 0).count() as u64;
+        let untouched = allocation.bytes.saturating_sub(allocation.touched_bytes);
+        whole_parts.saturating_mul(map.part_bytes).saturating_mul(2) < untouched
+    })
 }
 
 fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
-    let &Untouched { allocation, frame, allocations, copied, touched, whole, wasted } = one;
+    let &Untouched { allocation, frame, allocations, copied, touched, whole, wasted, scattered } = one;
     let seconds = wasted as f64 / BUS_BYTES_PER_SECOND;
     let what = match allocations {
         1 => describe(allocation),
@@ -103,15 +124,20 @@ fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
     };
     let cure = if touched == 0 {
         "leave the copy and the allocation out"
+    } else if scattered {
+        "what kernels leave out lies between what they take, as where data is sampled or one field of a record is used: where it is known before, pack on the \
+         host what they take, and copy that; else nothing can be left out"
     } else {
         "copy, and allocate, only the part that kernels use; where it is known late, copy it when it is"
     };
-    Draft::new(reason, cure)
+    let draft = Draft::new(reason, cure)
         .at_frame(frame)
         .of_allocation(allocation.id)
         .object(allocation.name.clone())
         .evidence("copied_bytes", copied as f64)
         .evidence("touched_bytes", touched as f64)
         .gain(context.program_gain(seconds))
-        .score(context.program_share(seconds))
+        .score(context.program_share(seconds));
+    // What could be left out nobody knows.
+    if scattered { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft }
 }
