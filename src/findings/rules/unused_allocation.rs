@@ -11,6 +11,9 @@ use crate::profile::model::{Allocation, Frame, Severity};
 /// Smaller ones are a note.
 const LEAST_BYTES: u64 = 1 << 20;
 
+/// Bytes that are there so that a pointer is not null, at most, as where a library asks for one byte of scratch memory.
+const PLACEHOLDER: u64 = 16;
+
 /// Places of allocations of one name that are told, at most.
 const MOST_PLACES: usize = 4;
 
@@ -34,7 +37,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
                 &allocation.kind[..],
                 "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister" | "cudaMallocManaged"
             )
-            && allocation.bytes > 0
+            && allocation.bytes > PLACEHOLDER
             && !is_of_library(allocation)
     };
     // A named part lies in memory that is counted already.
