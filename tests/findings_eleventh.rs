@@ -1,0 +1,73 @@
+//! Findings that were wrong or doubtful in a thirteenth round of public programs (`docs/design/findings.md`), each as a small case.
+
+#[path = "support/judged.rs"]
+mod judged;
+mod support_programs;
+
+use judged::Judged;
+
+static PROGRAM: Judged = Judged::new("tests/judged/eleventh.cu", "findings-eleventh");
+
+#[test]
+fn sums_that_stay_in_memory_are_no_transposition() {
+    let (_, _, cure) = PROGRAM.first("strided-access", "ADDED UP");
+    assert!(cure.contains("a warp per row") && !cure.contains("transposition"), "{cure}");
+    let (_, _, cure) = PROGRAM.first("strided-access", "COLUMNS");
+    assert!(cure.contains("this is a transposition"), "{cure}");
+}
+
+#[test]
+fn constant_memory_is_not_for_what_lanes_read_apart() {
+    let (finding, _, cure) = PROGRAM.first("uniform-load", "CHOSEN");
+    assert!(!cure.contains("constant memory") && finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn one_block_shares_nothing_with_others() {
+    let (_, reason, _) = PROGRAM.first("repeated-load", "AGAIN");
+    assert!(reason.contains("a block loads the same data again"), "{reason}");
+}
+
+#[test]
+fn data_that_gives_few_lanes_work_is_collected() {
+    let (_, _, cure) = PROGRAM.first("divergent-branch", "FLAG");
+    assert!(cure.starts_with("the data decides which lanes have work"), "{cure}");
+}
+
+#[test]
+fn copies_of_an_array_are_combined_and_not_only_added() {
+    let (_, _, cure) = PROGRAM.first("atomic-contention", "BITS");
+    assert!(cure.contains("combine these at the end") && cure.contains("and its kin"), "{cure}");
+}
+
+#[test]
+fn a_first_element_belongs_to_the_part_that_follows() {
+    let (_, _, cure) = PROGRAM.first("strided-access", "OTHER WORDS");
+    assert!(cure.contains("let threadIdx.x count the elements that lie side by side"), "{cure}");
+    for finding in PROGRAM.all("strided-access", "FIRST WORD") {
+        assert_eq!(finding["cure"].as_str(), Some(cure), "{finding:#}");
+    }
+}
+
+#[test]
+fn columns_of_what_others_go_along_keep_its_layout() {
+    let (_, _, cure) = PROGRAM.first("strided-access", "COLUMN");
+    assert!(cure.starts_with("other kernels go through `table` along its rows"), "{cure}");
+}
+
+#[test]
+fn lanes_that_choose_between_two_arrays_gather_nothing() {
+    assert!(PROGRAM.all("random-gather", "TWO ARRAYS").is_empty());
+}
+
+#[test]
+fn what_lies_between_samples_cannot_be_left_out() {
+    let (finding, _, cure) = PROGRAM.first("untouched-copy", "SAMPLED");
+    assert!(cure.starts_with("what kernels leave out lies between what they take"), "{cure}");
+    assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn first_copies_to_fresh_memory_are_needed() {
+    assert!(PROGRAM.all("redundant-copy", "FRESH").is_empty());
+}

@@ -1,0 +1,156 @@
+// Cases of a thirteenth round of public programs (docs/design/findings.md); `// WORDS` mark lines.
+#include <cstdio>
+#include <vector>
+
+// Sums that stay in memory throughout a loop along rows: their stores lie side by side, and nothing is transposed.
+__global__ void multiply(int n, const float *matrix, const float *vector, float *result) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    result[i] = 0.0f;
+    for (int j = 0; j < n; j++) {
+        result[i] += matrix[i * n + j] * vector[j]; // ADDED UP
+    }
+}
+
+// Points become columns.
+__global__ void invert(const float *points, float *columns, int n, int features) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        for (int k = 0; k < features; k++) columns[i + n * k] = points[i * features + k]; // COLUMNS
+}
+
+// All lanes read one point, and each its own, of the same array.
+__global__ void distances(const float *places, float *sums, int chosen, int n, int dimensions) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float sum = 0.0f;
+    for (int k = 0; k < dimensions; k++) {
+        float own = places[k * n + i];
+        float other = places[k * n + chosen]; // CHOSEN
+        sum += (own - other) * (own - other);
+    }
+    sums[i] = sum;
+}
+
+// One block goes over more than L1 holds again and again.
+__global__ void sweeps(const float *values, float *result, int n, int times) {
+    float sum = 0.0f;
+    for (int t = 0; t < times; t++)
+        for (int i = threadIdx.x; i < n; i += blockDim.x) sum = sum * 0.5f + values[i]; // AGAIN
+    result[threadIdx.x] = sum;
+}
+
+// A few threads have work, as their flags say.
+__global__ void expand(const int *flags, float *results, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && flags[i] != 0) { // FLAG
+        float x = 1.0f + i;
+        for (int k = 0; k < 200; k++) x = x * 0.9f + 1.0f / (1.0f + x * x);
+        results[i] = x;
+    }
+}
+
+// Bits of words that lanes share.
+__global__ void set_bits(const int *places, unsigned *words, int n) {
+    __shared__ unsigned own[64];
+    if (threadIdx.x < 64) own[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicOr(&own[places[i] >> 5], 1u << (places[i] & 31)); // BITS
+    __syncthreads();
+    if (threadIdx.x < 64) atomicOr(&words[threadIdx.x], own[threadIdx.x]);
+}
+
+// The first word of each thread's part is read before the loop over the others.
+__global__ void pack(const unsigned *parts, unsigned *packed, int length) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned *own = parts + i * length;
+    unsigned rest = own[0]; // FIRST WORD
+    for (int k = 1; k < length; k++) {
+        unsigned word = own[k]; // OTHER WORDS
+        rest = rest << 1 ^ word;
+    }
+    packed[i] = rest;
+}
+
+// The two sides store to the same arrays, and the compiler makes one store of two.
+__global__ void gradient(int n, const int *signs, const float *left, const float *right, float *__restrict__ to_left, float *__restrict__ to_right) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float distance = -signs[i] * (left[i] - right[i]);
+        if (distance < 0.0f) {
+            to_left[i] = to_right[i] = 0.0f; // TWO ARRAYS
+        } else {
+            to_left[i] = -signs[i] * left[i];
+            to_right[i] = signs[i] * left[i];
+        }
+    }
+}
+
+// Every 32nd element of a picture.
+__global__ void sample(const float *picture, float *small, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) small[i] = picture[i * 32];
+}
+
+constexpr int SIZE = 256;
+
+// A column of what `row_sums` goes through row by row.
+__global__ void scale_column(float *table, int column, float factor) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    table[i * SIZE + column] *= factor; // COLUMN
+}
+
+__global__ void row_sums(const float *table, float *sums) {
+    float sum = 0.0f;
+    for (int i = 0; i < SIZE; i++) sum += table[i * SIZE + threadIdx.x];
+    sums[threadIdx.x] = sum;
+}
+
+static float *upload(const std::vector<float> &values) {
+    float *memory;
+    cudaMalloc(&memory, values.size() * sizeof(float));
+    cudaMemcpy(memory, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice); // FRESH
+    return memory;
+}
+
+int main() {
+    const int n = 1 << 14;
+    std::vector<float> ones(SIZE * SIZE, 1.0f), zeros(n, 0.0f);
+    float *matrix = upload(ones), *vector = upload(std::vector<float>(SIZE, 2.0f));
+    float *first = upload(zeros), *second = upload(zeros), *third = upload(zeros);
+    float *places_of_points = upload(std::vector<float>(1024 * 12, 1.0f));
+    for (int i = 0; i < 2; i++) multiply<<<SIZE / 64, 64>>>(SIZE, matrix, vector, first);
+    invert<<<n / 32 / 128, 128>>>(matrix, second, n / 32, 24);
+    for (int i = 0; i < 4; i++) distances<<<8, 128>>>(places_of_points, third, i, 1024, 12);
+    sweeps<<<1, 256>>>(matrix, first, SIZE * SIZE, 12);
+    std::vector<int> flags(n), places(n);
+    for (int i = 0; i < n; i++) flags[i] = i * 7919 % 8 < 2, places[i] = i * 7919 % 2048;
+    int *d_flags, *d_places;
+    unsigned *words, *packed;
+    cudaMalloc(&d_flags, n * sizeof(int));
+    cudaMemcpy(d_flags, flags.data(), n * sizeof(int), cudaMemcpyHostToDevice);
+    expand<<<n / 256, 256>>>(d_flags, second, n);
+    for (int i = 0; i < n; i++) places[i] = i / 4 % 2048;
+    cudaMalloc(&d_places, n * sizeof(int));
+    cudaMemcpy(d_places, places.data(), n * sizeof(int), cudaMemcpyHostToDevice);
+    cudaMalloc(&words, 64 * sizeof(unsigned));
+    cudaMemset(words, 0, 64 * sizeof(unsigned));
+    for (int i = 0; i < 8; i++) set_bits<<<4, 256>>>(d_places, words, n);
+    cudaMalloc(&packed, 1024 * sizeof(unsigned));
+    for (int i = 0; i < 4; i++) pack<<<8, 128>>>(reinterpret_cast<unsigned *>(matrix), packed, 64);
+    for (int i = 0; i < SIZE; i++) scale_column<<<SIZE / 64, 64>>>(matrix, i, 1.5f);
+    for (int i = 0; i < 8; i++) row_sums<<<1, SIZE>>>(matrix, third);
+    std::vector<float> noise(n);
+    for (int i = 0; i < n; i++) noise[i] = i % 2 ? 1.0f : -1.0f;
+    float *left = upload(noise), *right = upload(zeros);
+    cudaMemcpy(d_flags, std::vector<int>(n, 1).data(), n * sizeof(int), cudaMemcpyHostToDevice);
+    for (int i = 0; i < 24; i++) gradient<<<n / 256, 256>>>(n, d_flags, left, right, second, third);
+    const int samples = 4096;
+    std::vector<float> pixels(samples * 32, 3.0f);
+    float *picture;
+    cudaMalloc(&picture, pixels.size() * sizeof(float));
+    cudaMemcpy(picture, pixels.data(), pixels.size() * sizeof(float), cudaMemcpyHostToDevice); // SAMPLED
+    sample<<<samples / 256, 256>>>(picture, third, samples);
+    std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
