@@ -67,9 +67,14 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
         words::several(count, "time", "times"),
         words::bytes(bytes),
     );
+    let each = |row: &&Allocation| row.bytes / row.count.max(1);
+    let sizes_differ = rows.iter().map(each).max() != rows.iter().map(each).min();
     let cure = if scratch.is_some() {
         "hand Thrust an allocator that keeps such memory, as thrust::cuda::par(allocator), or call the algorithm of CUB, whose scratch memory you allocate \
          once"
+    } else if sizes_differ {
+        "their sizes differ: allocate the largest that is needed once and use it for all of them, or take the memory from a pool (cudaMallocAsync with a \
+         release threshold)"
     } else if first.kind == "cudaMalloc" {
         "allocate it once before the loop and use it again, or take it from a pool (cudaMallocAsync with a release threshold)"
     } else {
