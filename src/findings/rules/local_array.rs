@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, has_word};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::profile::model::ThreadStep;
 
@@ -29,6 +30,34 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 fn is_computed(access: &Access<'_>) -> bool {
     access.operand.is_some_and(|operand| {
         operand.loaded_index || operand.thread_steps.iter().any(|step| *step != ThreadStep::None)
+    })
+}
+
+/// Whether the access's line indexes the array by something that has a name, and does not declare it.
+fn has_variable_index(context: &Context<'_>, name: &str, access: &Access<'_>) -> bool {
+    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+    let has_name = |subscript: &str| subscript.contains(char::is_alphabetic);
+    text.is_some_and(|text| !is_declared(text, name) && index::subscripts(text, name).any(has_name))
+}
+
+/// Whether the line declares the array: a type stands before its name.
+fn is_declared(text: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].trim_end();
+        let word = before.rsplit(|c| !is_word(c)).next().unwrap_or_default();
+        before.len() < at && !word.is_empty() && !["return", "else", "case", "do"].contains(&word)
+    })
+}
+
+/// Whether a line behind the kernel's begin hands the array on as a whole, so that others may fill it under another name.
+fn is_handed_on(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+    let Some(first) = accesses.first() else { return false };
+    let lines = context.profile.sources.get(&first.kernel.file);
+    let mut lines = lines.into_iter().flat_map(|lines| lines.range(first.kernel.line..));
+    lines.any(|(_, text)| {
+        let code = text.split("//").next().unwrap_or_default();
+        has_word(code, name) && !follows(code, name, "[")
     })
 }
 
@@ -73,6 +102,7 @@ fn follows(text: &str, name: &str, what: &str) -> bool {
 fn is_table(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
     let mut stores = accesses.iter().filter(|access| access.op == "store").peekable();
     stores.peek().is_some()
+        && !is_handed_on(context, name, accesses)
         && stores.all(|access| {
             let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
             text.and_then(|text| text.split("//").next()?.split_once('='))
@@ -100,7 +130,8 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
     }
     // The line to change is one with a computed index; initialisation is done many times over, too.
     let key = |access: &&&Access<'_>| {
-        (is_computed(access), access.sums.requests, std::cmp::Reverse((access.line, access.column)))
+        let place = std::cmp::Reverse((access.line, access.column));
+        (is_computed(access), has_variable_index(context, name, access), access.sums.requests, place)
     };
     let worst = *accesses.iter().max_by_key(key)?;
     let computed = accesses.iter().any(|access| is_computed(access));
