@@ -182,7 +182,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
              gaps"
         ),
         None if (3..=8).contains(&elements)
-            && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_))) =>
+            && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
+            && !goes_through_its_part(access) =>
         {
             format!(
                 "{elements} elements lie side by side for each thread, as the members of a structure or the channels of a pixel: keep an array (a plane) for each of them, or let a \
@@ -291,7 +292,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             format!(
                 "each thread goes through {} of its own: where it does not matter which thread takes which element, let neighbouring threads take neighbouring ones \
              in each iteration (i * blockDim.x + threadIdx.x instead of threadIdx.x * n + i); else let the block move its part through shared memory, \
-             neighbouring threads at neighbouring words, or store the data transposed",
+             neighbouring threads at neighbouring words, take several elements at once with wide accesses, or store the data transposed",
                 stride.map_or_else(|| "a part".to_owned(), |stride| words::bytes(stride.unsigned_abs())),
             )
         }
@@ -333,6 +334,13 @@ fn takes_whole_records(context: &Context<'_>, access: &Access<'_>) -> bool {
     // An element that several lines take counts several times.
     let taken = of_kernel.map(|one| one.bytes_together.unwrap_or(one.bytes.into())).fold(0, u64::saturating_add);
     taken as f64 >= MOST_OF_RECORD * stride as f64
+}
+
+/// Whether this one access takes all that lies between neighbouring threads, element by element in a loop.
+fn goes_through_its_part(access: &Access<'_>) -> bool {
+    let stride = access.pattern.stride_bytes.map(i64::unsigned_abs);
+    let is_unrolled = stride.is_some() && access.bytes_together >= stride;
+    is_unrolled || super::random_gather::goes_over_neighbours(access)
 }
 
 /// Whether a thread's own part has at most so many elements as a library's kernel would give it.
