@@ -74,13 +74,18 @@ fn terms_of(access: &Access<'_>) -> Vec<Term> {
     site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site.address))
 }
 
+/// Bytes of what the array has, of which the access may take a member.
+fn element_bytes(access: &Access<'_>) -> i64 {
+    i64::from(access.operand.map_or(0, |operand| operand.structure_bytes).max(access.bytes))
+}
+
 /// Whether loaded data gives a row, and a loop goes along it from element to element.
 fn goes_along_rows(access: &Access<'_>, terms: &[Term]) -> bool {
     let rows = |term: &Term| term.loaded && !term.counts && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
     let along = |term: &Term| {
         term.counts
             && !(term.loaded || term.of_thread || term.times_unknown)
-            && (1..=MOST_UNROLLED * i64::from(access.bytes)).contains(&term.scale)
+            && (1..=MOST_UNROLLED * element_bytes(access)).contains(&term.scale)
     };
     terms.iter().any(rows) && terms.iter().any(along)
 }
@@ -98,7 +103,7 @@ fn goes_along_lists(access: &Access<'_>, terms: &[Term]) -> bool {
     let along = |term: &Term| {
         term.counts
             && !(term.loaded || term.of_thread || term.times_unknown)
-            && (1..=MOST_UNROLLED * i64::from(access.bytes)).contains(&term.scale)
+            && (1..=MOST_UNROLLED * element_bytes(access)).contains(&term.scale)
     };
     terms.iter().any(begins) && terms.iter().any(along) && access.most_requests > warps(access.kernel)
 }
