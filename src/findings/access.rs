@@ -117,12 +117,14 @@ pub(super) struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// Name of the variable that the source has there; what a library calls it tells its users nothing.
+    /// Name of the variable that the source has there; what a library calls it, or the way to it, tells its users nothing.
     pub(super) fn variable(&self) -> Option<&str> {
         if is_system(self.file) {
             return None;
         }
-        self.operand?.variable.as_deref()
+        let name = self.operand?.variable.as_deref()?;
+        // The user's function lies somewhere within what a library hands to its kernel.
+        Some(if is_system(&self.kernel.file) { name.rsplit('.').next().unwrap_or(name) } else { name })
     }
 }
 
