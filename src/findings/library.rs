@@ -1,7 +1,7 @@
 //! Findings in the code of libraries: nobody changes that, so they stand at the line that called the library.
 
 use super::context::Context;
-use super::draft::Draft;
+use super::draft::{Draft, WORTH_A_CHANGE};
 use crate::profile::model::{Frame, Severity};
 use crate::profile::{is_system, library_call};
 
@@ -53,8 +53,9 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Opti
             draft
         });
     }
-    // Nobody changes the library's branches, and those that depend on the user's functions stand in the user's code.
-    if id == "divergent-branch" {
+    // Nobody changes the library's branches, and those that depend on the user's functions stand in the user's code; nor does anybody
+    // take another algorithm for little.
+    if id == "divergent-branch" || ABOUT_CODE.contains(&id) && draft.score < WORTH_A_CHANGE {
         return None;
     }
     let inside = Frame { function: call.function.clone(), file: draft.file, line: draft.line, column: draft.column };

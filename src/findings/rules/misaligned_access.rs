@@ -10,6 +10,8 @@ use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
+use crate::profile::is_system;
+use crate::profile::model::Severity;
 
 /// Least share of an access's sectors that alignment would save: one in five or nine of full warps.
 const LEAST_EXCESS: f64 = 0.1;
@@ -122,18 +124,18 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let waste = context.waste(worst.kernel, &saving, of_kernel);
     // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
     let score = waste.max(of_kernel * context.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
-    Some(
-        Draft::new(reason, cure)
-            .at_access(worst)
-            .evidence("offset_bytes", worst.pattern.offset_bytes.map_or(f64::NAN, |offset| offset as f64))
-            .evidence("sector_offset_bytes", worst.pattern.sector_offset_bytes.map_or(f64::NAN, |offset| offset as f64))
-            .evidence("misaligned_requests", worst.pattern.misaligned as f64)
-            .evidence("requests", sums.requests as f64)
-            .evidence("sectors", sums.sectors as f64)
-            .evidence("ideal_sectors", sums.ideal_sectors as f64)
-            .gain(context.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill"))
-            .score(score),
-    )
+    let draft = Draft::new(reason, cure)
+        .at_access(worst)
+        .evidence("offset_bytes", worst.pattern.offset_bytes.map_or(f64::NAN, |offset| offset as f64))
+        .evidence("sector_offset_bytes", worst.pattern.sector_offset_bytes.map_or(f64::NAN, |offset| offset as f64))
+        .evidence("misaligned_requests", worst.pattern.misaligned as f64)
+        .evidence("requests", sums.requests as f64)
+        .evidence("sectors", sums.sectors as f64)
+        .evidence("ideal_sectors", sums.ideal_sectors as f64)
+        .gain(context.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill"))
+        .score(score);
+    // Where a library is to begin, as one behind a zero, the user knows.
+    (draft.severity > Severity::Note || !is_system(&worst.kernel.file)).then_some(draft)
 }
 
 /// Whether each launch has a block that makes a request of each warp.
