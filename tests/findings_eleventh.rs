@@ -68,6 +68,24 @@ fn what_lies_between_samples_cannot_be_left_out() {
 }
 
 #[test]
+fn words_that_a_loop_goes_through_are_no_channels() {
+    let (_, _, cure) = PROGRAM.first("strided-access", "EIGHT WORDS");
+    assert!(cure.contains("i * blockDim.x + threadIdx.x") && cure.contains("wide accesses"), "{cure}");
+}
+
+#[test]
+fn arrays_that_another_function_fills_are_no_tables() {
+    let (_, _, cure) = PROGRAM.first("local-array", "DIGITS");
+    assert!(!cure.contains("the same values"), "{cure}");
+}
+
+#[test]
+fn lists_of_records_are_shared_by_lanes() {
+    let (_, _, cure) = PROGRAM.first("random-gather", "TICKS");
+    assert!(cure.contains("share one list"), "{cure}");
+}
+
+#[test]
 fn first_copies_to_fresh_memory_are_needed() {
     assert!(PROGRAM.all("redundant-copy", "FRESH").is_empty());
 }

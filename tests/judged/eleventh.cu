@@ -93,6 +93,49 @@ __global__ void sample(const float *picture, float *small, int n) {
     if (i < n) small[i] = picture[i * 32];
 }
 
+// Each thread has eight neighbouring words.
+__global__ void add_words(const unsigned *words, unsigned *sums) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned sum = 0;
+    for (int k = 0; k < 8; k++) sum = sum * 31 + words[i * 8 + k]; // EIGHT WORDS
+    sums[i] = sum;
+}
+
+__device__ __noinline__ void next_state(int *digits, int count) {
+    for (int k = 0; k < count; k++)
+        if (++digits[k] < 3) return;
+        else digits[k] = 0;
+}
+
+// What the loop sets to zero another function changes.
+__global__ void count_states(const int *data, int *found, int digits_of_all, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int digits[8] = {0};
+    for (int k = 0; k < digits_of_all; k++) digits[k] = 0;
+    int sum = 0;
+    for (int t = 0; t < 27; t++) {
+        next_state(digits, digits_of_all);
+        for (int k = 0; k < digits_of_all; k++) sum += data[(i + k) % n] == digits[k]; // DIGITS
+    }
+    found[i] = sum;
+}
+
+struct Tick {
+    long long time;
+    double price;
+    int volume, flags;
+};
+
+// Each thread goes over every eighth tick of its minute.
+__global__ void highest(const Tick *ticks, const int *begins, double *prices, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    double most = 0.0;
+#pragma unroll 1
+    for (int k = begins[i]; k < begins[i + 1]; k += 8) most = fmax(most, ticks[k].price); // TICKS
+    prices[i] = most;
+}
+
 constexpr int SIZE = 256;
 
 // A column of what `row_sums` goes through row by row.
@@ -130,7 +173,7 @@ int main() {
     unsigned *words, *packed;
     cudaMalloc(&d_flags, n * sizeof(int));
     cudaMemcpy(d_flags, flags.data(), n * sizeof(int), cudaMemcpyHostToDevice);
-    expand<<<n / 256, 256>>>(d_flags, second, n);
+    for (int i = 0; i < 4; i++) expand<<<n / 256, 256>>>(d_flags, second, n);
     for (int i = 0; i < n; i++) places[i] = i / 4 % 2048;
     cudaMalloc(&d_places, n * sizeof(int));
     cudaMemcpy(d_places, places.data(), n * sizeof(int), cudaMemcpyHostToDevice);
@@ -146,6 +189,19 @@ int main() {
     float *left = upload(noise), *right = upload(zeros);
     cudaMemcpy(d_flags, std::vector<int>(n, 1).data(), n * sizeof(int), cudaMemcpyHostToDevice);
     for (int i = 0; i < 24; i++) gradient<<<n / 256, 256>>>(n, d_flags, left, right, second, third);
+    for (int i = 0; i < 4; i++) add_words<<<8, 128>>>(reinterpret_cast<unsigned *>(matrix), packed);
+    count_states<<<8, 128>>>(d_flags, reinterpret_cast<int *>(packed), 3, n);
+    std::vector<int> begins(257);
+    for (int i = 0; i < 257; i++) begins[i] = i * 64 + i * 7919 % 31;
+    int *d_begins;
+    Tick *ticks;
+    double *prices;
+    cudaMalloc(&d_begins, 257 * sizeof(int));
+    cudaMemcpy(d_begins, begins.data(), 257 * sizeof(int), cudaMemcpyHostToDevice);
+    cudaMalloc(&ticks, (n + 64) * sizeof(Tick));
+    cudaMemset(ticks, 0, (n + 64) * sizeof(Tick));
+    cudaMalloc(&prices, 256 * sizeof(double));
+    for (int i = 0; i < 40; i++) highest<<<2, 128>>>(ticks, d_begins, prices, 256);
     const int samples = 4096;
     std::vector<float> pixels(samples * 32, 3.0f);
     float *picture;
