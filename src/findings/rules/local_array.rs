@@ -50,11 +50,12 @@ fn is_declared(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a line behind the kernel's begin hands the array on as a whole, so that others may fill it under another name.
+/// Whether a line of the kernel hands the array on as a whole, so that others may fill it under another name.
 fn is_handed_on(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
     let Some(first) = accesses.first() else { return false };
     let lines = context.profile.sources.get(&first.kernel.file);
-    let mut lines = lines.into_iter().flat_map(|lines| lines.range(first.kernel.line..));
+    let lines = lines.into_iter().flat_map(|lines| lines.range(first.kernel.line..));
+    let mut lines = lines.take_while(|(_, text)| !text.starts_with('}'));
     lines.any(|(_, text)| {
         let code = text.split("//").next().unwrap_or_default();
         has_word(code, name) && !follows(code, name, "[")
