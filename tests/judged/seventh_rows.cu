@@ -4,8 +4,8 @@
 // A recursion along each thread's row, which begins with one element of it.
 __global__ void recursion(float *field, int width) {
     float *c = field + size_t(blockIdx.x * blockDim.x + threadIdx.x) * width;
-    float sum = c[width - 1]; // BEGIN
-    for (int k = 0; k < width - 1; ++k) c[k] = sum = 0.5f * c[k] + 0.25f * sum;
+    float sum = c[width - 1];
+    for (int k = 0; k < width - 1; ++k) c[k] = sum = 0.5f * c[k] + 0.25f * sum; // ALONG
 }
 
 __global__ void scale(float *field, float by) {

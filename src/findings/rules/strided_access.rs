@@ -183,7 +183,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         ),
         None if (3..=8).contains(&elements)
             && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
-            && !goes_through_its_part(access) =>
+            && !(elements.is_power_of_two() && goes_through_its_part(access)) =>
         {
             format!(
                 "{elements} elements lie side by side for each thread, as the members of a structure or the channels of a pixel: keep an array (a plane) for each of them, or let a \
@@ -277,6 +277,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                 access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`")),
             )
         }
+        None if index::is_appended(access) => format!(
+            "each thread appends to a part of {} of its own, as many elements as the data says: where the layout is free, interleave the parts \
+             (`[element][thread]`), so that threads at the same element meet neighbouring ones; else let the lanes of a warp fill one part together",
+            access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
+        ),
         // No loop goes along the row, here nor on another line.
         None if sums.requests <= warps(access.kernel) && !goes_on_apart(context, access) => format!(
             "each thread takes one element here, so that no other index could take the place of {index}: store {} transposed, or keep the \
