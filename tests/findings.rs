@@ -142,7 +142,7 @@ pairs![
     bank_conflict "bank-conflict" "tile" ["pad the rows of `tile` by 1 element", "33 instead of 32", "takes 1 instead of 32"],
     constant_index "constant-serialised" "weights" ["global memory"],
     divergent_branch "divergent-branch" "" ["threadIdx.x / 32"],
-    divergent_outer "divergent-branch" "" ["group the data"],
+    divergent_outer "divergent-branch" "" ["order the data by what decides"],
     double_precision "double-precision" "" ["0.5f"],
     doubled_rows "race" "sums" ["size in y is 1"],
     gather "random-gather" "table" ["sort or group the indices"],

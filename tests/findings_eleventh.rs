@@ -86,6 +86,12 @@ fn lists_of_records_are_shared_by_lanes() {
 }
 
 #[test]
+fn rows_of_tiles_are_not_told_to_sort_the_work() {
+    let (_, _, cure) = PROGRAM.first("divergent-branch", "TILE ROW");
+    assert!(cure.starts_with("only some iterations leave lanes idle"), "{cure}");
+}
+
+#[test]
 fn first_copies_to_fresh_memory_are_needed() {
     assert!(PROGRAM.all("redundant-copy", "FRESH").is_empty());
 }

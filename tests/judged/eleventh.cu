@@ -136,6 +136,17 @@ __global__ void highest(const Tick *ticks, const int *begins, double *prices, in
     prices[i] = most;
 }
 
+// Rows of a tile that are longer than a warp.
+__global__ void rows_of_tile(const float *in, float *out, int width, int height) {
+    const float *tile = in + blockIdx.x * width * height;
+    for (int i = threadIdx.y; i < height; i += blockDim.y)
+        for (int j = threadIdx.x; j < width; j += blockDim.x) { // TILE ROW
+            float x = tile[i * width + j];
+            for (int k = 0; k < 30; k++) x = x * 0.9f + 1.0f / (1.0f + x * x);
+            out[(blockIdx.x * height + i) * width + j] = x;
+        }
+}
+
 constexpr int SIZE = 256;
 
 // A column of what `row_sums` goes through row by row.
@@ -202,6 +213,7 @@ int main() {
     cudaMemset(ticks, 0, (n + 64) * sizeof(Tick));
     cudaMalloc(&prices, 256 * sizeof(double));
     for (int i = 0; i < 40; i++) highest<<<2, 128>>>(ticks, d_begins, prices, 256);
+    for (int i = 0; i < 20; i++) rows_of_tile<<<32, dim3(32, 4)>>>(first, second, 48, 10);
     const int samples = 4096;
     std::vector<float> pixels(samples * 32, 3.0f);
     float *picture;

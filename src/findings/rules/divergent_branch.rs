@@ -192,8 +192,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let for_less_than_a_warp =
         !little && longest.is_some_and(|(_, &lanes)| lanes < WARP.saturating_mul(kernel.recorded_launches().max(1)));
     // A last iteration is a small part of a loop; where lanes are idle for most of it, they run it differently often.
-    let cure = if is_loop && seldom && number.is_some() && of_kernel < MOST_OF_LAST {
-        "only some iterations leave lanes idle, as the last one of elements that are no multiple of 32 or of the block's threads: let what the threads \
+    let cure = if is_loop && number.is_some() && of_kernel < MOST_OF_LAST {
+        "only some iterations leave lanes idle, as the last one, or those over a row or tile, of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
     } else if is_loop || leaves_loop(branch) {
         "give the threads of a warp loops of about the same length: where an iteration does much, sort or group the work by the number of its \
