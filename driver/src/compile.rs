@@ -6,10 +6,11 @@ use crate::dependencies::{self, Rule};
 use crate::device_code::device_section;
 use crate::error::DriverError;
 use crate::headers::Precompiled;
-use crate::invocation::{GpuCode, Input, Invocation, Language};
+use crate::invocation::{Input, Invocation, Language};
 use crate::programs::libraries;
 use crate::programs::tools::Tools;
-use crate::source::{cccl, overlay, standard, standard_input, unit};
+use crate::source::respelling::Respelling;
+use crate::source::standard_input;
 use crate::stages::{self, StageOptions};
 use crate::trace;
 use std::path::{Path, PathBuf};
@@ -101,7 +102,7 @@ fn cuda_object(
         return Ok(());
     }
     let options = StageOptions::new(tools, invocation, standard_input::shown(given));
-    let run = |command: &Command, side| respelled.capture(tools, invocation, input, command, side);
+    let run = |command: &Command, side| capture(tools, invocation, input, &respelled, command, side);
     let device = || run(&device, Side::Device);
     let host = || run(&host, Side::Host);
     if invocation.relocatable {
@@ -124,60 +125,25 @@ fn cuda_object(
     }
 }
 
-/// What clang is told beside the command line so that it takes a CUDA source as nvcc does.
-struct Respelling {
-    /// Macros, folders and the standard.
-    arguments: Vec<String>,
-    /// Files that clang is shown other texts for.
-    changed: Vec<PathBuf>,
-    /// Where those stand.
-    overlay: Option<PathBuf>,
-}
-
-impl Respelling {
-    fn new(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Respelling, DriverError> {
-        let mut arguments = standard_input::arguments(tools, input);
-        let folders = invocation.include_folders();
-        let files = unit::files(Path::new(&input.path), &folders);
-        let all = unit::all_files(Path::new(&input.path), &folders);
-        if all.iter().any(|(_, text)| unit::has_texture_references(text)) {
-            arguments.push("-DWARPLINE_TEXTURE_REFERENCES".into());
-        }
-        let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
-        arguments.extend(raised.map(String::from));
-        let mut texts = overlay::respelled_files(&files, invocation.dialect);
-        texts.extend(overlay::respelled_libraries(&all, &files));
-        if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
-            texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
-        }
-        let overlay = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())?;
-        Ok(Respelling { arguments, changed: texts.into_iter().map(|(path, _)| path).collect(), overlay })
-    }
-
-    fn applied(&self, command: Command) -> Command {
-        let command = command.args(self.arguments.iter().cloned());
-        self.overlay.iter().fold(command, |command, overlay| command.args(["-ivfsoverlay"]).path(overlay))
-    }
-
-    /// Runs the compilation of one side, with precompiled headers where there are some.
-    fn capture(
-        &self,
-        tools: &Tools,
-        invocation: &Invocation,
-        input: &Input,
-        command: &Command,
-        side: Side,
-    ) -> Result<Finished, DriverError> {
-        let headers = Precompiled::new(tools, invocation, input, side, &self.arguments, &self.changed);
-        Ok(headers.map_or_else(|| command.capture(), |headers| headers.capture(command))?)
-    }
+/// Runs the compilation of one side, with precompiled headers where there are some.
+fn capture(
+    tools: &Tools,
+    invocation: &Invocation,
+    input: &Input,
+    respelling: &Respelling,
+    command: &Command,
+    side: Side,
+) -> Result<Finished, DriverError> {
+    let Respelling { arguments, changed, .. } = respelling;
+    let headers = Precompiled::new(tools, invocation, input, side, arguments, changed);
+    Ok(headers.map_or_else(|| command.capture(), |headers| headers.capture(command))?)
 }
 
 /// The device code of a CUDA source alone, to bitcode that no pass of LLVM has touched.
 pub fn device_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
     let respelled = Respelling::new(tools, invocation, input)?;
     let command = respelled.applied(clang_jobs::cuda_bitcode(tools, invocation, input, Side::Device, output));
-    finish(respelled.capture(tools, invocation, input, &command, Side::Device)?, input)
+    finish(capture(tools, invocation, input, &respelled, &command, Side::Device)?, input)
 }
 
 fn host_object(

@@ -9,6 +9,7 @@ pub(crate) mod made_with;
 pub(crate) mod overlay;
 pub(crate) mod percent_signs;
 pub(crate) mod pragmas;
+pub(crate) mod respelling;
 pub(crate) mod standard;
 pub(crate) mod standard_input;
 pub mod unit;

@@ -1,0 +1,46 @@
+//! What clang is told so that it takes a CUDA source as nvcc does.
+
+use super::{cccl, overlay, standard, standard_input, unit};
+use crate::command::Command;
+use crate::error::DriverError;
+use crate::invocation::{GpuCode, Input, Invocation};
+use crate::programs::tools::Tools;
+use std::path::{Path, PathBuf};
+
+/// What the command line of one source lacks.
+pub struct Respelling {
+    /// Macros, folders and the standard.
+    pub arguments: Vec<String>,
+    /// Files that clang is shown other texts for.
+    pub changed: Vec<PathBuf>,
+    /// Where those stand.
+    overlay: Option<PathBuf>,
+}
+
+impl Respelling {
+    /// For a source.
+    pub fn new(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Respelling, DriverError> {
+        let mut arguments = standard_input::arguments(tools, input);
+        let folders = invocation.include_folders();
+        let files = unit::files(Path::new(&input.path), &folders);
+        let all = unit::all_files(Path::new(&input.path), &folders);
+        if all.iter().any(|(_, text)| unit::has_texture_references(text)) {
+            arguments.push("-DWARPLINE_TEXTURE_REFERENCES".into());
+        }
+        let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
+        arguments.extend(raised.map(String::from));
+        let mut texts = overlay::respelled_files(&files, invocation.dialect);
+        texts.extend(overlay::respelled_libraries(&all, &files));
+        if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
+            texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
+        }
+        let overlay = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())?;
+        Ok(Respelling { arguments, changed: texts.into_iter().map(|(path, _)| path).collect(), overlay })
+    }
+
+    /// A compilation of the source that is told so.
+    pub fn applied(&self, command: Command) -> Command {
+        let command = command.args(self.arguments.iter().cloned());
+        self.overlay.iter().fold(command, |command, overlay| command.args(["-ivfsoverlay"]).path(overlay))
+    }
+}
