@@ -85,7 +85,9 @@ pub fn remove_own_files(tools: &Tools, invocation: &Invocation, input: &Input, f
 fn tidied(text: &str, own: impl Fn(&str) -> bool, source: &str) -> String {
     let source = source.replace(' ', "\\ ").replace('#', "\\#").replace('$', "$$");
     let joined = text.replace("\\\n", " ");
-    let rules = joined.lines().filter(|line| !line.is_empty() && !own(line)).map(|line| {
+    // With precompiled headers clang takes the source for a header, which `-MP` gives a rule of its own.
+    let is_empty = |line: &&str| line.is_empty() || own(line) || line.strip_suffix(':') == Some(&source);
+    let rules = joined.lines().filter(|line| !is_empty(line)).map(|line| {
         let (words_of_source, others): (Vec<&str>, Vec<&str>) =
             words(line).into_iter().filter(|word| !own(word)).partition(|word| *word == source);
         let mut words = others;
@@ -147,6 +149,7 @@ mod tests {
         let tidy = "an\\ object.o: of\\ \\#1.cu /usr/b.h c.h\n";
         assert_eq!(tidied(text, own, "of #1.cu"), tidy);
         assert_eq!(tidied(tidy, own, "of #1.cu"), tidy);
+        assert_eq!(tidied("a: /cache/w/x a.cu a.h\n\na.cu:\n\na.h:\n", own, "a.cu"), "a: a.cu a.h\n\na.h:\n");
         assert_eq!(tidied("a b: /cache/w/x x.h a.cu\n", own, "a.cu"), "a b: a.cu x.h\n");
     }
 
