@@ -116,8 +116,8 @@ fn wrapped(words: &[&str]) -> String {
     text
 }
 
-/// Words, in which a blank has a backslash before it.
-fn words(line: &str) -> Vec<&str> {
+/// Words of a rule in one line, in which a blank has a backslash before it.
+pub fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
     for (at, _) in line.match_indices(' ') {

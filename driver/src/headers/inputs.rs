@@ -1,5 +1,6 @@
 //! The files that precompiled headers were made of: whether they are as they were, and whether a compilation would find the same.
 
+use crate::dependencies;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -33,12 +34,10 @@ impl Inputs {
     pub fn of_rule(rule: &str) -> Option<Inputs> {
         let (_, files) = rule.split_once(": ")?;
         // clang has a backslash before blanks and hash marks of names, and doubles dollar signs.
-        let joined = files.replace("\\\n", " ").replace("\\ ", "\0").replace("\\#", "#").replace("$$", "$");
-        joined
-            .split_whitespace()
-            .map(|name| File::now(Path::new(&name.replace('\0', " "))))
-            .collect::<Option<_>>()
-            .map(Inputs)
+        let plain = |word: &str| word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$");
+        let joined = files.replace("\\\n", " ").replace('\n', " ");
+        let files = dependencies::words(&joined).into_iter().map(|word| File::now(Path::new(&plain(word))));
+        files.collect::<Option<_>>().map(Inputs)
     }
 
     /// As lines of a file.
