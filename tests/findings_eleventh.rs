@@ -92,6 +92,18 @@ fn rows_of_tiles_are_not_told_to_sort_the_work() {
 }
 
 #[test]
+fn a_few_threads_of_each_block_are_no_border() {
+    let (_, _, cure) = PROGRAM.first("divergent-branch", "NINE");
+    assert!(cure.starts_with("one lane or a few do this part"), "{cure}");
+}
+
+#[test]
+fn warps_of_blocks_of_odd_width_begin_within_rows() {
+    let (_, reason, cure) = PROGRAM.first("misaligned-access", "WITHIN ROWS");
+    assert!(reason.contains("a block 85 threads wide") && cure.starts_with("give blocks a width"), "{reason}\n{cure}");
+}
+
+#[test]
 fn first_copies_to_fresh_memory_are_needed() {
     assert!(PROGRAM.all("redundant-copy", "FRESH").is_empty());
 }

@@ -136,6 +136,24 @@ __global__ void highest(const Tick *ticks, const int *begins, double *prices, in
     prices[i] = most;
 }
 
+// Nine threads of each block finish what all of it has begun.
+__global__ void finish(const float *in, float *out, int groups) {
+    __shared__ float all[256];
+    all[threadIdx.x] = in[blockIdx.x * 256 + threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x < groups) { // NINE
+        float sum = 0;
+        for (int k = 0; k < 28; k++) sum += sqrtf(all[threadIdx.x * 28 + k]) + cosf(sum);
+        out[blockIdx.x * groups + threadIdx.x] = sum;
+    }
+}
+
+// Blocks 85 threads wide, whose warps begin within rows.
+__global__ void brighten(const float *in, float *out, int width) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    out[y * width + x] = in[y * width + x] * 1.5f; // WITHIN ROWS
+}
+
 // Rows of a tile that are longer than a warp.
 __global__ void rows_of_tile(const float *in, float *out, int width, int height) {
     const float *tile = in + blockIdx.x * width * height;
@@ -214,6 +232,8 @@ int main() {
     cudaMalloc(&prices, 256 * sizeof(double));
     for (int i = 0; i < 40; i++) highest<<<2, 128>>>(ticks, d_begins, prices, 256);
     for (int i = 0; i < 20; i++) rows_of_tile<<<32, dim3(32, 4)>>>(first, second, 48, 10);
+    for (int i = 0; i < 20; i++) finish<<<32, 256>>>(first, second, 9);
+    for (int i = 0; i < 20; i++) brighten<<<dim3(4, 12), dim3(85, 3)>>>(first, second, 340);
     const int samples = 4096;
     std::vector<float> pixels(samples * 32, 3.0f);
     float *picture;

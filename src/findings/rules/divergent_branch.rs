@@ -191,6 +191,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let longest = branch.instructions.iter().zip(&branch.lanes).max_by_key(|(issued, _)| **issued);
     let for_less_than_a_warp =
         !little && longest.is_some_and(|(_, &lanes)| lanes < WARP.saturating_mul(kernel.recorded_launches().max(1)));
+    // No warp takes that part with half of its lanes or more: no bound runs through work that others share.
+    let never_half_a_warp = !little && longest.is_some_and(|(_, &lanes)| lanes < WARP / 2 * branch.divergent.max(1));
     // A last iteration is a small part of a loop; where lanes are idle for most of it, they run it differently often.
     let cure = if is_loop && number.is_some() && of_kernel < MOST_OF_LAST {
         "only some iterations leave lanes idle, as the last one, or those over a row or tile, of elements that are no multiple of 32 or of the block's threads: let what the threads \
@@ -208,7 +210,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if little && !leaves_lanes_out {
         // A warp that takes a few instructions under a condition loses little, whoever is idle.
         return None;
-    } else if for_less_than_a_warp || few && !little && number.is_some() && branch.divergent >= blocks(kernel) {
+    } else if for_less_than_a_warp
+        || number.is_some() && (seldom && never_half_a_warp || few && !little && branch.divergent >= blocks(kernel))
+    {
         OF_FEW_LANES
     } else if seldom && number.is_some() {
         "only warps at a bound have lanes on both sides: a bound that is no multiple of 32, as the end of the data or the number of elements that a block \

@@ -110,6 +110,13 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
                 (SECTOR_BYTES / u64::from(worst.bytes.max(1))).max(1),
             ),
         ),
+        // Warps of such blocks begin within rows, wherever these begin.
+        (None, None) if let Some([width, ..]) = block_of(worst.kernel).filter(|block| block[0] % 8 != 0) => (
+            format!("within rows, as a warp of a block {width} threads wide does"),
+            "give blocks a width of a multiple of 32 threads, so that no warp begins within a block's row; let the length of a row be a \
+             multiple of 32 bytes, too, as cudaMallocPitch does"
+                .to_owned(),
+        ),
         (None, None) => (
             "where rows happen to begin".to_owned(),
             "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does".to_owned(),
