@@ -23,9 +23,10 @@ wheel:
 demo: build
 	cd $(TARGET) && $(abspath $(TARGET))/release/warpline profile $(abspath $(DEMO))
 
+# The tests' build contains the compiler; without the variable each test looks for it with a build of its own.
 test:
 	@scripts/setup.sh --tests
-	$(CARGO) test --workspace --locked --features warpline/parquet
+	WARPLINE_CC=$(abspath $(TARGET))/debug/warpline-cc $(CARGO) test --workspace --locked --features warpline/parquet
 
 # Everything that `test` runs, then the broad and slow: tests marked `#[ignore = "test-all"]`, among them minutes of random
 # input to whatever reads other people's files (WARPLINE_FUZZ_SECONDS for each kind, WARPLINE_FUZZ_SEED to begin elsewhere).
