@@ -104,6 +104,14 @@ fn warps_of_blocks_of_odd_width_begin_within_rows() {
 }
 
 #[test]
+fn blocks_that_fill_sectors_put_nothing_off() {
+    let (_, reason, _) = PROGRAM.first("misaligned-access", "ODD ROWS");
+    assert!(reason.contains("where rows happen to begin"), "{reason}");
+    let (_, reason, _) = PROGRAM.first("misaligned-access", "BEHIND ONE");
+    assert!(reason.contains("8 bytes behind the begin of a sector, in each block"), "{reason}");
+}
+
+#[test]
 fn first_copies_to_fresh_memory_are_needed() {
     assert!(PROGRAM.all("redundant-copy", "FRESH").is_empty());
 }

@@ -154,6 +154,18 @@ __global__ void brighten(const float *in, float *out, int width) {
     out[y * width + x] = in[y * width + x] * 1.5f; // WITHIN ROWS
 }
 
+// Blocks of 84 threads take 21 sectors of doubles in a row: their warps begin on sectors wherever the row does.
+__global__ void darken(const double *in, double *out, int width) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    out[y * width + x] = in[y * width + x] * 0.5; // ODD ROWS
+}
+
+// Blocks of 100 threads take 25 sectors of doubles, and all begin behind the first double.
+__global__ void behind_the_first(const double *in, double *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i + 1] * 0.5; // BEHIND ONE
+}
+
 // Rows of a tile that are longer than a warp.
 __global__ void rows_of_tile(const float *in, float *out, int width, int height) {
     const float *tile = in + blockIdx.x * width * height;
@@ -234,6 +246,12 @@ int main() {
     for (int i = 0; i < 20; i++) rows_of_tile<<<32, dim3(32, 4)>>>(first, second, 48, 10);
     for (int i = 0; i < 20; i++) finish<<<32, 256>>>(first, second, 9);
     for (int i = 0; i < 20; i++) brighten<<<dim3(4, 12), dim3(85, 3)>>>(first, second, 340);
+    double *doubles, *halves;
+    cudaMalloc(&doubles, 340 * 40 * sizeof(double));
+    cudaMemset(doubles, 0, 340 * 40 * sizeof(double));
+    cudaMalloc(&halves, 340 * 40 * sizeof(double));
+    for (int i = 0; i < 20; i++) darken<<<dim3(4, 4), dim3(84, 8)>>>(doubles, halves, 337);
+    for (int i = 0; i < 20; i++) behind_the_first<<<64, 100>>>(doubles, halves);
     const int samples = 4096;
     std::vector<float> pixels(samples * 32, 3.0f);
     float *picture;

@@ -85,7 +85,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             ),
         ),
         // A block whose threads fill no whole lines puts the next one's begin off, too.
-        (None, None) if block_of(worst.kernel).is_some_and(|block| block[0] % 8 != 0 && block[1] == 1 && block[2] == 1) => (
+        (None, None) if ends_within_sector(worst).is_some_and(|block| block[1] == 1 && block[2] == 1) => (
             "where the block before them ends".to_owned(),
             "give blocks a multiple of 32 threads, so that each begins on a sector".to_owned(),
         ),
@@ -111,7 +111,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             ),
         ),
         // Warps of such blocks begin within rows, wherever these begin.
-        (None, None) if let Some([width, ..]) = block_of(worst.kernel).filter(|block| block[0] % 8 != 0) => (
+        (None, None) if let Some([width, ..]) = ends_within_sector(worst) => (
             format!("within rows, as a warp of a block {width} threads wide does"),
             "give blocks a width of a multiple of 32 threads, so that no warp begins within a block's row; let the length of a row be a \
              multiple of 32 bytes, too, as cudaMallocPitch does"
@@ -143,6 +143,11 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         .score(score);
     // Where a library is to begin, as one behind a zero, the user knows.
     (draft.severity > Severity::Note || !is_system(&worst.kernel.file)).then_some(draft)
+}
+
+/// The shape of the kernel's blocks, if what a row of a block's threads accesses does not fill whole sectors.
+fn ends_within_sector(access: &Access<'_>) -> Option<[u32; 3]> {
+    block_of(access.kernel).filter(|block| u64::from(block[0]) * u64::from(access.bytes) % SECTOR_BYTES != 0)
 }
 
 /// Whether each launch has a block that makes a request of each warp.
