@@ -12,6 +12,7 @@ use super::flow::{Flow, LINE, SECTOR};
 use super::kinds::Kinds;
 use super::replay::{Counted, Replay, golden, replay};
 use super::volumes::{Affine, Blocks, Family, Footprints, boxes};
+use super::windows::Hints;
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
@@ -133,6 +134,8 @@ impl Flow<'_> {
         let Replay { counted, by_access, blocks, whole, left_out } = self.replay(lines / blocks);
         found.replayed = Replayed { blocks: blocks.len() as u64, left_out };
         if counted.loaded == 0 {
+            // Nothing, or what so few blocks load that none of them was looked at.
+            found.l2_loads = 32.0 * distinct;
             return counted;
         }
         // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again. Of what goes past L1 all is.
@@ -235,10 +238,10 @@ impl Flow<'_> {
             lost if lost > LITTLE => self.incomplete(&own) * lost,
             _ => 0.0,
         };
-        let (mut reused, mut distinct) = ((0.0, 0.0), 0.0);
+        let (mut reused, mut distinct, mut hints) = ((0.0, 0.0), 0.0, Hints::default());
         for (number, times) in chosen {
             let (first, end) = (number * run, ((number + 1) * run).min(blocks));
-            let found_here = self.run(first, end, run, incomplete, &mut reused);
+            let found_here = self.run((first, end), run, incomplete, &mut reused, &mut hints);
             distinct += 32.0 * found_here.distinct * times;
             found.dram_loads += 32.0 * found_here.loads * times;
             found.dram_stores += 32.0 * found_here.stores * times;

@@ -3,6 +3,8 @@
 //! What it shares with a window of earlier runs only grows with the window. So where two windows share as much, those between them
 //! do, and need no count: of a stencil, only the windows that reach a row or a plane back are looked at.
 
+use smallvec::SmallVec;
+
 use super::curves;
 use super::flow::{Flow, LINE, SECTOR};
 use super::volumes::{Family, boxes};
@@ -18,10 +20,26 @@ pub(super) struct Run {
     pub(super) rough: bool,
 }
 
+/// Numbers of windows at which the run before found a change. Runs of a launch are alike for the most part, so the next one looks
+/// there first; what it finds is the same without.
+#[derive(Debug, Default)]
+pub(super) struct Hints {
+    forgotten: SmallVec<[usize; 2]>,
+    reads: Vec<usize>,
+    stores: Vec<usize>,
+}
+
 impl Flow<'_> {
     /// What a run of blocks reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
     /// What is used again, and that times the footprint between the two uses, goes into `reused`.
-    pub(super) fn run(&self, first: u64, end: u64, run: u64, incomplete: f64, reused: &mut (f64, f64)) -> Run {
+    pub(super) fn run(
+        &self,
+        (first, end): (u64, u64),
+        run: u64,
+        incomplete: f64,
+        reused: &mut (f64, f64),
+        hints: &mut Hints,
+    ) -> Run {
         let grid = self.launch.grid;
         let own = boxes(first, end, grid);
         let reads = self.union(|family| family.reads, &own, SECTOR);
@@ -38,15 +56,18 @@ impl Flow<'_> {
         // The smallest that L2 forgets is the last that counts.
         let (mut last, mut below) = (windows.len() - 1, 0);
         while below + 1 < last {
-            let middle = below.midpoint(last);
+            let middle = between(&hints.forgotten, below, last);
             if full(middle) > FORGOTTEN { last = middle } else { below = middle }
         }
-        let of_reads = rising(last, &mut |number| {
+        let of_reads = rising(last, &hints.reads, &mut |number| {
             self.overlap(|family| family.reads, reads.sectors, (windows[number], first, end))
         });
-        let of_stores = rising(last, &mut |number| {
+        let of_stores = rising(last, &hints.stores, &mut |number| {
             self.overlap(|family| family.stores, stores.sectors, (windows[number], first, end))
         });
+        if last > 0 {
+            *hints = Hints { forgotten: [last - 1, last].into(), reads: steps(&of_reads), stores: steps(&of_stores) };
+        }
         let (mut kept_reads, mut kept_stores) = (0.0, 0.0);
         for number in 1..=last {
             let gained = |of: &[f64]| (of[number] - of[number - 1]).max(0.0);
@@ -101,24 +122,38 @@ fn windows(first: u64, run: u64) -> Vec<u64> {
     found
 }
 
-/// The values at 0, where it is 0, to `last` of a function that never falls.
-fn rising(last: usize, value: &mut dyn FnMut(usize) -> f64) -> Vec<f64> {
-    fn between(found: &mut [f64], low: usize, high: usize, value: &mut dyn FnMut(usize) -> f64) {
+/// A number between two others: the hint in the middle of those that lie there, or the middle itself.
+fn between(hints: &[usize], low: usize, high: usize) -> usize {
+    let inside = &hints[hints.partition_point(|&hint| hint <= low)..hints.partition_point(|&hint| hint < high)];
+    inside.get(inside.len() / 2).copied().unwrap_or(low.midpoint(high))
+}
+
+/// Where values differ from those before them: both places.
+fn steps(values: &[f64]) -> Vec<usize> {
+    let differ = (1..values.len()).filter(|&at| values[at] != values[at - 1]);
+    let mut found: Vec<usize> = differ.flat_map(|at| [at - 1, at]).collect();
+    found.dedup();
+    found
+}
+
+/// The values at 0, where it is 0, to `last` of a function that never falls. `hints`, which rise, are looked at first.
+fn rising(last: usize, hints: &[usize], value: &mut dyn FnMut(usize) -> f64) -> Vec<f64> {
+    fn fill(found: &mut [f64], low: usize, high: usize, hints: &[usize], value: &mut dyn FnMut(usize) -> f64) {
         if found[low] >= found[high] {
             let same = found[low];
             found[low..=high].fill(same);
         } else if low + 1 < high {
-            let middle = low.midpoint(high);
+            let middle = between(hints, low, high);
             // What is estimated in part may fall.
             found[middle] = value(middle).clamp(found[low], found[high]);
-            between(found, low, middle, value);
-            between(found, middle, high, value);
+            fill(found, low, middle, hints, value);
+            fill(found, middle, high, hints, value);
         }
     }
     let mut found = vec![0.0; last + 1];
     if last > 0 {
         found[last] = value(last);
-        between(&mut found, 0, last, value);
+        fill(&mut found, 0, last, hints, value);
     }
     found
 }
@@ -138,15 +173,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plateaus_are_not_looked_at(steps in prop::collection::vec(0u32..3, 0..20)) {
+        fn plateaus_are_not_looked_at(steps in prop::collection::vec(0u32..3, 0..20), hints in prop::collection::btree_set(0usize..20, 0..6)) {
+            let hints: Vec<usize> = hints.into_iter().collect();
             let mut want = vec![0.0];
             want.extend(steps.iter().scan(0, |sum, step| { *sum += step; Some(f64::from(*sum)) }));
             let mut asked = 0;
-            let found = rising(steps.len(), &mut |at| { asked += 1; want[at] });
+            let found = rising(steps.len(), &hints, &mut |at| { asked += 1; want[at] });
             prop_assert_eq!(&found, &want);
             if steps.iter().all(|step| *step == 0) {
                 prop_assert!(asked <= 1);
             }
+            // With what was found as hints, only the ends of plateaus are looked at.
+            asked = 0;
+            let hints = super::steps(&found);
+            prop_assert_eq!(&rising(steps.len(), &hints, &mut |at| { asked += 1; want[at] }), &want);
+            prop_assert!(asked <= hints.len() + 1);
         }
     }
 }

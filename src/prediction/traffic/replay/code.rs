@@ -66,6 +66,11 @@ impl<'a> Code<'a> {
             lanes: Rc::new(lanes(launch)),
         }
     }
+
+    /// The step behind which a warp makes about a share of its accesses; the first one where there are loops.
+    pub fn late_step(&self, share: f64) -> u32 {
+        if self.counters > 0 { 0 } else { ((1.0 - share).max(0.0) * self.steps.len() as f64) as u32 }
+    }
 }
 
 /// Whether a condition depends on a loop's counter.

@@ -125,6 +125,9 @@ impl Dealing {
 pub trait BlockTurns {
     /// Turns that each warp of a block takes, at least one. Asked for block after block.
     fn of(&mut self, block: u64) -> &[u32];
+
+    /// Whether some blocks, at least one, are known to take the same turns.
+    fn are_alike(&mut self, blocks: Range<u64>) -> bool;
 }
 
 /// Deals some blocks out, those before them taken to be over; the blocks of each SM in `wanted`, in the order in which they start.
@@ -166,6 +169,11 @@ fn deal(
     wanted: &[u64],
 ) -> Vec<Vec<u64>> {
     let used = sms.min(blocks.end - blocks.start) as usize;
+    // Where blocks are alike, SMs do the same at the same time: those that get a block each get it in rising order.
+    if used > 0 && turns.are_alike(blocks.clone()) {
+        let of_sm = |&sm: &u64| blocks.clone().skip(sm as usize).step_by(used).collect();
+        return wanted.iter().map(of_sm).collect();
+    }
     let mut all: Vec<Dealing> = (0..used).map(|_| Dealing::new(resident, warps)).collect();
     let mut found = vec![Vec::new(); wanted.len()];
     let mut next = blocks.start;
@@ -245,24 +253,40 @@ mod tests {
         fn of(&mut self, block: u64) -> &[u32] {
             &self[block as usize]
         }
+
+        fn are_alike(&mut self, blocks: Range<u64>) -> bool {
+            let some = &self[blocks.start as usize..blocks.end as usize];
+            some.iter().all(|turns| *turns == some[0])
+        }
+    }
+
+    fn agrees(sms: u32, resident: u32, turns: &[Vec<u32>]) -> Result<(), TestCaseError> {
+        let warps = turns[0].len() as u32;
+        let shape = Shape { blocks: turns.len() as u64, warps, sms, resident, turn: 1 };
+        let slots = shape.slots_per_sm();
+        let mut counted = Counted { turns, left: vec![0; (slots * sms) as usize], slots, started: Vec::new() };
+        schedule::run(&shape, &mut counted).unwrap();
+        let wanted: Vec<u64> = (0..u64::from(sms)).collect();
+        let mut known = turns;
+        let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize, &mut known, &wanted);
+        for (sm, found) in found.iter().enumerate() {
+            let want: Vec<u64> = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1).collect();
+            prop_assert_eq!(found, &want, "SM {}", sm);
+        }
+        Ok(())
     }
 
     proptest! {
         #[test]
         fn blocks_go_where_the_scheduler_puts_them(sms in 1u32..5, resident in 1u32..4,
                 turns in (1usize..4).prop_flat_map(|warps| prop::collection::vec(prop::collection::vec(1u32..9, warps), 1..40))) {
-            let warps = turns[0].len() as u32;
-            let shape = Shape { blocks: turns.len() as u64, warps, sms, resident, turn: 1 };
-            let slots = shape.slots_per_sm();
-            let mut counted = Counted { turns: &turns, left: vec![0; (slots * sms) as usize], slots, started: Vec::new() };
-            schedule::run(&shape, &mut counted).unwrap();
-            let wanted: Vec<u64> = (0..u64::from(sms)).collect();
-            let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize,
-                &mut turns.as_slice(), &wanted);
-            for (sm, found) in found.iter().enumerate() {
-                let want: Vec<u64> = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1).collect();
-                prop_assert_eq!(found, &want, "SM {}", sm);
-            }
+            agrees(sms, resident, &turns)?;
+        }
+
+        #[test]
+        fn blocks_that_are_alike_do_too(sms in 1u32..5, resident in 1u32..4, blocks in 1usize..60,
+                turns in prop::collection::vec(1u32..9, 1..4)) {
+            agrees(sms, resident, &vec![turns; blocks])?;
         }
     }
 }

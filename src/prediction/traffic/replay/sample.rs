@@ -18,8 +18,12 @@ use crate::prediction::traffic::volumes::Affine;
 const ENOUGH: f64 = 6_000.0;
 /// Pieces that an SM serves at most, about.
 const MOST: f64 = 30_000.0;
+/// Pieces by which blocks that only fill L1 fill it, over its lines: each line is found again a few times before it leaves.
+const FILLING: f64 = 16.0;
 /// SMs that are looked at.
 const SMS: u64 = 6;
+/// SMs that are looked at where no block so far loaded anything.
+const MOST_SMS: u64 = 96;
 /// Blocks that are dealt out to SMs.
 const DEALT: u64 = 3_000;
 /// Generations of resident blocks that are dealt out where the grid has more blocks than [`DEALT`].
@@ -55,15 +59,16 @@ pub fn replay(
 ) -> Replay {
     let mut pieces = RequestPieces::new(hierarchy);
     let resident = capacity.resident.min(launch.blocks().div_ceil(capacity.sms)).max(1);
-    let share = MOST / (pieces_of_block * resident as f64).max(1.0);
+    let pieces_of_generation = (pieces_of_block * resident as f64).max(1.0);
+    let share = MOST / pieces_of_generation;
     let code = Code::new(accesses, launch, bounds, share, &mut pieces);
     let used = capacity.sms.min(launch.blocks());
     let count = SMS.min(used);
-    let wanted: Vec<u64> = (1..=count).map(|number| (golden(number) * used as f64) as u64).collect();
     let (window, warm) = window(launch.blocks(), capacity);
     let mut turns = WarpTurns::new(&code, capacity.turn);
     let warps = launch.warps() as usize;
-    let lists = dealt(window, (capacity.sms, resident as usize), warps, &mut turns, &wanted);
+    // Of a generation that only fills L1, its last requests are enough.
+    let late = code.late_step(FILLING * f64::from(capacity.l1_lines) / pieces_of_generation);
     let none = Counted::default();
     let mut found = Replay {
         counted: none,
@@ -73,21 +78,34 @@ pub fn replay(
         left_out: code.left_out,
     };
     let (mut served, mut lines) = (0.0, DenseLines::default());
-    for mut blocks in lists {
-        // Whole generations, as many as are affordable.
-        let generations = (MOST / (pieces_of_block * resident as f64).max(1.0)).max(1.0) as usize;
-        blocks.truncate(generations.max(1 + usize::from(warm)).saturating_mul(resident as usize));
-        let warm = if warm { (resident as usize).min(blocks.len() - 1) } else { 0 };
-        let mut one = Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);
-        let (counted, whole) = one.run(&blocks, resident as usize, 4 * MOST as u64);
-        let took = one.served as f64;
-        served += took;
-        let warm = if whole { warm } else { 0 };
-        counted[warm..].iter().for_each(|one| found.counted.add(one));
-        found.by_access.iter_mut().zip(&one.by_access).for_each(|(sum, one)| sum.add(one));
-        found.blocks.extend(&blocks[warm..]);
-        found.whole &= whole && share >= 1.0;
-        if served + took > ENOUGH {
+    let loads = accesses.iter().any(|access| access.loads);
+    let mut numbers = 1..=count;
+    loop {
+        let wanted: Vec<u64> = numbers.clone().map(|number| (golden(number) * used as f64) as u64).collect();
+        let lists = dealt(window.clone(), (capacity.sms, resident as usize), warps, &mut turns, &wanted);
+        for mut blocks in lists {
+            // Whole generations, as many as are affordable.
+            let generations = (MOST / pieces_of_generation).max(1.0) as usize;
+            blocks.truncate(generations.max(1 + usize::from(warm)).saturating_mul(resident as usize));
+            let warm = if warm { (resident as usize).min(blocks.len() - 1) } else { 0 };
+            let mut one =
+                Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);
+            let first_step = if warm > 0 { late } else { 0 };
+            let (counted, whole) = one.run(&blocks, resident as usize, first_step, 4 * MOST as u64);
+            let took = one.served as f64;
+            served += took;
+            let warm = if whole || first_step > 0 { warm } else { 0 };
+            counted[warm..].iter().for_each(|one| found.counted.add(one));
+            found.by_access.iter_mut().zip(&one.by_access).for_each(|(sum, one)| sum.add(one));
+            found.blocks.extend(&blocks[warm..]);
+            found.whole &= whole && share >= 1.0;
+            if served + took > ENOUGH {
+                break;
+            }
+        }
+        // Blocks beyond an array's end load nothing: where all that were looked at do not, others are.
+        numbers = numbers.end() + 1..=numbers.end() + count;
+        if !loads || found.counted.loaded > 0 || *numbers.start() > MOST_SMS.min(used) {
             break;
         }
     }
@@ -111,7 +129,11 @@ fn window(blocks: u64, capacity: &Capacity) -> (Range<u64>, bool) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::models;
+    use crate::prediction::form::{Form, Truth, block};
 
     #[test]
     fn large_grids_are_looked_at_in_the_middle() {
@@ -119,5 +141,31 @@ mod tests {
             Capacity { l1: 1024.0, l2: 1024.0, sms: 10, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
         assert_eq!(window(2000, &capacity), (0..2000, false));
         assert_eq!(window(100_000, &capacity), (61_760..61_820, true));
+    }
+
+    /// Of 96 blocks on as many SMs the last twelve load, none of which is among the six that are looked at first.
+    #[test]
+    fn blocks_that_load_are_looked_for() {
+        let launch = Launch::new([32, 1, 1], [96, 1, 1], BTreeMap::new());
+        let bounds =
+            Bounds(launch.indices.into_iter().chain(launch.grid).map(|size| (0, i64::from(size) - 1)).collect());
+        let access = Affine {
+            form: Form { constant: 1 << 20, terms: vec![(0, 4), (block(0), 128)] },
+            condition: Truth::AtLeast(Form { constant: -84, terms: vec![(block(0), 1)] }),
+            bytes: 4,
+            allocation: 0,
+            loads: true,
+            stores: false,
+            atomic: false,
+            past_l1: false,
+            counters: Vec::new(),
+            sectors: 48.0,
+        };
+        let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
+        let capacity =
+            Capacity { l1: 1024.0, l2: 1024.0, sms: 108, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
+        let found = replay(&[access], &launch, &bounds, &hierarchy, (&capacity, 1), 0.5);
+        assert_eq!(found.counted.missed, found.counted.loaded);
+        assert!(found.counted.loaded >= 4, "{:?}", found.counted);
     }
 }

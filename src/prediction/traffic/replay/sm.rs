@@ -70,7 +70,9 @@ pub struct Sm<'a, 'b> {
     /// By access and warp.
     same: Vec<Same>,
     turn: u32,
-    /// By access, of all blocks.
+    /// Blocks that came in late, the first ones: what they do is not counted by access.
+    late: usize,
+    /// By access, of all blocks that began with their first step.
     pub by_access: Vec<Counted>,
     /// Pieces served.
     pub served: u64,
@@ -102,25 +104,27 @@ impl<'a, 'b> Sm<'a, 'b> {
             masks: FxHashMap::default(),
             same,
             turn,
+            late: 0,
             by_access: vec![Counted::default(); code.accesses.len()],
             served: 0,
         }
     }
 
     /// Runs blocks, `resident` of them at a time, until `most` pieces were served: what each of them counted, and whether all
-    /// were run to their ends.
-    pub fn run(&mut self, blocks: &[u64], resident: usize, most: u64) -> (Vec<Counted>, bool) {
-        processor::with_newer_instructions(RunBlocks { sm: self, blocks, resident, most })
+    /// were run to their ends. The blocks that begin together begin with `first_step`.
+    pub fn run(&mut self, blocks: &[u64], resident: usize, first_step: u32, most: u64) -> (Vec<Counted>, bool) {
+        processor::with_newer_instructions(RunBlocks { sm: self, blocks, resident, first_step, most })
     }
 
     #[inline(always)]
-    fn run_blocks(&mut self, blocks: &[u64], resident: usize, most: u64) -> (Vec<Counted>, bool) {
+    fn run_blocks(&mut self, blocks: &[u64], resident: usize, first_step: u32, most: u64) -> (Vec<Counted>, bool) {
         let warps = self.code.launch.warps() as usize;
         let places = resident.min(blocks.len());
+        self.late = if first_step > 0 { places } else { 0 };
         let mut counted = vec![Counted::default(); blocks.len()];
         let mut all: Vec<Option<Resident>> =
             (0..places).map(|place| Some(self.start(place, blocks[place], places))).collect();
-        let mut states = vec![Warp { step: 0, running: true }; places * warps];
+        let mut states = vec![Warp { step: first_step, running: true }; places * warps];
         let mut counters = vec![0i64; places * warps * self.code.counters];
         let (mut next, mut live) = (places, places);
         while live > 0 {
@@ -279,8 +283,7 @@ impl<'a, 'b> Sm<'a, 'b> {
             let loads = loads.inspect(|(piece, _)| request.loaded += u64::from(piece.sectors.count_ones()));
             let missed = &mut request.missed;
             self.l1.load_all(loads, |sectors| *missed += u64::from(sectors));
-            counted.add(&request);
-            self.by_access[number].add(&request);
+            self.count(block, number, &request, counted);
             return;
         }
         for piece in pieces.iter().map(placed) {
@@ -311,8 +314,15 @@ impl<'a, 'b> Sm<'a, 'b> {
                 }
             });
         }
-        counted.add(&request);
-        self.by_access[number].add(&request);
+        self.count(block, number, &request, counted);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, block: &Resident, number: usize, request: &Counted, counted: &mut Counted) {
+        counted.add(request);
+        if block.number >= self.late {
+            self.by_access[number].add(request);
+        }
     }
 }
 
@@ -320,6 +330,7 @@ struct RunBlocks<'s, 'a, 'b> {
     sm: &'s mut Sm<'a, 'b>,
     blocks: &'s [u64],
     resident: usize,
+    first_step: u32,
     most: u64,
 }
 
@@ -328,7 +339,7 @@ impl processor::Job for RunBlocks<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        self.sm.run_blocks(self.blocks, self.resident, self.most)
+        self.sm.run_blocks(self.blocks, self.resident, self.first_step, self.most)
     }
 }
 

@@ -1,5 +1,7 @@
 //! How many turns each warp of a block takes.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::code::{Code, changing};
@@ -148,5 +150,23 @@ impl BlockTurns for WarpTurns<'_, '_> {
         };
         self.last = Some(Last { linear, at, stretches, number });
         &self.turns[number]
+    }
+    fn are_alike(&mut self, blocks: Range<u64>) -> bool {
+        if self.classes.iter().any(Option::is_none) {
+            return false;
+        }
+        let width = u64::from(self.code.launch.grid[0]);
+        let mut first = None;
+        let mut at = blocks.start;
+        while at < blocks.end {
+            self.of(at);
+            let Some(Last { at: [x, ..], stretches: [(_, end), ..], number, .. }) = self.last else { return false };
+            if self.turns[number] != self.turns[*first.get_or_insert(number)] {
+                return false;
+            }
+            // The rest of the stretch along x is alike.
+            at += (width - x as u64).min((end - x) as u64 + 1);
+        }
+        true
     }
 }
