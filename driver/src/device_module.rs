@@ -6,6 +6,7 @@
 use crate::device_code::loaded::{self, Lowering};
 use crate::error::DriverError;
 use crate::invocation::Invocation;
+use crate::message;
 use crate::programs::{embedded, linker};
 use std::collections::BTreeMap;
 use warpline_format::occupancy::Resources;
@@ -41,8 +42,7 @@ pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
 pub fn runtime_library(invocation: &Invocation) -> Result<(), DriverError> {
     let archive = embedded::runtime_library()?;
     let Some(output) = &invocation.output else {
-        println!("{}", archive.display());
-        return Ok(());
+        return message::answer(format_args!("{}\n", archive.display()));
     };
     match linker::runtime(&archive, output)?.run()? {
         0 => Ok(()),

@@ -67,12 +67,10 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
     let invocation = Invocation::parse(arguments, dialect)?;
     match invocation.action {
         Action::Help => {
-            print!("{}{}", version::HELP, version::architectures());
-            return Ok(());
+            return message::answer(format_args!("{}{}", version::HELP, version::architectures()));
         }
         Action::Version => {
-            print!("{}", version::text(dialect)?);
-            return Ok(());
+            return message::answer(format_args!("{}", version::text(dialect)?));
         }
         // Neither needs clang or a toolkit.
         Action::DeviceModule => return device_module::shared_object(&invocation),
@@ -85,15 +83,11 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
     }
     trace::variables(&tools, &invocation)?;
     match invocation.action {
-        Action::Toolkit => {
-            println!("{}", tools.toolkit()?.display());
-            Ok(())
-        }
+        Action::Toolkit => message::answer(format_args!("{}\n", tools.toolkit()?.display())),
         Action::Architectures(name) => {
-            for number in architecture::known(tools.cuda.oldest_architecture()) {
-                println!("{name}_{number}");
-            }
-            Ok(())
+            let known = architecture::known(tools.cuda.oldest_architecture());
+            let lines: String = known.map(|number| format!("{name}_{number}\n")).collect();
+            message::answer(format_args!("{lines}"))
         }
         Action::Clang => compile::clang_only(&tools, &invocation),
         Action::DeviceFile(kind) => device_image::compile(&tools, &invocation, kind),
