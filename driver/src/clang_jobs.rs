@@ -20,7 +20,8 @@ pub enum Side {
 
 /// clang as the compiler of a language.
 pub fn clang(tools: &Tools, language: Language) -> Command {
-    let command = Command::new(&tools.clang.path);
+    // Should it crash, the files that it would name to report that are not what the user wrote.
+    let command = Command::new(&tools.clang.path).args(["-fno-crash-diagnostics"]);
     if language == Language::C { command } else { command.args(["--driver-mode=g++"]) }
 }
 

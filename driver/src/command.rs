@@ -5,7 +5,17 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::OnceLock;
 use warpline_format::visible;
+use warpline_toolchain::interrupt;
+
+/// Where the programs put their own temporary files.
+static TEMPORARY: OnceLock<PathBuf> = OnceLock::new();
+
+/// Has the programs put their temporary files into a folder, which goes with us however we end.
+pub fn keep_temporary_files_in(folder: &Path) {
+    _ = TEMPORARY.set(folder.to_owned());
+}
 
 /// A program and its arguments.
 #[derive(Clone, Debug)]
@@ -75,6 +85,8 @@ impl Command {
     fn build(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(self.arguments.iter().map(OsString::from));
+        TEMPORARY.get().into_iter().for_each(|folder| _ = command.env("TMPDIR", folder));
+        interrupt::ends_with_us(&mut command);
         command
     }
 

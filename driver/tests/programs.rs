@@ -528,6 +528,48 @@ fn headers_of_system_folders_may_have_texture_references() {
     let kernel = "#include <table.cuh>\n__global__ void get(float *out) { *out = tex1Dfetch(table, 1); }\n";
     driver.write("get.cu", &format!("{kernel}int main() {{ return 0; }}\n"));
     driver.run("warpline-nvcc", "-isystem library get.cu -o get").succeeded();
+    for variable in ["CPATH", "CPLUS_INCLUDE_PATH"] {
+        let mut command = driver.command(driver.path("warpline-nvcc"));
+        driver.output(command.args(["get.cu", "-o", "get"]).env(variable, "/nowhere:library")).succeeded();
+    }
+    let (_, rest) = kernel.split_once('\n').unwrap();
+    driver.write("rest.cu", rest);
+    driver.run("warpline-nvcc", "-include library/table.cuh -c rest.cu").succeeded();
+    driver.run("warpline-nvcc", "-Ilibrary -include table.cuh -c rest.cu").succeeded();
+}
+
+/// `kill`, and a build system's time limit, end the driver alone.
+#[test]
+fn a_killed_driver_leaves_no_compiler_behind() {
+    let driver = Driver::new();
+    let body = "values[index] = values[index] * 3 + index;\n".repeat(20_000);
+    driver.write("slow.cu", &PROGRAM.replace("values[index] += STEP;", &format!("{{ {body} }}")));
+    for signal in [libc::SIGTERM, libc::SIGKILL] {
+        let mut child = driver.command(driver.path("warpline-nvcc")).args(["-ptx", "slow.cu"]).spawn().unwrap();
+        let children = format!("/proc/{0}/task/{0}/children", child.id());
+        let start = std::time::Instant::now();
+        let compiler = loop {
+            let text = std::fs::read_to_string(&children).unwrap();
+            let number = text.split_whitespace().next().map(str::to_owned);
+            // It is our own program still until it has started the compiler.
+            let is_compiler = |number: &String| {
+                std::fs::read_to_string(format!("/proc/{number}/comm")).is_ok_and(|name| name.starts_with("clang"))
+            };
+            if let Some(number) = number.filter(is_compiler) {
+                break number;
+            }
+            assert!(start.elapsed().as_secs() < 60, "no compiler was started");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        };
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        // SAFETY: the process is our own child, which nobody has waited for.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        child.wait().unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        let state = std::fs::read_to_string(format!("/proc/{compiler}/stat")).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+        assert!(!driver.path("slow.ptx").exists());
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The tools and files of one run of the driver, looked for when first needed.
 
 use crate::architecture;
+use crate::command;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::programs::embedded;
@@ -70,6 +71,7 @@ impl Tools {
             .tempdir()
             .map_err(DriverError::writing(std::env::temp_dir()))?;
         let removal = interrupt::removes(temporary.path());
+        command::keep_temporary_files_in(temporary.path());
         let mut notes: Vec<String> = choice.note.into_iter().collect();
         let openmp_functions = openmp_functions(invocation, &clang);
         if openmp_functions.is_some() && asks_for_openmp(invocation) {

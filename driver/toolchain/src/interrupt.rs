@@ -38,6 +38,24 @@ impl Drop for Removal {
     }
 }
 
+/// Has a program that is started end, by SIGTERM, when this process does, whatever ends it: what nobody waits for writes no more.
+/// The thread that starts it has to wait for it.
+pub fn ends_with_us(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt as _;
+    let us = std::process::id();
+    // SAFETY: two system calls, which may be made between `fork` and `exec`.
+    unsafe {
+        command.pre_exec(move || {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            // We may have ended before.
+            match libc::getppid() as u32 == us {
+                true => Ok(()),
+                false => Err(std::io::ErrorKind::Interrupted.into()),
+            }
+        });
+    }
+}
+
 fn watch() -> std::io::Result<()> {
     let (mut read, write) = std::io::pipe()?;
     WAKE.store(write.into_raw_fd(), Ordering::Release);
