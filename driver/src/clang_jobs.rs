@@ -37,7 +37,23 @@ fn cuda_arguments(command: Command, tools: &Tools) -> Command {
         .args([format!("--cuda-gpu-arch=sm_{}", tools.architecture)])
         // clang 22 knows CUDA up to 12.9 and compiles against 13.0 all the same.
         .args(["-Wno-unknown-cuda-version", "--no-offload-new-driver"]);
-    toolkit_headers(command, tools).args(["-include", "warpline/compatibility.h"])
+    let (command, included) = without_includes(command);
+    toolkit_headers(command, tools).args(["-include", "warpline/compatibility.h"]).args(included)
+}
+
+/// A command without its `-include`s, and these: nvcc knows CUDA's types before it reads such files.
+fn without_includes(command: Command) -> (Command, Vec<String>) {
+    let (mut kept, mut included) = (Vec::new(), Vec::new());
+    let mut arguments = command.arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "-include" => included.extend([argument].into_iter().chain(arguments.next())),
+            // What follows is for the compiler itself.
+            "-Xclang" => kept.extend([argument].into_iter().chain(arguments.next())),
+            _ => kept.push(argument),
+        }
+    }
+    (Command { arguments: kept, ..command }, included)
 }
 
 /// Our headers and the toolkit's, behind the user's own.

@@ -9,6 +9,7 @@ use crate::message;
 use crate::options::device_file::DeviceFile;
 use crate::programs::tools::Tools;
 use crate::run_time_source;
+use crate::source::standard_input;
 use crate::trace;
 use std::path::Path;
 use warpline_format::carried;
@@ -18,9 +19,11 @@ use warpline_pass::{loadable, object};
 
 /// Makes the file of each source.
 pub fn compile(tools: &Tools, invocation: &Invocation, kind: DeviceFile) -> Result<(), DriverError> {
-    for input in &invocation.inputs {
+    for given in &invocation.inputs {
+        let read = standard_input::read(tools, invocation, given)?;
+        let input = read.as_ref().unwrap_or(given);
         let inputs = vec![input.clone()];
-        let output = invocation.output.clone().or_else(|| invocation.device_file_path(input, kind));
+        let output = invocation.output.clone().or_else(|| invocation.device_file_path(given, kind));
         let asked = Invocation { inputs, output, ..invocation.clone() };
         let Some(output) = &asked.output else { continue };
         match kind {
@@ -28,7 +31,11 @@ pub fn compile(tools: &Tools, invocation: &Invocation, kind: DeviceFile) -> Resu
             DeviceFile::Cubin | DeviceFile::FatBinary => {
                 trace::line(
                     &asked,
-                    &format!("warpline: lower the device code of {} -> {}", input.path, output.display()),
+                    &format!(
+                        "warpline: lower the device code of {} -> {}",
+                        standard_input::shown(input),
+                        output.display()
+                    ),
                 );
                 if !asked.dry_run {
                     image(tools, &asked, input, output)?;
@@ -44,10 +51,11 @@ fn image(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -
     let bitcode = tools.temporary().join("device.bc");
     compile::device_bitcode(tools, invocation, input, &bitcode)?;
     let system_folders = tools.system_folders();
-    let lowering = Lowering::new(invocation, &input.path, system_folders.clone());
+    let lowering = Lowering::new(invocation, standard_input::shown(input), system_folders.clone());
     let context = quiet_context();
     let module = object::read(&context, &bitcode).map_err(|cause| lowering.failed(cause))?;
     shim::unlist_declarations(&module, &system_folders);
+    standard_input::rename(&module, standard_input::shown(input));
     lowering.dump.write(&module, "device-0-clang")?;
     if !loadable::has_kernel(&module) {
         return Err(lowering.failed("there is no kernel in it"));

@@ -92,10 +92,12 @@ impl Language {
 /// An input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// As given.
+    /// As given, or of a source that can be read once, the file that it was saved to.
     pub path: String,
     /// What it is.
     pub language: Language,
+    /// What people know it by, where that is not its path.
+    pub known_as: Option<String>,
 }
 
 /// An argument of the link, in order.
@@ -249,11 +251,16 @@ pub enum UsageError {
     /// `-o` with several results.
     #[error("cannot specify -o when generating multiple output files")]
     OutputOfMany,
-    /// `-o` with the name of an input.
-    #[error("-o {0} would replace this input: name another file for the result")]
-    OutputIsInput(String),
-    /// `-` as a CUDA source of a file of device code.
-    #[error("device code from standard input is read twice, and it can be read once: save it to a file")]
+    /// `-o` or `-MF` with the name of an input.
+    #[error("{option} {path} would replace this input: name another file for the result")]
+    OutputIsInput {
+        /// As it is spelled.
+        option: &'static str,
+        /// The input.
+        path: String,
+    },
+    /// `-` as the source that a program compiles while it runs.
+    #[error("a source that is compiled while a program runs comes from a file")]
     StandardInput,
     /// `-` without a language.
     #[error("-E or -x required when input is from standard input")]
@@ -272,6 +279,12 @@ impl Invocation {
             parser.take(item)?;
         }
         parser.finish()
+    }
+
+    /// Files that are included before each source.
+    pub fn included_before(&self) -> Vec<PathBuf> {
+        let values = self.common.windows(2).filter(|pair| ["-include", "-imacros"].contains(&pair[0].as_str()));
+        values.map(|pair| PathBuf::from(&pair[1])).collect()
     }
 
     /// Folders of `-I`.
@@ -393,7 +406,7 @@ impl Parser {
             _ => Language::of_file(&path),
         };
         self.made.link.push(LinkItem::Input(self.made.inputs.len()));
-        self.made.inputs.push(Input { path, language });
+        self.made.inputs.push(Input { path, language, known_as: None });
     }
 
     fn link_argument(&mut self, argument: String) {
@@ -590,7 +603,7 @@ impl Parser {
             return Err(UsageError::NoInput);
         }
         let given = |language| made.inputs.iter().any(|input| input.path == "-" && input.language == language);
-        if matches!(made.action, Action::DeviceFile(_) | Action::RunTimeSource) && given(Language::Cuda) {
+        if made.action == Action::RunTimeSource && given(Language::Cuda) {
             return Err(UsageError::StandardInput);
         }
         if made.action != Action::Clang && given(Language::Object) {
@@ -603,10 +616,12 @@ impl Parser {
         {
             made.output = made.device_file_path(input, kind);
         }
-        if let Some(output) = &made.output
-            && let Some(input) = made.inputs.iter().find(|input| same_file(Path::new(&input.path), output))
-        {
-            return Err(UsageError::OutputIsInput(input.path.clone()));
+        for (option, result) in [("-o", &made.output), ("-MF", &made.dependency_file)] {
+            if let Some(result) = result
+                && let Some(input) = made.inputs.iter().find(|input| same_file(Path::new(&input.path), result))
+            {
+                return Err(UsageError::OutputIsInput { option, path: input.path.clone() });
+            }
         }
         let results = made.sources().count();
         if matches!(made.action, Action::Object | Action::DeviceFile(_)) && results > 1 && made.output.is_some() {

@@ -402,9 +402,6 @@ fn read<'c>(context: &'c Context, path: &Path, options: &StageOptions) -> Result
     let module = object::read(context, path).map_err(|cause| options.failed(cause))?;
     // clang lists them only where it has read the headers' text, and the code is the same with precompiled ones.
     shim::unlist_declarations(&module, &options.system_folders);
-    // It would be another one in every run, and with it the hash of the code.
-    if standard_input::is_file(&module.get_source_file_name().to_string_lossy()) {
-        module.set_source_file_name(&options.source);
-    }
+    standard_input::rename(&module, &options.source);
     Ok(module)
 }

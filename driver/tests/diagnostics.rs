@@ -230,7 +230,9 @@ int main() {
     driver.program("a").succeeded();
 
     // Nothing may take the place of a source.
-    for line in ["a.cu -o a.cu", "-c a.cu -o ./a.cu", "-ptx a.cu -o a.cu"] {
+    for line in
+        ["a.cu -o a.cu", "-c a.cu -o ./a.cu", "-ptx a.cu -o a.cu", "-c -MD -MF a.cu a.cu", "-MM -MF ./a.cu a.cu"]
+    {
         let ran = driver.run("warpline-nvcc", line);
         assert_ne!(ran.code, 0, "{line}");
         assert!(ran.stderr.contains("would replace this input"), "{line}: {}", ran.stderr);

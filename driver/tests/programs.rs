@@ -667,6 +667,7 @@ fn dependencies_are_told_when_a_program_is_made_in_one_go() {
 fn sources_come_from_standard_input() {
     let driver = Driver::new();
     two_sources(&driver);
+    driver.write("kernel.cu", "extern \"C\" __global__ void one(int *p) { p[threadIdx.x] = 1; }\n");
     let piped = |program: &str, line: &str, source: &str| {
         let mut command = driver.command(driver.path(program));
         let source = std::fs::File::open(driver.path(source)).unwrap();
@@ -690,9 +691,33 @@ fn sources_come_from_standard_input() {
     driver.write("wrong.cu", "int right;\nint x = y;\n");
     let wrong = piped("warpline-nvcc", "-x cu -c -", "wrong.cu");
     assert!(wrong.code == 1 && wrong.stderr.contains("<stdin>:2:9: error"), "{}", wrong.stderr);
+    for (kind, sign) in [("-ptx", "WARPLINE"), ("-cubin", "ELF"), ("-fatbin", "ELF")] {
+        piped("warpline-nvcc", &format!("-x cu {kind} - -o device.file"), "kernel.cu").succeeded();
+        let file = std::fs::read(driver.path("device.file")).unwrap();
+        let text = String::from_utf8_lossy(&file);
+        assert!(text.to_ascii_uppercase().contains(sign) && !text.contains("standard-input"), "{kind}");
+        piped("warpline-nvcc", &format!("-x cu {kind} - -o again.file"), "kernel.cu").succeeded();
+        assert!(file == std::fs::read(driver.path("again.file")).unwrap(), "{kind}");
+    }
     let without = piped("warpline-nvcc", "-c -", "a.cu");
     assert!(without.code == 1 && without.stderr.contains("-x required"), "{}", without.stderr);
     assert!(!driver.path("-.o").exists());
+}
+
+#[test]
+fn sources_come_from_pipes() {
+    let driver = Driver::new();
+    driver.write("add.cu", PROGRAM);
+    driver.write("wrong.cu", "int right;\nint x = y;\n");
+    let shell = |line: &str| driver.output(driver.command("bash").args(["-c", line]));
+    shell("./warpline-nvcc -x cu <(cat add.cu) -o add").succeeded();
+    driver.program("add").succeeded();
+    shell("cat add.cu | ./warpline-nvcc -x cu -c /dev/stdin -o add.o && ./warpline-nvcc add.o -o add").succeeded();
+    driver.program("add").succeeded();
+    let text = shell("./warpline-nvcc -x cu -E <(cat add.cu)").succeeded().stdout;
+    assert!(text.contains("void add(int *values"), "{text}");
+    let wrong = shell("./warpline-nvcc -x cu -c <(cat wrong.cu)");
+    assert!(wrong.code == 1 && wrong.stderr.contains("/dev/fd/63:2:9: error"), "{}", wrong.stderr);
 }
 
 #[test]

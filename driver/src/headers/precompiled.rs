@@ -94,7 +94,8 @@ fn standard_libraries() -> Vec<PathBuf> {
 
 /// Makes the headers.
 fn command(tools: &Tools, bare: &Invocation, side: Side, more: &[String], output: &Path) -> Command {
-    let input = Input { path: tools.include.join(SOURCE).display().to_string(), language: Language::Cuda };
+    let input =
+        Input { path: tools.include.join(SOURCE).display().to_string(), language: Language::Cuda, known_as: None };
     let command = clang_jobs::cuda_bitcode(tools, bare, &input, side, output);
     command.args(more.iter().cloned()).args(["-Xclang", "-emit-pch"])
 }

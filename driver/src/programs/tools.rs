@@ -20,7 +20,10 @@ fn asks_for_openmp(invocation: &Invocation) -> bool {
 
 /// Whether a source includes `omp.h`, which g++ finds with and without `-fopenmp`.
 fn names_openmp(invocation: &Invocation) -> bool {
-    invocation.sources().any(|input| std::fs::read_to_string(&input.path).is_ok_and(|text| text.contains("omp.h")))
+    // A pipe can be read once, and not here.
+    let files = invocation.sources().map(|input| Path::new(&input.path)).filter(|path| path.is_file());
+    let mut texts = files.map(std::fs::read_to_string);
+    texts.any(|text| text.is_ok_and(|text| text.contains("omp.h")))
 }
 
 /// For OpenMP where clang lacks its header: the folder of g++'s.

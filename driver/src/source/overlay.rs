@@ -63,7 +63,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("a.cu"), "#include \"b.h\"\n#  include \"missing.h\"\nint main() {}").unwrap();
         std::fs::write(path("b.h"), "#include \"a.cu\"\nvoid f() { k << <1, 2 >> > (); }").unwrap();
-        let respelled = |name: &str| respelled_files(&files(&path(name), &[]), Dialect::Clang);
+        let respelled = |name: &str| respelled_files(&files(&[path(name)], &[]), Dialect::Clang);
         let file = overlay(&path("a.cu"), &respelled("a.cu"), folder.path()).unwrap().expect("b.h is respelled");
         let text = std::fs::read_to_string(file).unwrap();
         assert!(text.contains("b.h\"") && !text.contains("a.cu"), "{text}");

@@ -20,10 +20,13 @@ pub struct Respelling {
 impl Respelling {
     /// For a source.
     pub fn new(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Respelling, DriverError> {
-        let mut arguments = standard_input::arguments(tools, input);
-        let folders = invocation.include_folders();
-        let files = unit::files(Path::new(&input.path), &folders);
-        let all = unit::all_files(Path::new(&input.path), &folders);
+        let mut arguments = standard_input::arguments(input);
+        let mut folders = invocation.include_folders();
+        folders.extend(unit::folders_of_environment());
+        let mut roots = vec![PathBuf::from(&input.path)];
+        roots.extend(invocation.included_before().iter().filter_map(|file| unit::find(file, Path::new("."), &folders)));
+        let files = unit::files(&roots, &folders);
+        let all = unit::all_files(&roots, &folders);
         if all.iter().any(|(_, text)| unit::has_texture_references(text)) {
             arguments.push("-DWARPLINE_TEXTURE_REFERENCES".into());
         }

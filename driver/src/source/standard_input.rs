@@ -1,10 +1,12 @@
-//! A CUDA source from standard input (`-x cu -`). It is compiled twice, for device and host, and can be read once, so it goes to a
-//! file first, which nothing that is made of it names.
+//! A CUDA source that can be read once: standard input (`-x cu -`), or a pipe. It is compiled twice, for device and host, so it
+//! goes to a file first, which nothing that is made of it names.
 
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation};
 use crate::programs::tools::Tools;
+use inkwell::module::Module;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 
 /// What it is called on the command line.
 const DASH: &str = "-";
@@ -13,33 +15,46 @@ const FILE: &str = "standard-input.cu";
 /// What clang calls it in messages and debug information.
 const SHOWN: &str = "<stdin>";
 
-/// The file, where the input is standard input. Nothing is read for a dry run.
+/// The file, where the input can be read once. Nothing is read for a dry run.
 pub fn read(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Option<Input>, DriverError> {
-    if input.path != DASH || invocation.dry_run {
+    let is_pipe = || std::fs::metadata(&input.path).is_ok_and(|there| there.file_type().is_fifo());
+    if invocation.dry_run || !(input.path == DASH || is_pipe()) {
         return Ok(None);
     }
-    let mut text = format!("# 1 \"{SHOWN}\"\n").into_bytes();
-    std::io::stdin().lock().read_to_end(&mut text).map_err(DriverError::reading(SHOWN))?;
+    let name = shown(input);
+    let mut text = format!("# 1 \"{}\"\n", name.replace('\\', "\\\\").replace('"', "\\\"")).into_bytes();
+    match input.path.as_str() {
+        DASH => std::io::stdin().lock().read_to_end(&mut text),
+        pipe => std::fs::File::open(pipe).and_then(|mut pipe| pipe.read_to_end(&mut text)),
+    }
+    .map_err(DriverError::reading(name))?;
     let path = tools.temporary().join(FILE);
     std::fs::write(&path, text).map_err(DriverError::writing(&path))?;
-    Ok(Some(Input { path: path.display().to_string(), language: input.language }))
-}
-
-/// Whether a path is that of the file.
-pub fn is_file(path: &str) -> bool {
-    path.ends_with(&format!("/{FILE}"))
+    let known_as = Some(name.to_owned());
+    Ok(Some(Input { path: path.display().to_string(), language: input.language, known_as }))
 }
 
 /// The name of an input that people know, and that is the same in every run.
 pub fn shown(input: &Input) -> &str {
-    if input.path == DASH || is_file(&input.path) { SHOWN } else { &input.path }
+    match &input.known_as {
+        Some(name) => name,
+        None if input.path == DASH => SHOWN,
+        None => &input.path,
+    }
+}
+
+/// Gives code of such a file the name that people know; the file's would be another one in every run, and with it the hash of
+/// the code.
+pub fn rename(module: &Module<'_>, shown: &str) {
+    if module.get_source_file_name().to_string_lossy().ends_with(&format!("/{FILE}")) {
+        module.set_source_file_name(shown);
+    }
 }
 
 /// What clang is told so that the file is compiled as standard input would be: includes are looked for in the working folder.
-pub fn arguments(tools: &Tools, input: &Input) -> Vec<String> {
-    let path = tools.temporary().join(FILE).display().to_string();
-    match input.path == path {
-        true => vec!["-iquote".into(), ".".into(), format!("-fdebug-prefix-map={path}={SHOWN}")],
-        false => Vec::new(),
+pub fn arguments(input: &Input) -> Vec<String> {
+    match &input.known_as {
+        Some(name) => vec!["-iquote".into(), ".".into(), format!("-fdebug-prefix-map={}={name}", input.path)],
+        None => Vec::new(),
     }
 }

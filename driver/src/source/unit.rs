@@ -6,32 +6,47 @@ use std::path::{Path, PathBuf};
 /// Files that are followed from one source, at most.
 const MOST_FILES: usize = 1000;
 
-/// The source and the files that it includes, directly or not, by `#include "…"` from their own folders or else from
-/// `folders`, with their texts. What cannot be read clang will speak of, or it is no text.
-pub fn files(source: &Path, folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
-    follow(source, folders, false)
+/// A source, what is included before it, and the files that these include, directly or not, by `#include "…"` from their own
+/// folders or else from `folders`, with their texts. What cannot be read clang will speak of, or it is no text.
+pub fn files(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
+    follow(roots, folders, false)
 }
 
 /// These and what they include by `#include <…>` from `folders`: also the headers of libraries that a project brings along.
-pub fn all_files(source: &Path, folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
-    follow(source, folders, true)
+pub fn all_files(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
+    follow(roots, folders, true)
 }
 
-fn follow(source: &Path, folders: &[PathBuf], libraries: bool) -> Vec<(PathBuf, String)> {
+/// The folders that clang's and gcc's variables name for every C++ source.
+pub fn folders_of_environment() -> Vec<PathBuf> {
+    let variables = ["CPATH", "CPLUS_INCLUDE_PATH"].into_iter().filter_map(std::env::var_os);
+    // An empty entry is the working folder.
+    let folder = |path: PathBuf| if path.as_os_str().is_empty() { ".".into() } else { path };
+    variables.flat_map(|value| std::env::split_paths(&value).map(folder).collect::<Vec<_>>()).collect()
+}
+
+/// A file that is included by this name: beside who includes it, or in one of the folders.
+pub fn find(name: &Path, beside: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
+    let mut places = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
+    places.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
+}
+
+fn follow(roots: &[PathBuf], folders: &[PathBuf], libraries: bool) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
-    let mut left = vec![std::path::absolute(source).unwrap_or_else(|_| source.into())];
+    let mut left: Vec<_> = roots.iter().map(|root| std::path::absolute(root).unwrap_or_else(|_| root.into())).collect();
     while let Some(path) = left.pop() {
-        if seen.len() == MOST_FILES || !seen.insert(path.clone()) {
+        // What is read here is not there for clang any more if it is a pipe.
+        if seen.len() == MOST_FILES || !path.is_file() || !seen.insert(path.clone()) {
             continue;
         }
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let beside = path.parent().unwrap_or(Path::new("/"));
-        let find = |(name, quoted): (&str, bool)| {
-            let mut places = quoted.then_some(beside).into_iter().chain(folders.iter().map(PathBuf::as_path));
-            places.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
-        };
-        left.extend(included(&text).filter(|(_, quoted)| *quoted || libraries).filter_map(find));
+        let named = included(&text).filter(|(_, quoted)| *quoted || libraries);
+        left.extend(named.filter_map(|(name, quoted)| match quoted {
+            true => find(Path::new(name), beside, folders),
+            false => folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()),
+        }));
         found.push((path, text));
     }
     found
