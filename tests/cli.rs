@@ -483,6 +483,10 @@ fn a_trace_may_come_through_a_pipe() {
     }
     let (code, said) = shell(&format!("head -c {} a.wltrace | warpline sim - -o cut.out", trace.len() / 2));
     assert_eq!(code, 7, "{said}");
+    let (code, said) = shell("cat a.wltrace /dev/zero | timeout 20 warpline sim - -o zeros.out");
+    assert!(matches!(code, 0 | 7), "{code} {said}");
+    let (code, said) = shell("(head -c 200 a.wltrace; yes) | timeout 20 warpline sim - -o yes.out");
+    assert_eq!(code, 7, "{said}");
     for (script, what) in [
         ("warpline sim /dev/zero", "not a Warpline trace"),
         ("true | warpline sim -", "empty or shorter"),

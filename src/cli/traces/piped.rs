@@ -2,11 +2,11 @@
 //! temporary file first.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
-use warpline_format::chunk::{HEADER_BYTES, check_header};
+use warpline_format::chunk::{CHUNK_HEAD_BYTES, ChunkHead, HEADER_BYTES, check_header};
 use warpline_toolchain::interrupt::{self, Removal};
 
 use crate::cli::Failure;
@@ -50,7 +50,8 @@ impl Whole {
             }
         }
         // A device without end is no trace.
-        if !is_packed(&header) {
+        let packed = is_packed(&header);
+        if !packed {
             check_header(&header).map_err(|error| unreadable(&error))?;
         }
         let folder = std::env::temp_dir();
@@ -58,7 +59,10 @@ impl Whole {
             |mut copy| {
                 let removal = interrupt::removes(copy.path());
                 copy.write_all(&header)?;
-                std::io::copy(&mut pipe, &mut copy)?;
+                match packed {
+                    true => io::copy(&mut pipe, &mut copy).map(drop)?,
+                    false => copy_chunks(&mut pipe, &mut copy)?,
+                }
                 Ok(Whole::Copy(Copied { file: copy, _removal: removal }))
             },
         );
@@ -79,4 +83,19 @@ impl Whole {
             Whole::Copy(copy) => copy.file.path(),
         }
     }
+}
+
+/// Copies chunks up to the first that is none, which whoever reads the copy tells of: what follows may have no end.
+fn copy_chunks(pipe: &mut impl Read, copy: &mut impl Write) -> io::Result<()> {
+    for number in 0.. {
+        let mut head = Vec::with_capacity(CHUNK_HEAD_BYTES);
+        pipe.by_ref().take(CHUNK_HEAD_BYTES as u64).read_to_end(&mut head)?;
+        copy.write_all(&head)?;
+        let Some(Ok(head)) = head.first_chunk().map(|head| ChunkHead::from_bytes(head, number)) else { break };
+        let length = u64::from(head.length);
+        if io::copy(&mut pipe.by_ref().take(length), copy)? < length {
+            break;
+        }
+    }
+    Ok(())
 }
