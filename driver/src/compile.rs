@@ -17,19 +17,40 @@ use std::path::{Path, PathBuf};
 
 /// What clang makes alone, with its own streams and exit code.
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
+    let Some(command) = clang_only_command(tools, invocation)? else { return Ok(()) };
+    match command.run()? {
+        0 => Ok(()),
+        code => Err(DriverError::Compiler(code)),
+    }
+}
+
+/// PTX of a source, which clang makes alone. It ends with a dump of its stack at names that PTX does not have.
+pub fn ptx(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<(), DriverError> {
+    let Some(command) = clang_only_command(tools, invocation)? else { return Ok(()) };
+    let finished = command.capture()?;
+    if finished.code != 0 && String::from_utf8_lossy(&finished.diagnostics).contains(FOREIGN_NAME) {
+        return Err(DriverError::Pass {
+            source_file: standard_input::shown(input).into(),
+            cause: "there is no PTX of it, which has no name with other characters than letters of ASCII, digits, _ and $: rename \
+                    the kernel, function or variable that has, or take -cubin or -fatbin"
+                .into(),
+        });
+    }
+    finish(finished, input)
+}
+
+/// What LLVM says of a name that PTX does not have, before it ends the process.
+const FOREIGN_NAME: &str = "Symbol name with unsupported characters";
+
+/// The command of [`clang_only`]; `None` where it is only to be shown.
+fn clang_only_command(tools: &Tools, invocation: &Invocation) -> Result<Option<Command>, DriverError> {
     let mut command = clang_jobs::clang_only(tools, invocation);
     if let [input] = &invocation.inputs[..]
         && input.language == Language::Cuda
     {
         command = Respelling::new(tools, invocation, input)?.applied(command);
     }
-    if trace::command(invocation, &command) {
-        return Ok(());
-    }
-    match command.run()? {
-        0 => Ok(()),
-        code => Err(DriverError::Compiler(code)),
-    }
+    Ok((!trace::command(invocation, &command)).then_some(command))
 }
 
 /// `-c`: one object per source.

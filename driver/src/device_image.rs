@@ -65,7 +65,7 @@ fn image(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -
 
 /// PTX, with such an object where there can be one: what it is for is not known, and PTX without is as good to read.
 fn ptx(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Result<(), DriverError> {
-    compile::clang_only(tools, invocation)?;
+    compile::ptx(tools, invocation, input)?;
     if invocation.dry_run || input.language != Language::Cuda || !output.is_file() {
         return Ok(());
     }

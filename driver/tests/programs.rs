@@ -630,6 +630,10 @@ fn names_may_have_all_letters() {
         "{}",
         refused.stderr
     );
+    let mut command = driver.command(driver.path("warpline-nvcc"));
+    let refused = driver.output(command.args(["-ptx", "Ordner ü/日本/größe.cu", "-o", "größe.ptx"]));
+    let told = refused.stderr.contains("has no name with other characters") && !refused.stderr.contains("Stack dump");
+    assert!(refused.code == 1 && told && !driver.path("größe.ptx").exists(), "{}", refused.stderr);
 }
 
 /// Two sources for one program, the first of CUDA.
