@@ -99,3 +99,44 @@ fn pipes_and_endless_devices_stop_nothing() {
         assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be read"), "{path}: {output:?}");
     }
 }
+
+/// Debug information may be split over files that the object names, or that lie beside it.
+#[test]
+fn further_files_of_debug_information_stop_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = |name: &str| folder.path().join(name);
+    std::fs::write(inside("x.c"), "int main(void) { return 0; }\n").unwrap();
+    let tool = |program: &str, arguments: &[&str]| {
+        let status = Command::new(program).current_dir(folder.path()).args(arguments).status().unwrap();
+        assert!(status.success(), "{program} {arguments:?}");
+    };
+    tool("gcc", &["-g", "-gsplit-dwarf", "-c", "x.c", "-o", "x.o"]);
+    tool("gcc", &["x.o", "-o", "x"]);
+    assert!(inside("x.dwo").exists());
+    let bytes = trace(&demo::table("/a.cu"), |trace| {
+        trace.event(Event::Object { id: 0, path: inside("x").to_str().unwrap().to_owned(), build_id: Vec::new() });
+        trace.event(Event::Path { id: 1, frames: vec![PathFrame { object: 0, offset: 0x1130 }] });
+    });
+    let cannot = |name: &str| {
+        let output = sim(folder.path(), &bytes, &[]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        assert_eq!(told.contains(&format!("{name}: not a regular file")), !name.is_empty(), "{told}");
+    };
+    cannot("");
+    for name in ["x.dwo", "x.dwp"] {
+        _ = std::fs::remove_file(inside(name));
+        let path = CString::new(inside(name).to_str().unwrap()).unwrap();
+        // SAFETY: a terminated path of our own.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        cannot(name);
+        std::fs::remove_file(inside(name)).unwrap();
+    }
+    // What would fill memory: 8 MiB of zeros, that claim to be debug information, packed.
+    std::fs::write(inside("zeros"), vec![0; 8 << 20]).unwrap();
+    tool("objcopy", &["--add-section", ".debug_str=zeros", "/bin/true", "x"]);
+    tool("objcopy", &["--compress-debug-sections=zlib", "x"]);
+    assert!(std::fs::metadata(inside("x")).unwrap().len() < 1 << 17);
+    let output = sim(folder.path(), &bytes, &[]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("64 times the size"), "{output:?}");
+}

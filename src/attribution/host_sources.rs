@@ -87,11 +87,11 @@ fn producer<'a>(unit: gimli::UnitRef<'_, Slice<'a>>) -> Option<Cow<'a, str>> {
     Some(unit.attr_string(value).ok()?.to_string_lossy())
 }
 
-fn endian_of<'a>(object: &impl object::Object<'a>) -> RunTimeEndian {
+pub(super) fn endian_of<'a>(object: &impl object::Object<'a>) -> RunTimeEndian {
     if object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big }
 }
 
-fn section_of<'a>(object: &impl object::Object<'a>, id: gimli::SectionId) -> Result<Cow<'a, [u8]>, Error> {
+pub(super) fn section_of<'a>(object: &impl object::Object<'a>, id: gimli::SectionId) -> Result<Cow<'a, [u8]>, Error> {
     Ok(match object.section_by_name(id.name()) {
         Some(section) => section.uncompressed_data()?,
         None => Cow::Borrowed(&[]),

@@ -3,6 +3,7 @@
 
 mod allocations;
 mod contexts;
+mod debug_files;
 mod host_sources;
 mod modules;
 mod symbols;

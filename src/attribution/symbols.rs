@@ -8,6 +8,7 @@ use object::read::ReadCache;
 use warpline_format::event::{INTERPRETED, InterpretedFrame, PathFrame};
 use warpline_format::visible;
 
+use super::debug_files;
 use super::host_sources::{self, HostSources};
 use crate::named_files;
 
@@ -87,7 +88,8 @@ impl Symbolizer {
                     return Loaded::Missing;
                 }
             };
-            match addr2line::Loader::new(path) {
+            let checked = debug_files::check(Path::new(path), MAX_OBJECT_BYTES);
+            match checked.and_then(|()| addr2line::Loader::new(path)) {
                 Ok(loader) => Loaded::Ready { loader: Box::new(loader), fits },
                 Err(error) => {
                     problems.push(format!("{path} has no readable debug information: {error}"));
