@@ -175,6 +175,11 @@ fn accesses_through_null_that_the_compiler_knows_are_reported() {
             "atomic",
             "one_lane",
             "shared_or_null",
+            "zeroed",
+            "cleared",
+            "assigned",
+            "partly",
+            "table",
             "given",
         ] {
             let (outcome, document, _) = profiled(&folder, &executable, &[], &[kernel]);

@@ -83,6 +83,50 @@ __global__ void shared_or_null(int *out)
     out[0] = *pointer;
 }
 
+struct Lists {
+    int count;
+    int *first;
+    int *second;
+};
+
+__global__ void zeroed(int *out)
+{
+    Lists lists;
+    memset(&lists, 0, sizeof lists);
+    out[threadIdx.x] = lists.second[threadIdx.x]; // bad zeroed
+}
+
+struct Cleared : Lists {
+    __device__ void clear() { memset(this, 0, sizeof *this); }
+};
+
+__global__ void cleared(int *out)
+{
+    Cleared lists;
+    lists.clear();
+    out[threadIdx.x] = lists.second[threadIdx.x + 1]; // bad cleared
+}
+
+__global__ void assigned(int *out)
+{
+    Lists lists;
+    lists = Lists();
+    out[threadIdx.x] = lists.first[3]; // bad assigned
+}
+
+__global__ void partly(int *out)
+{
+    Lists lists = {4, nullptr, nullptr};
+    out[threadIdx.x] = lists.second[lists.count]; // bad partly
+}
+
+__constant__ const Lists tables[2] = {{1, nullptr, nullptr}, {2, nullptr, nullptr}};
+
+__global__ void table(int *out)
+{
+    out[threadIdx.x] = tables[1].second[3]; // bad table
+}
+
 __global__ void given(int *pointer)
 {
     pointer[threadIdx.x] = 1; // bad given
@@ -107,6 +151,11 @@ int main(int count, char **names)
     RUN(atomic, out)
     RUN(one_lane, out)
     RUN(shared_or_null, out)
+    RUN(zeroed, out)
+    RUN(cleared, out)
+    RUN(assigned, out)
+    RUN(partly, out)
+    RUN(table, out)
     RUN(given, nullptr)
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     return 0;
