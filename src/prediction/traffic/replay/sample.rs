@@ -24,6 +24,9 @@ const FILLING: f64 = 16.0;
 const SMS: u64 = 6;
 /// SMs that are looked at where no block so far loaded anything.
 const MOST_SMS: u64 = 96;
+/// Generations of resident blocks that an SM runs at least: those that begin together share more of L1 than those behind them, which
+/// begin one after the other.
+const LEAST_GENERATIONS: usize = 2;
 /// Blocks that are dealt out to SMs.
 const DEALT: u64 = 3_000;
 /// Generations of resident blocks that are dealt out where the grid has more blocks than [`DEALT`].
@@ -86,7 +89,7 @@ pub fn replay(
         for mut blocks in lists {
             // Whole generations, as many as are affordable.
             let generations = (MOST / pieces_of_generation).max(1.0) as usize;
-            blocks.truncate(generations.max(1 + usize::from(warm)).saturating_mul(resident as usize));
+            blocks.truncate(generations.max(LEAST_GENERATIONS).saturating_mul(resident as usize));
             let warm = if warm { (resident as usize).min(blocks.len() - 1) } else { 0 };
             let mut one =
                 Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);
@@ -98,7 +101,7 @@ pub fn replay(
             counted[warm..].iter().for_each(|one| found.counted.add(one));
             found.by_access.iter_mut().zip(&one.by_access).for_each(|(sum, one)| sum.add(one));
             found.blocks.extend(&blocks[warm..]);
-            found.whole &= whole && share >= 1.0;
+            found.whole &= whole && code.left_out == 0.0;
             if served + took > ENOUGH {
                 break;
             }
