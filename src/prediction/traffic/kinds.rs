@@ -150,17 +150,9 @@ mod tests {
             terms.sort_unstable();
             let least = |axis| Truth::AtLeast(Form { constant: -inner, terms: index(axis, 1).to_vec() });
             let inside = Truth::All(vec![least(0), least(1)]);
-            let accesses: Vec<Affine> = far.iter().enumerate().map(|(number, (x, y))| Affine {
-                form: Form { constant: 4096 * 64 + 4 * x + row * y, terms: terms.clone() },
-                condition: if number % 2 == 0 { inside.clone() } else { Truth::Known(true) },
-                bytes: 4,
-                allocation: 0,
-                loads: true,
-                stores: false,
-                atomic: false,
-                past_l1: false,
-                counters: Vec::new(),
-                sectors: 0.0,
+            let accesses: Vec<Affine> = far.iter().enumerate().map(|(number, (x, y))| {
+                let condition = if number % 2 == 0 { inside.clone() } else { Truth::Known(true) };
+                Affine::load(Form { constant: 4096 * 64 + 4 * x + row * y, terms: terms.clone() }, condition, 4)
             }).collect();
             let capacity = Capacity { l1: 1024.0, l2: 1024.0, sms: 4, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
             let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();

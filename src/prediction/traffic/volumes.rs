@@ -129,6 +129,23 @@ pub fn boxes(first: u64, end: u64, grid: [u32; 3]) -> Vec<[(i64, i64); 3]> {
 }
 
 impl Affine {
+    /// A load of the first allocation, outside loops.
+    #[cfg(test)]
+    pub(super) fn load(form: Form, condition: Truth, bytes: u32) -> Affine {
+        Affine {
+            form,
+            condition,
+            bytes,
+            allocation: 0,
+            loads: true,
+            stores: false,
+            atomic: false,
+            past_l1: false,
+            counters: Vec::new(),
+            sectors: 0.0,
+        }
+    }
+
     /// L2 has to have what it touches.
     pub fn reads(&self) -> bool {
         self.loads || self.atomic
@@ -442,18 +459,7 @@ mod tests {
         let threads = (0..).zip(factors);
         let blocks = (THREADS..).zip(factors.iter().zip(block).map(|(factor, size)| factor * size));
         let terms = threads.chain(blocks).filter(|term| term.1 != 0).collect();
-        Affine {
-            form: Form { constant, terms },
-            condition,
-            bytes,
-            allocation: 0,
-            loads: true,
-            stores: false,
-            atomic: false,
-            past_l1: false,
-            counters: Vec::new(),
-            sectors: 0.0,
-        }
+        Affine::load(Form { constant, terms }, condition, bytes)
     }
 
     fn sectors(accesses: &[Affine], block: [i64; 3], grid: [i64; 3], blocks: std::ops::Range<u64>) -> f64 {
@@ -541,17 +547,9 @@ mod tests {
                     .collect(),
             };
             let inside = Form { constant: width - 1 - edge, terms: vec![(0, -1), (THREADS, -tx)] };
-            let accesses = far.into_iter().map(|(x, y, z, guarded)| Affine {
-                form: form(x, y, z),
-                condition: if guarded { Truth::AtLeast(inside.clone()) } else { Truth::Known(true) },
-                bytes: bytes as u32,
-                allocation: 0,
-                loads: true,
-                stores: false,
-                atomic: false,
-                past_l1: false,
-                counters: Vec::new(),
-                sectors: 0.0,
+            let accesses = far.into_iter().map(|(x, y, z, guarded)| {
+                let condition = if guarded { Truth::AtLeast(inside.clone()) } else { Truth::Known(true) };
+                Affine::load(form(x, y, z), condition, bytes as u32)
             });
             let extents = [tx, ty, tz].into_iter().chain([1; THREADS - 3]).chain([bx, by, bz]);
             let bounds = extents.map(|extent| (0, extent - 1)).collect();

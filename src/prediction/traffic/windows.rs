@@ -3,8 +3,6 @@
 //! What it shares with a window of earlier runs only grows with the window. So where two windows share as much, those between them
 //! do, and need no count: of a stencil, only the windows that reach a row or a plane back are looked at.
 
-use smallvec::SmallVec;
-
 use super::curves;
 use super::flow::{Flow, LINE, SECTOR};
 use super::volumes::{Family, boxes};
@@ -24,7 +22,7 @@ pub(super) struct Run {
 /// there first; what it finds is the same without.
 #[derive(Debug, Default)]
 pub(super) struct Hints {
-    forgotten: SmallVec<[usize; 2]>,
+    forgotten: Vec<usize>,
     reads: Vec<usize>,
     stores: Vec<usize>,
 }
@@ -66,7 +64,7 @@ impl Flow<'_> {
             self.overlap(|family| family.stores, stores.sectors, (windows[number], first, end))
         });
         if last > 0 {
-            *hints = Hints { forgotten: [last - 1, last].into(), reads: steps(&of_reads), stores: steps(&of_stores) };
+            *hints = Hints { forgotten: vec![last - 1, last], reads: steps(&of_reads), stores: steps(&of_stores) };
         }
         let (mut kept_reads, mut kept_stores) = (0.0, 0.0);
         for number in 1..=last {

@@ -71,18 +71,7 @@ mod tests {
     use crate::prediction::form::{Form, Truth};
 
     fn access(counters: &[Index]) -> Affine {
-        Affine {
-            form: Form::number(0),
-            condition: Truth::Known(true),
-            bytes: 4,
-            allocation: 0,
-            loads: true,
-            stores: false,
-            atomic: false,
-            past_l1: false,
-            counters: counters.to_vec(),
-            sectors: 0.0,
-        }
+        Affine { counters: counters.to_vec(), ..Affine::load(Form::number(0), Truth::Known(true), 4) }
     }
 
     #[test]

@@ -152,18 +152,9 @@ mod tests {
         let launch = Launch::new([32, 1, 1], [96, 1, 1], BTreeMap::new());
         let bounds =
             Bounds(launch.indices.into_iter().chain(launch.grid).map(|size| (0, i64::from(size) - 1)).collect());
-        let access = Affine {
-            form: Form { constant: 1 << 20, terms: vec![(0, 4), (block(0), 128)] },
-            condition: Truth::AtLeast(Form { constant: -84, terms: vec![(block(0), 1)] }),
-            bytes: 4,
-            allocation: 0,
-            loads: true,
-            stores: false,
-            atomic: false,
-            past_l1: false,
-            counters: Vec::new(),
-            sectors: 48.0,
-        };
+        let form = Form { constant: 1 << 20, terms: vec![(0, 4), (block(0), 128)] };
+        let condition = Truth::AtLeast(Form { constant: -84, terms: vec![(block(0), 1)] });
+        let access = Affine::load(form, condition, 4);
         let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
         let capacity =
             Capacity { l1: 1024.0, l2: 1024.0, sms: 108, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };

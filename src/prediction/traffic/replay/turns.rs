@@ -151,6 +151,7 @@ impl BlockTurns for WarpTurns<'_, '_> {
         self.last = Some(Last { linear, at, stretches, number });
         &self.turns[number]
     }
+
     fn are_alike(&mut self, blocks: Range<u64>) -> bool {
         if self.classes.iter().any(Option::is_none) {
             return false;
