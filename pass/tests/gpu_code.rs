@@ -4,6 +4,7 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use warpline_format::gpu::{COUNTED_SUFFIX, FINISH_KERNEL, HOOKED_SUFFIX, is_counted};
@@ -126,6 +127,8 @@ fn assembles(source: &Path, processors: &[&str]) {
             assert!(text.contains(&format!(".entry {kernel}{COUNTED_SUFFIX}(")), "{kernel}");
         }
         assert!(text.contains(&format!(".entry {FINISH_KERNEL}(")));
+        let generic = generic_reads_of_parameters(&text);
+        assert!(generic.is_empty(), "{}: {generic:?}", source.display());
         // Every hook was inlined: nothing of theirs is called, and their four parameters reach no stack.
         assert!(!text.contains("__warpline_gpu_"), "{}: a hook was not inlined", source.display());
         // A CUDA 13 toolkit of the machine's own comes without the older ptxas that the pinned wheels have.
@@ -149,6 +152,65 @@ fn assembles(source: &Path, processors: &[&str]) {
                 original.registers, hooked.registers, counted.registers
             );
         }
+    }
+}
+
+/// Lines that read parameter space at the *generic* address of a parameter or at what was computed from it: valid to ptxas, and
+/// something else than the parameter on a GPU.
+fn generic_reads_of_parameters(ptx: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut generic: BTreeSet<String> = BTreeSet::new();
+    for line in ptx.lines() {
+        let line = line.trim().trim_end_matches(';');
+        if line.contains(".entry ") || line.contains(".func ") {
+            generic.clear();
+        }
+        let registers = |text: &str| -> Vec<String> {
+            let pieces = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '%'));
+            pieces.filter(|piece| piece.starts_with('%')).map(str::to_owned).collect()
+        };
+        let Some((operation, operands)) = line.split_once(char::is_whitespace) else { continue };
+        let Some((target, sources)) = operands.split_once(',') else { continue };
+        let from_generic = registers(sources).iter().any(|register| generic.contains(register));
+        if operation.starts_with("ld.param") {
+            if from_generic {
+                wrong.push(line.to_owned());
+            }
+        } else if operation.starts_with("cvta.param")
+            || from_generic && ["add.", "mov.", "mad.", "or."].iter().any(|some| operation.starts_with(some))
+        {
+            generic.extend(registers(target));
+        }
+    }
+    wrong
+}
+
+/// Structures passed by value, as a GPU takes them: found wrong on an H100, where the parameter's generic address was read as one of
+/// parameter space.
+#[test]
+fn parameters_passed_by_value_are_read_from_parameter_space() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("by_value.cu");
+    let text = "struct Weights { double centre, around[4]; };\n\
+                struct Arrays { float *x, *y; };\n\
+                __global__ void sum(double *out, int n, Weights weights) {\n\
+                    int i = threadIdx.x;\n\
+                    if (i < n) out[i] = weights.centre + weights.around[i & 3];\n\
+                }\n\
+                __global__ void move(Arrays all, int n) { int i = threadIdx.x; if (i < n) all.x[i] += all.y[i]; }\n\
+                __global__ void kept(Weights weights, const Weights **out) { *out = &weights; }\n\
+                __global__ void changed(Weights weights, double *out) { weights.around[threadIdx.x & 3] += 1; *out = weights.around[2]; }\n";
+    std::fs::write(&source, text).expect("a file");
+    let context = Context::create();
+    let (module, table) = hooked(&context, &source, &[]);
+    let code = instrument(&module, &table).expect("instrumentation");
+    assert_eq!(code.kernels.len(), 4);
+    for processor in PROCESSORS {
+        let ptx = emit_ptx(&code, processor).expect("PTX");
+        let text = String::from_utf8_lossy(&ptx);
+        assert!(text.contains("ld.param"));
+        assert_eq!(generic_reads_of_parameters(&text), Vec::<String>::new(), "{processor}");
+        assembler().assemble(processor, &ptx).expect("ptxas");
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod assemble;
 mod build;
+mod by_value;
 mod emulate;
 mod hint;
 mod instrument;
@@ -114,5 +115,6 @@ pub fn emit_ptx(module: &Instrumented<'_>, processor: &str) -> Result<Vec<u8>, G
     let copy: Module<'_> = module.module.clone();
     machine.adopt(&copy);
     names::spell(&copy);
+    by_value::cast(&copy);
     Ok(machine.emit_assembly(&copy)?)
 }
