@@ -31,11 +31,16 @@ impl LaunchShape {
     }
 }
 
+/// Most records of an SM that wait for a place (1.3 MB). A block that has no place by then pushes another out.
+const MOST_HELD: usize = 4096;
+
 /// Writes the items of one launch.
 #[derive(Debug)]
 pub struct ItemWriter {
     shape: LaunchShape,
     places: Vec<Places>,
+    /// By SM: records of blocks that wait for a place, in their order.
+    held: Vec<Vec<(Record, [u64; 32])>>,
     items: Vec<u8>,
     /// Slot whose turn is open, and where its head lies.
     turn: Option<(u32, usize)>,
@@ -46,7 +51,8 @@ impl ItemWriter {
     /// A writer for a launch that has just begun.
     pub fn new(shape: LaunchShape) -> ItemWriter {
         let places = vec![Places::new(shape.resident, shape.threads); shape.sms as usize];
-        ItemWriter { shape, places, items: Vec::new(), turn: None, addresses: Vec::with_capacity(32) }
+        let held = vec![Vec::new(); shape.sms as usize];
+        ItemWriter { shape, places, held, items: Vec::new(), turn: None, addresses: Vec::with_capacity(32) }
     }
 
     /// Number of the launch.
@@ -93,7 +99,14 @@ impl ItemWriter {
             return;
         }
         let Some(places) = self.places.get_mut(sm) else { return };
-        let (place, new) = places.of(record.block);
+        let Some((place, new)) = places.of(record.block) else {
+            self.held[sm].push((*record, *lanes));
+            if self.held[sm].len() > MOST_HELD {
+                self.places[sm].evict();
+                self.release(sm, translator);
+            }
+            return;
+        };
         let warps = self.shape.warps();
         let first = (sm as u32 * self.shape.resident + place) * warps;
         if new {
@@ -102,7 +115,9 @@ impl ItemWriter {
             self.items.extend_from_slice(&record.block.to_le_bytes());
         }
         if record.kind == Kind::Exit {
-            self.places[sm].leave(place, record.mask.count_ones());
+            if self.places[sm].leave(place, record.mask.count_ones()) && !self.held[sm].is_empty() {
+                self.release(sm, translator);
+            }
             return;
         }
         let slot = first + record.warp.min(warps - 1);
@@ -116,6 +131,23 @@ impl ItemWriter {
             Kind::Call => self.word(head_of(access::Kind::Call, record.site), record.mask),
             Kind::Return => self.word(head_of(access::Kind::Return, 0), 0),
             _ => self.access(record, lanes, translator),
+        }
+    }
+
+    /// Writes what waited for a place, as far as there is one now.
+    fn release(&mut self, sm: usize, translator: &mut Translator<'_>) {
+        for (record, lanes) in std::mem::take(&mut self.held[sm]) {
+            self.record(sm, &record, &lanes, translator);
+        }
+    }
+
+    /// Writes all that waits: no block will leave its place any more.
+    pub fn finish(&mut self, translator: &mut Translator<'_>) {
+        for sm in 0..self.held.len() {
+            while !self.held[sm].is_empty() {
+                self.places[sm].evict();
+                self.release(sm, translator);
+            }
         }
     }
 
@@ -272,6 +304,62 @@ mod tests {
         ];
         assert_eq!(seen, expected);
         assert!(writer.take().is_empty());
+    }
+
+    fn starts_of(items: &[u8]) -> Vec<(u64, u32)> {
+        let starts = Items::new(items).filter_map(|item| match item.unwrap() {
+            Item::BlockStart { slot, block, .. } => Some((block, slot)),
+            _ => None,
+        });
+        starts.collect()
+    }
+
+    /// As an H100 does: a third block begins on the registers of warps that have ended, before the first block's last warp has.
+    #[test]
+    fn a_block_that_begins_before_anothers_last_warp_ends_waits_for_its_place() {
+        let map = AddressMap::default();
+        let mut translator = Translator::new(&map);
+        let mut writer = ItemWriter::new(shape());
+        let mut send = |kind: Kind, block: u64, warp: u32| {
+            writer.record(0, &record(kind, block, warp, u32::MAX, 0x7000 + block), &[0; 32], &mut translator);
+        };
+        for (block, warp) in [(1, 0), (1, 1), (2, 0), (2, 1)] {
+            send(Kind::Uniform, block, warp);
+        }
+        send(Kind::Exit, 1, 0);
+        send(Kind::Exit, 2, 0);
+        send(Kind::Uniform, 3, 0);
+        send(Kind::Uniform, 1, 1);
+        send(Kind::Uniform, 3, 1);
+        send(Kind::Exit, 3, 0);
+        send(Kind::Exit, 1, 1);
+        send(Kind::Uniform, 3, 1);
+        send(Kind::Exit, 3, 1);
+        send(Kind::Uniform, 4, 0);
+        let items = writer.take();
+        assert_eq!(starts_of(&items), [(1, 0), (2, 2), (3, 0), (4, 0)]);
+        assert_eq!(lanes_of(&items).len(), 32 * 9);
+        assert_eq!(writer.evicted(), 0);
+    }
+
+    #[test]
+    fn what_waits_for_a_place_that_nobody_leaves_is_written_at_the_end() {
+        let map = AddressMap::default();
+        let mut translator = Translator::new(&map);
+        let mut writer = ItemWriter::new(shape());
+        for block in 0..5 {
+            writer.record(0, &record(Kind::Uniform, block, 0, 1, 0), &[0; 32], &mut translator);
+        }
+        assert_eq!(starts_of(&writer.take()).len(), 2);
+        writer.finish(&mut translator);
+        let items = writer.take();
+        assert_eq!(starts_of(&items).iter().map(|start| start.0).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(writer.evicted(), 3);
+        // However long it waits, it takes little room.
+        for turn in 0..3 * MOST_HELD as u64 {
+            writer.record(0, &record(Kind::Uniform, 9, 0, 1, turn), &[0; 32], &mut translator);
+        }
+        assert!(lanes_of(&writer.take()).len() > MOST_HELD);
     }
 
     #[test]

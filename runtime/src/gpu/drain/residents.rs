@@ -1,6 +1,7 @@
 //! Which block sits in which place of an SM, found from the records alone: a block takes a place with its first
-//! record and leaves it when all its threads have left the kernel. A GPU starts no block on an SM before another's
-//! last warp is gone, and a ring keeps the order of its SM, so the places suffice.
+//! record and leaves it when all its threads have left the kernel. An SM gives a warp's registers away when that warp ends, so
+//! a block may begin while another's last warps still run (measured on an H100: 20 of the 1024 blocks of a vector
+//! addition): for a moment there are more blocks than places, and the new one waits for its place here.
 
 /// A block in a place.
 #[derive(Clone, Copy, Debug)]
@@ -8,8 +9,6 @@ struct Resident {
     block: u64,
     /// Threads that have not left the kernel.
     threads: u32,
-    /// When it last sent a record.
-    used: u64,
 }
 
 /// The places of one SM for one launch.
@@ -18,7 +17,6 @@ pub struct Places {
     places: Vec<Option<Resident>>,
     threads: u32,
     last: usize,
-    time: u64,
     /// Blocks that were pushed out although they had not ended: their later records start them anew.
     pub evicted: u64,
 }
@@ -26,49 +24,47 @@ pub struct Places {
 impl Places {
     /// `resident` places for blocks of `threads` threads.
     pub fn new(resident: u32, threads: u32) -> Places {
-        Places { places: vec![None; resident.max(1) as usize], threads, last: 0, time: 0, evicted: 0 }
+        Places { places: vec![None; resident.max(1) as usize], threads, last: 0, evicted: 0 }
     }
 
-    /// The place of a block, and whether it has just taken it.
+    /// The place of a block, and whether it has just taken it; `None` while others have all places.
     #[inline]
-    pub fn of(&mut self, block: u64) -> (u32, bool) {
-        self.time += 1;
-        if let Some(resident) = &mut self.places[self.last]
-            && resident.block == block
-        {
-            resident.used = self.time;
-            return (self.last as u32, false);
+    pub fn of(&mut self, block: u64) -> Option<(u32, bool)> {
+        if self.places[self.last].is_some_and(|resident| resident.block == block) {
+            return Some((self.last as u32, false));
         }
         self.search(block)
     }
 
-    fn search(&mut self, block: u64) -> (u32, bool) {
+    fn search(&mut self, block: u64) -> Option<(u32, bool)> {
         let known = self.places.iter().position(|place| place.is_some_and(|resident| resident.block == block));
         if let Some(place) = known {
-            if let Some(resident) = &mut self.places[place] {
-                resident.used = self.time;
-            }
             self.last = place;
-            return (place as u32, false);
+            return Some((place as u32, false));
         }
-        let free = self.places.iter().position(Option::is_none).unwrap_or_else(|| {
-            self.evicted += 1;
-            let oldest = self.places.iter().enumerate().min_by_key(|(_, place)| place.map(|resident| resident.used));
-            oldest.map_or(0, |(place, _)| place)
-        });
-        self.places[free] = Some(Resident { block, threads: self.threads, used: self.time });
+        let free = self.places.iter().position(Option::is_none)?;
+        self.places[free] = Some(Resident { block, threads: self.threads });
         self.last = free;
-        (free as u32, true)
+        Some((free as u32, true))
     }
 
-    /// Lanes of a block leave the kernel.
-    pub fn leave(&mut self, place: u32, lanes: u32) {
+    /// Lanes of a block leave the kernel; whether that frees its place.
+    pub fn leave(&mut self, place: u32, lanes: u32) -> bool {
         let entry = &mut self.places[place as usize];
         if let Some(resident) = entry {
             resident.threads = resident.threads.saturating_sub(lanes);
             if resident.threads == 0 {
                 *entry = None;
             }
+        }
+        entry.is_none()
+    }
+
+    /// Frees the place of the block with the fewest threads left.
+    pub fn evict(&mut self) {
+        let left = |place: &Option<Resident>| place.map_or(u32::MAX, |resident| resident.threads);
+        if let Some(place) = self.places.iter_mut().min_by_key(|place| left(place)) {
+            self.evicted += u64::from(place.take().is_some());
         }
     }
 }
@@ -80,26 +76,29 @@ mod tests {
     #[test]
     fn a_place_is_free_when_all_threads_have_left() {
         let mut places = Places::new(2, 64);
-        assert_eq!(places.of(10), (0, true));
-        assert_eq!(places.of(11), (1, true));
-        assert_eq!(places.of(10), (0, false));
-        places.leave(0, 32);
-        assert_eq!(places.of(10), (0, false));
-        places.leave(0, 16);
-        places.leave(0, 16);
-        assert_eq!(places.of(12), (0, true));
-        assert_eq!(places.of(11), (1, false));
+        assert_eq!(places.of(10), Some((0, true)));
+        assert_eq!(places.of(11), Some((1, true)));
+        assert_eq!(places.of(10), Some((0, false)));
+        assert!(!places.leave(0, 32));
+        assert_eq!(places.of(10), Some((0, false)));
+        assert!(!places.leave(0, 16));
+        assert!(places.leave(0, 16));
+        assert_eq!(places.of(12), Some((0, true)));
+        assert_eq!(places.of(11), Some((1, false)));
         assert_eq!(places.evicted, 0);
     }
 
     #[test]
-    fn without_an_end_the_block_silent_for_longest_goes() {
-        let mut places = Places::new(2, 32);
+    fn a_block_that_finds_no_place_waits_or_pushes_out_the_one_nearest_its_end() {
+        let mut places = Places::new(2, 64);
         places.of(1);
         places.of(2);
-        places.of(1);
-        assert_eq!(places.of(3), (1, true));
-        assert_eq!(places.of(1), (0, false));
+        places.leave(1, 32);
+        assert_eq!(places.of(3), None);
+        assert_eq!(places.of(2), Some((1, false)));
+        places.evict();
+        assert_eq!(places.of(3), Some((1, true)));
+        assert_eq!(places.of(1), Some((0, false)));
         assert_eq!(places.evicted, 1);
     }
 }

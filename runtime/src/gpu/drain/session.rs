@@ -386,13 +386,14 @@ impl<'s> Drain<'s> {
 
     fn end(&mut self, slot: usize, end: LaunchEnd) {
         let Some((mut writer, _)) = self.writers[slot].take() else { return };
+        writer.finish(&mut self.translator);
         if !writer.is_empty() {
             let items = writer.take();
             self.session.output.batch(writer.launch(), &items);
         }
         if writer.evicted() != 0 {
             crate::output::message::note(&format!(
-                "launch {}: {} blocks left their SM without ending; they count as new blocks when they came back",
+                "launch {}: {} blocks left their SM without having ended; what they did later counts as new blocks",
                 end.id,
                 writer.evicted()
             ));
