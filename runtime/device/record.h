@@ -116,6 +116,7 @@ WARPLINE_INLINE void send_hinted(const Target& target, u64 who, u32 space_site, 
     }
     position = W::broadcast64(mask, position, first);
     if (position != NO_ROOM) W::scatter64(mask, ring.data, position + 16, ring.capacity - 1, address | MARK);
+    W::reconverge(mask);
 }
 
 // A request with any addresses.
@@ -152,12 +153,14 @@ WARPLINE_INLINE void send_access(const Target& target, u64 who, u32 space_site, 
         }
     }
     position = W::broadcast64(mask, position, first);
-    if (position == NO_ROOM) return;
-    if (deltas) {
-        W::scatter32(mask, ring.data, position + 24, ring.capacity - 1, low + 0x80000000u);
-    } else {
-        W::scatter64(mask, ring.data, position + 16, ring.capacity - 1, address | MARK);
+    if (position != NO_ROOM) {
+        if (deltas) {
+            W::scatter32(mask, ring.data, position + 24, ring.capacity - 1, low + 0x80000000u);
+        } else {
+            W::scatter64(mask, ring.data, position + 16, ring.capacity - 1, address | MARK);
+        }
     }
+    W::reconverge(mask);
 }
 
 }  // namespace warpline

@@ -11,6 +11,12 @@ use warpline_runtime::gpu::drain::wire::{
     SLOT_BITS, SLOTS, Ticket,
 };
 
+/// Checks that the hook just called left its lanes together.
+fn together(mask: u32) {
+    // SAFETY: no arguments.
+    assert_eq!(unsafe { (producer().together)() }, mask, "lanes go on apart behind a hook");
+}
+
 /// Rings in ordinary memory.
 struct Rings {
     target: Target,
@@ -53,7 +59,8 @@ impl Rings {
 
     fn access(&self, sm: u32, who: u64, site: u32, mask: u32, addresses: &[u64; 32]) {
         // SAFETY: as `wire.h` asks for; 1 is global memory.
-        unsafe { (producer().access)(&raw const self.target, sm, who, 1 << 24 | site, mask, addresses.as_ptr()) }
+        unsafe { (producer().access)(&raw const self.target, sm, who, 1 << 24 | site, mask, addresses.as_ptr()) };
+        together(mask);
     }
 }
 
@@ -177,6 +184,7 @@ fn a_hint_gives_the_same_lanes_whether_it_is_right_or_not() {
         let who = who(number, number & 31, number & 63);
         // SAFETY: as `wire.h` asks for.
         unsafe { (producer().hinted)(&raw const rings.target, 0, who, 1 << 24 | 9, mask, addresses.as_ptr(), stride) };
+        together(mask);
         let Next::Record(record) = reader.read_next() else { panic!("record {number} has not arrived") };
         assert_eq!(lanes(&record, reader.lanes()), expected(mask, &addresses), "{number}, stride {stride}: {record:?}");
         assert_eq!((record.site, record.space), (9, 1));
@@ -206,6 +214,7 @@ fn a_right_hint_and_marks_take_32_bytes() {
     for kind in [Kind::Barrier, Kind::Call, Kind::Return, Kind::Exit] {
         // SAFETY: as above.
         unsafe { (producer().mark)(&raw const rings.target, 0, who(5, 3, 1), kind as u32, 77, 0xff) };
+        together(0xff);
         let Next::Record(record) = reader.read_next() else { panic!("not arrived") };
         assert_eq!((record.kind, record.site, record.mask), (kind, 77, 0xff));
     }

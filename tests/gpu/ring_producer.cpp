@@ -46,6 +46,9 @@ void wl_count(u64* cell, u32 space, u32 mask, u32 useful, const u64* addresses) 
     }
 }
 
+// The lanes that this thread's last hook left together.
+u32 wl_together() { return HostWarp::together; }
+
 void wl_mark(const Target* target, u32 sm, u64 who, u32 kind, u32 site, u32 mask) {
     HostWarp::current_sm = sm;
     send_short<HostWarp>(ring_of<HostWarp>(*target), head(kind, 0, site), mask, who, MARK, MARK);

@@ -73,7 +73,10 @@ struct HostWarp {
     static u32 lowest(u32 mask) { return (u32)__builtin_ctz(mask); }
     static u32 highest(u32 mask) { return 31u - (u32)__builtin_clz(mask); }
     static u32 count(u32 mask) { return (u32)__builtin_popcount(mask); }
-    static bool elected(u32) { return true; }
+    static bool elected(u32) {
+        together = 0;
+        return true;
+    }
     static u32 shuffle(u32, const L32& value, u32 from) { return value.v[from]; }
     static u64 shuffle64(u32, const L64& value, u32 from) { return value.v[from]; }
     static u64 broadcast64(u32, u64 value, u32) { return value; }
@@ -131,7 +134,9 @@ struct HostWarp {
     static u64 load_host(const u64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
     static void pause() { std::this_thread::yield(); }
 
-    static void reconverge(u32) {}
+    // Lanes that go on together: none, once one lane alone has done something.
+    static inline thread_local u32 together = 0;
+    static void reconverge(u32 mask) { together = mask; }
     static void store_word(unsigned char* at, u64 value) { __atomic_store_n((u64*)at, value, __ATOMIC_RELAXED); }
     static void store_pair(unsigned char* at, u64 first, u64 second) {
         // The device promises no order between the two: the unkind one.

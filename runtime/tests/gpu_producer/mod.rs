@@ -21,6 +21,7 @@ pub type Layout = unsafe extern "C" fn(*mut u64);
 pub type Access = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64);
 pub type Hinted = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, *const u64, u32);
 pub type Count = unsafe extern "C" fn(*mut u64, u32, u32, u32, *const u64);
+pub type Together = unsafe extern "C" fn() -> u32;
 pub type Mark = unsafe extern "C" fn(*const Target, u32, u64, u32, u32, u32);
 
 /// Its functions.
@@ -30,6 +31,9 @@ pub struct Producer {
     pub hinted: Hinted,
     pub mark: Mark,
     pub count: Count,
+    /// Lanes that the calling thread's last hook left together: those that came, or what follows the hook runs otherwise than
+    /// without it.
+    pub together: Together,
 }
 
 /// Builds and loads the producer's side once.
@@ -62,6 +66,7 @@ pub fn producer() -> &'static Producer {
                 hinted: std::mem::transmute::<*mut c_void, Hinted>(symbol(c"wl_hinted")),
                 mark: std::mem::transmute::<*mut c_void, Mark>(symbol(c"wl_mark")),
                 count: std::mem::transmute::<*mut c_void, Count>(symbol(c"wl_count")),
+                together: std::mem::transmute::<*mut c_void, Together>(symbol(c"wl_together")),
             };
             std::fs::remove_file(&library).expect("the file is ours");
             loaded
