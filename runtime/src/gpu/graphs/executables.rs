@@ -108,6 +108,8 @@ pub(in crate::gpu) fn counted() -> bool {
 /// A graph was made executable.
 pub fn instantiated(executable: ExecutableHandle, graph: GraphHandle, flags: c_ulonglong) {
     let made = match (real(), graph_functions()) {
+        // Nothing is recorded (WARPLINE=0), so a graph may run as it is without a word.
+        _ if !lock().is_some_and(|runtime| runtime.trace.is_on()) => Ok(None),
         (Some(real), Some(functions)) => make(real, functions, graph, flags),
         _ => Err(TwinError::OldRuntime),
     };
