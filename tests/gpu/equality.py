@@ -12,16 +12,18 @@ COUNTS = (("branches", ("file", "line", "executions", "divergent", "lanes")),
 
 
 def sites(profile):
+    """By place and kernel. Kernels go by name: their numbers are in the order of first launches, which two streams may change."""
+    names = {kernel["id"]: kernel["name"] for kernel in profile["kernels"]}
     found = {}
     for site in profile["sites"]:
-        key = (site["file"].rsplit("/", 1)[-1], site["line"], site["column"], site["op"], site["space"], site["kernel"],
-               site["id"])
+        key = (site["file"].rsplit("/", 1)[-1], site["line"], site["column"], site["op"], site["space"],
+               names.get(site["kernel"], site["kernel"]), site["id"])
         found[key] = site["metrics"]
     return found
 
 
 def counts(profile, what, fields):
-    return [tuple(str(entry[field]) for field in fields) for entry in profile[what]]
+    return sorted(tuple(str(entry[field]) for field in fields) for entry in profile[what])
 
 
 def compare(cpu, gpu):

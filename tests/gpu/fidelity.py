@@ -7,9 +7,9 @@ import subprocess
 STATES = (("kept", "none"), ("flushed", "all"))
 
 
-def count(ncu, metrics, control, program, environment, limit):
-    """What `ncu --csv` prints; None, and why, where it does not count."""
-    command = [ncu, "--csv", "--cache-control", control, "--metrics", metrics, program]
+def count(ncu, metrics, control, program, environment, limit, more=()):
+    """What `ncu --csv` prints; None, and why, where it does not count. Clocks are left as they are: no counter needs them locked."""
+    command = [ncu, "--csv", "--clock-control", "none", "--cache-control", control, *more, "--metrics", metrics, *program]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -13,7 +13,7 @@ def profile(sites, **more):
     found = [{"file": "/src/a.cu", "line": line, "column": 1, "op": "load", "space": "global", "kernel": 0, "id": line,
               "metrics": {"lanes": lanes, "bytes": 4 * lanes, "requests": requests, "sectors": 4, "ideal_sectors": 4,
                           "lines_touched": {}}} for line, lanes, requests in sites]
-    return {"sites": found, "branches": [], "blocks": [], "not_seen": [],
+    return {"sites": found, "kernels": [{"id": 0, "name": "k"}], "branches": [], "blocks": [], "not_seen": [],
             "run": {"complete": True, "dropped_records": 0}, **more}
 
 
@@ -29,6 +29,11 @@ class Equality(unittest.TestCase):
         # Lanes, bytes, and a site that is not there.
         self.assertEqual(len(result["errors"]), 3)
         self.assertEqual(len(result["differences"]), 1)
+
+    def test_kernels_go_by_name(self):
+        other = profile([(1, 32, 1)], kernels=[{"id": 7, "name": "k"}])
+        other["sites"][0]["kernel"] = 7
+        self.assertEqual(equality.compare(profile([(1, 32, 1)]), other)["equal"], 1)
 
     def test_textures_are_seen_on_the_cpu_device_only(self):
         hidden = [{"file": "/src/a.cu", "line": 2, "what": "on a GPU: a texture fetch"}]
@@ -79,9 +84,10 @@ class Fidelity(unittest.TestCase):
             with open(ncu, "w", encoding="utf-8") as file:
                 file.write('#!/bin/sh\necho \'"ID"\' "$@"\n')
             os.chmod(ncu, os.stat(ncu).st_mode | stat.S_IXUSR)
-            text, why = fidelity.count(ncu, "a,b", "all", "/bin/app", dict(os.environ), 10)
-            self.assertEqual((text.strip(), why), ('"ID" --csv --cache-control all --metrics a,b /bin/app', None))
-            text, why = fidelity.count(os.path.join(folder, "none"), "a", "all", "app", dict(os.environ), 10)
+            text, why = fidelity.count(ncu, "a,b", "all", ["/bin/app", "9"], dict(os.environ), 10, ["--x"])
+            self.assertEqual((text.strip(), why), (
+                '"ID" --csv --clock-control none --cache-control all --x --metrics a,b /bin/app 9', None))
+            text, why = fidelity.count(os.path.join(folder, "none"), "a", "all", ["app"], dict(os.environ), 10)
             self.assertIsNone(text)
             self.assertIn("No such file", why)
 
