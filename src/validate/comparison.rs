@@ -95,6 +95,11 @@ fn l2(metrics: &Metrics, of: impl Fn(&LevelMetrics) -> u64) -> Option<u64> {
     metrics.l2.as_ref().map(of)
 }
 
+/// A figure that can be compared only where little of it is still in L2 at the end.
+const DRAM_WRITES: &str = "sectors written to DRAM";
+const STAYING: f64 = 4.0;
+const SECTOR_BYTES: u32 = 32;
+
 type Counter<'a> = &'a dyn Fn(&str) -> Option<f64>;
 
 /// Name, Warpline's figure, counted figure.
@@ -200,7 +205,7 @@ const ROWS: &[Row] = &[
         |counter| Some(Value::Count(counter("dram__sectors_read.sum")?)),
     ),
     (
-        "sectors written to DRAM",
+        DRAM_WRITES,
         |view| Value::Count(view.level(|m| m.dram.map(|dram| dram.write_sectors))),
         |counter| Some(Value::Count(counter("dram__sectors_write.sum")?)),
     ),
@@ -262,7 +267,23 @@ pub fn compare(profile: &Profile, counters: &[KernelCounters]) -> Comparison {
         notes.push("the profile does not have everything: it was filtered, sampled, or ended early".to_owned());
     }
     let kernels = of_kernel.into_iter().map(|(index, rows)| compare_kernel(profile, &profile.kernels[index], &rows));
-    Comparison { kernels: kernels.collect(), notes }
+    let mut kernels: Vec<ComparedKernel> = kernels.collect();
+    let model = profile.run.models.first().and_then(|name| crate::models::find(name).ok()?.hierarchy().ok());
+    let most = model.map_or(0.0, |model| model.l2.bytes() as f64 / f64::from(SECTOR_BYTES));
+    let mut stay = false;
+    for kernel in &mut kernels {
+        let launches = kernel.launches as f64;
+        let stays = |figure: &Compared| figure.metric == DRAM_WRITES && figure.ours < STAYING * most * launches;
+        stay |= kernel.figures.iter().any(&stays);
+        kernel.figures.retain(|figure| !stays(figure));
+    }
+    if stay {
+        notes.push(format!(
+            "{DRAM_WRITES} are not compared for kernels that write less than {STAYING} times what L2 holds: hardware counts \
+             what leaves L2 before the kernel ends, Warpline what will"
+        ));
+    }
+    Comparison { kernels, notes }
 }
 
 fn compare_kernel(profile: &Profile, kernel: &Kernel, rows: &[&KernelCounters]) -> ComparedKernel {
@@ -291,12 +312,13 @@ fn compare_kernel(profile: &Profile, kernel: &Kernel, rows: &[&KernelCounters]) 
     ComparedKernel { kernel: kernel.name.clone(), launches: rows.len() as u64, figures: figures.collect() }
 }
 
-/// A kernel's name without result, name spaces, template arguments and parameters, which demanglers write differently.
+/// A kernel's name without result, name spaces, template arguments and parameters, which demanglers write differently, and without
+/// the constants of a Triton kernel, which counters do not name.
 fn base_name(name: &str) -> &str {
     const UNNAMED: [&str; 2] = ["(anonymous namespace)::", "<unnamed>::"];
     let behind = UNNAMED.iter().filter_map(|unnamed| Some(name.rfind(unnamed)? + unnamed.len())).max().unwrap_or(0);
     let plain = &name[behind..];
-    let plain = plain.split(['<', '(']).next().unwrap_or(plain).trim();
+    let plain = plain.split(['<', '(', '[']).next().unwrap_or(plain).trim();
     let plain = plain.rsplit("::").next().unwrap_or(plain);
     plain.rsplit(' ').next().unwrap_or(plain)
 }
@@ -343,4 +365,22 @@ pub fn summarize(comparisons: &[Comparison]) -> Vec<Summary> {
         })
     });
     rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_go_by_what_all_demanglers_agree_on() {
+        for (name, base) in [
+            ("void ns::copy<float, 4>(float const*, float*)", "copy"),
+            ("(anonymous namespace)::copy(int)", "copy"),
+            ("<unnamed>::copy", "copy"),
+            ("add_tail[BLOCK=1024]", "add_tail"),
+            ("product[BM=32, BN=32, num_warps=2]", "product"),
+        ] {
+            assert_eq!(base_name(name), base, "{name}");
+        }
+    }
 }
