@@ -46,6 +46,7 @@ fn profiner() -> HierarchyConfig {
             line_bytes: 64,
             sector_bytes: 32,
             fill_bytes: 64,
+            misses: Default::default(),
             slices: 1,
             sets: 5632,
             ways: 16,

@@ -95,6 +95,18 @@ pub enum StoreFill {
     Whole,
 }
 
+/// What a miss of L2 is, where one fetches more than a lookup reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum L2Misses {
+    /// A fetch: further sectors of the same request that it brings are hits.
+    #[default]
+    Fetch,
+    /// Each lookup that found its data missing when the request came, as NVIDIA's counters have it. What a fetch brought
+    /// besides is a hit of later requests.
+    Lookup,
+}
+
 /// The L2 cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -105,6 +117,9 @@ pub struct L2Config {
     pub sector_bytes: u32,
     /// Bytes that a miss fetches.
     pub fill_bytes: u32,
+    /// What counts as a miss.
+    #[serde(default)]
+    pub misses: L2Misses,
     /// Slices of a partition.
     pub slices: u32,
     /// Sets of a slice.

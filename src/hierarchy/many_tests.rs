@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use super::array::Replacement;
 use super::array::{Index, Shares};
 use super::coalesce::{Groups, Piece};
-use super::config::{Atomics, Copies, DramConfig, HierarchyConfig, L1Config, L2Config, StoreFill, StorePolicy};
+use super::config::{
+    Atomics, Copies, DramConfig, HierarchyConfig, L1Config, L2Config, L2Misses, StoreFill, StorePolicy,
+};
 use super::dense::DenseLines;
 use super::l1::{L1Outcome, Level1, Origin, RequestQueue, Route};
 use super::l2::{Egress, L2Access, L2Op, L2Outcome, SecondLevel, add};
@@ -98,12 +100,13 @@ proptest! {
 
     #[test]
     fn level_2_serves_many(line_log in 5u32..8, sector_log in 0u32..3, slices in 1u32..4, sets in 1u32..7, ways in prop_oneof![1u32..6, Just(16u32), 17u32..20],
-                           hashed in any::<bool>(), whole in any::<bool>(), wide_fill in any::<bool>(), rare in 0u32..40,
+                           hashed in any::<bool>(), whole in any::<bool>(), wide_fill in any::<bool>(), by_lookup in any::<bool>(), rare in 0u32..40,
                            requests in prop::collection::vec((0u32..1000, 0u32..3, piece()), 1..400)) {
         let line_bytes = 1 << line_log;
         let sector_bytes = line_bytes.min(32 << sector_log);
         let l2 = L2Config {
-            line_bytes, sector_bytes, fill_bytes: if wide_fill { line_bytes } else { sector_bytes }, slices, sets, ways,
+            line_bytes, sector_bytes, fill_bytes: if wide_fill { line_bytes } else { sector_bytes },
+            misses: if by_lookup { L2Misses::Lookup } else { L2Misses::Fetch }, slices, sets, ways,
             index: if hashed { Index::Hashed } else { Index::Linear },
             replacement: Replacement::Lru, partitions: 1,
             store_fill: if whole { StoreFill::Whole } else { StoreFill::Bytes }, copies: Copies::Cold,
@@ -153,7 +156,7 @@ proptest! {
         let first = l1(replacement, store, Atomics::Bypass);
         let sector_bytes = 32 << sector_log;
         let l2 = L2Config {
-            line_bytes: 128, sector_bytes, fill_bytes: sector_bytes, slices: 1, sets: 2, ways: 4, index: Index::Linear,
+            line_bytes: 128, sector_bytes, fill_bytes: sector_bytes, misses: Default::default(), slices: 1, sets: 2, ways: 4, index: Index::Linear,
             replacement: Replacement::Lru, partitions: 1, store_fill: StoreFill::Bytes, copies: Copies::Cold,
         };
         let dram = DramConfig { read_bytes: 32, write_bytes: 32 << grain_log };

@@ -19,7 +19,8 @@ mod traffic;
 pub use array::{Evicted, Index, Placement, Replacement, SectorCache, Shares, TreePlru};
 pub use coalesce::{Coalescer, Groups, Piece, StageCounts, tag_passes};
 pub use config::{
-    Atomics, Copies, DramConfig, HierarchyConfig, L1Config, L1Stages, L2Config, StoreFill, StorePolicy, TlbConfig,
+    Atomics, Copies, DramConfig, HierarchyConfig, L1Config, L1Stages, L2Config, L2Misses, StoreFill, StorePolicy,
+    TlbConfig,
 };
 pub use dense::DenseLines;
 pub use first_level::{FirstLevel, LocalLayout};

@@ -4,7 +4,7 @@
 use super::array::Placement;
 use super::array::Replacement;
 use super::coalesce::Piece;
-use super::config::{Atomics, DramConfig, L1Config, L2Config, StoreFill, StorePolicy};
+use super::config::{Atomics, DramConfig, L1Config, L2Config, L2Misses, StoreFill, StorePolicy};
 use super::l1::{L1Outcome, Route};
 use super::l2::{L2Access, L2Op, L2Outcome};
 
@@ -302,6 +302,8 @@ impl SlowL2 {
     pub(super) fn serve(&mut self, line: u64, request: &L2Access) -> L2Outcome {
         let config = &self.config;
         let mut outcome = L2Outcome::default();
+        // Sectors that this request has fetched.
+        let mut fetched: Vec<(u64, u32)> = Vec::new();
         for from in (0..128).step_by(config.sector_bytes as usize) {
             let unit = config.sector_bytes;
             let touched: Vec<usize> = (from / 32..(from + unit) / 32)
@@ -326,7 +328,8 @@ impl SlowL2 {
             let sectors: Vec<usize> = touched.iter().map(|sector| at / 32 + sector - from as usize / 32).collect();
             if request.op != L2Op::Store {
                 if sectors.iter().all(|sector| entry.readable(*sector as u32 * 32, 32)) {
-                    outcome.hits += 1;
+                    let late = sectors.iter().any(|&sector| fetched.contains(&(own, sector as u32)));
+                    outcome.hits += u32::from(config.misses == L2Misses::Fetch || !late);
                 } else {
                     for &sector in &sectors {
                         if entry.readable(sector as u32 * 32, 32) {
@@ -350,6 +353,8 @@ impl SlowL2 {
                             }
                         }
                         outcome.dram_reads += read;
+                        let parts = (block..(block + config.fill_bytes).min(config.line_bytes)).step_by(32);
+                        fetched.extend(parts.filter(|part| !entry.readable(*part, 32)).map(|part| (own, part / 32)));
                         entry.learn(block, config.fill_bytes);
                     }
                 }
@@ -464,11 +469,12 @@ mod tests {
         }
 
         #[test]
-        fn level_2_agrees((line_bytes, sector_bytes) in geometry(), wide_fill in any::<bool>(), slices in 1u32..4, sets_log in 0u32..2, ways in 1u32..6,
+        fn level_2_agrees((line_bytes, sector_bytes) in geometry(), wide_fill in any::<bool>(), by_lookup in any::<bool>(), slices in 1u32..4, sets_log in 0u32..2, ways in 1u32..6,
                           policy in 0usize..3, hashed in any::<bool>(), whole in any::<bool>(),
                           requests in prop::collection::vec((0u32..5, piece()), 1..150)) {
             let config = L2Config {
-                line_bytes, sector_bytes, fill_bytes: if wide_fill { line_bytes } else { sector_bytes }, slices, sets: 1 << sets_log, ways,
+                line_bytes, sector_bytes, fill_bytes: if wide_fill { line_bytes } else { sector_bytes },
+                misses: if by_lookup { L2Misses::Lookup } else { L2Misses::Fetch }, slices, sets: 1 << sets_log, ways,
                 index: if hashed { Index::Hashed } else { Index::Linear },
                 replacement: [Replacement::Lru, Replacement::TreePlru, Replacement::BlindTreePlru][policy].clone(),
                 partitions: 1, store_fill: if whole { StoreFill::Whole } else { StoreFill::Bytes }, copies: Default::default(),

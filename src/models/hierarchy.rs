@@ -6,8 +6,8 @@ use super::figure::Figure;
 use super::model::{Model, ModelError};
 use crate::geometry::Banks;
 use crate::hierarchy::{
-    Atomics, Copies, DramConfig, Groups, HierarchyConfig, Index, L1Config, L1Stages, L2Config, Replacement, StoreFill,
-    StorePolicy, TlbConfig,
+    Atomics, Copies, DramConfig, Groups, HierarchyConfig, Index, L1Config, L1Stages, L2Config, L2Misses, Replacement,
+    StoreFill, StorePolicy, TlbConfig,
 };
 
 /// `[coalescing]`: see [`Groups`].
@@ -50,6 +50,7 @@ pub struct L2Figures {
     pub line_bytes: Figure<u32>,
     pub sector_bytes: Figure<u32>,
     pub fill_bytes: Figure<u32>,
+    pub misses: Option<Figure<L2Misses>>,
     pub slices: Figure<u32>,
     pub sets: Figure<u32>,
     pub ways: Figure<u32>,
@@ -138,6 +139,7 @@ impl Model {
                 line_bytes: l2.line_bytes.value,
                 sector_bytes: l2.sector_bytes.value,
                 fill_bytes: l2.fill_bytes.value,
+                misses: l2.misses.as_ref().map_or_else(L2Misses::default, |figure| figure.value),
                 slices: l2.slices.value,
                 sets: l2.sets.value,
                 ways: l2.ways.value,

@@ -3,13 +3,15 @@
 use super::request::L2Outcome;
 use crate::geometry::sectors::{Units, bytes_of, count};
 use crate::hierarchy::array::{EMPTY, LookupOrAllocate, ResidentLine};
-use crate::hierarchy::config::{DramConfig, L2Config, StoreFill};
+use crate::hierarchy::config::{DramConfig, L2Config, L2Misses, StoreFill};
 
 /// The rules of a model, as tables over the sectors of a line.
 pub(crate) struct Rules {
     /// Lookups.
     pub(crate) lookup: Units,
     fill: Units,
+    /// What missing sectors are counted in.
+    miss: Units,
     dram_read: Units,
     dram_write: Units,
     /// Sectors of a line.
@@ -71,6 +73,10 @@ impl Rules {
             whole_dirty: [Effect::default(); 256],
             lookup: Units::new(config.sector_bytes),
             fill: Units::new(config.fill_bytes),
+            miss: Units::new(match config.misses {
+                L2Misses::Fetch => config.fill_bytes,
+                L2Misses::Lookup => config.sector_bytes,
+            }),
             dram_read: Units::new(dram.read_bytes),
             dram_write: Units::new(dram.write_bytes),
             all: ((1u32 << (config.line_bytes / 32)) - 1) as u8,
@@ -91,7 +97,7 @@ impl Rules {
         let missing = sectors & !valid;
         let fill = self.fill.widen(missing);
         let lookups = self.lookup.count(sectors);
-        let hits = lookups.saturating_sub(self.fill.count(missing));
+        let hits = lookups.saturating_sub(self.miss.count(missing));
         let dram_reads = self.dram_read.width(fill & !valid);
         Effect::new(fill, &L2Outcome { lookups, hits, dram_reads, ..L2Outcome::default() })
     }
@@ -140,12 +146,11 @@ impl Rules {
         if missing == 0 {
             return 0;
         }
-        // One miss per fill; further units that the same fill brings are hits.
         let fill = self.fill.widen(missing);
         line.partial.take(u64::from(key), fill, |_, _| ());
         *line.state |= fill;
         sum.dram_reads += self.dram_read.width(fill & !valid);
-        self.fill.count(missing)
+        self.miss.count(missing)
     }
 
     /// Writes `bytes` of the line.
@@ -156,7 +161,7 @@ impl Rules {
             _ if rest == 0 => 0,
             StoreFill::Whole => {
                 *line.state |= self.fill.widen(rest);
-                // One miss per fill, as for loads.
+                // One miss per fill: the others are there with it.
                 self.fill.count(rest)
             }
             StoreFill::Bytes if bytes & bytes_of(rest) == bytes_of(rest) => {
