@@ -46,6 +46,13 @@ pub struct Device {
 }
 
 impl Device {
+    /// How far blocks of an SM come apart, see [`crate::schedule::Shape::drift`]. Blocks that keep step lose all of L1 as soon as they
+    /// need a little more than it; on an H100 those that got ahead keep most of theirs. 60 fits its counters best of 0, 30, 60 and 90
+    /// (docs/fidelity.md). Other GPUs were not measured.
+    pub fn drift(&self) -> u32 {
+        if self.compute_capability.0 == 9 { 60 } else { 0 }
+    }
+
     /// Shared memory that a block takes of an SM's, with what the system keeps for itself.
     pub fn shared_taken(&self, shared_per_block: u32) -> u32 {
         let bytes = shared_per_block.saturating_add(self.shared_reserved_per_block);

@@ -7,6 +7,7 @@
 //!   SM holds its resident number; later, a block that ends is replaced at once by the next.
 //! - All SMs advance in step. In a step each SM, in rising order, gives one turn to the next of its
 //!   warps that can run, round robin over its slots.
+//! - Where blocks drift ([`Shape::drift`]) each passes over a share of its chances, which the next warp that can run takes.
 //! - A turn ends with the item that makes it [`Shape::turn`] requests or more (an item may stand for several), and
 //!   early at a block-wide barrier or the warp's end. A warp at a barrier waits until every unfinished warp of its block
 //!   has come.
@@ -26,6 +27,9 @@ pub struct Shape {
     pub resident: u32,
     /// Requests per turn, at least 1.
     pub turn: u32,
+    /// Per cent of its chances that the slowest block passes over; each block has a share of its own between none and this.
+    /// 0: all blocks keep step.
+    pub drift: u32,
 }
 
 impl Shape {
@@ -86,6 +90,30 @@ struct Sm {
     ready: u32,
 }
 
+impl Sm {
+    /// The first slot from `slot` on that can run; there is one.
+    fn ready_from(&self, mut slot: usize) -> usize {
+        while self.states[slot] != WarpState::Ready {
+            slot = if slot + 1 == self.states.len() { 0 } else { slot + 1 };
+        }
+        slot
+    }
+}
+
+/// Whether a block's warp passes over a chance. Numbers that look random, the same in every run.
+fn passes(drift: u32, block: u64, slot: usize, step: u64) -> bool {
+    let share = mix(block) % (u64::from(drift) + 1);
+    mix(block ^ step << 20 ^ (slot as u64) << 48) % 100 < share
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
 /// Runs all blocks of a launch to their end.
 pub fn run<S: WarpStreams>(shape: &Shape, streams: &mut S) -> Result<(), S::Error> {
     let slots = shape.slots_per_sm() as usize;
@@ -112,16 +140,25 @@ pub fn run<S: WarpStreams>(shape: &Shape, streams: &mut S) -> Result<(), S::Erro
         }
     }
 
+    let mut step = 0u64;
     while live > 0 {
+        step += 1;
         let mut moved = false;
         for (number, sm) in sms.iter_mut().enumerate() {
             if sm.ready == 0 {
                 continue;
             }
             moved = true;
-            let mut slot = sm.next;
-            while sm.states[slot] != WarpState::Ready {
-                slot = if slot + 1 == slots { 0 } else { slot + 1 };
+            let mut slot = sm.ready_from(sm.next);
+            if shape.drift > 0 {
+                // When all pass, the last one asked has the turn.
+                for _ in 1..sm.ready {
+                    let Some(resident) = &sm.residents[slot / warps] else { break };
+                    if !passes(shape.drift, resident.block, slot, step) {
+                        break;
+                    }
+                    slot = sm.ready_from(if slot + 1 == slots { 0 } else { slot + 1 });
+                }
             }
             sm.next = if slot + 1 == slots { 0 } else { slot + 1 };
             let end = streams.turn((number * slots + slot) as u32, shape.turn.max(1))?;
@@ -240,7 +277,7 @@ mod tests {
     #[test]
     fn blocks_go_round_the_sms() {
         let mut streams = counted(1, 0, 1);
-        run(&Shape { blocks: 5, warps: 1, sms: 2, resident: 2, turn: 1 }, &mut streams).unwrap();
+        run(&Shape { blocks: 5, warps: 1, sms: 2, resident: 2, turn: 1, drift: 0 }, &mut streams).unwrap();
         assert_eq!(&streams.starts[..4], &[(0, 0), (1, 2), (2, 1), (3, 3)]);
         assert_eq!(streams.log.len(), 5);
         assert!(streams.slots.is_empty());
@@ -249,14 +286,14 @@ mod tests {
     #[test]
     fn warps_alternate_by_turns() {
         let mut streams = counted(4, 0, 2);
-        run(&Shape { blocks: 1, warps: 2, sms: 4, resident: 1, turn: 2 }, &mut streams).unwrap();
+        run(&Shape { blocks: 1, warps: 2, sms: 4, resident: 1, turn: 2, drift: 0 }, &mut streams).unwrap();
         assert_eq!(streams.log, [0, 0, 1, 1, 0, 0, 1, 1].map(|warp| (0, warp)));
     }
 
     #[test]
     fn a_barrier_keeps_phases_apart() {
         let mut streams = counted(6, 3, 4);
-        run(&Shape { blocks: 3, warps: 4, sms: 1, resident: 2, turn: 2 }, &mut streams).unwrap();
+        run(&Shape { blocks: 3, warps: 4, sms: 1, resident: 2, turn: 2, drift: 0 }, &mut streams).unwrap();
         for block in 0..3 {
             let warps: Vec<u32> = streams.log.iter().filter(|entry| entry.0 == block).map(|entry| entry.1).collect();
             assert_eq!(warps.len(), 24);
@@ -264,5 +301,31 @@ mod tests {
                 assert_eq!(warps[..12].iter().filter(|other| **other == warp).count(), 3);
             }
         }
+    }
+
+    #[test]
+    fn blocks_that_drift_all_end_and_come_apart() {
+        let log = |drift: u32| {
+            let mut streams = counted(400, 50, 4);
+            run(&Shape { blocks: 20, warps: 4, sms: 2, resident: 4, turn: 4, drift }, &mut streams).unwrap();
+            assert!(streams.slots.is_empty());
+            streams.log
+        };
+        // How far the quickest of the first blocks of an SM is when the slowest has made a quarter of its requests.
+        let spread = |log: &[(u64, u32)]| {
+            let mut made = [0u32; 4];
+            for (block, _) in log.iter().filter(|entry| entry.0 % 2 == 0 && entry.0 < 8) {
+                made[*block as usize / 2] += 1;
+                if made.iter().all(|made| *made >= 400) {
+                    break;
+                }
+            }
+            made.iter().max().unwrap() - made.iter().min().unwrap()
+        };
+        let (together, apart) = (log(0), log(60));
+        assert_eq!(together.len(), apart.len());
+        assert!(spread(&together) <= 16, "{}", spread(&together));
+        assert!(spread(&apart) > 100, "{}", spread(&apart));
+        assert_eq!(apart, log(60), "the same in every run");
     }
 }

@@ -141,6 +141,7 @@ impl Reorder {
             sms: self.device.sms,
             resident,
             turn: self.device.turn,
+            drift: self.device.drift(),
         };
         let taken = Taken {
             original,
@@ -458,6 +459,7 @@ mod tests {
             sms: device.sms,
             resident: launch.resident_blocks,
             turn: device.turn,
+            drift: device.drift(),
         };
         let slots = vec![(0, 0); (shape.slots_per_sm() * shape.sms) as usize];
         let recorded = vec![false; slots.len()];

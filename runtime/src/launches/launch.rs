@@ -286,6 +286,7 @@ impl Runtime {
             sms: self.options.device.sms,
             resident,
             turn: self.options.device.turn,
+            drift: self.options.device.drift(),
         };
         let threads = geometry.thread_table();
         let plan = Plan {
