@@ -54,7 +54,7 @@ def execute(nodes, what, client=None, workers=None, progress=None, patience=60.0
         while len(outcomes) < len(nodes):
             try:
                 with connected(client, workers) as connection:
-                    shown.connected(connection)
+                    _asked(connection, lambda: shown.connected(connection))
                     _pass(connection, nodes, outcomes, what, finished, shown)
             except LostScheduler as error:
                 if not can_return(client) or _spent(lost, patience):
