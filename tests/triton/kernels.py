@@ -304,3 +304,12 @@ def product_of_rows(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
     x = tl.load(a_ptr + at[:, None] * N + at[None, :])
     y = tl.load(b_ptr + at[:, None] * N + at[None, :])
     tl.store(c_ptr + at[:, None] * N + at[None, :], tl.dot(x, tl.trans(y)))
+
+
+@triton.jit
+def large_tile(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at)
+    for step in tl.static_range(4):
+        x = x * x + step
+    tl.store(out_ptr + at, x)

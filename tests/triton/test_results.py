@@ -46,6 +46,15 @@ class Results(unittest.TestCase):
         kernels.evicting_copy[(1,)](x, out, 100, BLOCK=128)
         np.testing.assert_array_equal(out, 2 * x)
 
+    def test_a_frame_larger_than_an_ordinary_stack_runs(self):
+        # 256 elements a lane make about 3000 instructions, generated without optimisation: 380 KiB of values, where stacks have 256 KiB.
+        x, out = np.linspace(-1, 1, 8192, dtype="f4"), np.zeros(8192, "f4")
+        kernels.large_tile[(2,)](x, out, BLOCK=8192, num_warps=1)
+        wanted = x
+        for step in range(4):
+            wanted = wanted * wanted + np.float32(step)
+        self.close(out, wanted)
+
     def test_transpose(self):
         x, out = random(96, 64), np.zeros((64, 96), "f4")
         kernels.transpose[(3, 2)](x, out, 96, 64, BLOCK=32)
