@@ -130,8 +130,14 @@ fn kernels_in_cuda_with_the_same_addresses_have_the_same_counts() {
     assert_eq!(loads(0), [32, 1024, 1024, 32 * 4]);
     assert_eq!(loads(3), [32, 1024, 512, 32 * 4]);
     assert_eq!(loads(4), [16, 320, 192, 16 * 3]);
-    let passes = |op| sums(1, op, "shared", "/shared/wavefronts");
-    assert_eq!((passes("store"), passes("load")), (32, 8 * 32));
+    assert_eq!(loads(5), [4, 100, 100, 4 * 4]);
+    for op in ["load", "store"] {
+        let found = ["/requests", "/sectors", "/ideal_sectors"].map(|one| sums(6, op, "global", one));
+        assert_eq!(found, [8, 128, 128], "{op}");
+    }
+    let passes = |kernel| ["store", "load"].map(|op| sums(kernel, op, "shared", "/shared/wavefronts"));
+    assert_eq!(passes(1), [32, 8 * 32]);
+    assert_eq!(passes(7), [16, 64]);
     let limits = document["kernels"][2]["estimates"][0]["limits"].as_array().expect("limits");
     let products = limits.iter().find(|limit| limit["name"] == "tensor_fp16").expect("products of tensor cores");
     assert_eq!(products["amount"], 32 * 32 * 32);

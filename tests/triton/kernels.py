@@ -313,3 +313,15 @@ def large_tile(x_ptr, out_ptr, BLOCK: tl.constexpr):
     for step in tl.static_range(4):
         x = x * x + step
     tl.store(out_ptr + at, x)
+
+
+@triton.jit
+def every_third(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + 3 * at, mask=at < n, other=0.0))
+
+
+@triton.jit
+def plain_transpose(x_ptr, out_ptr, N: tl.constexpr):
+    row, column = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    tl.store(out_ptr + column * N + row, tl.load(x_ptr + row * N + column))

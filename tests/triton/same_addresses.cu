@@ -68,6 +68,53 @@ __global__ void window(const float *x, float *out, int pitch, int columns)
     }
 }
 
+// every_third, of 256 elements in one warp.
+__global__ void every_third(const float *x, float *out, int n)
+{
+    for (int first = 4 * threadIdx.x; first < 256; first += 128) {
+        float held[4] = {0, 0, 0, 0};
+        for (int i = 0; i < 4; ++i)
+            if (first + i < n) held[i] = x[3 * (first + i)];
+        *reinterpret_cast<float4 *>(out + first) = make_float4(held[0], held[1], held[2], held[3]);
+    }
+}
+
+// plain_transpose, in one warp: 16 bytes a lane each way.
+__global__ void plain_transpose(const float *x, float *out)
+{
+    __shared__ float tile[32][33];
+    const int row = threadIdx.x / 8, column = 4 * (threadIdx.x % 8);
+    for (int at = row; at < 32; at += 4) {
+        const float4 four = *reinterpret_cast<const float4 *>(x + 32 * at + column);
+        tile[column][at] = four.x;
+        tile[column + 1][at] = four.y;
+        tile[column + 2][at] = four.z;
+        tile[column + 3][at] = four.w;
+    }
+    __syncwarp();
+    for (int at = row; at < 32; at += 4)
+        *reinterpret_cast<float4 *>(out + 32 * at + column) =
+            make_float4(tile[at][column], tile[at][column + 1], tile[at][column + 2], tile[at][column + 3]);
+}
+
+// An operand of gluon_kernels.product that is not swizzled: 16 bytes a lane to shared memory, back with `ldmatrix`, 16 x 16 at a time.
+__global__ void operand(const uint4 *x, unsigned *out)
+{
+    __shared__ __align__(16) half tile[32][32];
+    for (int at = threadIdx.x; at < 128; at += 32) reinterpret_cast<uint4 *>(tile)[at] = x[at];
+    __syncwarp();
+    unsigned all = 0;
+    for (int part = 0; part < 4; ++part) {
+        const half *from = &tile[part / 2 * 16 + threadIdx.x % 16][part % 2 * 16 + threadIdx.x / 16 * 8];
+        unsigned r[4];
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(static_cast<unsigned>(__cvta_generic_to_shared(from))));
+        all ^= r[0] ^ r[1] ^ r[2] ^ r[3];
+    }
+    out[threadIdx.x] = all;
+}
+
 int main()
 {
     float *x, *out;
@@ -82,6 +129,9 @@ int main()
     product<<<1, 32>>>(a, a, out);
     reversed_copy<<<1, 256>>>(x, out, 1024);
     window<<<1, 32>>>(x, out, 100, 20);
+    every_third<<<1, 32>>>(x, out, 100);
+    plain_transpose<<<1, 32>>>(x, out);
+    operand<<<1, 32>>>(reinterpret_cast<const uint4 *>(a), reinterpret_cast<unsigned *>(out));
     const cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess) printf("%s\n", cudaGetErrorString(error));
     return error != cudaSuccess;

@@ -86,6 +86,28 @@ class Counts(unittest.TestCase):
         self.assertEqual((row.sectors, row.ideal_sectors), (16 * 4 * 3, 16 * 3))
         self.assertEqual(one(found.allocations, name="out").sectors, 64)
 
+    def test_a_stride_with_a_mask_touches_a_sector_for_each_lane_that_it_lets_through(self):
+        # 100 of 256 elements, 12 bytes apart, in one warp: the mask lets 25 lanes of the first 128 elements through, four neighbours each, in a
+        # request for each. Its lanes are 48 bytes apart, in a sector each. The other 128 elements are no request.
+        x, out = np.arange(768, dtype="f4"), np.zeros(256, "f4")
+        found = profiled(lambda: kernels.every_third[(1,)](x, out, 100, BLOCK=256, num_warps=1))
+        np.testing.assert_array_equal(out[:100], x[:300:3])
+        row = one(found.allocations, name="x")
+        self.assertEqual((row.requests, row.lanes, row.sectors, row.ideal_sectors), (4, 100, 100, 4 * 4))
+        self.assertEqual(one(found.allocations, name="out").sectors, 32)
+
+    def test_a_transposed_store_goes_through_shared_memory_and_is_coalesced(self):
+        # 4 KiB in one warp: 8 requests of 16 bytes a lane each way. Triton stores the columns from another layout, to which shared memory
+        # takes them without conflicts: 32 passes of 128 bytes each way.
+        x, out = np.arange(1024, dtype="f4").reshape(32, 32), np.zeros((32, 32), "f4")
+        found = profiled(lambda: kernels.plain_transpose[(1,)](x, out, N=32, num_warps=1))
+        np.testing.assert_array_equal(out, x.T)
+        for name in ("x", "out"):
+            row = one(found.allocations, name=name)
+            self.assertEqual((row.requests, row.sectors, row.ideal_sectors), (8, 128, 128))
+        shared = found.sites[found.sites.space == "shared"]
+        self.assertEqual([shared[shared.op == op].wavefronts.sum() for op in ("store", "load")], [32, 32])
+
     def test_a_mask_leaves_lanes_out(self):
         # 100 of 256 elements.
         x, out = np.ones(100, "f4"), np.zeros(100, "f4")
@@ -259,6 +281,22 @@ class Products(unittest.TestCase):
         # The line has the second operand's bytes, and those of 32 x 32 sums in single precision, which change their layout for the store.
         self.assertEqual(self.passes("f2", "tl.trans(y)", kernels.product_of_rows), [16 + 32, 16 + 32])
         self.assertEqual(self.passes("f4", "tl.trans(y)", kernels.product_of_rows), [32 + 32, 32 + 32])
+
+    def test_operands_that_are_not_swizzled_conflict(self):
+        # Rows of 64 bytes: of the eight rows of 16 bytes that make a matrix of `ldmatrix`, every second one begins in the same bank: 4 passes for
+        # each of 16 matrices. Swizzled in four phases of two rows, the eight rows are in all banks: one pass.
+        self.assertEqual([self.operands(phases) for phases in (1, 4)], [[16 + 16, 64 + 64], [16 + 16, 16 + 16]])
+
+    def operands(self, phases):
+        import gluon_kernels
+
+        a, b = (np.random.default_rng(seed).integers(-3, 4, (32, 32)).astype("f2") for seed in (1, 2))
+        c = np.zeros((32, 32), "f4")
+        found = profiled(lambda: gluon_kernels.product[(1,)](a, b, c, PHASES=phases, num_warps=1))
+        np.testing.assert_array_equal(c, a.astype("f4") @ b.astype("f4"))
+        self.assertEqual("bank-conflict" in set(found.findings.id), phases == 1)
+        shared = found.sites[found.sites.space == "shared"]
+        return [int(shared[shared.op == op].wavefronts.sum()) for op in ("store", "load")]
 
     def test_products_take_the_time_of_tensor_cores(self):
         # 32 x 32 x 32 multiply-adds; an SM of an A100 does 1024 of halves in a cycle of 1.41 GHz, of tf32 half as many. One block: one SM.
