@@ -127,6 +127,10 @@ def memory(argument):
         # A view's memory lives as long as what it is a view of; the object of a storage may be made anew each time.
         base = getattr(argument, "_base", None)
         return Memory(storage.data_ptr(), storage.nbytes(), argument if base is None else base, argument)
+    # A tensor that Triton takes for one of another element type (`triton.reinterpret`).
+    base = getattr(argument, "base", None)
+    if hasattr(base, "data_ptr"):
+        return memory(base)
     size = getattr(argument, "nbytes", None)
     return Memory(argument.data_ptr(), size, argument, argument) if size else None
 

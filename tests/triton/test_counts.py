@@ -139,6 +139,21 @@ class Counts(unittest.TestCase):
         self.assertEqual(first.data, second.data)
 
 
+class Tensor:
+    """What Triton asks of a tensor that it is to take for one of another element type."""
+
+    device, dtype = "cpu", "int8"
+
+    def __init__(self, data):
+        self.data, self.shape, self.nbytes = data, data.shape, data.nbytes
+
+    def data_ptr(self):
+        return self.data.ctypes.data
+
+    def element_size(self):
+        return self.data.itemsize
+
+
 class Names(unittest.TestCase):
     """What the profile calls things."""
 
@@ -152,6 +167,14 @@ class Names(unittest.TestCase):
         self.assertEqual(list(found.allocations.name), ["left", "right", "result"])
         self.assertEqual(set(found.allocations.kind), {"tensor"})
         self.assertEqual(list(found.kernels.name), ["vector_add[BLOCK=64, num_warps=2]"])
+
+    def test_a_tensor_that_is_taken_for_another_type_is_known_as_itself(self):
+        # An eight-bit float with five bits of exponent is the upper half of one of sixteen bits.
+        halves, narrow = 2.0 ** (np.arange(64) % 16 - 8), Tensor(np.zeros(64, "i1"))
+        halves = halves.astype("f2")
+        found = profiled(lambda: kernels.masked_copy[(1,)](halves, triton.reinterpret(narrow, triton.language.float8e5), 64, BLOCK=64))
+        np.testing.assert_array_equal(narrow.data.view("u1"), halves.view("u1")[1::2])
+        self.assertEqual([(row["name"], row["size"]) for _, row in found.allocations.iterrows()], [("halves", 128), ("narrow", 64)])
 
     def test_temporaries_are_called_by_the_parameters(self):
         def launch():
