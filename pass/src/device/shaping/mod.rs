@@ -8,3 +8,4 @@ pub(super) mod optimize;
 pub(super) mod prepare;
 pub(super) mod split;
 pub(super) mod stray;
+mod undefined;

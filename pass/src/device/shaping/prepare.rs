@@ -3,6 +3,7 @@
 
 use super::memory::{self, Length};
 use super::split;
+use super::undefined;
 use crate::device::error::DeviceError;
 use crate::ir::machine::architecture;
 use crate::llvm::Machine;
@@ -34,6 +35,7 @@ pub fn prepare(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), 
     run_pipeline(module, machine, pipeline(level), tuning)?;
     memory::expand_intrinsics(module, machine, Length::Known);
     split::split_accesses(module, architecture(machine));
+    undefined::settle_assembly(module);
     verify(module, "preparation of device code")?;
     Ok(())
 }
