@@ -13,8 +13,8 @@ GPU_ONLY = ("long_running",)
 LARGE = {"saxpy": ["33554432"], "bicg": ["8192"], "transpose": ["8192"], "matmul": ["1024"], "hotspot": ["2048", "4"],
          "spmv": ["262144", "32"], "histogram": ["16777216", "256"], "syrk": ["512"], "scan": ["8388608"],
          "long_range_stencil": ["256", "192", "128"], "lattice_boltzmann": ["128"], "kmeans": ["262144"]}
-# What is called by itself, not as a program.
-KEPT = ("*.wlprof", "*.csv", "*.json", "*.times", "*.txt", "*.toml")
+# Files of an earlier run, by their endings.
+LEFT_BEHIND = ("*.wlprof", "*.csv", "*.json", "*.times", "*.txt", "*.toml")
 
 
 class Suite:
@@ -33,7 +33,7 @@ class Suite:
                     self.outcomes = json.load(file)
         else:
             # What an earlier run left must not pass for this one's.
-            for pattern in KEPT:
+            for pattern in LEFT_BEHIND:
                 for path in glob.glob(os.path.join(self.work, pattern)):
                     os.remove(path)
         names = sorted(os.path.basename(path) for path in glob.glob(os.path.join(HERE, "examples", "*")))
