@@ -14,6 +14,8 @@
 //!
 //! Virtual time is thus counted in requests; arithmetic between them takes none.
 
+use crate::budget::mix;
+
 /// What the order depends on besides the streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -102,16 +104,9 @@ impl Sm {
 
 /// Whether a block's warp passes over a chance. Numbers that look random, the same in every run.
 fn passes(drift: u32, block: u64, slot: usize, step: u64) -> bool {
-    let share = mix(block) % (u64::from(drift) + 1);
-    mix(block ^ step << 20 ^ (slot as u64) << 48) % 100 < share
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
+    let random = |value: u64| mix(value.wrapping_add(0x9e37_79b9_7f4a_7c15));
+    let share = random(block) % (u64::from(drift) + 1);
+    random(block ^ step << 20 ^ (slot as u64) << 48) % 100 < share
 }
 
 /// Runs all blocks of a launch to their end.
@@ -311,7 +306,7 @@ mod tests {
             assert!(streams.slots.is_empty());
             streams.log
         };
-        // How far the quickest of the first blocks of an SM is when the slowest has made a quarter of its requests.
+        // How far the quickest of an SM's first blocks is ahead of the slowest once each has made a quarter of its requests.
         let spread = |log: &[(u64, u32)]| {
             let mut made = [0u32; 4];
             for (block, _) in log.iter().filter(|entry| entry.0 % 2 == 0 && entry.0 < 8) {

@@ -60,23 +60,24 @@ class Collector:
             return outcome
         return self.step(key, attempt)
 
-    def forms(self, name, label, arguments, number):
+    def forms(self, name, suffix, arguments, number):
         """A program native, traced and counted."""
+        label = name + suffix
         run, options = self.run, ["--device", self.run.device, "--gpu", self.model]
         # Waits for the host while its kernel runs.
         untimed = name in suite.GPU_ONLY
         self.timed(f"{label} native {number}", lambda limit, times: run.execute(
             [run.program(name), *arguments], limit, WARPLINE="0", **times), 60, untimed)
         self.timed(f"{label} traced {number}", lambda limit, times: run.profile(
-            name, label.replace(name, "gpu-kept", 1), options, limit, arguments, **times), 60, untimed)
+            name, "gpu-kept" + suffix, options, limit, arguments, **times), 60, untimed)
         if run.device == "gpu":
             self.timed(f"{label} counted {number}", lambda limit, times: run.profile(
-                name, label.replace(name, "counted", 1), ["--mode", "counters", *options], limit, arguments, **times), 60, untimed)
+                name, "counted" + suffix, ["--mode", "counters", *options], limit, arguments, **times), 60, untimed)
 
     def programs(self, repeat):
         for number in range(repeat):
             for name in self.run.programs:
-                self.forms(name, name, [], number)
+                self.forms(name, "", [], number)
 
     def flushed(self):
         """Profiles whose simulation empties the caches before each launch, as Nsight Compute does."""
@@ -90,7 +91,7 @@ class Collector:
         for number in range(repeat):
             for name in self.run.programs:
                 if name in suite.LARGE:
-                    self.forms(name, f"{name}-large", suite.LARGE[name], number)
+                    self.forms(name, "-large", suite.LARGE[name], number)
 
     def counters(self, states):
         """What Nsight Compute counts of each program."""

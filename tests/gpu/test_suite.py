@@ -4,9 +4,11 @@ import stat
 import tempfile
 import unittest
 
+import collect
 import equality
 import fidelity
 import overhead
+import suite
 
 
 def profile(sites, **more):
@@ -90,6 +92,37 @@ class Fidelity(unittest.TestCase):
             text, why = fidelity.count(os.path.join(folder, "none"), "a", "all", ["app"], dict(os.environ), 10)
             self.assertIsNone(text)
             self.assertIn("No such file", why)
+
+
+class Collecting(unittest.TestCase):
+    def test_steps_are_done_once_and_none_begins_when_the_time_is_over(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = []
+
+            def work(left):
+                done.append(left)
+                return {"code": 0, "seconds": 0.0, "output": "", "errors": []}
+
+            collector = collect.Collector(suite.Suite(folder, "cpu"), "h100", 100)
+            collector.step("a", work)
+            collector.step("a", work)
+            self.assertEqual(len(done), 1)
+            # Another visit goes on with what is not there.
+            later = collect.Collector(suite.Suite(folder, "cpu", resume=True), "h100", 100)
+            later.step("a", work)
+            later.step("b", work)
+            self.assertEqual(len(done), 2)
+            over = collect.Collector(later.run, "h100", 1)
+            self.assertIsNone(over.step("c", work))
+            self.assertNotIn("c", over.run.outcomes)
+            # A run that does not resume leaves nothing of the earlier ones.
+            self.assertEqual(suite.Suite(folder, "cpu").outcomes, {})
+
+    def test_shapes_are_those_that_a_block_can_have(self):
+        shapes = collect.shapes((1024,))
+        self.assertIn("16x1x64", shapes)
+        self.assertNotIn("8x1x128", shapes)
+        self.assertEqual(len(shapes), len(set(shapes)))
 
 
 if __name__ == "__main__":
