@@ -212,6 +212,103 @@ void registers()
     expect_equal("transposed", turned.read(), want_turned);
 }
 
+// D = A B + C of 16 x 8 by 8 x 8 halves: A, C and D have one layout, so that any of them may take the place of another.
+struct Tile {
+    unsigned low, high;
+};
+
+__device__ Tile multiply(Tile a, unsigned b, Tile c)
+{
+    Tile d;
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%5, %6};"
+                 : "=r"(d.low), "=r"(d.high) : "r"(a.low), "r"(a.high), "r"(b), "r"(c.low), "r"(c.high));
+    return d;
+}
+
+constexpr int CHAINS = 6, MANY = 100;
+
+// Products whose operands are those of others, or results that others have taken further, or one tile twice.
+__global__ void chains(const unsigned *a, const unsigned *b, unsigned *d)
+{
+    const int lane = threadIdx.x;
+    const Tile left = {a[lane], a[32 + lane]}, zero = {0, 0};
+    unsigned right[MANY];
+#pragma unroll
+    for (int i = 0; i < MANY; ++i) right[i] = b[32 * i + lane];
+    const Tile first = multiply(left, right[0], left);
+    const Tile second = multiply(left, right[1], first);
+    const Tile again = multiply(left, right[0], first);
+    const Tile both = multiply(again, right[2], again);
+    const Tile none = multiply(zero, right[0], zero);
+    const Tile last = multiply(second, right[3], zero);
+    const Tile all[CHAINS] = {first, second, again, both, none, last};
+#pragma unroll
+    for (int i = 0; i < CHAINS; ++i) {
+        d[64 * i + lane] = all[i].low;
+        d[64 * i + 32 + lane] = all[i].high;
+    }
+    // More sums than are kept in memory.
+    Tile sums[MANY];
+#pragma unroll
+    for (int i = 0; i < MANY; ++i) sums[i] = multiply(left, right[i], zero);
+#pragma unroll
+    for (int i = 0; i < MANY; ++i) {
+        sums[i] = multiply(left, right[MANY - 1 - i], sums[i]);
+        d[64 * (CHAINS + i) + lane] = sums[i].low;
+        d[64 * (CHAINS + i) + 32 + lane] = sums[i].high;
+    }
+}
+
+using Numbers = std::vector<double>;
+
+static Numbers multiplied(const Numbers &a, const Numbers &b, const Numbers &c)
+{
+    Numbers d = c;
+    for (int m = 0; m < 16; ++m) {
+        for (int n = 0; n < 8; ++n) {
+            for (int k = 0; k < 8; ++k) d[8 * m + n] += a[8 * m + k] * b[8 * k + n];
+        }
+    }
+    return d;
+}
+
+void check_chains()
+{
+    Numbers left(128), zero(128);
+    std::vector<Numbers> right(MANY, Numbers(64));
+    std::vector<half> a(128), b(64 * MANY);
+    for (int i = 0; i < 128; ++i) {
+        left[i] = entry(i, 2);
+        a[(i / 64 * 32 + i % 64 / 8 * 4 + i % 8 / 2) * 2 + i % 2] = Make<half>::of(left[i]);
+    }
+    for (int tile = 0; tile < MANY; ++tile) {
+        for (int k = 0; k < 8; ++k) {
+            for (int n = 0; n < 8; ++n) {
+                right[tile][8 * k + n] = entry(8 * k + n, tile);
+                b[64 * tile + (n * 4 + k / 2) * 2 + k % 2] = Make<half>::of(entry(8 * k + n, tile));
+            }
+        }
+    }
+    const Numbers first = multiplied(left, right[0], left), second = multiplied(left, right[1], first);
+    const Numbers again = multiplied(left, right[0], first);
+    std::vector<Numbers> want = {first, second, again, multiplied(again, right[2], again), zero, multiplied(second, right[3], zero)};
+    for (int i = 0; i < MANY; ++i) {
+        want.push_back(multiplied(left, right[MANY - 1 - i], multiplied(left, right[i], zero)));
+    }
+    Device<half> d_a(a), d_b(b), d_d(128 * (CHAINS + MANY));
+    chains<<<1, 32>>>(reinterpret_cast<unsigned *>(static_cast<half *>(d_a)), reinterpret_cast<unsigned *>(static_cast<half *>(d_b)),
+                      reinterpret_cast<unsigned *>(static_cast<half *>(d_d)));
+    const std::vector<half> got = d_d.read();
+    Numbers got_numbers, want_numbers;
+    for (int tile = 0; tile < CHAINS + MANY; ++tile) {
+        for (int i = 0; i < 128; ++i) {
+            got_numbers.push_back(number(got[128 * tile + (i / 64 * 32 + i % 64 / 8 * 4 + i % 8 / 2) * 2 + i % 2]));
+            want_numbers.push_back(want[tile][i]);
+        }
+    }
+    expect_equal("chains", got_numbers, want_numbers);
+}
+
 int main()
 {
     both_layouts<16, 16, 16, half, float>("half, single sums");
@@ -225,5 +322,6 @@ int main()
     both_layouts<8, 8, 4, double, double>("double");
     hand_written();
     registers();
+    check_chains();
     return done("tensor_cores");
 }

@@ -10,6 +10,7 @@ pub(super) mod lanes;
 pub(super) mod leaf;
 mod patience;
 mod slots;
+pub(super) mod tiles;
 mod values;
 
 pub use super::error::Emitted;
@@ -28,6 +29,7 @@ use dispatcher::Dispatcher;
 use frame::Frame;
 use leaf::Leaf;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use tiles::Tiles;
 
 /// Lowers one version of one function.
 pub struct Emitter<'u, 'c> {
@@ -40,6 +42,8 @@ pub struct Emitter<'u, 'c> {
     pub(in crate::cpu) t: Types<'c>,
     /// What is kept of accesses while a block is emitted.
     pub(in crate::cpu) accesses: Accesses<'c>,
+    /// Operands of matrix products in memory.
+    pub(in crate::cpu) tiles: Tiles<'c>,
     /// The function's part of each lane's stack.
     frame: Frame<'c>,
     /// Whether long sequences become calls, see [`Self::is_large`].
@@ -120,6 +124,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             entry,
             t,
             accesses: Accesses::default(),
+            tiles: Tiles::default(),
             frame,
             large,
             fetches: VecDeque::new(),
@@ -321,6 +326,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.local.clear();
         self.fetches.clear();
         self.accesses.begin_block(self.body().blocks[0].block);
+        self.tiles.begin_block();
         self.b.at_end(self.runs[position]);
         self.mask = self.b.load(self.t.int(32), self.pending[&position], 4);
         if self.is_cautious(position) {

@@ -75,9 +75,13 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A two-operand operation.
+    /// A two-operand operation; the left operand where the right one is a zero that changes nothing.
     pub fn binary(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>) -> Value<'c> {
+        use Opcode::{LLVMAShr, LLVMAdd, LLVMLShr, LLVMOr, LLVMShl, LLVMSub, LLVMXor};
         assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
+        if matches!(opcode, LLVMAdd | LLVMSub | LLVMOr | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr) && right.is_zero() {
+            return left;
+        }
         // SAFETY: operands of one type, checked above; that the operation takes it, the verifier checks.
         unsafe { Value::from_raw(LLVMBuildBinOp(self.raw, opcode, left.raw(), right.raw(), NO_NAME)) }
     }
@@ -177,9 +181,9 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// `bitcast`, or the value itself.
+    /// `bitcast`, or the value itself, also where it was only cast before.
     pub fn bitcast(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
-        self.cast(Opcode::LLVMBitCast, value, to)
+        self.cast(Opcode::LLVMBitCast, value.uncast(), to)
     }
 
     /// `inttoptr`, or the value itself.

@@ -58,6 +58,15 @@ impl<'c> Value<'c> {
         unsafe { Value::from_raw(LLVMInstructionClone(self.raw())) }
     }
 
+    /// What the value was before `bitcast`s.
+    pub fn uncast(self) -> Value<'c> {
+        let mut value = self;
+        while value.is(Opcode::LLVMBitCast) {
+            value = value.operand(0);
+        }
+        value
+    }
+
     fn is(self, opcode: Opcode) -> bool {
         self.opcode() == Some(opcode)
     }

@@ -136,6 +136,7 @@ impl<'c> Emitter<'_, 'c> {
             Lay::Scattered(lanes) | Lay::Likely(lanes, _) => return self.spill(*lanes),
         };
         let place = self.address_room();
+        self.accesses.note_spill(None, self.b.block());
         let helper = self.unit().addresses_helper(bases.len());
         let mut arguments = vec![place, self.i64(stride as u64)];
         arguments.extend(bases);

@@ -100,19 +100,26 @@ impl<'c> Emitter<'_, 'c> {
         let packed = self.packed_type(load.ty());
         let types = packed.map_or_else(|| leaf_types(load.ty()), |whole| vec![whole]);
         let offsets = leaf_offsets(self.unit().layout(), packed.unwrap_or(load.ty()));
-        let mut values = Vec::with_capacity(types.len());
-        for (ty, offset) in types.iter().zip(&offsets) {
-            let lay = self.moved(&lay, *offset);
-            let align = common_align(align, *offset);
-            values.push(match lay {
-                Lay::Same(address) => self.load_one(*ty, address, align, volatile),
-                Lay::Strided(bases, 0) if readable => {
-                    let scalars: Vec<_> = bases.iter().map(|base| self.load_one(*ty, *base, align, volatile)).collect();
-                    self.spread(&scalars)
+        let values = match self.neighbours(&types, &offsets, &lay) {
+            Some((ty, addresses)) => self.gather_all(ty, types.len() as u64, addresses, mask, align),
+            None => {
+                let mut values = Vec::with_capacity(types.len());
+                for (ty, offset) in types.iter().zip(&offsets) {
+                    let lay = self.moved(&lay, *offset);
+                    let align = common_align(align, *offset);
+                    values.push(match lay {
+                        Lay::Same(address) => self.load_one(*ty, address, align, volatile),
+                        Lay::Strided(bases, 0) if readable => {
+                            let one = |base: &Value<'c>| self.load_one(*ty, *base, align, volatile);
+                            let scalars: Vec<_> = bases.iter().map(one).collect();
+                            self.spread(&scalars)
+                        }
+                        lay => self.load_lanes(*ty, &lay, mask, align),
+                    });
                 }
-                lay => self.load_lanes(*ty, &lay, mask, align),
-            });
-        }
+                values
+            }
+        };
         let one = matches!(lay, Lay::Same(_));
         let leaf = |value: Value<'c>| match (one, uniform) {
             (true, true) => Leaf::Uniform(value),
@@ -125,6 +132,18 @@ impl<'c> Emitter<'_, 'c> {
         let mut found = self.recast(load, &leaves, &[whole], &self.filled(&elements, whole))?;
         found.truncate(elements.len());
         Ok(found)
+    }
+
+    /// The type and the addresses of an access that has several leaves of one type, one behind the other, and goes lane by lane.
+    fn neighbours(&self, types: &[Type<'c>], offsets: &[u64], lay: &Lay<'c>) -> Option<(Type<'c>, Value<'c>)> {
+        let (first, rest) = types.split_first().filter(|(_, rest)| !rest.is_empty())?;
+        let bytes = self.unit().layout().store_size(*first);
+        let together = rest.iter().all(|ty| ty == first) && (0..).zip(offsets).all(|(index, at)| *at == bytes * index);
+        let whole = first.int_bits() != Some(1) && together;
+        match lay {
+            Lay::Scattered(addresses) | Lay::Likely(addresses, None) if whole => Some((*first, *addresses)),
+            _ => None,
+        }
     }
 
     /// The integer that a vector is in memory whose elements are no whole bytes, as `<16 x i1>`: LLVM packs them, the first lowest.
@@ -253,7 +272,7 @@ impl<'c> Emitter<'_, 'c> {
         } else {
             let size = self.unit().layout().store_size(ty) as i64;
             let place = self.addresses_in_memory(&Lay::Strided(bases.to_vec(), size));
-            self.gather_from(ty, place, mask, align)
+            self.gather_from(ty, 1, place, mask, align)[0]
         };
         self.b.branch(done);
         self.b.at_end(done);
@@ -333,28 +352,60 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn gather_by_loop(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
+        self.gather_all(ty, 1, addresses, mask, align)[0]
+    }
+
+    /// Reads so many neighbouring scalars per active lane from anywhere.
+    pub fn gather_all(
+        &mut self,
+        ty: Type<'c>,
+        count: u64,
+        addresses: Value<'c>,
+        mask: Value<'c>,
+        align: u64,
+    ) -> Vec<Value<'c>> {
         let from = self.spill(addresses);
-        self.gather_from(ty, from, mask, align)
+        self.gather_from(ty, count, from, mask, align)
     }
 
     /// The same with the addresses in memory.
-    fn gather_from(&mut self, ty: Type<'c>, from: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
-        let to = self.lane_room(ty);
-        let helper = self.unit().gather_helper(ty, align as u32);
+    fn gather_from(
+        &mut self,
+        ty: Type<'c>,
+        count: u64,
+        from: Value<'c>,
+        mask: Value<'c>,
+        align: u64,
+    ) -> Vec<Value<'c>> {
+        let bytes = self.unit().layout().store_size(ty);
+        let to = self.room(bytes * count);
+        let align = if count == 1 { align } else { common_align(align, bytes) };
+        let helper = self.unit().gather_helper(ty, align as u32, count);
         self.b.call(helper, &[from, mask, to]);
-        self.b.load(ty.vector(LANES), to, 64)
+        let one = |index| self.b.load(ty.vector(LANES), self.b.offset(to, bytes * u64::from(LANES) * index), 64);
+        (0..count).map(one).collect()
     }
 
     fn scatter_by_loop(&mut self, value: Value<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) {
+        self.scatter_all(&[value], addresses, mask, align);
+    }
+
+    /// Writes these scalars, one behind the other, per active lane to anywhere. They are of one type.
+    pub fn scatter_all(&mut self, values: &[Value<'c>], addresses: Value<'c>, mask: Value<'c>, align: u64) {
         let to = self.spill(addresses);
-        self.scatter_to(value, to, mask, align);
+        self.scatter_to(values, to, mask, align);
     }
 
     /// The same with the addresses in memory.
-    fn scatter_to(&mut self, value: Value<'c>, to: Value<'c>, mask: Value<'c>, align: u64) {
-        let from = self.lane_room(value.ty().element());
-        self.b.store(value, from, 64);
-        let helper = self.unit().scatter_helper(value.ty().element(), align as u32);
+    fn scatter_to(&mut self, values: &[Value<'c>], to: Value<'c>, mask: Value<'c>, align: u64) {
+        let (ty, count) = (values[0].ty().element(), values.len() as u64);
+        let bytes = self.unit().layout().store_size(ty);
+        let from = self.room(bytes * count);
+        for (index, value) in (0..).zip(values) {
+            self.b.store(*value, self.b.offset(from, bytes * u64::from(LANES) * index), 64);
+        }
+        let align = if count == 1 { align } else { common_align(align, bytes) };
+        let helper = self.unit().scatter_helper(ty, align as u32, count);
         self.b.call(helper, &[to, mask, from]);
     }
 
@@ -362,20 +413,33 @@ impl<'c> Emitter<'_, 'c> {
     pub fn spill(&mut self, vector: Value<'c>) -> Value<'c> {
         let place = self.address_room();
         debug_assert!(vector.ty() == self.t.int(64).vector(LANES));
-        self.b.store(vector, place, 64);
+        let block = self.b.block();
+        if !self.accesses.is_spilled(vector, block) {
+            self.b.store(vector, place, 64);
+            self.accesses.note_spill(Some(vector), block);
+        }
         place
     }
 
     /// A place for one `ty` per lane, on its way to or from a loop over the lanes.
     fn lane_room(&mut self, ty: Type<'c>) -> Value<'c> {
-        let name = match self.unit().layout().store_size(ty) {
+        let bytes = self.unit().layout().store_size(ty);
+        self.room(bytes)
+    }
+
+    /// A place for so many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the size share.
+    pub fn room(&mut self, bytes: u64) -> Value<'c> {
+        let allocated = |this: &Self| this.entry.alloca(this.t.int(8).array(bytes * u64::from(LANES)), 64);
+        let name = match bytes {
             1 => "bytes",
             2 => "halves",
             4 => "words",
             8 => "longs",
-            _ => return self.entry.alloca(ty.vector(LANES), 64),
+            16 => "quads",
+            32 => "octets",
+            _ => return allocated(self),
         };
-        self.once(name, |this| this.entry.alloca(ty.vector(LANES), 64))
+        self.once(name, allocated)
     }
 
     /// A place for 32 addresses, which all accesses share.
@@ -397,6 +461,12 @@ impl<'c> Emitter<'_, 'c> {
             value = self.recast(store, &value, &types, &[whole])?;
         }
         let offsets = leaf_offsets(self.unit().layout(), packed.unwrap_or(ty));
+        let types = packed.map_or_else(|| leaf_types(ty), |whole| vec![whole]);
+        if let Some((_, addresses)) = self.neighbours(&types, &offsets, &lay) {
+            let values: Vec<_> = value.iter().map(|leaf| leaf.lanes(&self.b)).collect();
+            self.scatter_all(&values, addresses, mask, align);
+            return Ok(());
+        }
         for (leaf, offset) in value.iter().zip(&offsets) {
             let align = common_align(align, *offset);
             let lay = self.moved(&lay, *offset);
@@ -465,7 +535,7 @@ impl<'c> Emitter<'_, 'c> {
         } else {
             let size = self.unit().layout().store_size(value.ty().element()) as i64;
             let place = self.addresses_in_memory(&Lay::Strided(bases.to_vec(), size));
-            self.scatter_to(value, place, mask, align);
+            self.scatter_to(&[value], place, mask, align);
         }
         self.b.branch(done);
         self.b.at_end(done);

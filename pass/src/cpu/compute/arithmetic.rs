@@ -367,10 +367,24 @@ impl<'c> Emitter<'_, 'c> {
         Ok(results)
     }
 
+    /// Two vectors of 16 bits as one of 32: a shuffle is half the code of widening both.
+    pub fn paired(&self, low: Value<'c>, high: Value<'c>) -> Value<'c> {
+        let [low, high] = [low, high].map(|half| self.b.bitcast(half, self.int_lanes(16)));
+        let order: Vec<_> = (0..LANES).flat_map(|lane| [Some(lane), Some(LANES + lane)]).collect();
+        self.b.bitcast(self.b.shuffle(low, high, &order), self.int_lanes(32))
+    }
+
     /// The same bits in elements of other types, through one integer that holds them all.
     fn regrouped(&self, values: &[Value<'c>], from: &[Type<'c>], to: &[Type<'c>]) -> Vec<Value<'c>> {
-        if let ([value], [ty]) = (values, to) {
-            return vec![self.b.bitcast(*value, self.shaped(*value, *ty))];
+        match (values, to) {
+            ([value], [ty]) => return vec![self.b.bitcast(*value, self.shaped(*value, *ty))],
+            ([low, high], [ty])
+                if matches!(low.ty().kind(), Kind::Vector(_))
+                    && from.iter().chain([ty]).map(|ty| scalar_bits(*ty)).eq([16, 16, 32]) =>
+            {
+                return vec![self.b.bitcast(self.paired(*low, *high), ty.vector(LANES))];
+            }
+            _ => {}
         }
         let whole = self.t.int(from.iter().map(|ty| scalar_bits(*ty)).sum());
         let mut all = None;

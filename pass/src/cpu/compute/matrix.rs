@@ -13,8 +13,6 @@ use crate::llvm::types::Kind;
 use crate::matrix::{Fragment, Linear, Multiply, Part, Rows, Steps, Transfer};
 use warpline_format::access::Space;
 
-/// Bytes that the largest operand of a product takes: 8 registers of doubles.
-const OPERAND_BYTES: u64 = 8 * 8 * LANES as u64;
 /// What `movmatrix` does, as the place of a matrix's halves in its transposed.
 const TRANSPOSED: Rows = Rows { count: 1, transposed: true, store: false };
 
@@ -66,6 +64,13 @@ impl<'c> Emitter<'_, 'c> {
         let mut registers = Vec::new();
         for argument in arguments {
             let leaves = self.leaves(*argument)?;
+            if let [low, high] = &leaves[..] {
+                let [low, high] = [low, high].map(|leaf| leaf.lanes(&self.b));
+                if super::arithmetic::scalar_bits(low.ty()) == 16 {
+                    registers.push(self.paired(low, high));
+                    continue;
+                }
+            }
             let mut whole: Option<Value<'c>> = None;
             for (index, leaf) in leaves.iter().enumerate() {
                 let lanes = leaf.lanes(&self.b);
@@ -118,31 +123,51 @@ impl<'c> Emitter<'_, 'c> {
         }
         let (a, rest) = registers.split_at(held_a);
         let (b, c) = rest.split_at(held_b);
-        let place = self.once("matrix", |this| this.entry.alloca(this.t.int(8).array(4 * OPERAND_BYTES), 64));
-        let places = [0, 1, 2, 3].map(|operand| self.b.offset(place, operand * OPERAND_BYTES));
-        let bytes = u64::from(tile.a.bits().max(32) / 8 * LANES);
-        let word = if bytes == 8 * u64::from(LANES) { self.int_lanes(64) } else { self.int_lanes(32) };
-        let put = |this: &Self, operand: usize, registers: &[Value<'c>]| {
-            for (index, register) in registers.iter().enumerate() {
-                this.b.store(*register, this.b.offset(places[operand], bytes * index as u64), 64);
-            }
-        };
+        let bits = tile.a.bits().max(32);
         let mut result = Vec::new();
         for row in 0..rows {
-            put(self, 0, &a[row * in_a..(row + 1) * in_a]);
             for column in 0..columns {
                 let sum = row * columns + column;
-                put(self, 1, &b[column * in_b..(column + 1) * in_b]);
-                put(self, 2, &c[sum * in_c..(sum + 1) * in_c]);
+                self.tiles.begin_product();
+                let left = self.tile(&a[row * in_a..(row + 1) * in_a], false);
+                let right = self.tile(&b[column * in_b..(column + 1) * in_b], false);
+                let start = self.tile(&c[sum * in_c..(sum + 1) * in_c], true);
+                // Sums stay where they are, if they are as large as what they began with.
+                let end = if in_c == in_d { start } else { self.tile_room(in_d, bits) };
                 let operation = self.i32(tile.to_bits());
-                let arguments = [operation, places[0], places[1], places[2], places[3]];
-                self.b.call(self.unit().runtime().matrix(), &arguments);
-                for index in 0..in_d as u64 {
-                    result.push(self.b.load(word, self.b.offset(places[3], bytes * index), 64));
-                }
+                self.b.call(self.unit().runtime().matrix(), &[operation, left, right, start, end]);
+                let bytes = u64::from(bits / 8 * LANES);
+                let place = |index: u64| self.b.offset(end, bytes * index);
+                let sums: Vec<_> =
+                    (0..in_d as u64).map(|index| self.b.load(self.int_lanes(bits), place(index), 64)).collect();
+                self.tiles.put(end, &sums);
+                result.extend(sums);
             }
         }
         Some(result)
+    }
+
+    /// Where registers lie in memory, which they are stored to if they do not yet; `written` as [`Tiles::find`] has it.
+    ///
+    /// [`Tiles::find`]: crate::cpu::emitter::tiles::Tiles::find
+    fn tile(&mut self, registers: &[Value<'c>], written: bool) -> Value<'c> {
+        let known: Vec<_> = registers.iter().map(|register| register.uncast()).collect();
+        if let Some(place) = self.tiles.find(&known, written) {
+            return place;
+        }
+        let bits = super::arithmetic::scalar_bits(registers[0].ty());
+        let place = self.tile_room(registers.len(), bits);
+        for (index, register) in (0..).zip(registers) {
+            self.b.store(*register, self.b.offset(place, u64::from(bits / 8 * LANES) * index), 64);
+        }
+        self.tiles.put(place, &known);
+        place
+    }
+
+    /// Memory for so many registers.
+    fn tile_room(&mut self, registers: usize, bits: u32) -> Value<'c> {
+        let bytes = u64::from(bits / 8 * LANES) * registers as u64;
+        self.tiles.take(bytes, || self.entry.alloca(self.t.int(8).array(bytes), 64))
     }
 
     fn linear(&self, linear: Linear) -> Value<'c> {
@@ -278,31 +303,31 @@ impl<'c> Emitter<'_, 'c> {
         self.store_leaf(&Leaf::Lanes(word), &lay, mask, u64::from(bytes));
     }
 
-    /// What the lanes move of the rows at their addresses: all lanes take part, whoever gave the address.
-    fn row_lay(&self, rows: Rows, addresses: Value<'c>) -> Lay<'c> {
+    /// Where the lanes find what they move of the rows at their addresses: all lanes take part, whoever gave the address.
+    fn row_addresses(&self, rows: Rows, addresses: Value<'c>) -> Value<'c> {
         let bytes = rows.bytes();
+        if bytes == 16 {
+            return addresses;
+        }
         let from: Vec<_> = (0..LANES).map(|lane| Some(lane * bytes / 16)).collect();
         let long = self.t.int(64);
         let place: Vec<_> = (0..LANES).map(|lane| Value::int(long, u64::from(lane * bytes % 16))).collect();
         let addresses = self.b.shuffle(addresses, Value::poison(addresses.ty()), &from);
-        Lay::Scattered(self.b.add(addresses, Value::vector(&place)))
+        self.b.add(addresses, Value::vector(&place))
     }
 
     pub fn load_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>) -> Vec<Value<'c>> {
-        let lay = self.row_lay(rows, addresses);
-        let words: Vec<_> = (0..rows.count).map(|word| self.load_word(&lay, 32, word, mask)).collect();
-        (0..rows.count)
-            .map(|register| {
-                self.halves_from(&words, |lane, half| {
-                    let (lane, half) = rows.place(register, lane, half);
-                    (half / 2, lane, half % 2)
-                })
-            })
-            .collect()
+        let lanes = self.row_addresses(rows, addresses);
+        let from = self.spill(lanes);
+        let to = self.room(u64::from(rows.bytes()));
+        self.b.call(self.unit().rows_helper(rows), &[from, mask, to]);
+        let bytes = u64::from(4 * LANES);
+        let word = |register| self.b.load(self.int_lanes(32), self.b.offset(to, bytes * register), 64);
+        (0..u64::from(rows.count)).map(word).collect()
     }
 
     pub fn store_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>, registers: &[Value<'c>]) {
-        let lay = self.row_lay(rows, addresses);
+        let lay = Lay::Scattered(self.row_addresses(rows, addresses));
         for word in 0..rows.count {
             let value = self.halves_from(registers, |lane, half| rows.origin(lane, 2 * word + half));
             self.store_word(&lay, value, word, mask);

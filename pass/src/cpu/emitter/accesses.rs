@@ -21,6 +21,7 @@ pub struct Accesses<'c> {
     room: Option<Room<'c>>,
     guesses: HashMap<Value<'c>, Guess<'c>>,
     looked: Option<(Value<'c>, i64, Evenness<'c>)>,
+    spilled: Option<(Value<'c>, Block<'c>)>,
 }
 
 impl<'c> Accesses<'c> {
@@ -29,6 +30,7 @@ impl<'c> Accesses<'c> {
         self.allowed = None;
         self.room = None;
         self.looked = None;
+        self.spilled = None;
         self.guesses.retain(|value, _| value.block() == Some(first));
     }
 
@@ -80,6 +82,16 @@ impl<'c> Accesses<'c> {
     /// Keeps what a look found.
     pub fn note_look(&mut self, addresses: Value<'c>, stride: i64, found: Evenness<'c>) {
         self.looked = Some((addresses, stride, found));
+    }
+
+    /// Whether these addresses lie in the room that accesses share: code of `block` put them there, and none has put others there since.
+    pub fn is_spilled(&self, addresses: Value<'c>, block: Block<'c>) -> bool {
+        self.spilled == Some((addresses, block))
+    }
+
+    /// Code of `block` puts addresses into the room that accesses share; without any, what is not known here.
+    pub fn note_spill(&mut self, addresses: Option<Value<'c>>, block: Block<'c>) {
+        self.spilled = addresses.map(|addresses| (addresses, block));
     }
 
     /// Takes bytes of the record buffer that are made sure of: their place, or none where they are too few.

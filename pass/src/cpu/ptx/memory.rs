@@ -1,9 +1,8 @@
 //! Memory instructions of inline assembly.
 
 use super::machine::{Machine, TypeKind};
-use crate::cpu::emitter::lanes::Lay;
-use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitter, context};
+use crate::cpu::target::movers::{ADDRESSES, COPY_TARGETS};
 use crate::cpu::target::types::LANES;
 use crate::llvm::Value;
 use crate::llvm::value::AtomicOp;
@@ -111,13 +110,9 @@ impl<'c> Emitter<'_, 'c> {
             Operand::Group(parts) => parts.clone(),
             one => vec![one.clone()],
         };
-        let bytes = u64::from(bits / 8);
-        for (index, target) in targets.iter().enumerate() {
-            let lay = self.moved(&Lay::Scattered(address), bytes * index as u64);
-            let value = self.load_lanes(self.t.int(bits), &lay, mask, bytes);
-            self.write(machine, target, value, guard)?;
-        }
-        Some(())
+        let (ty, bytes) = (self.t.int(bits), u64::from(bits / 8));
+        let values = self.gather_all(ty, targets.len() as u64, address, mask, bytes);
+        targets.iter().zip(values).try_for_each(|(target, value)| self.write(machine, target, value, guard))
     }
 
     /// `st`; `None`: a form that is not supported.
@@ -135,12 +130,8 @@ impl<'c> Emitter<'_, 'c> {
             Operand::Group(parts) => parts.clone(),
             one => vec![one.clone()],
         };
-        let bytes = u64::from(bits / 8);
-        for (index, source) in sources.iter().enumerate() {
-            let value = self.read(machine, source, bits)?;
-            let lay = self.moved(&Lay::Scattered(address), bytes * index as u64);
-            self.store_leaf(&Leaf::Lanes(value), &lay, mask, bytes);
-        }
+        let values: Vec<_> = sources.iter().map(|source| self.read(machine, source, bits)).collect::<Option<_>>()?;
+        self.scatter_all(&values, address, mask, u64::from(bits / 8));
         Some(())
     }
 
@@ -176,24 +167,18 @@ impl<'c> Emitter<'_, 'c> {
             Some(given) => Some(self.read(machine, given, 32)?),
             None => None,
         };
-        for word in 0..size / 4 {
-            let source = self.moved(&Lay::Scattered(from), 4 * word);
-            let mut lanes = mask;
-            if let Some(ignored) = ignored {
-                let read = self.b.not(ignored);
-                let read = self.bits(read);
-                lanes = self.b.and(lanes, read);
-            }
-            if let Some(given) = given {
-                let there = self.b.ugt(given, self.same(given, 4 * word));
-                let there = self.bits(there);
-                lanes = self.b.and(lanes, there);
-            }
-            let mut value = self.load_lanes(self.t.int(32), &source, lanes, 4);
-            value = self.b.select(self.lanes_of(lanes), value, self.same(value, 0));
-            let target = self.moved(&Lay::Scattered(to), 4 * word);
-            self.store_leaf(&Leaf::Lanes(value), &target, mask, 4);
+        let mut read = match given {
+            Some(given) => given,
+            None => self.b.splat(self.i32(size as u32), LANES),
+        };
+        if let Some(ignored) = ignored {
+            read = self.b.select(ignored, self.same(read, 0), read);
         }
+        let targets = self.once("copies", |this| this.entry.alloca(this.t.int(8).array(COPY_TARGETS), 64));
+        self.b.store(to, targets, 64);
+        self.b.store(read, self.b.offset(targets, ADDRESSES), 64);
+        let sources = self.spill(from);
+        self.b.call(self.unit().copy_helper(size), &[sources, mask, targets]);
         Some(())
     }
 

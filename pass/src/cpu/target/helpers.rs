@@ -52,24 +52,6 @@ impl<'c> Unit<'c> {
         b.ne(tested, Value::zero(tested.ty()))
     }
 
-    /// `(addresses, mask, results)`: reads one `ty` per lane of the mask.
-    pub fn gather_helper(&self, ty: Type<'c>, align: u32) -> Value<'c> {
-        self.lane_loop(&format!("warpline.gather.{ty}.{align}"), true, |b, address, place| {
-            let value = b.load(ty, address, align);
-            let to = b.gep(ty, place.0, &[place.1]);
-            b.store(value, to, 1);
-        })
-    }
-
-    /// `(addresses, mask, values)`: writes one `ty` per lane of the mask, in lane order.
-    pub fn scatter_helper(&self, ty: Type<'c>, align: u32) -> Value<'c> {
-        self.lane_loop(&format!("warpline.scatter.{ty}.{align}"), true, |b, address, place| {
-            let from = b.gep(ty, place.0, &[place.1]);
-            let value = b.load(ty, from, 1);
-            b.store(value, address, align);
-        })
-    }
-
     /// `(values, mask, base...)`: reads or writes one `ty` per lane of the mask, neighbours in each group, under masks that
     /// the host has.
     pub fn part_helper(&self, ty: Type<'c>, groups: u32, align: u32, store: bool) -> Value<'c> {

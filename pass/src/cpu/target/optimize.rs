@@ -16,32 +16,38 @@ const FINISH: &str = "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;swi
 /// Combines instructions. It looks into constant vectors lane by lane, so that one round is an eighth of `default<O2>`'s time.
 const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 
-/// Instructions of a function from which on combining is left out: half of the optimiser's time for code of a Triton kernel with 512
-/// accesses, which comes out no larger without it.
-const UNCOMBINED: usize = 10_000;
+/// Instructions of a function from which on passes are left out that take much of the optimiser's time and find next to nothing there:
+/// combining (half of it for code of a Triton kernel with 512 accesses, which comes out no larger without it), and what looks at
+/// loops' counters and single bits (two fifths of the rest).
+const LARGE: usize = 10_000;
 
 /// LLVM 22's `default<O2>`, without what lowered code has no use for (vectorisers, unrolling, coroutines, OpenMP) and with
 /// two of its eight rounds of combining, the first and the last: the others find hardly anything. Branch weights are made by
 /// `lower-expect`.
-fn pipeline(combine: &str) -> String {
+fn pipeline(large: bool) -> String {
+    let combine = if large { "instsimplify" } else { COMBINE };
+    let values = if large { "" } else { ",correlated-propagation" };
+    let counters = if large { "" } else { ",loop(loop-idiom,indvars,loop-deletion)" };
+    let bits = if large { "" } else { ",bdce" };
+    let deletion = if large { "" } else { ",loop-deletion" };
     let early = format!("lower-expect,{SIMPLIFY},sroa<modify-cfg>,early-cse<>");
     let first = format!("mem2reg,{combine},{SIMPLIFY}");
     let scalars = format!(
-        "sroa<modify-cfg>,early-cse<memssa>,jump-threading,correlated-propagation,{SIMPLIFY},aggressive-instcombine,\
+        "sroa<modify-cfg>,early-cse<memssa>,jump-threading{values},{SIMPLIFY},aggressive-instcombine,\
          tailcallelim,{SIMPLIFY},reassociate,constraint-elimination"
     );
     let loops = format!(
         "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
          loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>,\
-         simple-loop-unswitch<no-nontrivial;trivial>),{SIMPLIFY},loop(loop-idiom,indvars,loop-deletion)"
+         simple-loop-unswitch<no-nontrivial;trivial>),{SIMPLIFY}{counters}"
     );
     let redundant = format!(
-        "sroa<modify-cfg>,vector-combine,mldst-motion<no-split-footer-bb>,gvn<>,sccp,bdce,jump-threading,\
-         correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),{SIMPLIFY},instsimplify"
+        "sroa<modify-cfg>,vector-combine,mldst-motion<no-split-footer-bb>,gvn<>,sccp{bits},jump-threading{values},\
+         adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),{SIMPLIFY},instsimplify"
     );
     let late = format!(
         "drop-unnecessary-assumes,float2int,lower-constant-intrinsics,\
-         loop(loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion),infer-alignment,loop-load-elim,{FINISH},\
+         loop(loop-rotate<header-duplication;no-prepare-for-lto>{deletion}),infer-alignment,loop-load-elim,{FINISH},\
          vector-combine,sroa<preserve-cfg>,infer-alignment,{combine},loop-mssa(licm<allowspeculation>),loop-sink,\
          instsimplify,div-rem-pairs,tailcallelim,{SIMPLIFY}"
     );
@@ -69,7 +75,6 @@ pub fn infer_attributes(module: &Module<'_>, processor: &str) -> Result<(), Mach
 pub(crate) fn run(module: &Module<'_>, machine: &Machine) -> Result<(), MachineError> {
     let size =
         |function: Value<'_>| function.blocks().into_iter().map(|block| block.instructions().len()).sum::<usize>();
-    let large = module.functions().into_iter().any(|function| size(function) > UNCOMBINED);
-    let combine = if large { "instsimplify" } else { COMBINE };
-    machine.run_with(module, &pipeline(combine), PassBuilderOptions::create())
+    let large = module.functions().into_iter().any(|function| size(function) > LARGE);
+    machine.run_with(module, &pipeline(large), PassBuilderOptions::create())
 }

@@ -3,12 +3,15 @@
 use super::product::{self, Register, WideRegister};
 use warpline_format::matrix::{Element, Operation};
 
+/// Registers of C at most: two of each half of the rows.
+const MOST_SUMS: usize = 4;
+
 /// D = A · B + C of one tile. `operation` is [`Operation::to_bits`]; the others are registers as
 /// `warpline_format::matrix` says.
 ///
 /// # Safety
-/// Called by lowered code: each pointer has as many registers as [`Operation::registers`] says, 8-byte aligned; D overlaps none
-/// of the others.
+/// Called by lowered code: each pointer has as many registers as [`Operation::registers`] says, 8-byte aligned; D may be where C is, and
+/// overlaps none of the others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) {
     let Some(operation) = Operation::from_bits(operation) else {
@@ -20,12 +23,16 @@ pub unsafe extern "C" fn __wl_matrix(operation: u32, a: *const u8, b: *const u8,
     unsafe {
         if operation.a == Element::Double {
             let slice = |from: *const u8, count| std::slice::from_raw_parts(from.cast::<WideRegister>(), count);
+            let mut start = [[0; 32]; MOST_SUMS];
+            start[..in_c].copy_from_slice(slice(c, in_c));
             let result = std::slice::from_raw_parts_mut(d.cast::<WideRegister>(), in_d);
-            product::wide(operation, slice(a, in_a), slice(b, in_b), slice(c, in_c), result);
+            product::wide(operation, slice(a, in_a), slice(b, in_b), &start[..in_c], result);
         } else {
             let slice = |from: *const u8, count| std::slice::from_raw_parts(from.cast::<Register>(), count);
+            let mut start = [[0; 32]; MOST_SUMS];
+            start[..in_c].copy_from_slice(slice(c, in_c));
             let result = std::slice::from_raw_parts_mut(d.cast::<Register>(), in_d);
-            product::narrow(operation, slice(a, in_a), slice(b, in_b), slice(c, in_c), result);
+            product::narrow(operation, slice(a, in_a), slice(b, in_b), &start[..in_c], result);
         }
     }
 }

@@ -1,0 +1,101 @@
+//! Helpers that move memory for lanes whose addresses lie anywhere, one lane after the other. Each moves all that a lane does at
+//! once: code that calls one for each word is several times as large.
+
+use super::types::LANES;
+use super::unit::Unit;
+use crate::llvm::{ModuleItems, Type, Value};
+use crate::matrix::Rows;
+
+/// Bytes of 32 addresses.
+pub const ADDRESSES: u64 = 8 * LANES as u64;
+/// What [`Unit::copy_helper`] is told: 32 addresses and 32 counts of bytes.
+pub const COPY_TARGETS: u64 = ADDRESSES + 4 * LANES as u64;
+
+impl<'c> Unit<'c> {
+    /// `(addresses, mask, results)`: reads `count` neighbouring `ty` per lane of the mask. The results are vectors of 32, one for
+    /// each.
+    pub fn gather_helper(&self, ty: Type<'c>, align: u32, count: u64) -> Value<'c> {
+        let bytes = self.layout().store_size(ty);
+        self.lane_loop(&mover("gather", ty, align, count), count == 1, |b, address, (results, lane)| {
+            for index in 0..count {
+                let value = b.load(ty, b.offset(address, bytes * index), align);
+                let vector = b.offset(results, bytes * u64::from(LANES) * index);
+                b.store(value, b.gep(ty, vector, &[lane]), 1);
+            }
+        })
+    }
+
+    /// `(addresses, mask, values)`: writes `count` neighbouring `ty` per lane of the mask, in lane order.
+    pub fn scatter_helper(&self, ty: Type<'c>, align: u32, count: u64) -> Value<'c> {
+        let bytes = self.layout().store_size(ty);
+        self.lane_loop(&mover("scatter", ty, align, count), count == 1, |b, address, (values, lane)| {
+            for index in 0..count {
+                let vector = b.offset(values, bytes * u64::from(LANES) * index);
+                let value = b.load(ty, b.gep(ty, vector, &[lane]), 1);
+                b.store(value, b.offset(address, bytes * index), align);
+            }
+        })
+    }
+
+    /// `(sources, mask, targets)`: copies `bytes` per lane of the mask, zeros behind as many as are to be read. `targets` has the
+    /// lanes' addresses and, behind them, how many bytes each reads, of which whole words count that begin before the end.
+    pub fn copy_helper(&self, bytes: u64) -> Value<'c> {
+        let (pointer, int, long) = (self.t.pointer(0), self.t.int(32), self.t.int(64));
+        self.lane_loop(&format!("warpline.copy.{bytes}"), false, |b, source, (targets, lane)| {
+            let target = b.int_to_ptr(b.load(long, b.gep(long, targets, &[lane]), 8), pointer);
+            let read = b.load(int, b.gep(int, b.offset(targets, ADDRESSES), &[lane]), 4);
+            for word in 0..bytes / 4 {
+                let to = b.offset(target, 4 * word);
+                b.store(Value::zero(int), to, 4);
+                // What is not read may lie anywhere.
+                let there = b.ugt(read, Value::int(int, 4 * word));
+                let from = b.select(there, b.offset(source, 4 * word), to);
+                b.store(b.load(int, from, 4), to, 4);
+            }
+        })
+    }
+
+    /// `(addresses, mask, registers)`: what `ldmatrix` does, where each lane of the mask moves its share of the rows; what the others
+    /// would move is zero.
+    pub fn rows_helper(&self, rows: Rows) -> Value<'c> {
+        let name = format!("warpline.rows.{}{}", rows.count, if rows.transposed { ".transposed" } else { "" });
+        if let Some(function) = ModuleItems::function(&self.target, &name) {
+            return function;
+        }
+        // Rows one behind the other are the registers: a lane's word of one is its place in a row.
+        let share = self.t.int(32).vector(rows.count);
+        let deal = self.lane_loop(&format!("warpline.deal.{}", rows.count), true, |b, address, (registers, lane)| {
+            b.store(b.load(share, address, 1), b.gep(share, registers, &[lane]), 1);
+        });
+        let pointer = self.t.pointer(0);
+        let function = self.new_helper(&name, self.t.void().function(&[pointer, self.t.int(32), pointer]));
+        let b = crate::llvm::Builder::new(self.t);
+        b.at_end(function.append_block("entry"));
+        let parameters = function.parameters();
+        let halves = self.t.int(16).vector(2 * LANES);
+        let registers = (0..rows.count).map(|register| b.offset(parameters[2], u64::from(4 * LANES * register)));
+        let registers: Vec<_> = registers.collect();
+        for &register in &registers {
+            b.store(Value::zero(halves), register, 64);
+        }
+        b.call(deal, &parameters);
+        for &register in registers.iter().filter(|_| rows.transposed) {
+            let matrix = b.load(halves, register, 64);
+            let one = Rows { count: 1, ..rows };
+            let picks: Vec<_> = (0..2 * LANES)
+                .map(|to| {
+                    let (lane, half) = one.place(0, to / 2, to % 2);
+                    Some(2 * lane + half)
+                })
+                .collect();
+            b.store(b.shuffle(matrix, Value::poison(halves), &picks), register, 64);
+        }
+        b.return_void();
+        function
+    }
+}
+
+fn mover(verb: &str, ty: Type<'_>, align: u32, count: u64) -> String {
+    let name = format!("warpline.{verb}.{ty}.{align}");
+    if count == 1 { name } else { format!("{name}.{count}") }
+}
