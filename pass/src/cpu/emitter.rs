@@ -335,8 +335,9 @@ impl<'u, 'c> Emitter<'u, 'c> {
         let body = self.body();
         let block = &body.blocks[position];
         for phi in block.phis() {
-            if let Some(slots) = self.slots.get(&phi) {
-                let leaves = slots.iter().map(|slot| self.load_slot(slot)).collect();
+            if let Some(slots) = self.slots.get(&phi).cloned() {
+                let leaves: Vec<_> = slots.iter().map(|slot| self.load_slot(slot)).collect();
+                slots.iter().zip(&leaves).for_each(|(slot, leaf)| self.note_place(slot, leaf));
                 self.local.insert(phi, leaves);
             }
         }
@@ -367,6 +368,9 @@ impl<'u, 'c> Emitter<'u, 'c> {
             let blend = self.is_cautious(self.position).then_some(self.mask);
             for (slot, leaf) in slots.clone().iter().zip(&leaves) {
                 self.store_slot(slot, leaf, blend);
+                if blend.is_none() {
+                    self.note_place(slot, leaf);
+                }
             }
         }
         if self.position == 0 && !self.slots.contains_key(&value) {
@@ -382,7 +386,9 @@ impl<'u, 'c> Emitter<'u, 'c> {
             return Ok(leaves.clone());
         }
         if let Some(slots) = self.slots.get(&value) {
+            let slots = slots.clone();
             let leaves: Vec<_> = slots.iter().map(|slot| self.load_slot(slot)).collect();
+            slots.iter().zip(&leaves).for_each(|(slot, leaf)| self.note_place(slot, leaf));
             self.local.insert(value, leaves.clone());
             return Ok(leaves);
         }

@@ -75,12 +75,15 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A two-operand operation; the left operand where the right one is a zero that changes nothing.
+    /// A two-operand operation; one of the operands where the other is a zero that changes nothing.
     pub fn binary(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>) -> Value<'c> {
         use Opcode::{LLVMAShr, LLVMAdd, LLVMLShr, LLVMOr, LLVMShl, LLVMSub, LLVMXor};
         assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
         if matches!(opcode, LLVMAdd | LLVMSub | LLVMOr | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr) && right.is_zero() {
             return left;
+        }
+        if matches!(opcode, LLVMAdd | LLVMOr | LLVMXor) && left.is_zero() {
+            return right;
         }
         // SAFETY: operands of one type, checked above; that the operation takes it, the verifier checks.
         unsafe { Value::from_raw(LLVMBuildBinOp(self.raw, opcode, left.raw(), right.raw(), NO_NAME)) }

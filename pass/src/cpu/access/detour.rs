@@ -50,9 +50,18 @@ impl<'c> Emitter<'_, 'c> {
             _ => Vec::new(),
         };
         let usual = self.active_bases(&per_group, self.mask());
+        // Both ways read the addresses from memory, as the access itself will.
+        let spilled = match lay {
+            Lay::Scattered(lanes) if self.is_large() => {
+                self.spill(*lanes);
+                Some(*lanes)
+            }
+            _ => None,
+        };
         self.branch_unlikely(bad, check, good);
 
         self.b.at_end(check);
+        self.accesses.note_spill(spilled, check);
         if let Some([first, last]) = local {
             let range = self.unit().site_range(what.site);
             self.b.store(first, range, 8);
@@ -71,6 +80,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.branch(joined);
 
         self.b.at_end(joined);
+        self.accesses.note_spill(spilled, joined);
         let merged = |ours: Value<'c>, theirs: Value<'c>| {
             let phi = self.b.phi(ours.ty());
             phi.add_incoming(&[(ours, good), (theirs, check)]);

@@ -100,7 +100,8 @@ impl<'c> Emitter<'_, 'c> {
         let packed = self.packed_type(load.ty());
         let types = packed.map_or_else(|| leaf_types(load.ty()), |whole| vec![whole]);
         let offsets = leaf_offsets(self.unit().layout(), packed.unwrap_or(load.ty()));
-        let values = match self.neighbours(&types, &offsets, &lay) {
+        let together = self.neighbours(&types, &offsets, &lay).filter(|(ty, _)| self.gathers_by_loop(*ty));
+        let values = match together {
             Some((ty, addresses)) => self.gather_all(ty, types.len() as u64, addresses, mask, align),
             None => {
                 let mut values = Vec::with_capacity(types.len());
@@ -141,6 +142,10 @@ impl<'c> Emitter<'_, 'c> {
         let together = rest.iter().all(|ty| ty == first) && (0..).zip(offsets).all(|(index, at)| *at == bytes * index);
         let whole = first.int_bits() != Some(1) && together;
         match lay {
+            Lay::Strided(_, stride) if whole && *stride != 0 && *stride != bytes as i64 => {
+                Some((*first, self.addresses(lay)))
+            }
+            // Neighbouring lanes would share what each has several of.
             Lay::Scattered(addresses) | Lay::Likely(addresses, None) if whole => Some((*first, *addresses)),
             _ => None,
         }
@@ -322,12 +327,15 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
+    /// Whether lanes that lie anywhere are read by a loop. It is as fast where it was measured (AMD), and far less code; versions that
+    /// are large, or hardly ever run, are better off with it.
+    fn gathers_by_loop(&self, ty: Type<'c>) -> bool {
+        !self.unit().has_gather(ty) || self.hooked() || !matches!(self.version(), Version::Linear | Version::Half)
+    }
+
     /// Reads one scalar per active lane from anywhere.
     pub fn gather(&mut self, ty: Type<'c>, addresses: Value<'c>, mask: Value<'c>, align: u64) -> Value<'c> {
-        // A loop over the lanes is as fast where it was measured (AMD), and far less code; versions that are large, or
-        // hardly ever run, are better off with it.
-        let large = self.hooked() || !matches!(self.version(), Version::Linear | Version::Half);
-        if !self.unit().has_gather(ty) || large {
+        if self.gathers_by_loop(ty) {
             return self.gather_by_loop(ty, addresses, mask, align);
         }
         let vector = ty.vector(LANES);
@@ -411,8 +419,11 @@ impl<'c> Emitter<'_, 'c> {
 
     /// A vector of addresses in memory.
     pub fn spill(&mut self, vector: Value<'c>) -> Value<'c> {
-        let place = self.address_room();
         debug_assert!(vector.ty() == self.t.int(64).vector(LANES));
+        if let Some(place) = self.accesses.place_of(vector) {
+            return place;
+        }
+        let place = self.address_room();
         let block = self.b.block();
         if !self.accesses.is_spilled(vector, block) {
             self.b.store(vector, place, 64);
@@ -462,7 +473,8 @@ impl<'c> Emitter<'_, 'c> {
         }
         let offsets = leaf_offsets(self.unit().layout(), packed.unwrap_or(ty));
         let types = packed.map_or_else(|| leaf_types(ty), |whole| vec![whole]);
-        if let Some((_, addresses)) = self.neighbours(&types, &offsets, &lay) {
+        let together = self.neighbours(&types, &offsets, &lay).filter(|(ty, _)| !self.unit().has_scatter(*ty));
+        if let Some((_, addresses)) = together {
             let values: Vec<_> = value.iter().map(|leaf| leaf.lanes(&self.b)).collect();
             self.scatter_all(&values, addresses, mask, align);
             return Ok(());

@@ -152,8 +152,8 @@ impl<'c> Emitter<'_, 'c> {
     /// [`Tiles::find`]: crate::cpu::emitter::tiles::Tiles::find
     fn tile(&mut self, registers: &[Value<'c>], written: bool) -> Value<'c> {
         let known: Vec<_> = registers.iter().map(|register| register.uncast()).collect();
-        if let Some(place) = self.tiles.find(&known, written) {
-            return place;
+        if let Some((place, bytes)) = self.tiles.find(&known, written) {
+            return self.b.offset(place, bytes);
         }
         let bits = super::arithmetic::scalar_bits(registers[0].ty());
         let place = self.tile_room(registers.len(), bits);
@@ -319,11 +319,15 @@ impl<'c> Emitter<'_, 'c> {
     pub fn load_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>) -> Vec<Value<'c>> {
         let lanes = self.row_addresses(rows, addresses);
         let from = self.spill(lanes);
-        let to = self.room(u64::from(rows.bytes()));
+        // Products read them there.
+        self.tiles.begin_product();
+        let to = self.tile_room(rows.count as usize, 32);
         self.b.call(self.unit().rows_helper(rows), &[from, mask, to]);
         let bytes = u64::from(4 * LANES);
         let word = |register| self.b.load(self.int_lanes(32), self.b.offset(to, bytes * register), 64);
-        (0..u64::from(rows.count)).map(word).collect()
+        let words: Vec<_> = (0..u64::from(rows.count)).map(word).collect();
+        self.tiles.put(to, &words);
+        words
     }
 
     pub fn store_rows(&mut self, rows: Rows, addresses: Value<'c>, mask: Value<'c>, registers: &[Value<'c>]) {

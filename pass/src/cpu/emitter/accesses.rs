@@ -22,6 +22,7 @@ pub struct Accesses<'c> {
     guesses: HashMap<Value<'c>, Guess<'c>>,
     looked: Option<(Value<'c>, i64, Evenness<'c>)>,
     spilled: Option<(Value<'c>, Block<'c>)>,
+    places: HashMap<Value<'c>, Value<'c>>,
 }
 
 impl<'c> Accesses<'c> {
@@ -31,6 +32,7 @@ impl<'c> Accesses<'c> {
         self.room = None;
         self.looked = None;
         self.spilled = None;
+        self.places.clear();
         self.guesses.retain(|value, _| value.block() == Some(first));
     }
 
@@ -82,6 +84,16 @@ impl<'c> Accesses<'c> {
     /// Keeps what a look found.
     pub fn note_look(&mut self, addresses: Value<'c>, stride: i64, found: Evenness<'c>) {
         self.looked = Some((addresses, stride, found));
+    }
+
+    /// Memory that holds these addresses to the end of the block.
+    pub fn place_of(&self, addresses: Value<'c>) -> Option<Value<'c>> {
+        self.places.get(&addresses).copied()
+    }
+
+    /// Memory holds addresses to the end of the block.
+    pub(super) fn note_place(&mut self, addresses: Value<'c>, place: Value<'c>) {
+        self.places.insert(addresses, place);
     }
 
     /// Whether these addresses lie in the room that accesses share: code of `block` put them there, and none has put others there since.

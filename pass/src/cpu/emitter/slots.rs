@@ -62,6 +62,17 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
+    /// A leaf is what its slot holds: helpers that read addresses from memory may read them there. Not in small functions, where LLVM
+    /// makes registers of slots that only loads and stores know.
+    pub(super) fn note_place(&mut self, slot: &Slot<'c>, leaf: &Leaf<'c>) {
+        match (slot, leaf) {
+            (Slot::Lanes(place, ty), Leaf::Lanes(value)) if self.large && *ty == self.t.int(64).vector(LANES) => {
+                self.accesses.note_place(*value, *place);
+            }
+            _ => {}
+        }
+    }
+
     /// Writes a leaf; with a mask, only these lanes of it.
     pub(super) fn store_slot(&self, slot: &Slot<'c>, leaf: &Leaf<'c>, blend: Option<Value<'c>>) {
         match (slot, leaf) {

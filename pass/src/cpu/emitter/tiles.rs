@@ -41,13 +41,17 @@ impl<'c> Tiles<'c> {
         self.product = self.clock;
     }
 
-    /// Where these registers lie, in memory that is `written` and so must be none of the product's other operands.
-    pub fn find(&mut self, registers: &[Value<'c>], written: bool) -> Option<Value<'c>> {
+    /// Where these registers lie one behind the other: a place, and bytes from its begin on. What is `written` is all of a place, which is
+    /// none of the product's other operands.
+    pub fn find(&mut self, registers: &[Value<'c>], written: bool) -> Option<(Value<'c>, u64)> {
         self.clock += 1;
-        let free = |tile: &Tile<'c>| !written || tile.used <= self.product;
-        let tile = self.tiles.iter_mut().find(|tile| tile.held == registers && free(tile))?;
+        let at = |tile: &Tile<'c>| match written {
+            true => (tile.used <= self.product && tile.held == registers).then_some(0),
+            false => tile.held.windows(registers.len().max(1)).position(|held| held == registers),
+        };
+        let (tile, at) = self.tiles.iter_mut().find_map(|tile| at(tile).map(|at| (tile, at)))?;
         tile.used = self.clock;
-        Some(tile.place)
+        Some((tile.place, tile.bytes / tile.held.len().max(1) as u64 * at as u64))
     }
 
     /// Memory of so many bytes for other registers: the first that holds none, or what was not used for longest, but no operand of

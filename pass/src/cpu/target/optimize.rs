@@ -30,6 +30,7 @@ fn pipeline(large: bool) -> String {
     let counters = if large { "" } else { ",loop(loop-idiom,indvars,loop-deletion)" };
     let bits = if large { "" } else { ",bdce" };
     let deletion = if large { "" } else { ",loop-deletion" };
+    let carried = if large { "" } else { ",loop-load-elim" };
     let early = format!("lower-expect,{SIMPLIFY},sroa<modify-cfg>,early-cse<>");
     let first = format!("mem2reg,{combine},{SIMPLIFY}");
     let scalars = format!(
@@ -47,7 +48,7 @@ fn pipeline(large: bool) -> String {
     );
     let late = format!(
         "drop-unnecessary-assumes,float2int,lower-constant-intrinsics,\
-         loop(loop-rotate<header-duplication;no-prepare-for-lto>{deletion}),infer-alignment,loop-load-elim,{FINISH},\
+         loop(loop-rotate<header-duplication;no-prepare-for-lto>{deletion}),infer-alignment{carried},{FINISH},\
          vector-combine,sroa<preserve-cfg>,infer-alignment,{combine},loop-mssa(licm<allowspeculation>),loop-sink,\
          instsimplify,div-rem-pairs,tailcallelim,{SIMPLIFY}"
     );
