@@ -18,8 +18,8 @@ use warpline_format::visible::is_hidden;
 const BAD: &str = "\x1b[2J\x1b]0;owned\x07\u{9b}31m\x08\r\n\t\0\x7f\u{202e}\u{2028}fn=x";
 
 /// Those that are text.
-const FORMATS: [&str; 10] =
-    ["text", "json", "markdown", "csv", "html", "callgrind", "sarif", "hatchet", "folded", "speedscope"];
+const FORMATS: [&str; 11] =
+    ["text", "json", "markdown", "csv", "html", "callgrind", "sarif", "hatchet", "folded", "speedscope", "tables"];
 
 fn warpline(folder: &Path, arguments: &[&str]) -> (String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Literal, Optional, Union, get_args
 
 from ._binaries import run
+from ._columns import cells, types
 from ._data_frames import of_pandas, of_polars, pandas_module
 from ._errors import WarplineError
-from ._rows import columns, rows
 
 if TYPE_CHECKING:
     import pandas
@@ -51,18 +51,24 @@ class Profile:
     tables as data frames of polars. ``data`` is the profile's JSON
     (``docs/profile-v1.schema.json``), ``path`` its file where that still exists."""
 
-    def __init__(self, data: dict[str, Any], path: Union[str, Path], whole: bytes) -> None:
-        self.data, self.path, self._bytes = data, Path(path), whole
+    def __init__(self, tables: dict[str, Any], path: Union[str, Path], whole: bytes) -> None:
+        self._tables, self.path, self._bytes = tables, Path(path), whole
+
+    @functools.cached_property
+    def data(self) -> dict[str, Any]:
+        """The profile's JSON, read when it is first asked for: of large profiles it takes seconds."""
+        with self._file() as file:
+            return json.loads(_report(file, "json"))
 
     @property
     def model(self) -> str:
         """The GPU model of caches and estimates."""
-        return self.data["run"]["models"][0]
+        return self._tables["model"]
 
     @property
     def complete(self) -> bool:
         """Whether the program was seen to its end."""
-        return self.data["run"]["complete"]
+        return self._tables["complete"]
 
     @functools.cached_property
     def kernels(self) -> pandas.DataFrame:
@@ -98,10 +104,10 @@ class Profile:
         """A table as a data frame of polars, with the same columns: ``p.polars("lines")``."""
         if table not in get_args(Table):
             raise WarplineError(f"there is no table {table!r}; there are {', '.join(get_args(Table))}")
-        return of_polars(rows(table, self.data), columns(table))
+        return of_polars(cells(table, self._tables), types(table))
 
     def _pandas(self, table: Table) -> pandas.DataFrame:
-        return of_pandas(rows(table, self.data), columns(table))
+        return of_pandas(cells(table, self._tables), types(table))
 
     def report(self) -> str:
         """The report as text."""
@@ -130,8 +136,9 @@ class Profile:
             yield path
 
     def __repr__(self) -> str:
-        seconds = sum(one["estimates"][0]["seconds"] for one in self.data["kernels"] if one.get("estimates"))
-        kernels, findings = len(self.data["kernels"]), len(self.data["findings"])
+        tables = self._tables["tables"]
+        seconds = sum(filter(None, tables["kernels"]["seconds"]))
+        kernels, findings = len(tables["kernels"]["line"]), len(tables["findings"]["rank"])
         state = "" if self.complete else ", incomplete"
         return f"<warpline.Profile of {kernels} kernels on {self.model}: {seconds * 1e6:.3g} us estimated, {findings} findings{state}>"
 
@@ -166,11 +173,16 @@ def load(path: Union[str, Path]) -> Profile:
     path = Path(path)
     if not path.is_file():
         raise WarplineError(f"{path}: no such file")
-    done = run("warpline", "report", path, "--format", "json", check=False)
+    return Profile(json.loads(_report(path, "tables")), path, path.read_bytes())
+
+
+def _report(path, form):
+    """The report of a profile in one of its forms."""
+    done = run("warpline", "report", path, "--format", form, check=False)
     # 7: a damaged file, of which a part is shown.
     if done.returncode not in (0, 7):
         raise WarplineError(done.stderr.strip())
-    return Profile(json.loads(done.stdout), path, path.read_bytes())
+    return done.stdout
 
 
 class Comparison:
@@ -188,11 +200,10 @@ class Comparison:
     def kernels(self) -> pandas.DataFrame:
         """See the class."""
         rows = [
-            {"kernel": _either(row["name"]), "metric": metric, "before": pair[0], "after": pair[1]}
-            for row in self.data["kernels"]
-            for metric, pair in row["metrics"].items()
+            (_either(row["name"]), metric, *pair) for row in self.data["kernels"] for metric, pair in row["metrics"].items()
         ]
-        return of_pandas(rows, {"kernel": str, "metric": str, "before": float, "after": float})
+        columns = {"kernel": str, "metric": str, "before": float, "after": float}
+        return of_pandas({name: [row[index] for row in rows] for index, name in enumerate(columns)}, columns)
 
     @functools.cached_property
     def findings(self) -> pandas.DataFrame:

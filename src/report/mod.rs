@@ -21,7 +21,7 @@ mod words;
 pub use answers::answers as answers_text;
 pub use comparison::{DiffOptions, json as diff_json, markdown as diff_markdown, text as diff_text};
 pub use filter::{Filter, allocations_named, apply};
-pub use formats::{COSTS, callgrind, csv, folded, hatchet, perfetto, pprof, sarif, speedscope};
+pub use formats::{COSTS, callgrind, csv, folded, hatchet, perfetto, pprof, sarif, speedscope, tables};
 pub use gate::{
     benchmark as gate_benchmark, json as gate_json, markdown as gate_markdown, sarif as gate_sarif, text as gate_text,
 };

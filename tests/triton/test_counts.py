@@ -398,6 +398,44 @@ class Tables(unittest.TestCase):
             found.polars("rows")
 
 
+    def test_tables_say_what_the_document_says(self):
+        x, out = np.arange(16384, dtype="f4"), np.zeros(1024, "f4")
+        found = profiled(lambda: kernels.strided_copy[(1,)](x, out, 16, BLOCK=1024))
+        data = found.data
+        names = {one["id"]: one["name"] for one in data["kernels"]}
+        arrays = {one["id"]: one["name"] for one in data["allocations"]}
+
+        def share(part, whole):
+            return part / whole if whole else None
+
+        def told(frame, names):
+            return [tuple(None if value != value else value for value in row) for row in frame[names].astype(object).values]
+
+        sites = [
+            (
+                *(names[site["kernel"]], site["line"], site["column"], site["op"], site["bytes"]),
+                *(site["pattern"].get("stride_bytes"), ", ".join(arrays[one["allocation"]] for one in site["by_allocation"])),
+                *(site["metrics"]["sectors"], site["metrics"]["l1"]["lookups"]),
+                *(share(site["metrics"]["ideal_sectors"], site["metrics"]["sectors"]),),
+                *(share(site["metrics"]["l1"]["hits"], site["metrics"]["l1"]["lookups"]),),
+            )
+            for site in data["sites"]
+        ]
+        columns = ["kernel", "line", "column", "op", "width", "stride_bytes", "objects", "sectors", "l1_lookups"]
+        self.assertEqual(told(found.sites, [*columns, "coalescing", "l1_hit_rate"]), sites)
+        self.assertIn(64, [site[5] for site in sites])
+        kernel = data["kernels"][0]
+        spaces, estimate = kernel["metrics"], kernel["estimates"][0]
+        expected = (kernel["name"], 1, estimate["seconds"], estimate["limiter"], spaces["global"]["bytes"], None)
+        columns = ["name", "launches", "seconds", "limiter", "global_bytes", "shared_requests"]
+        self.assertEqual(told(found.kernels, columns), [expected])
+        sizes = [(one["name"], one["kind"], one["bytes"], one["touched_bytes"]) for one in data["allocations"]]
+        self.assertEqual(told(found.allocations, ["name", "kind", "size", "touched_bytes"]), sizes)
+        first = data["findings"][0]
+        expected = (1, first["id"], first["severity"], arrays[first["allocation"]], first["reason"], first["gain"]["factor"])
+        self.assertEqual(told(found.findings, ["rank", "id", "severity", "object", "reason", "factor"])[0], expected)
+
+
 class Differences(unittest.TestCase):
     """Two profiles side by side."""
 

@@ -109,6 +109,8 @@ pub enum Format {
     Folded,
     /// Call stacks with all costs, for speedscope.
     Speedscope,
+    /// Tables of kernels, lines, accesses, allocations, launches and findings by columns, as JSON, for data frames.
+    Tables,
 }
 
 /// Names of costs of call stacks.

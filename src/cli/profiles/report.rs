@@ -103,6 +103,7 @@ pub(in crate::cli) fn render(
         Format::Hatchet => report::hatchet(&filtered),
         Format::Folded => report::folded(&filtered, looks.cost),
         Format::Speedscope => report::speedscope(&filtered, looks.cost),
+        Format::Tables => report::tables(&filtered),
         Format::Perfetto => {
             let bytes = report::perfetto(&filtered);
             return Ok((filtered, bytes));

@@ -9,6 +9,7 @@ mod pprof;
 mod sarif;
 mod speedscope;
 mod stacks;
+mod tables;
 
 pub use callgrind::callgrind;
 pub use csv::csv;
@@ -19,6 +20,7 @@ pub use pprof::pprof;
 pub use sarif::sarif;
 pub use speedscope::speedscope;
 pub use stacks::COSTS;
+pub use tables::tables;
 
 pub(super) use csv::quoted;
 pub(super) use sarif::{Scanned, of_findings};
