@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::access::{Access, Sums};
 use super::context::Context;
+use super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Estimate, Gain, Kernel};
 
@@ -90,9 +91,30 @@ impl Context<'_> {
             });
             seconds.fold(0.0, f64::max)
         };
-        let (now, then) = (slowest(false), slowest(true).max(instead));
-        gain_of(now, then, estimate.seconds, assumption)
+        gain_of_kernel(kernel, slowest(false), slowest(true).max(instead), assumption)
     }
+}
+
+/// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last, about; an assumption.
+pub(super) const SECONDS_PER_LAUNCH: f64 = 3e-6;
+/// A gain is told with that time where it is at most this part of what it is without.
+const MUCH_LESS: f64 = 0.8;
+
+/// The gain of a kernel. Of launches so short that their start and latencies count, it is told with these, too: the estimate has none.
+pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64, assumption: &str) -> Option<Gain> {
+    let seconds = kernel.estimates.first()?.seconds;
+    let gain = gain_of(now, then, seconds, assumption)?;
+    let started = kernel.launch_count() as f64 * SECONDS_PER_LAUNCH;
+    let with_start = (seconds + started) / (seconds / gain.factor + started);
+    if with_start > MUCH_LESS * gain.factor {
+        return Some(gain);
+    }
+    let assumption = format!(
+        "{}; about {with_start:.1} x where each launch takes {} beside that, as its start and latencies",
+        gain.assumption,
+        words::time(SECONDS_PER_LAUNCH),
+    );
+    Some(Gain { assumption, ..gain })
 }
 
 /// From one time to another, of which the whole has `seconds`; `None` where nothing is gained.

@@ -2,7 +2,7 @@
 
 use super::super::context::Context;
 use super::super::draft::Draft;
-use super::super::gain::gain_of;
+use super::super::gain::gain_of_kernel;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::models;
@@ -98,7 +98,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
          and `--check` runs some",
         shape(best.block)
     );
-    let estimate = context.estimate(kernel)?;
+    context.estimate(kernel)?;
     let assumption =
         "caches that are empty when the kernel starts, and the instructions and registers of the launch as it was";
     let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);
@@ -111,7 +111,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("best_block_x", f64::from(best.block[0]))
         .evidence("best_block_y", f64::from(best.block[1]))
         .evidence("best_block_z", f64::from(best.block[2]))
-        .gain(gain_of(gain, 1.0, estimate.seconds, assumption))
+        .gain(gain_of_kernel(kernel, gain, 1.0, assumption))
         .score((1.0 - 1.0 / gain) * context.kernel_share(kernel));
     // Another shape was never run.
     Some(draft.severity(Severity::Note))

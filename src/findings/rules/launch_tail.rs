@@ -3,7 +3,7 @@
 
 use super::super::context::Context;
 use super::super::draft::Draft;
-use super::super::gain::gain_of;
+use super::super::gain::gain_of_kernel;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::profile::model::{Kernel, Severity};
@@ -55,10 +55,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     );
     let cure = "choose the number of blocks as a multiple of what the GPU holds (cudaOccupancyMaxActiveBlocksPerMultiprocessor times its SMs) \
                 and let each walk over its share of the data, or use smaller blocks, whose last wave is shorter";
-    let gain = gain_of(
+    let gain = gain_of_kernel(
+        kernel,
         1.0,
         1.0 - lost,
-        estimate.seconds,
         "blocks of one length, as many on each SM, and SMs that are as fast with few blocks as with many",
     );
     let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::context::{Context, warps_of_block};
+use super::super::context::{Context, warps, warps_of_block};
 use super::super::draft::Draft;
-use super::super::gain::gain_of;
+use super::super::gain::{SECONDS_PER_LAUNCH, gain_of};
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::geometry::SECTOR_BYTES;
@@ -19,8 +19,8 @@ const LEAST_SHARE: f64 = 0.1;
 /// Seconds of a launch, by the estimate, from which on it is worth a change.
 const LEAST_SECONDS: f64 = 20e-6;
 
-/// Seconds from a launch to its end that nothing shortens, about; an assumption.
-const SECONDS_PER_LAUNCH: f64 = 3e-6;
+/// Iterations of a loop that steps by the grid's size, for each warp, from which on more blocks have something to do.
+const LEAST_ITERATIONS: f64 = 2.0;
 
 /// Launches that make it worthwhile to make one of them, at least.
 const MANY_LAUNCHES: u64 = 32;
@@ -71,7 +71,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let estimate = context.estimate(kernel)?;
     // How many blocks there are is free where the kernel steps by the grid's size; else the problem's size says it, and a warp
     // is not divided.
-    let steps_by_grid = steps_by_grid(kernel);
+    let steps_by_grid = steps_by_grid(context, kernel);
     let warps = blocks.saturating_mul(warps_of_block(kernel));
     let reached = match together {
         Some(all) => sms.min(all),
@@ -115,17 +115,28 @@ fn is_together(kernel: &Kernel) -> bool {
     kernel.metrics.contains_key("shared") || kernel.instructions.get("barrier").is_some_and(|count| count.warps > 0)
 }
 
-/// Whether an address moves by the grid's size from iteration to iteration of a loop: then any number of blocks does the work.
-fn steps_by_grid(kernel: &Kernel) -> bool {
+/// Whether an address moves by the grid's size from iteration to iteration of a loop, and threads make several of these: then more blocks
+/// would each do less. Where the grid covers the data, its size follows from that.
+fn steps_by_grid(context: &Context<'_>, kernel: &Kernel) -> bool {
     let Some(addresses) = &kernel.addresses else { return false };
     let expressions = &addresses.expressions;
-    let is_counter = |id: ExpressionId| {
-        expressions.get(id as usize).is_some_and(|one| matches!(one.kind, ExpressionKind::Counter(_)))
+    let counter_of_grid = |one: &Expression| match one.kind {
+        ExpressionKind::Binary(Binary::Product, step, counter) if has_grid(expressions, step) => {
+            match expressions.get(counter as usize)?.kind {
+                ExpressionKind::Counter(id) => Some(id),
+                _ => None,
+            }
+        }
+        _ => None,
     };
-    expressions.iter().any(|one| match one.kind {
-        ExpressionKind::Binary(Binary::Product, step, counter) if is_counter(counter) => has_grid(expressions, step),
-        _ => false,
-    })
+    let counters: BTreeSet<_> = expressions.iter().filter_map(counter_of_grid).collect();
+    // Accesses of which no other loop makes several.
+    let alone = addresses.sites.iter().filter(|site| matches!(site.loops[..], [only] if counters.contains(&only)));
+    let sites: BTreeSet<u32> = alone.map(|site| site.site).collect();
+    let global =
+        context.accesses_of(kernel.id, "global").filter(|access| access.site.is_some_and(|site| sites.contains(&site)));
+    let most = global.map(|access| access.most_requests).max();
+    !counters.is_empty() && most.is_none_or(|requests| requests as f64 >= LEAST_ITERATIONS * warps(kernel) as f64)
 }
 
 /// Whether the grid's size is a part of a value.
