@@ -108,8 +108,14 @@ pub(super) struct Access<'a> {
     pub bytes_together: Option<u64>,
     /// Innermost function that the heaviest site is in, which may be a library's.
     pub innermost: &'a str,
-    /// In a function of a library, as libdevice.
+    /// In a function of a library, as libdevice, or to a table that a library's header defines.
     pub in_library: bool,
+    /// A library's function makes it, which the compiler took into the user's line.
+    pub by_library: bool,
+    /// By their cache operators, as of volatile variables, its loads go past L1.
+    pub past_l1: bool,
+    /// The compiler merged or moved it, so that its line is the nearest known one.
+    pub is_near: bool,
     /// The allocation that most of its sectors lie in.
     pub allocation: Option<u64>,
     /// That is an array of textures, whose order in memory is the GPU's own.
@@ -132,6 +138,15 @@ impl Access<'_> {
 fn is_of_toolkit(site: &Site) -> bool {
     let variable = site.operand.as_ref().and_then(|operand| operand.variable.as_deref());
     variable.is_some_and(|name| name.starts_with("__cudart"))
+}
+
+/// Whether it is a variable on the device that a header of the system defines, as the random generators' matrices.
+fn is_table_of_header(profile: &Profile, allocation: Option<u64>) -> bool {
+    let allocation = allocation.and_then(|id| profile.allocation(id));
+    allocation.is_some_and(|allocation| {
+        matches!(&allocation.kind[..], "device_global" | "constant")
+            && allocation.path.last().is_some_and(|frame| is_system(&frame.file))
+    })
 }
 
 /// Bytes of all sites, if there are as many requests of each.
@@ -197,7 +212,11 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             result_used: sites.iter().any(|site| site.result_used),
             site: heaviest.map(|site| site.id),
             atomic: heaviest.and_then(|site| site.atomic),
-            in_library: sites.iter().all(|site| site.library || is_of_toolkit(site)),
+            in_library: sites.iter().all(|site| site.library || is_of_toolkit(site))
+                || is_table_of_header(profile, allocation),
+            by_library: !is_system(file) && heaviest.is_some_and(|site| is_system(&site.leaf.file)),
+            past_l1: op == "load" && sites.iter().all(|site| site.past_l1),
+            is_near: sites.iter().all(|site| site.approximate),
             is_opaque: allocation
                 .and_then(|id| profile.allocation(id))
                 .is_some_and(|allocation| allocation.kind == "cudaMallocArray"),

@@ -80,7 +80,12 @@ impl Draft {
         }
     }
 
-    pub(super) fn at_access(self, access: &Access<'_>) -> Draft {
+    pub(super) fn at_access(mut self, access: &Access<'_>) -> Draft {
+        if access.is_near {
+            self.reason.push_str(
+                "; the compiler has merged or moved this access, so that it belongs to this line or one near it",
+            );
+        }
         Draft {
             kernel: Some(access.kernel.id),
             file: access.file.to_owned(),

@@ -60,25 +60,36 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let staged = context.accesses_of(kernel.id, "shared").any(|access| {
         access.op == "store" && access.file == worst.file && access.line.abs_diff(worst.line) <= NEAR_LINES
     });
+    let name = worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`"));
     // More often than there are blocks: each of them loads it several times.
     let whose = if times > blocks(kernel) as f64 / launches as f64 {
         "a block loads the same data again after L1 has given it up"
     } else {
         "blocks load the same data after one another"
     };
-    let reason = format!(
-        "{} comes from L2 {times:.1} times in a launch: its loads hit L1 in {} of the lookups, and {whose}",
-        context.target(worst),
-        words::percent(share(l1.load_hits, l1.load_lookups)),
-    );
-    let cure = if staged {
+    let target = context.target(worst);
+    let reason = if worst.past_l1 {
+        format!(
+            "{target} comes from L2 {times:.1} times in a launch, as its loads go past L1 (volatile, or by a cache operator such as `__ldcg`)"
+        )
+    } else {
+        format!(
+            "{target} comes from L2 {times:.1} times in a launch: its loads hit L1 in {} of the lookups, and {whose}",
+            words::percent(share(l1.load_hits, l1.load_lookups)),
+        )
+    };
+    let cure = if worst.past_l1 {
+        format!(
+            "where others write {name} meanwhile and this one has to see it, nothing; else load it without `volatile` and such operators, so that L1 and registers \
+             keep it"
+        )
+    } else if staged {
         "it is staged in shared memory already: larger tiles, or several results per thread, use each tile more often"
             .to_owned()
     } else {
         format!(
-            "let a block keep a tile of {} in shared memory and use it for several results, or pieces of work that need the same data (a larger tile, several \
-             rows or requests for a block, several results for a thread)",
-            worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`")),
+            "let a block keep a tile of {name} in shared memory and use it for several results, or pieces of work that need the same data (a larger tile, \
+             several rows or requests for a block, several results for a thread)"
         )
     };
     let all: u64 =
@@ -93,7 +104,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .evidence("l1_load_hit_rate", share(l1.load_hits, l1.load_lookups))
         .gain(context.gain(kernel, &saving, "each byte comes from L2 once a launch"))
         .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
-    Some(if staged || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
+    Some(if staged || worst.past_l1 || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
 }
 
 /// Loads that hit L1 and keep it busy: each value is fetched for every use, though a thread or block uses it many times.

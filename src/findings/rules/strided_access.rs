@@ -65,6 +65,7 @@ pub(super) fn is_strided(access: &Access<'_>) -> bool {
     let gaps = pattern.stride_bytes.is_some_and(|stride| stride.unsigned_abs() > access.bytes.into());
     access.space == "global"
         && !access.is_opaque
+        && !access.in_library
         && has_neighbours(access)
         && pattern.atomics.is_none()
         && gaps
@@ -186,8 +187,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             && !(elements.is_power_of_two() && goes_through_its_part(access)) =>
         {
             format!(
-                "{elements} elements lie side by side for each thread, as the members of a structure or the channels of a pixel: keep an array (a plane) for each of them, or let a \
-             block move its part through shared memory, neighbouring threads at neighbouring words"
+                "{elements} elements lie side by side for each thread: let a block move its part through shared memory, neighbouring threads at neighbouring words; where \
+                 they are the members of a structure or the channels of a pixel, and their order is free, keep an array (a plane) for each of them"
             )
         }
         None if let Some(other) =

@@ -31,7 +31,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
     // How a library lays out what it keeps for itself, nobody changes.
     let of_library = |access: &Access<'_>| {
-        access.allocation.and_then(|id| context.profile.allocation(id)).is_some_and(is_of_library)
+        access.by_library || access.allocation.and_then(|id| context.profile.allocation(id)).is_some_and(is_of_library)
     };
     let strided =
         |access: &&Access<'_>| super::strided_access::is_strided(access) && explains(access) && !of_library(access);
