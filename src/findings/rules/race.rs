@@ -8,8 +8,29 @@ use super::partial_warps::shape;
 use crate::profile::model::{Conflict, ConflictParty, Kernel, Severity, ThreadStep};
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let warnings = context.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
-    warnings.map(|conflict| draft(context, conflict)).collect()
+    let all = &context.profile.conflicts;
+    // What happens between blocks as well is told of these: no barrier orders them.
+    let is_told = |conflict: &&Conflict| {
+        conflict.severity == "warning"
+            && !(is_in_block(conflict) && all.iter().any(|other| is_between_blocks(other, conflict)))
+    };
+    all.iter().filter(is_told).map(|conflict| draft(context, conflict)).collect()
+}
+
+fn is_in_block(conflict: &Conflict) -> bool {
+    conflict.scope == "block"
+}
+
+/// Whether blocks meet through the same two accesses as these warps of a block do: that is told of the blocks, or it is a bound or a flag, for
+/// warps as for blocks.
+fn is_between_blocks(other: &Conflict, conflict: &Conflict) -> bool {
+    let places = |conflict: &Conflict| {
+        let mut sites = conflict.accesses.each_ref().map(|party| party.site);
+        sites.sort_unstable();
+        (conflict.kernel, conflict.allocation, sites)
+    };
+    let is_settled = other.severity == "warning" || other.verdict == "flag";
+    is_settled && !is_in_block(other) && places(other) == places(conflict)
 }
 
 fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
@@ -21,12 +42,13 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
         } else {
             format!(" of {}", party.frame.file.rsplit('/').next().unwrap_or_default())
         };
-        format!("the {} on line {}{elsewhere}", party.op, party.frame.line)
+        let on = if is_near(context, conflict, party) { "on or near" } else { "on" };
+        format!("the {} {on} line {}{elsewhere}", party.op, party.frame.line)
     };
     let places: Vec<String> = conflict.accesses.iter().map(place).collect();
     let named = conflict.variable.clone().map(|name| format!("`{name}`"));
     let target = named.or_else(|| context.allocation_name(conflict.allocation));
-    let in_block = conflict.scope == "block";
+    let in_block = is_in_block(conflict);
     let reason = format!(
         "{} reach the same bytes of {} through {}, and nothing orders them: the result depends on which comes first",
         if in_block { "warps of a block" } else { "blocks" },
@@ -66,6 +88,26 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
                 if in_block { "put __syncthreads() between the two" } else { "split the kernel there" },
             ),
         ),
+        // Two stores of different places: one of them is meant to be the last.
+        None if of_two_stores(conflict) => (
+            reason,
+            if in_block && conflict.space != "global" {
+                "put __syncthreads() between the two"
+            } else if in_block {
+                "put __syncthreads() between the two; where threads of other blocks can come to the same elements, split the kernel there"
+            } else {
+                "where one is to come after the other, split the kernel there; else give each block its own part"
+            }
+            .to_owned(),
+        ),
+        None if is_with_atomic(conflict, "store") => (
+            reason,
+            format!(
+                "make the store atomic, too, or {}; where what the atomic operation brings to these elements changes nothing, as an `or` of 0, either order is \
+                 right",
+                if in_block { "put __syncthreads() between the two" } else { "give each block its own part, or split the kernel" },
+            ),
+        ),
         None if in_block => (reason, "put __syncthreads() between them, or make the update atomic".to_owned()),
         None => (reason, "make the update atomic, give each block its own part, or split the kernel".to_owned()),
     };
@@ -73,6 +115,15 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
     let draft = Draft::new(reason, cure).at_frame(frame).score(1.0).severity(Severity::Warning);
     let draft = Draft { kernel: Some(conflict.kernel), allocation: conflict.allocation, ..draft };
     draft.object(conflict.variable.clone()).evidence("times", conflict.count as f64)
+}
+
+/// Whether the compiler merged or moved the access, so that its line is the nearest known one.
+fn is_near(context: &Context<'_>, conflict: &Conflict, party: &ConflictParty) -> bool {
+    let there = |access: &&Access<'_>| {
+        (access.file, access.line, access.column, access.op)
+            == (&party.frame.file[..], party.frame.line, party.frame.column, &party.op[..])
+    };
+    context.accesses_of(conflict.kernel, &conflict.space).find(there).is_some_and(|access| access.is_near)
 }
 
 /// In Triton, whose source has neither warps nor a word for most of what orders them.
@@ -91,6 +142,19 @@ fn in_triton(reason: String, conflict: &Conflict, in_block: bool) -> (String, St
          num_warps); where both must stay, put tl.debug_barrier() between the load and the store"
             .to_owned(),
     )
+}
+
+/// Whether an access of this kind meets an atomic operation.
+fn is_with_atomic(conflict: &Conflict, op: &str) -> bool {
+    let has = |op: &str| conflict.accesses.iter().any(|party| party.op == op);
+    has("atomic") && has(op)
+}
+
+/// Whether both sides store, on different lines.
+fn of_two_stores(conflict: &Conflict) -> bool {
+    let [one, other] = &conflict.accesses;
+    let place = |party: &ConflictParty| (party.frame.file.clone(), party.frame.line);
+    one.op == "store" && other.op == "store" && place(one) != place(other)
 }
 
 /// Whether one side reads on another line than the other one writes.
