@@ -41,9 +41,15 @@ fn count(rows: &[&Allocation]) -> u64 {
     rows.iter().map(|row| row.count).fold(0, u64::saturating_add)
 }
 
-/// How many are alive at the same time, where so many come from one call path that they come and go.
+/// How many are alive at the same time, where so many come from one call path that they come and go. Those of other names, as the elements of
+/// an array of pointers, may be alive beside each other.
 fn churned(rows: &[&Allocation]) -> Option<u64> {
-    let live = rows.iter().map(|row| row.live_at_once).max()?.max(1);
+    let mut by_name: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for row in rows {
+        let live = by_name.entry(row.name.as_deref()).or_default();
+        *live = (*live).max(row.live_at_once);
+    }
+    let live = by_name.values().copied().fold(0, u64::saturating_add).max(1);
     (count(rows) / live >= LEAST).then_some(live)
 }
 

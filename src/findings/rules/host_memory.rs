@@ -41,12 +41,18 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         describe(allocation),
         words::bytes(moved),
     );
-    let cure = "copy it to device memory once (cudaMemcpyAsync), and back if kernels change it; keep it mapped only where each byte is used once";
+    let once = times < TIMES && uses < USES;
+    let cure = if once {
+        "each byte crosses the bus about once, as a copy would take it, which mapped memory is right for: leave it so, unless a longer run uses the data again; \
+         then copy it to device memory once (cudaMemcpyAsync), and back if kernels change it"
+    } else {
+        "copy it to device memory once (cudaMemcpyAsync), and back if kernels change it; keep it mapped only where each byte is used once"
+    };
     let draft = Draft::new(reason, cure)
         .at_access(worst)
         .evidence("bus_bytes", moved as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)
         .evidence("uses", uses)
         .score(context.program_share(moved as f64 / BUS_BYTES_PER_SECOND));
-    Some(if times < TIMES && uses < USES { draft.severity(Severity::Note) } else { draft })
+    Some(if once { draft.severity(Severity::Note) } else { draft })
 }

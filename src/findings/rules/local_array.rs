@@ -138,7 +138,7 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
     let computed = accesses.iter().any(|access| is_computed(access));
     let is_object = !computed && (is_object(accesses) || !is_array(context, name, accesses));
     let why = if is_object {
-        "its address is taken, as where it is handed to a function by reference"
+        "its address is taken, as where it is handed to a function by reference, or it is volatile, as what a template makes of a volatile argument"
     } else if computed {
         "its index is computed while the kernel runs, and registers have no addresses"
     } else {
@@ -152,8 +152,8 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
     );
     let cure = if is_object {
         format!(
-            "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, so that it can stay in \
-             registers"
+            "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, and give it a type without \
+             `volatile`, so that it can stay in registers"
         )
     } else if is_table(context, name, accesses) {
         format!(

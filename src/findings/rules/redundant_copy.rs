@@ -22,6 +22,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let no_more = |bytes| copies.bytes <= copies.count.saturating_mul(bytes);
         no_more(FEW_BYTES) && copies.unchanged < copies.count.div_ceil(2)
             || no_more(SMALL_BYTES) && copies.unchanged < copies.count / CHANCE
+            // A flag or a sum that kernels make: the host asks for it to learn whether it has changed.
+            || no_more(FEW_BYTES) && !copies.to_device() && is_written(context, copies)
     };
     let again = context.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST && !by_chance(copies));
     again.filter_map(|copies| draft(context, &copies)).collect()
@@ -69,6 +71,12 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
     Some(if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft })
 }
 
+/// Whether kernels write the memory that copies come from or go to.
+fn is_written(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+    let Some(allocation) = copies.allocation() else { return false };
+    context.accesses.iter().any(|access| access.op != "load" && access.allocation == Some(allocation.id))
+}
+
 /// Other memory that about as many copies bring to the same place on the host.
 fn origin<'a>(context: &Context<'a>, copies: &Copies<'_>) -> Option<&'a Allocation> {
     let to = copies.allocation()?;
@@ -93,6 +101,5 @@ fn goes_back(context: &Context<'_>, copies: &Copies<'_>) -> bool {
     let there = allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
     let sum = |count: u64, copy: &crate::profile::model::CopyRow| count.saturating_add(copy.count);
     let (back, there) = (back.fold(0, sum), there.fold(0, sum));
-    let written = context.accesses.iter().any(|access| access.op != "load" && access.allocation == Some(allocation.id));
-    written && back.saturating_mul(2) >= there
+    is_written(context, copies) && back.saturating_mul(2) >= there
 }

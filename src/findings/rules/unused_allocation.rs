@@ -52,16 +52,18 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     // Those of a loop are one finding.
     let mut groups: BTreeMap<(&[Frame], Option<&str>), Vec<&Allocation>> = BTreeMap::new();
     for allocation in context.profile.allocations.iter().filter(unused) {
-        groups.entry((&allocation.path, allocation.name.as_deref())).or_default().push(allocation);
+        groups.entry((&allocation.path, allocation.name.as_deref().map(array_of))).or_default().push(allocation);
     }
     let each = groups.into_values().filter_map(|rows| {
         let allocation = *rows.first()?;
         let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
         let count: u64 = rows.iter().map(|row| row.count).fold(0, u64::saturating_add);
         let filled = if allocation.copies.is_empty() { "" } else { " but for being filled" };
+        // Several elements of an array of pointers.
+        let others = if rows.iter().any(|row| row.name != allocation.name) { " and others of its array" } else { "" };
         let many = match count {
             1 => String::new(),
-            _ => format!(", {} allocations of {} in all,", words::count(count), words::bytes(bytes)),
+            _ => format!("{others}, {} allocations of {} in all,", words::count(count), words::bytes(bytes)),
         };
         let reason = format!(
             "{}{}{many} is never used{filled}: {} of all device memory that the program allocates",
@@ -82,12 +84,22 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     each.collect()
 }
 
+/// The name of the array whose element a pointer is: `parts` of `parts[3]`; else its own name.
+fn array_of(name: &str) -> &str {
+    let element = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+    element.filter(|(_, index)| index.bytes().all(|byte| byte.is_ascii_digit())).map_or(name, |(array, _)| array)
+}
+
 /// Which of those of one name, as of the elements of a container: their places in the order in which they were made.
 fn which(context: &Context<'_>, unused: &[&Allocation]) -> String {
     let Some(first) = unused.first().filter(|first| first.name.is_some()) else { return String::new() };
     let alike: Vec<u64> =
         context.profile.allocations.iter().filter(|other| other.name == first.name).map(|other| other.id).collect();
-    if alike.len() <= unused.len() || unused.len() > MOST_PLACES || unused.iter().any(|one| one.count > 1) {
+    if unused.iter().any(|one| one.name != first.name)
+        || alike.len() <= unused.len()
+        || unused.len() > MOST_PLACES
+        || unused.iter().any(|one| one.count > 1)
+    {
         return String::new();
     }
     let places = unused.iter().filter_map(|one| alike.iter().position(|id| *id == one.id));
