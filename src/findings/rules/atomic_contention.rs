@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, blocks};
+use super::super::context::{Context, blocks, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -17,6 +17,8 @@ use warpline_format::condition::AtomicKind;
 const DEEP: f64 = 1.5;
 /// Lanes on the hottest address for each block of the kernel, at least: fewer are what a block's one atomic brings.
 const LANES_PER_BLOCK: u64 = 4;
+/// Addresses of a request, on average, up to which its lanes combine their values one address after the other.
+const FEW_ADDRESSES: f64 = 4.0;
 /// Clock that is assumed where the model's is not known.
 const USUAL_CLOCK: f64 = 1.5e9;
 
@@ -223,6 +225,13 @@ fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
         _ if one_address => (
             "combine the values within the warp (shuffles; for integers __reduce_add_sync and its kin, or __popc(__ballot_sync(..))) and the block first, and \
              let one thread of a block make the atomic operation",
+            Left::Block,
+        ),
+        // One update of each thread: no copy of the array would be used twice.
+        _ if depth >= DEEP && distinct_per_request <= FEW_ADDRESSES && atomics.requests <= warps(access.kernel) => (
+            "each thread does this once: let the lanes of a warp that go to one address combine their values first (shuffles; __match_any_sync tells which share \
+             one), and where the warps of a block go to the same few addresses, combine these in a copy in shared memory, so that one operation for each block and address \
+             is left",
             Left::Block,
         ),
         _ => (

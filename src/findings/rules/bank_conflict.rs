@@ -272,10 +272,21 @@ fn of_structures(access: &Access<'_>, stride: Option<i64>, example: &BankConflic
         && (stride.is_none_or(|stride| size <= stride.unsigned_abs()) || are_neighbours(example, size))
 }
 
-/// Bytes of the vector type whose members it takes one at a time: padding would take its alignment away.
+/// Bytes of the vector type whose members it takes one at a time: padding would take its alignment away. Where the size of the type is not
+/// known, as of what is read through another one, its members tell.
 fn of_vector(access: &Access<'_>, example: &BankConflict) -> Option<u64> {
-    let size = u64::from(access.operand?.structure_bytes);
+    let size = match u64::from(access.operand?.structure_bytes) {
+        0 => of_all_members(access)?,
+        size => size,
+    };
     (matches!(size, 8 | 16) && size > u64::from(example.bytes)).then_some(size)
+}
+
+/// Bytes of all members of a vector of two or four, where the access takes them all.
+fn of_all_members(access: &Access<'_>) -> Option<u64> {
+    let names: Vec<&str> = access.members.keys().map(|name| name.trim_start_matches("[].")).collect();
+    let all = ["w", "x", "y", "z"];
+    (names == all || names == all[1..3]).then(|| access.members.values().map(|&bytes| u64::from(bytes)).sum())
 }
 
 /// Whether the active lanes are structures of this size apart, with lanes between them that do nothing.

@@ -21,6 +21,8 @@ const LEAST_ALONE: f64 = 0.3;
 
 /// Warp instructions of one run of a part, at most, for the part to be little.
 const LITTLE: u64 = 12;
+/// The same of sides that cost less than what it takes to bring their lanes together elsewhere.
+const SHORT: u64 = 40;
 /// Share of a branch's executions in which lanes part, at most, where it is the border of the data or the end of a loop.
 const SELDOM: f64 = 0.25;
 /// Share of the kernel's lane slots that last iterations leave idle, at most.
@@ -60,7 +62,9 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
 }
 
 /// What a line has that decides itself.
-const DECIDES: [&str; 6] = ["if", "for", "while", "switch", "case", "do"];
+const DECIDES: [&str; 6] = ["for", "while", "do", "if", "switch", "case"];
+/// The first of these end loops; a line that has others alone calls what has the loop.
+const LOOPS: usize = 3;
 /// The same within an expression.
 const DECIDES_BETWEEN: [&str; 3] = ["?", "&&", "||"];
 
@@ -69,8 +73,10 @@ const DECIDES_BETWEEN: [&str; 3] = ["?", "&&", "||"];
 fn is_own(context: &Context<'_>, branch: &Branch) -> bool {
     let text = context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
     text.is_none_or(|text| {
+        let has_any = |words: &[&str]| words.iter().any(|word| has_word(text, word));
         !text.contains('(')
-            || DECIDES.into_iter().any(|word| has_word(text, word))
+            || has_any(&DECIDES[..LOOPS])
+            || has_any(&DECIDES[LOOPS..]) && !branch.ends_loop
             || DECIDES_BETWEEN.into_iter().any(|sign| text.contains(sign))
     })
 }
@@ -104,8 +110,13 @@ fn add(sum: &mut Branch, more: &Branch) {
 
 /// Whether what runs because of the branch is a few instructions, as a guard's one store.
 fn is_little(branch: &Branch) -> bool {
+    runs_at_most(branch, LITTLE)
+}
+
+/// Whether no side issues more than so many warp instructions each time that it runs.
+fn runs_at_most(branch: &Branch, most: u64) -> bool {
     let lanes = branch.lanes.iter().copied().chain(std::iter::repeat(u64::MAX));
-    let short = |(&issued, lanes): (&u64, u64)| issued <= LITTLE.saturating_mul(branch.executions.min(lanes));
+    let short = |(&issued, lanes): (&u64, u64)| issued <= most.saturating_mul(branch.executions.min(lanes));
     !branch.instructions.is_empty() && branch.instructions.iter().zip(lanes).all(short)
 }
 
@@ -118,6 +129,14 @@ fn works_on_both_sides(branch: &Branch) -> bool {
 /// Lanes that leave here miss what the others still do, far more than the branch's own sides: it is the way out of a loop.
 fn leaves_loop(branch: &Branch) -> bool {
     is_little(branch) && branch.idle_lane_slots > branch.divergent.saturating_mul(4 * LITTLE * 32)
+}
+
+/// Both sides lead to the same code, as a condition within the head of a loop: who leaves it does so by the one or the other.
+fn goes_on_either_way(context: &Context<'_>, branch: &Branch) -> bool {
+    let text = context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
+    let has_loop = text.is_some_and(|text| DECIDES[..LOOPS].iter().any(|word| has_word(text, word)));
+    has_loop
+        && matches!(branch.instructions[..], [one, other] if one == other && one > LITTLE.saturating_mul(branch.divergent))
 }
 
 /// How the number of a thread decides.
@@ -136,6 +155,14 @@ fn number_of_thread(branch: &Branch) -> Option<Number> {
         [Decider::Thread, Decider::Alternation] => Some(Number::Interleaved),
         _ => None,
     }
+}
+
+/// Whether a lane's number within its warp or group and loaded data decide, as where lanes beyond the end of a list have nothing to do.
+fn shares_short_lists(branch: &Branch) -> bool {
+    matches!(
+        branch.decided_by[..],
+        [Decider::Thread, Decider::Data] | [Decider::Thread, Decider::Alternation, Decider::Data]
+    )
 }
 
 /// Whether the lanes of a warp have found out together which of them does the work.
@@ -197,7 +224,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let cure = if is_loop && number.is_some() && of_kernel < MOST_OF_LAST {
         "only some iterations leave lanes idle, as the last one, or those over a row or tile, of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
-    } else if is_loop || leaves_loop(branch) {
+    } else if is_loop || leaves_loop(branch) || goes_on_either_way(context, branch) {
         "give the threads of a warp loops of about the same length: where an iteration does much, sort or group the work by the number of its \
          iterations, or let the lanes of a warp share the work of one loop; where it does little, see whether a fixed number of iterations, or none \
          (an intrinsic, a closed form), gives the same"
@@ -226,8 +253,15 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         OF_FEW_LANES
     } else if number.is_some() && !both {
         "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
-         that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp); the last steps of a \
+         that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp); where they are the border of a tile, which only loads, larger tiles have less of it; the last steps of a \
          reduction are done by the lanes of one warp, with shuffles"
+    } else if number.is_none() && !is_loop && runs_at_most(branch, SHORT) {
+        "no side is long enough for grouping or collecting elements to pay: let all lanes do what the sides do and choose the result (`?:`, `&` and `|` in the place of \
+         `&&` and `||`, a factor of 0), where that has no side effects; otherwise leave it"
+    } else if !both && shares_short_lists(branch) {
+        "lane by lane, the data decides who has work: where the lanes of a warp share a row or list that is mostly shorter than the warp, let as many lanes share \
+         one as it has elements (8 or 16, several rows or lists a warp); else order the data by what decides, or collect the elements that have work in a \
+         list and give these to whole warps"
     } else if !both && branch.decided_by.contains(&Decider::Data) {
         "the data decides which lanes have work here, and the others wait: order the data by what decides, or collect the elements that have work in a \
          list (an atomic counter for a place in it, once per warp) and give these to whole warps; a short side can be written without a branch"

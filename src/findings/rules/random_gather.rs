@@ -32,6 +32,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let pattern = &access.pattern;
         access.space == "global"
             && !access.is_opaque
+            && !access.in_library
             && pattern.atomics.is_none()
             && share(pattern.irregular, pattern.requests) >= 0.5
             && access.sums.excess_share() >= LEAST_EXCESS
@@ -98,20 +99,36 @@ pub(super) fn goes_over_neighbours(access: &Access<'_>) -> bool {
 }
 
 /// Whether a loop goes from a loaded begin from element to element.
-fn goes_along_lists(access: &Access<'_>, terms: &[Term]) -> bool {
+fn goes_along_lists(context: &Context<'_>, access: &Access<'_>, terms: &[Term]) -> bool {
     let begins = |term: &Term| term.loaded && !(term.counts || term.of_thread || term.times_unknown);
     let along = |term: &Term| {
         term.counts
             && !(term.loaded || term.of_thread || term.times_unknown)
             && (1..=MOST_UNROLLED * element_bytes(access)).contains(&term.scale)
     };
-    terms.iter().any(begins) && terms.iter().any(along) && access.most_requests > warps(access.kernel)
+    terms.iter().any(begins) && terms.iter().any(along) && access.most_requests > times_begun(context, access, terms)
+}
+
+/// Warps that begin such a list: those that load its begin, or else all of the kernel, of which many may have nothing to do.
+fn times_begun(context: &Context<'_>, access: &Access<'_>, terms: &[Term]) -> u64 {
+    let lines: Vec<u32> = terms.iter().filter(|term| term.loaded).filter_map(|term| term.loaded_at).collect();
+    let begins = context
+        .accesses_of(access.kernel.id, "global")
+        .filter(|one| one.op == "load" && one.file == access.file && lines.contains(&one.line));
+    let all = warps(access.kernel);
+    // The line may have the list's own loads as well.
+    begins.map(|one| one.most_requests).min().map_or(all, |begun| begun.min(all))
 }
 
 /// Whether the kernel's threads append to the same memory, each to a part of its own.
 fn is_appended_to(context: &Context<'_>, access: &Access<'_>) -> bool {
     let there = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;
-    context.accesses_of(access.kernel.id, "global").filter(there).any(index::is_appended)
+    // What goes to neighbouring elements is no part of each thread's own, whatever loop comes there.
+    let is_scattered = |one: &Access<'_>| one.sums.excess_share() >= LEAST_EXCESS;
+    context
+        .accesses_of(access.kernel.id, "global")
+        .filter(there)
+        .any(|one| index::is_appended(one) && is_scattered(one))
 }
 
 /// Whether the address is that of a row which the thread's number gives, and of a place in it that loaded data gives.
@@ -140,6 +157,8 @@ struct Term {
     times_unknown: bool,
     of_thread: bool,
     loaded: bool,
+    /// The line that loads it, where that is known.
+    loaded_at: Option<u32>,
     /// A loop's counter is a part of it.
     counts: bool,
 }
@@ -171,7 +190,12 @@ fn terms(expressions: &[Expression], root: ExpressionId) -> Vec<Term> {
             kind => {
                 let (of_thread, loaded, counts) = made_of(expressions, id);
                 let times_unknown = matches!(kind, ExpressionKind::Binary(Binary::Product, ..));
-                found.push(Term { scale: scale.saturating_abs(), times_unknown, of_thread, loaded, counts });
+                let loaded_at = match kind {
+                    ExpressionKind::Unknown(Reason::Loaded, line) if line != 0 => Some(line),
+                    _ => None,
+                };
+                let scale = scale.saturating_abs();
+                found.push(Term { scale, times_unknown, of_thread, loaded, loaded_at, counts });
             }
         }
     }
@@ -239,7 +263,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     let name = access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`"));
     let terms = terms_of(access);
     // Each thread goes over a list of its own: its next element lies beside the last one.
-    let lists = goes_along_lists(access, &terms)
+    let lists = goes_along_lists(context, access, &terms)
         || indirect
             && (terms.is_empty() || terms.iter().any(|term| term.counts))
             && access.most_requests > warps(access.kernel)
@@ -322,7 +346,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     let saved = Saved {
         saving: Saving::of_coalescing(&[access], context),
         otherwise: super::strided_access::excess_of_kernel(context, access),
-        assumption: "each request touches only the sectors that its bytes fill",
+        assumption: if access.op == "load" && index::is_walked(access) {
+            "each request touches only the sectors that its bytes fill, and sectors are what the kernel waits for; where a thread waits for one load after \
+             the other, as on its way through a tree, another layout may bring nothing"
+        } else {
+            "each request touches only the sectors that its bytes fill"
+        },
     };
     let draft = Draft::new(reason, cure)
         .at_access(access)
