@@ -227,11 +227,11 @@ fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
              let one thread of a block make the atomic operation",
             Left::Block,
         ),
-        // One update of each thread: no copy of the array would be used twice.
+        // One update of each thread: what a copy of the array saves is what lanes and warps have in common.
         _ if depth >= DEEP && distinct_per_request <= FEW_ADDRESSES && atomics.requests <= warps(access.kernel) => (
             "each thread does this once: let the lanes of a warp that go to one address combine their values first (shuffles; __match_any_sync tells which share \
-             one), and where the warps of a block go to the same few addresses, combine these in a copy in shared memory, so that one operation for each block and address \
-             is left",
+             one), and where the warps of a block go to the same few addresses, keep a copy of the array in shared memory per block, so that one operation for \
+             each block and address is left",
             Left::Block,
         ),
         _ => (
