@@ -30,7 +30,7 @@ fn accesses_that_the_compiler_merged_are_near_their_line() {
 fn gains_of_short_launches_are_told_with_their_start() {
     let (finding, ..) = PROGRAM.first("strided-access", "SHORT");
     let said = assumption(finding);
-    assert!(said.contains(" x where each launch takes 3.00 us beside that"), "{said}");
+    assert!(said.contains(" x with 3 us more for each launch"), "{said}");
 }
 
 #[test]

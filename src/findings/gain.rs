@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::access::{Access, Sums};
 use super::context::Context;
-use super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Estimate, Gain, Kernel};
 
@@ -109,10 +108,10 @@ pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64, assumption: &
     if with_start > MUCH_LESS * gain.factor {
         return Some(gain);
     }
+    let microseconds = SECONDS_PER_LAUNCH * 1e6;
     let assumption = format!(
-        "{}; about {with_start:.1} x where each launch takes {} beside that, as its start and latencies",
-        gain.assumption,
-        words::time(SECONDS_PER_LAUNCH),
+        "{}; about {with_start:.1} x with {microseconds:.0} us more for each launch, its start and latencies",
+        gain.assumption
     );
     Some(Gain { assumption, ..gain })
 }

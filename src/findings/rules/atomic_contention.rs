@@ -40,9 +40,11 @@ enum Left {
 impl Left {
     fn assumption(self) -> &'static str {
         match self {
-            Left::Warp => "one atomic operation per clock and address, one for each request left",
+            Left::Warp => {
+                "one atomic operation per clock and address, though GPUs may merge those of a warp, and one for each request left"
+            }
             Left::Block | Left::BlockAfterShared => {
-                "one atomic operation per clock and address, one for each block and address left"
+                "one atomic operation per clock and address, though GPUs may merge those of a warp, and one for each block and address left"
             }
         }
     }

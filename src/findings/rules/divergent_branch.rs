@@ -63,8 +63,10 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
 
 /// What a line has that decides itself.
 const DECIDES: [&str; 6] = ["for", "while", "do", "if", "switch", "case"];
-/// The first of these end loops; a line that has others alone calls what has the loop.
+/// The first of these end loops; a line that has others alone calls what has the loop, unless it leaves it.
 const LOOPS: usize = 3;
+/// What leaves a loop.
+const LEAVES: [&str; 3] = ["break", "return", "goto"];
 /// The same within an expression.
 const DECIDES_BETWEEN: [&str; 3] = ["?", "&&", "||"];
 
@@ -76,7 +78,7 @@ fn is_own(context: &Context<'_>, branch: &Branch) -> bool {
         let has_any = |words: &[&str]| words.iter().any(|word| has_word(text, word));
         !text.contains('(')
             || has_any(&DECIDES[..LOOPS])
-            || has_any(&DECIDES[LOOPS..]) && !branch.ends_loop
+            || has_any(&DECIDES[LOOPS..]) && (!branch.ends_loop || has_any(&LEAVES))
             || DECIDES_BETWEEN.into_iter().any(|sign| text.contains(sign))
     })
 }
