@@ -440,17 +440,8 @@ impl<'c> Emitter<'_, 'c> {
 
     /// A place for so many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the size share.
     pub fn room(&mut self, bytes: u64) -> Value<'c> {
-        let allocated = |this: &Self| this.entry.alloca(this.t.int(8).array(bytes * u64::from(LANES)), 64);
-        let name = match bytes {
-            1 => "bytes",
-            2 => "halves",
-            4 => "words",
-            8 => "longs",
-            16 => "quads",
-            32 => "octets",
-            _ => return allocated(self),
-        };
-        self.once(name, allocated)
+        let allocate = || self.entry.alloca(self.t.int(8).array(bytes * u64::from(LANES)), 64);
+        self.accesses.lane_room(bytes, allocate)
     }
 
     /// A place for 32 addresses, which all accesses share.

@@ -23,6 +23,7 @@ pub struct Accesses<'c> {
     looked: Option<(Value<'c>, i64, Evenness<'c>)>,
     spilled: Option<(Value<'c>, Block<'c>)>,
     places: HashMap<Value<'c>, Value<'c>>,
+    lane_rooms: HashMap<u64, Value<'c>>,
 }
 
 impl<'c> Accesses<'c> {
@@ -104,6 +105,11 @@ impl<'c> Accesses<'c> {
     /// Code of `block` puts addresses into the room that accesses share; without any, what is not known here.
     pub fn note_spill(&mut self, addresses: Option<Value<'c>>, block: Block<'c>) {
         self.spilled = addresses.map(|addresses| (addresses, block));
+    }
+
+    /// The memory for so many bytes per lane, which `allocate` makes at its first use in the function.
+    pub fn lane_room(&mut self, bytes: u64, allocate: impl FnOnce() -> Value<'c>) -> Value<'c> {
+        *self.lane_rooms.entry(bytes).or_insert_with(allocate)
     }
 
     /// Takes bytes of the record buffer that are made sure of: their place, or none where they are too few.

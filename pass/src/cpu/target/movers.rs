@@ -3,7 +3,7 @@
 
 use super::types::LANES;
 use super::unit::Unit;
-use crate::llvm::{ModuleItems, Type, Value};
+use crate::llvm::{Builder, ModuleItems, Type, Value};
 use crate::matrix::Rows;
 
 /// Bytes of 32 addresses.
@@ -69,7 +69,7 @@ impl<'c> Unit<'c> {
         });
         let pointer = self.t.pointer(0);
         let function = self.new_helper(&name, self.t.void().function(&[pointer, self.t.int(32), pointer]));
-        let b = crate::llvm::Builder::new(self.t);
+        let b = Builder::new(self.t);
         b.at_end(function.append_block("entry"));
         let parameters = function.parameters();
         let halves = self.t.int(16).vector(2 * LANES);
