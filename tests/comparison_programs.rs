@@ -87,8 +87,8 @@ fn a_cured_program_differs_in_its_cure_alone() {
 #[test]
 fn fewer_atomic_operations_on_one_address_are_told() {
     let folder = work_folder("comparison-atomics");
-    let before = profiled("tests/findings/atomic_counter.cu", "before", &[], &folder);
-    let after = profiled("tests/findings/atomic_counter.cu", "after", &["-DCURED"], &folder);
+    let before = profiled("tests/findings/planted/atomic_counter.cu", "before", &[], &folder);
+    let after = profiled("tests/findings/planted/atomic_counter.cu", "after", &["-DCURED"], &folder);
     let found = document(&before, &after, &folder);
     // Seven of ten values are above the threshold, of 2^20; then each block of 256 adds once.
     let values = (0..1 << 20).filter(|i| i % 10 > 2).count();
@@ -102,7 +102,7 @@ fn fewer_atomic_operations_on_one_address_are_told() {
 #[test]
 fn runs_of_one_program_do_not_differ_and_add_up() {
     let folder = work_folder("comparison-runs");
-    let first = profiled("tests/findings/allocation_churn.cu", "program", &[], &folder);
+    let first = profiled("tests/findings/planted/allocation_churn.cu", "program", &[], &folder);
     let executable = folder.join("program/program");
     let second = again(&executable, "second", &folder);
     let found = document(&first, &second, &folder);
@@ -140,7 +140,7 @@ fn runs_of_one_program_do_not_differ_and_add_up() {
 fn cures_of_copies_and_allocations_touch_no_kernel() {
     for (name, finding) in [("repeated_copy", "redundant-copy"), ("unused_allocation", "unused-allocation")] {
         let folder = work_folder(&format!("comparison-{name}"));
-        let source = format!("tests/findings/{name}.cu");
+        let source = format!("tests/findings/planted/{name}.cu");
         let before = profiled(&source, "before", &[], &folder);
         let after = profiled(&source, "after", &["-DCURED"], &folder);
         let found = document(&before, &after, &folder);

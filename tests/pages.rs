@@ -52,7 +52,7 @@ fn examples() -> &'static Path {
             assert!(outcome.status.success(), "{}", outcome.describe());
         };
         profiled(root().join("examples/bfs/bfs.cu"), &[], &["--gpu", "rtx2080ti,a100"], "bfs.wlprof");
-        let problem = root().join("tests/findings/swapped_indices.cu");
+        let problem = root().join("tests/findings/planted/swapped_indices.cu");
         profiled(problem.clone(), &[], &[], "before.wlprof");
         profiled(problem, &["-DCURED"], &[], "after.wlprof");
         make_page(&folder, &["report", "bfs.wlprof"], "bfs.html");
@@ -259,7 +259,7 @@ fn ranks_are_told_alike_by_all_formats() {
     let folder = work_folder("ranks-shown");
     for (rank, flags) in [("0", &["-O3", "-arch=sm_75"][..]), ("1", &["-O3", "-arch=sm_75", "-DCURED"][..])] {
         let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        let executable = build(&[root().join("tests/findings/swapped_indices.cu")], &flags, &folder);
+        let executable = build(&[root().join("tests/findings/planted/swapped_indices.cu")], &flags, &folder);
         let mut command = Command::new(warpline());
         command.env("OMPI_COMM_WORLD_RANK", rank).env("OMPI_COMM_WORLD_SIZE", "2");
         command.args(["run", "-o", "ranks/", "--"]).arg(executable);

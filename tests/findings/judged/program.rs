@@ -1,4 +1,4 @@
-//! A program of judged cases, built and profiled once for all tests of a file: its findings by the words that mark their lines.
+//! A program of judged cases, built and profiled once for all tests: its findings by the words that mark their lines.
 
 use crate::support_programs::{build, root, run, warpline, work_folder};
 use serde_json::Value;
@@ -7,8 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 pub struct Judged {
-    program: &'static str,
-    folder: &'static str,
+    name: &'static str,
     /// Options of the run.
     model: &'static [&'static str],
     built: OnceLock<PathBuf>,
@@ -16,29 +15,35 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// `program` from the root of the repository on; `folder` is the test file's own.
-    #[allow(dead_code, reason = "not every file of tests needs it")]
-    pub const fn new(program: &'static str, folder: &'static str) -> Judged {
-        Judged { program, folder, model: &[], built: OnceLock::new(), document: OnceLock::new() }
+    /// Of the file of this name, without its extension.
+    pub const fn new(name: &'static str) -> Judged {
+        Judged { name, model: &[], built: OnceLock::new(), document: OnceLock::new() }
     }
 
     /// The same, profiled for the A100 instead of the model of the architecture that it is built for.
-    #[allow(dead_code, reason = "not every file of tests needs it")]
-    pub const fn on_a100(program: &'static str, folder: &'static str) -> Judged {
-        Judged { program, folder, model: &["--gpu", "a100"], built: OnceLock::new(), document: OnceLock::new() }
+    pub const fn on_a100(name: &'static str) -> Judged {
+        Judged { name, model: &["--gpu", "a100"], built: OnceLock::new(), document: OnceLock::new() }
+    }
+
+    fn source(&self) -> PathBuf {
+        root().join("tests/findings/judged").join(self.name).with_extension("cu")
+    }
+
+    fn folder(&self) -> String {
+        format!("findings-{}", self.name)
     }
 
     fn executable(&self) -> &PathBuf {
         self.built.get_or_init(|| {
             let flags = ["-O3", "-g", "-arch=sm_75"].map(str::to_owned);
-            build(&[root().join(self.program)], &flags, &work_folder(self.folder))
+            build(&[self.source()], &flags, &work_folder(&self.folder()))
         })
     }
 
     /// The profile of a run with these arguments.
     pub fn profiled(&self, name: &str, arguments: &[&str]) -> Value {
         let executable = self.executable();
-        let folder = work_folder(&format!("{}-{name}", self.folder));
+        let folder = work_folder(&format!("{}-{name}", self.folder()));
         let profile = folder.join("profile.wlprof");
         let mut command = Command::new(warpline());
         command.arg("run").args(self.model).arg("-o").arg(&profile).arg("--").arg(executable).args(arguments);
@@ -56,7 +61,7 @@ impl Judged {
 
     /// The findings of this id on the lines with these words.
     pub fn all(&self, id: &str, words: &str) -> Vec<&Value> {
-        let text = std::fs::read_to_string(root().join(self.program)).expect("the program's source");
+        let text = std::fs::read_to_string(self.source()).expect("the program's source");
         let marked = format!("// {words}");
         let lines: Vec<u64> =
             (1..).zip(text.lines()).filter(|(_, line)| line.ends_with(&marked)).map(|(number, _)| number).collect();
@@ -72,4 +77,15 @@ impl Judged {
         let finding = found.first().unwrap_or_else(|| panic!("{words}: no {id} in {:#}", self.document()["findings"]));
         (finding, finding["reason"].as_str().expect("a reason"), finding["cure"].as_str().expect("a cure"))
     }
+
+    /// As [`Judged::first`], where there is no other one.
+    pub fn only(&self, id: &str, words: &str) -> (&Value, &str, &str) {
+        assert_eq!(self.all(id, words).len(), 1, "{words}: {:#}", self.document()["findings"]);
+        self.first(id, words)
+    }
+}
+
+/// What a finding's gain rests on.
+pub fn assumption(finding: &Value) -> &str {
+    finding["gain"]["assumption"].as_str().unwrap_or_else(|| panic!("no gain: {finding:#}"))
 }

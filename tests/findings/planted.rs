@@ -1,47 +1,9 @@
 //! Programs with one planted problem each: the first finding names its line, what it is about and a cure, and the cured twin
-//! (`-DCURED`) has no finding above a note. And what reports do with findings.
+//! (`-DCURED`) has no finding above a note.
 
-#[path = "support/page.rs"]
-mod page;
-mod support_programs;
-
+use crate::planted_program::{document, planted_lines, profiled};
+use crate::support_programs::{root, work_folder};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use support_programs::{Outcome, build, root, run, warpline, work_folder};
-
-fn source(name: &str) -> PathBuf {
-    root().join("tests/findings").join(format!("{name}.cu"))
-}
-
-/// Builds and profiles a program; `profile.wlprof` in the folder.
-fn profiled(name: &str, folder: &Path, cured: bool, options: &[&str]) {
-    let mut flags = vec!["-O3".to_owned(), "-g".to_owned(), "-arch=sm_75".to_owned()];
-    if cured {
-        flags.push("-DCURED".to_owned());
-    }
-    let executable = build(&[source(name)], &flags, folder);
-    let mut command = Command::new(warpline());
-    command.arg("run").args(options).arg("-o").arg(folder.join("profile.wlprof")).arg("--").arg(executable);
-    let outcome = run(&mut command, folder, "run");
-    assert!(outcome.status.success(), "{name}: {}", outcome.describe());
-}
-
-fn report(folder: &Path, arguments: &[&str]) -> Outcome {
-    let mut command = Command::new(warpline());
-    command.arg("report").arg(folder.join("profile.wlprof")).args(arguments);
-    run(&mut command, folder, "report")
-}
-
-fn document(folder: &Path) -> Value {
-    serde_json::from_str(&report(folder, &["--format", "json"]).stdout).expect("the report is JSON")
-}
-
-/// Lines of the program that are marked.
-fn planted_lines(name: &str) -> Vec<u64> {
-    let text = std::fs::read_to_string(source(name)).expect("the program's source");
-    (1..).zip(text.lines()).filter(|(_, line)| line.contains("// PLANTED")).map(|(number, _)| number).collect()
-}
 
 /// One program: `id` of its finding, name of what it is about, and words that its cure has to have.
 fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
@@ -166,7 +128,7 @@ pairs![
 
 #[test]
 fn every_program_is_a_pair() {
-    let folder = root().join("tests/findings");
+    let folder = root().join("tests/findings/planted");
     let mut found: Vec<String> = std::fs::read_dir(folder)
         .expect("the programs")
         .map(|entry| entry.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned())
@@ -175,99 +137,4 @@ fn every_program_is_a_pair() {
     let mut listed: Vec<&str> = PAIRS.iter().map(|(name, _)| *name).chain(NOTES).collect();
     listed.sort_unstable();
     assert_eq!(found, listed);
-}
-
-#[test]
-fn numbers_are_those_of_the_code() {
-    let folder = work_folder("findings-numbers");
-    profiled("strided", &folder, false, &[]);
-    let first = &document(&folder)["findings"][0];
-    // 2048 rows of 2048 floats, 64 warps of 32 rows each: a request per column, each lane in a row of its own.
-    let evidence = &first["evidence"];
-    assert_eq!(evidence["requests"], 64.0 * 2048.0);
-    assert_eq!(evidence["sectors"], 64.0 * 2048.0 * 32.0);
-    assert_eq!(evidence["ideal_sectors"], 64.0 * 2048.0 * 4.0);
-    assert_eq!(evidence["stride_bytes"], 8192.0);
-    let reason = first["reason"].as_str().expect("a reason");
-    assert!(
-        reason.contains("8.0 KiB (2048 elements of 4 bytes) apart, because threadIdx.x is multiplied by `columns`"),
-        "{reason}"
-    );
-    profiled("atomic_counter", &folder, false, &[]);
-    let evidence = &document(&folder)["findings"][0]["evidence"];
-    // Values 3 to 9 of every ten of 2^20 elements; all threads of a warp that add meet at one address.
-    assert_eq!(evidence["lanes"], 734_002.0);
-    assert_eq!(evidence["hottest_lanes"], 734_002.0);
-    assert_eq!(evidence["requests"], 32_768.0);
-}
-
-#[test]
-fn all_forms_tell_the_same_whatever_the_threads() {
-    let folder = work_folder("findings-forms");
-    profiled("swapped_indices", &folder, false, &["--threads", "1"]);
-    let one = document(&folder);
-    profiled("swapped_indices", &folder, false, &["--threads", "3"]);
-    let other = document(&folder);
-    assert_eq!(one["findings"], other["findings"]);
-    assert_eq!(one["sites"], other["sites"]);
-    let [text, markdown, html] =
-        ["text", "markdown", "html"].map(|format| report(&folder, &["--format", format]).stdout);
-    let sarif: Value = serde_json::from_str(&report(&folder, &["--format", "sarif"]).stdout).expect("SARIF is JSON");
-    let results = sarif["runs"][0]["results"].as_array().expect("results");
-    let findings = other["findings"].as_array().expect("findings");
-    assert_eq!(results.len(), findings.len());
-    assert_eq!(page::data(&html)["sides"][0]["profile"]["findings"], other["findings"]);
-    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for (result, finding) in results.iter().zip(findings) {
-        assert_eq!(result["ruleId"], finding["id"]);
-        assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], finding["line"]);
-        let reason = finding["reason"].as_str().expect("a reason");
-        assert!(flat(&text).contains(reason), "{text}");
-        assert!(markdown.contains(finding["id"].as_str().expect("an id")), "{markdown}");
-    }
-    assert!(text.lines().count() <= 40, "{} lines:\n{text}", text.lines().count());
-}
-
-#[test]
-fn a_report_fails_where_it_is_asked_to() {
-    let folder = work_folder("findings-fail-on");
-    profiled("bank_conflict", &folder, false, &[]);
-    let code = |arguments: &[&str]| report(&folder, arguments).status.code();
-    assert_eq!(code(&["--fail-on", "bank-conflict"]), Some(5));
-    assert_eq!(code(&["--fail-on", "warning"]), Some(5));
-    assert_eq!(code(&["--fail-on", "error"]), Some(0));
-    assert_eq!(code(&["--fail-on", "spill"]), Some(0));
-    assert_eq!(code(&["--fail-on", "bank-conflicts"]), Some(2));
-    assert_eq!(code(&["--fail-on", "warning", "--ignore", "bank-conflict@bank_conflict.cu:20"]), Some(0));
-    assert_eq!(code(&["--fail-on", "warning", "--ignore", "bank-conflict@transpose"]), Some(0));
-    assert_eq!(code(&["--fail-on", "warning", "--ignore", "bank-conflict@bank_conflict.cu:21"]), Some(5));
-    let outcome = report(&folder, &["--fail-on", "warning"]);
-    assert!(
-        outcome.stderr.contains("bank-conflict") && outcome.stderr.contains("bank_conflict.cu:20"),
-        "{}",
-        outcome.describe()
-    );
-}
-
-#[test]
-fn comments_in_the_source_silence_findings() {
-    let text = std::fs::read_to_string(source("bank_conflict")).expect("the program's source");
-    let line = text.lines().find(|line| line.contains("// PLANTED")).expect("the planted line");
-    let code = line.replace("// PLANTED", "");
-    for (name, cured, silenced) in [
-        ("same-line", format!("{code} // warpline: ignore bank-conflict"), true),
-        ("line-above", format!("// warpline: ignore (a demonstration)\n{code}"), true),
-        ("another-id", format!("{code} // warpline: ignore spill"), false),
-        ("not-alone", format!("__syncthreads(); // warpline: ignore\n{code}"), false),
-    ] {
-        let folder = work_folder(&format!("findings-comment-{name}"));
-        let program = folder.join("program.cu");
-        std::fs::write(&program, text.replace(line, &cured)).expect("the program");
-        let executable = build(&[program], &["-O3".to_owned(), "-arch=sm_75".to_owned()], &folder);
-        let mut command = Command::new(warpline());
-        command.arg("run").arg("-o").arg(folder.join("profile.wlprof")).arg("--").arg(executable);
-        assert!(run(&mut command, &folder, "run").status.success());
-        let code = report(&folder, &["--fail-on", "bank-conflict"]).status.code();
-        assert_eq!(code, Some(if silenced { 0 } else { 5 }), "{name}");
-    }
 }

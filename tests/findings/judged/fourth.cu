@@ -1,4 +1,4 @@
-// Cases of a fourth round of judging (docs/design/findings.md); `tests/findings_fourth.rs` says what is expected of each marked line.
+// Cases of a fourth round of judging (docs/design/findings.md); `// WORDS` mark lines.
 #include <cstdint>
 #include <cstring>
 #include <cub/block/block_load.cuh>

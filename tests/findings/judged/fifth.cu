@@ -1,4 +1,4 @@
-// Cases of a fifth round of judging (docs/design/findings.md); `tests/findings_fifth.rs` says what is expected of each marked line.
+// Cases of a fifth round of judging (docs/design/findings.md); `// WORDS` mark lines.
 #include <cuda_runtime.h>
 #include <utility>
 #include <vector>

@@ -1,0 +1,69 @@
+//! Atomic operations that meet.
+
+use super::programs::{ELEVENTH, FIFTH, FIRST, SEVENTH, THIRD, TUNED, TWELFTH};
+
+#[test]
+fn atomics_on_several_addresses_are_not_each_the_whole_cost() {
+    for words in ["ADD", "EXCHANGE", "MAX"] {
+        let (finding, ..) = FIRST.only("atomic-contention", words);
+        // The two others are left, and take as long.
+        assert!(finding["gain"].is_null(), "{words}: {finding:#}");
+    }
+}
+
+#[test]
+fn exchanges_are_not_reduced() {
+    let (_, _, cure) = FIRST.only("atomic-contention", "EXCHANGE");
+    assert!(cure.contains("cannot be combined") && !cure.contains("reduce"), "{cure}");
+    let (_, _, cure) = FIRST.only("atomic-contention", "MAX");
+    assert!(cure.contains("within the warp"), "{cure}");
+}
+
+#[test]
+fn places_in_a_queue_are_taken_for_a_warp() {
+    let (_, _, cure) = THIRD.first("atomic-contention", "QUEUE");
+    assert!(cure.contains("__popc(m)") && cure.contains("below it"), "{cure}");
+    let (_, _, cure) = THIRD.first("atomic-contention", "HOT WORD");
+    assert!(cure.contains("shuffles") && cure.contains("for integers"), "{cure}");
+}
+
+#[test]
+fn attempts_are_neither_exchanges_nor_loops_of_work() {
+    let (_, _, cure) = THIRD.first("atomic-contention", "ATTEMPTS");
+    assert!(cure.contains("try again") && !cure.contains("cannot be combined"), "{cure}");
+    assert!(THIRD.all("divergent-branch", "ATTEMPTS").is_empty());
+    assert!(THIRD.all("uniform-load", "READ ONCE").is_empty());
+}
+
+#[test]
+fn places_are_given_back_by_subtracting() {
+    let (_, _, cure) = FIFTH.first("atomic-contention", "POP");
+    assert!(cure.contains("subtract __popc(m)"), "{cure}");
+}
+
+#[test]
+fn tickets_are_no_sums() {
+    for finding in SEVENTH.all("atomic-contention", "TICKET") {
+        let cure = finding["cure"].as_str().expect("a cure");
+        assert!(cure.starts_with("what it returns is used"), "{cure}");
+    }
+    assert!(!SEVENTH.all("atomic-contention", "TICKET").is_empty());
+}
+
+#[test]
+fn copies_of_an_array_are_combined_and_not_only_added() {
+    let (_, _, cure) = ELEVENTH.first("atomic-contention", "BITS");
+    assert!(cure.contains("combine these at the end") && cure.contains("and its kin"), "{cure}");
+}
+
+#[test]
+fn what_each_thread_adds_once_needs_no_copy() {
+    let (_, _, cure) = TWELFTH.first("atomic-contention", "ONCE");
+    assert!(cure.starts_with("each thread does this once"), "{cure}");
+}
+
+#[test]
+fn a_copy_per_warp_does_not_part_the_lanes_of_a_warp() {
+    let (_, _, cure) = TUNED.first("atomic-contention", "CLUSTERS");
+    assert!(cure.contains("neighbouring lanes take different ones") && !cure.contains("per warp"), "{cure}");
+}

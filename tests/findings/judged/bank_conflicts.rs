@@ -1,0 +1,108 @@
+//! Bank conflicts in shared memory.
+
+use super::programs::{FIFTH, FIRST, FOURTH, NINTH, SECOND, SEVENTH, SIXTH, THIRD, TUNED, TWELFTH};
+
+#[test]
+fn a_distance_between_lanes_is_not_taken_for_a_row() {
+    let (_, _, cure) = FIRST.only("bank-conflict", "DIAGONAL");
+    assert!(cure.contains("neighbouring lanes are 17 instead of 16 elements apart"), "{cure}");
+}
+
+#[test]
+fn banks_that_the_thread_decides_do_not_depend_on_data() {
+    let (_, _, cure) = FIRST.only("bank-conflict", "HALVES");
+    assert!(cure.contains("computed from the thread's number"), "{cure}");
+}
+
+#[test]
+fn rows_of_a_threads_own_are_turned_round() {
+    let (_, _, cure) = SECOND.first("bank-conflict", "OWN BINS");
+    assert!(cure.contains("exchange the indices") && cure.contains("[threadIdx.x]"), "{cure}");
+}
+
+#[test]
+fn joined_words_are_padded_in_bytes() {
+    let (_, _, cure) = THIRD.first("bank-conflict", "JOINED WORDS");
+    assert!(cure.contains("144 bytes instead of 128 bytes apart") && cure.contains("padding enough"), "{cure}");
+}
+
+#[test]
+fn members_around_a_ring_are_kept_in_arrays() {
+    let (_, _, cure) = THIRD.first("bank-conflict", "RING");
+    assert!(cure.starts_with("keep an array of each member") && !cure.contains("changes"), "{cure}");
+}
+
+#[test]
+fn a_structure_with_an_array_is_no_array_of_structures() {
+    let (_, _, cure) = FOURTH.first("bank-conflict", "TILE OF A STRUCTURE");
+    assert!(cure.starts_with("pad the rows of `staging` by 1 element"), "{cure}");
+}
+
+#[test]
+fn chance_meetings_that_cost_no_time_are_left_out() {
+    assert!(FOURTH.all("bank-conflict", "TABLE").is_empty());
+}
+
+#[test]
+fn steps_of_a_tree_get_padding_behind_all_banks() {
+    let (_, _, cure) = FIFTH.first("bank-conflict", "TREE");
+    assert!(cure.contains("index i becomes i + i / 32") && cure.contains("counted again"), "{cure}");
+    assert!(!cure.contains("17 instead of 16"), "{cure}");
+}
+
+#[test]
+fn structures_of_every_second_lane_are_structures() {
+    let (_, _, cure) = FIFTH.first("bank-conflict", "EVERY SECOND");
+    assert!(!cure.contains("changes from request to request"), "{cure}");
+}
+
+#[test]
+fn rows_as_long_as_the_caller_says_are_padded() {
+    let (_, _, cure) = SIXTH.first("bank-conflict", "COUNTERS");
+    assert!(cure.starts_with("pad the rows of `counts` by 1 element") && cure.contains("33 instead of 32"), "{cure}");
+}
+
+#[test]
+fn a_step_over_several_rows_is_no_row() {
+    for finding in SIXTH.all("bank-conflict", "COLOUR") {
+        let cure = finding["cure"].as_str().expect("a cure");
+        assert!(!cure.contains("instead of 32)"), "{cure}");
+    }
+}
+
+#[test]
+fn places_of_ranks_are_no_sums_to_copy() {
+    let (_, _, cure) = SIXTH.first("bank-conflict", "RANKS");
+    assert!(cure.starts_with("the data says where each lane stores") && !cure.contains("copy of the array"), "{cure}");
+}
+
+#[test]
+fn rows_of_an_array_are_padded_once_for_all_accesses() {
+    let all = SEVENTH.all("bank-conflict", "CUBE");
+    assert_eq!(all.len(), 1, "{all:#?}");
+    assert!(all[0]["lines"].as_array().is_some_and(|lines| lines.len() >= 2), "{:#}", all[0]);
+    let cure = all[0]["cure"].as_str().expect("a cure");
+    assert!(cure.contains("by 8 elements (24 instead of 16)"), "{cure}");
+}
+
+#[test]
+fn pairs_of_a_thread_are_no_rows() {
+    let (_, _, cure) = NINTH.first("bank-conflict", "BOTH SIDES");
+    assert!(cure.contains("i and i + blockDim.x") && !cure.contains("rows"), "{cure}");
+}
+
+#[test]
+fn words_of_padded_vectors_are_taken_at_once() {
+    let (_, _, cure) = TWELFTH.first("bank-conflict", "HALVES OF WORDS");
+    assert!(cure.starts_with("take 16 bytes of `staged` with one access"), "{cure}");
+}
+
+#[test]
+fn steps_of_an_unrolled_sort_have_no_rows_to_pad() {
+    let all = TUNED.all("bank-conflict", "SORT");
+    assert!(!all.is_empty());
+    for finding in all {
+        let cure = finding["cure"].as_str().expect("a cure");
+        assert!(!cure.contains("rows") && !cure.contains("exchange"), "{cure}");
+    }
+}

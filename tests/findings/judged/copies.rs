@@ -1,0 +1,64 @@
+//! Copies between host and device.
+
+use super::programs::{ELEVENTH, FIFTH, FIRST, FOURTH, SECOND, THIRD, TWELFTH};
+
+#[test]
+fn copies_that_bring_nothing_are_not_to_be_gathered() {
+    FIRST.only("redundant-copy", "AGAIN");
+    assert!(FIRST.all("small-copies", "AGAIN").is_empty());
+    let (_, _, cure) = FIRST.only("small-copies", "BACK");
+    assert!(cure.starts_with("copy all that is read here at once"), "{cure}");
+}
+
+#[test]
+fn asynchronous_copies_want_pinned_memory() {
+    let (finding, reason, cure) = SECOND.first("pageable-copy", "NOT PINNED");
+    assert_eq!(finding["severity"], "warning");
+    assert!(reason.contains("`pageable`") && cure.contains("cudaMallocHost"), "{reason} {cure}");
+}
+
+#[test]
+fn single_values_may_be_the_same_by_chance() {
+    assert!(THIRD.all("redundant-copy", "BY CHANCE").is_empty());
+}
+
+#[test]
+fn ways_to_one_copy_are_one_place() {
+    let found = FOURTH.all("small-copies", "TWO WAYS");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0]["evidence"]["copies"], 100.0, "{:#}", found[0]);
+    // A few of a hundred are the same.
+    assert!(FOURTH.all("redundant-copy", "TWO WAYS").is_empty());
+}
+
+#[test]
+fn what_goes_to_the_host_and_back_unchanged_could_stay() {
+    let (finding, _, cure) = FIFTH.first("redundant-copy", "FORTH");
+    assert!(finding["evidence"]["unchanged_copies"].as_f64() >= Some(5.0), "{finding:#}");
+    assert!(cure.contains("from `next` (512.0 KiB)") && cure.contains("exchange the two pointers"), "{cure}");
+    assert!(FIFTH.all("redundant-copy", "CHANGED").is_empty());
+}
+
+#[test]
+fn memory_of_a_helper_is_told_once() {
+    assert_eq!(FIFTH.all("untouched-copy", "MASK").len(), 1);
+    let (_, reason, _) = FIFTH.first("untouched-copy", "MASK");
+    assert!(reason.contains("4 allocations like `d_mask`"), "{reason}");
+}
+
+#[test]
+fn what_lies_between_samples_cannot_be_left_out() {
+    let (finding, _, cure) = ELEVENTH.first("untouched-copy", "SAMPLED");
+    assert!(cure.starts_with("what kernels leave out lies between what they take"), "{cure}");
+    assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn first_copies_to_fresh_memory_are_needed() {
+    assert!(ELEVENTH.all("redundant-copy", "FRESH").is_empty());
+}
+
+#[test]
+fn flags_that_kernels_write_have_to_come_back() {
+    assert!(TWELFTH.all("redundant-copy", "CHANGED").is_empty());
+}

@@ -1,0 +1,122 @@
+//! Divergent branches.
+
+use super::programs::{
+    EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SECOND, SEVENTH, SEVENTH_SERIES, SIXTH_LOSS, THIRD, TWELFTH,
+};
+
+#[test]
+fn what_costs_little_is_a_note() {
+    for (id, words) in
+        [("divergent-branch", "SHORT GUARD"), ("double-precision", "ONE PRODUCT"), ("atomic-contention", "PER WARP")]
+    {
+        for finding in SECOND.all(id, words) {
+            assert_eq!(finding["severity"], "note", "{words}: {finding:#}");
+        }
+    }
+}
+
+#[test]
+fn elected_lanes_are_no_numbers_to_compare() {
+    let (_, _, cure) = THIRD.first("divergent-branch", "LEADER");
+    assert!(cure.starts_with("one lane of each group"), "{cure}");
+}
+
+#[test]
+fn names_of_the_threads_number_are_known() {
+    let (_, _, cure) = FIFTH.first("divergent-branch", "BORDER");
+    assert!(cure.starts_with("the thread's number decides here"), "{cure}");
+    let (_, _, cure) = FIFTH.first("divergent-branch", "KIND");
+    assert!(cure.starts_with("let whole warps take one side"), "{cure}");
+}
+
+#[test]
+fn one_thread_of_a_block_is_no_border() {
+    let (_, _, cure) = SIXTH_LOSS.first("divergent-branch", "ONE");
+    assert!(cure.starts_with("one lane or a few do this part"), "{cure}");
+}
+
+#[test]
+fn instantiations_of_a_template_are_one_finding() {
+    let all = SIXTH_LOSS.all("divergent-branch", "ONE");
+    assert_eq!(all.len(), 1, "{all:#?}");
+    assert_eq!(all[0]["other_kernels"].as_array().map(Vec::len), Some(1), "{:#}", all[0]);
+    let reason = all[0]["reason"].as_str().expect("a reason");
+    assert!(reason.ends_with("; the same in another instantiation of the kernel"), "{reason}");
+}
+
+#[test]
+fn the_first_thread_of_a_block_does_not_alternate() {
+    let (_, _, cure) = SEVENTH.first("divergent-branch", "FIRST");
+    assert!(cure.starts_with("one lane or a few do this part"), "{cure}");
+}
+
+#[test]
+fn lanes_without_work_leave_no_loop() {
+    let (_, _, cure) = SEVENTH_SERIES.first("divergent-branch", "ZERO");
+    assert!(!cure.contains("loops of about the same length"), "{cure}");
+}
+
+#[test]
+fn rows_that_are_shorter_than_a_warp_leave_lanes_out() {
+    let (_, _, cure) = EIGHTH_MORE.first("divergent-branch", "SHORT ROWS");
+    assert!(cure.contains("give the threads that are left out elements of their own"), "{cure}");
+}
+
+#[test]
+fn short_loops_are_not_only_told_to_sort_the_work() {
+    let (_, _, cure) = NINTH.first("divergent-branch", "BITS");
+    assert!(cure.contains("a fixed number of iterations"), "{cure}");
+}
+
+#[test]
+fn bounds_that_are_no_multiple_of_a_warp_are_no_halving_loop() {
+    let (_, _, cure) = NINTH.first("divergent-branch", "HUNDRED");
+    assert!(cure.contains("a bound that is no multiple of 32"), "{cure}");
+}
+
+#[test]
+fn branches_of_a_library_that_a_line_calls_are_not_its_own() {
+    assert!(NINTH.all("divergent-branch", "LARGEST").is_empty());
+}
+
+#[test]
+fn less_than_a_warp_of_threads_has_no_border() {
+    let (_, _, cure) = NINTH.first("divergent-branch", "FEW");
+    assert!(cure.starts_with("one lane or a few do this part"), "{cure}");
+}
+
+#[test]
+fn data_that_gives_few_lanes_work_is_collected() {
+    let (_, _, cure) = ELEVENTH.first("divergent-branch", "FLAG");
+    assert!(cure.starts_with("the data decides which lanes have work"), "{cure}");
+}
+
+#[test]
+fn rows_of_tiles_are_not_told_to_sort_the_work() {
+    let (_, _, cure) = ELEVENTH.first("divergent-branch", "TILE ROW");
+    assert!(cure.starts_with("only some iterations leave lanes idle"), "{cure}");
+}
+
+#[test]
+fn a_few_threads_of_each_block_are_no_border() {
+    let (_, _, cure) = ELEVENTH.first("divergent-branch", "NINE");
+    assert!(cure.starts_with("one lane or a few do this part"), "{cure}");
+}
+
+#[test]
+fn lists_shorter_than_a_warp_are_shared_by_fewer_lanes() {
+    let (_, _, cure) = TWELFTH.first("divergent-branch", "SHORT LISTS");
+    assert!(cure.contains("let as many lanes share one as it has elements"), "{cure}");
+}
+
+#[test]
+fn second_conditions_are_not_worth_collecting_elements() {
+    let (_, _, cure) = TWELFTH.first("divergent-branch", "EITHER");
+    assert!(cure.starts_with("no side is long enough"), "{cure}");
+}
+
+#[test]
+fn conditions_in_the_head_of_a_loop_end_it() {
+    let (_, _, cure) = TWELFTH.first("divergent-branch", "HEAD");
+    assert!(cure.contains("loops of about the same length"), "{cure}");
+}

@@ -1,0 +1,93 @@
+//! Indices that come out of memory.
+
+use super::program::assumption;
+use super::programs::{EIGHTH, EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SEVENTH, SIXTH_LOSS, TWELFTH};
+
+#[test]
+fn arrays_of_textures_have_an_order_of_their_own() {
+    assert!(FIFTH.all("random-gather", "TEXTURE").is_empty() && FIFTH.all("strided-access", "TEXTURE").is_empty());
+}
+
+#[test]
+fn an_element_of_each_row_cannot_be_sorted() {
+    let (_, _, cure) = SIXTH_LOSS.first("random-gather", "ROWS");
+    assert!(cure.starts_with("each thread takes an element of a row of its own"), "{cure}");
+}
+
+#[test]
+fn rows_that_data_chooses_are_shared_by_a_warp() {
+    let (_, _, cure) = SEVENTH.first("random-gather", "SEVENTH_ROWS");
+    assert!(cure.starts_with("each thread goes along a row of `rows`") && cure.contains("a row per warp"), "{cure}");
+}
+
+#[test]
+fn elements_of_own_columns_cannot_be_sorted() {
+    let (_, _, cure) = SEVENTH.first("random-gather", "COLUMNS");
+    assert!(cure.starts_with("each thread takes the element of its own column"), "{cure}");
+}
+
+#[test]
+fn indices_that_are_held_within_an_array_are_neither_strides_nor_gathers() {
+    for words in ["CLAMPED", "ROUND", "SCALED"] {
+        for id in ["random-gather", "strided-access"] {
+            assert!(EIGHTH.all(id, words).is_empty(), "{id}, {words}");
+        }
+    }
+}
+
+#[test]
+fn gathers_have_the_cure_of_what_they_are() {
+    let (_, _, cure) = EIGHTH_MORE.first("random-gather", "OWN ROWS");
+    assert!(cure.contains("transposed (`[element][thread]`)"), "{cure}");
+    let (_, _, cure) = EIGHTH_MORE.first("random-gather", "PARTED");
+    assert!(cure.starts_with("each thread appends to a part of `low` of its own"), "{cure}");
+    let (_, _, cure) = EIGHTH_MORE.first("random-gather", "SCATTERED");
+    assert!(cure.starts_with("sort or group the indices"), "{cure}");
+    let (_, _, cure) = EIGHTH_MORE.first("random-gather", "TABLE");
+    assert!(cure.starts_with("`weights` is a small table"), "{cure}");
+}
+
+#[test]
+fn what_sorts_is_not_told_to_sort_first() {
+    let (_, _, cure) = NINTH.first("random-gather", "SORTED");
+    assert!(cure.starts_with("where the indices put the data in order"), "{cure}");
+}
+
+#[test]
+fn parts_that_threads_fill_and_read_are_interleaved() {
+    let (_, _, cure) = NINTH.first("random-gather", "STACK");
+    assert!(cure.contains("[element][thread]"), "{cure}");
+    let (_, _, cure) = NINTH.first("random-gather", "ALONG");
+    assert!(cure.contains("share one list"), "{cure}");
+}
+
+#[test]
+fn lanes_that_choose_between_two_arrays_gather_nothing() {
+    assert!(ELEVENTH.all("random-gather", "TWO ARRAYS").is_empty());
+}
+
+#[test]
+fn lists_of_records_are_shared_by_lanes() {
+    let (_, _, cure) = ELEVENTH.first("random-gather", "TICKS");
+    assert!(cure.contains("share one list"), "{cure}");
+}
+
+#[test]
+fn layouts_of_trees_may_bring_nothing() {
+    let walks = [TWELFTH.all("random-gather", "WALKED"), TWELFTH.all("random-gather", "ON ITS WAY")].concat();
+    let gains: Vec<&str> = walks.iter().filter(|one| !one["gain"].is_null()).map(|one| assumption(one)).collect();
+    assert!(!gains.is_empty(), "{:#}", TWELFTH.document()["findings"]);
+    assert!(gains.iter().all(|said| said.contains("another layout may bring nothing")), "{gains:?}");
+}
+
+#[test]
+fn lists_that_data_ends_are_lists() {
+    let (_, _, cure) = TWELFTH.first("random-gather", "LATER STORE");
+    assert!(cure.contains("share one list"), "{cure}");
+}
+
+#[test]
+fn neighbours_of_nodes_are_no_part_of_a_thread() {
+    let (_, _, cure) = TWELFTH.first("random-gather", "HEAD");
+    assert!(!cure.contains("has a part of"), "{cure}");
+}

@@ -1,0 +1,67 @@
+//! Launches that do not fill the GPU.
+
+use super::programs::{EIGHTH_MORE, FIRST, FOURTH, SIXTH, THIRD, TWELFTH};
+
+#[test]
+fn a_single_warp_is_not_spread_over_all_sms() {
+    let (finding, ..) = FIRST.only("small-launch", "ONE WARP");
+    assert!(finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn launches_that_write_apart_could_be_one() {
+    let (finding, _, cure) = THIRD.first("small-launch", "A LAUNCH PER ROW");
+    assert_eq!(finding["severity"], "warning", "{finding:#}");
+    assert!(cure.contains("make one launch of the 64 launches"), "{cure}");
+    // Each of these needs what the one before wrote.
+    let (finding, _, cure) = THIRD.first("small-launch", "STEP BY STEP");
+    assert_eq!(finding["severity"], "note", "{finding:#}");
+    assert!(!cure.contains("make one launch"), "{cure}");
+}
+
+#[test]
+fn few_blocks_exits_and_parts() {
+    let profile = FOURTH.profiled("few", &["few"]);
+    let all = profile["findings"].as_array().expect("findings");
+    let of = |id: &str, kernel: &str| {
+        let name = |number: &serde_json::Value| {
+            profile["kernels"].as_array()?.iter().find(|one| one["id"] == *number)?["name"].as_str()
+        };
+        all.iter()
+            .filter(|one| one["id"] == id && name(&one["kernel"]).is_some_and(|name| name.starts_with(kernel)))
+            .collect::<Vec<_>>()
+    };
+    // A block is a warp, which is not divided.
+    for finding in of("small-launch", "number") {
+        assert!(finding["gain"].is_null() && finding["severity"] == "note", "{finding:#}");
+    }
+    let leaves = of("divergent-branch", "bisect");
+    let cure = leaves.first().map(|one| one["cure"].as_str().expect("a cure"));
+    assert!(cure.is_some_and(|cure| cure.starts_with("give the threads of a warp loops")), "{all:#?}");
+    assert!(of("misaligned-access", "shift").is_empty(), "{all:#?}");
+}
+
+#[test]
+fn short_launches_have_no_gain_and_steps_by_the_grid_are_seen() {
+    for finding in SIXTH.all("small-launch", "SHORT") {
+        assert!(finding["gain"].is_null(), "{finding:#}");
+    }
+    let (finding, ..) = SIXTH.first("small-launch", "STEPS");
+    assert_eq!(finding["severity"], "warning", "{finding:#}");
+}
+
+#[test]
+fn launches_that_another_kernel_feeds_are_not_one() {
+    let all = EIGHTH_MORE.all("small-launch", "STEPS");
+    for finding in &all {
+        let cure = finding["cure"].as_str().expect("a cure");
+        assert!(!cure.contains("make one launch"), "{cure}");
+        assert_eq!(finding["severity"], "note", "{finding:#}");
+    }
+}
+
+#[test]
+fn grids_that_cover_the_data_follow_from_it() {
+    let (finding, ..) = TWELFTH.first("small-launch", "COVERED");
+    assert_eq!(finding["severity"], "note", "{finding:#}");
+}

@@ -1,0 +1,61 @@
+//! Local arrays, and sums that stay in memory.
+
+use super::programs::{ELEVENTH, FIFTH, NINTH, SECOND, SEVENTH, THIRD, TWELFTH};
+
+#[test]
+fn arrays_keep_their_names_when_taken_apart() {
+    let (finding, ..) = SECOND.first("local-array", "TAKEN APART");
+    assert_eq!(finding["object"], "best");
+}
+
+#[test]
+fn sums_in_memory_belong_in_a_register() {
+    let (finding, reason, cure) = SECOND.first("memory-accumulator", "ACCUMULATED");
+    // 8 warps of 32 threads, 256 turns each; a store before the loop is another line's.
+    assert_eq!(finding["evidence"]["turns"], 256.0, "{finding:#}");
+    assert_eq!(finding["evidence"]["requests"], 8.0 * 256.0, "{finding:#}");
+    assert_eq!(finding["object"], "y");
+    assert!(reason.contains("another pointer could lead to it") && cure.contains("local variable"), "{cure}");
+    assert!(SECOND.all("memory-accumulator", "IN A REGISTER").is_empty());
+}
+
+#[test]
+fn objects_have_no_indices() {
+    let (finding, reason, cure) = THIRD.first("local-array", "BY REFERENCE");
+    assert_eq!(finding["object"], "scaled");
+    assert!(reason.contains("by reference") && cure.contains("__forceinline__"), "{reason} {cure}");
+    assert!(!cure.contains("constant indices"), "{cure}");
+}
+
+#[test]
+fn a_value_is_not_unrolled() {
+    let (_, reason, cure) = FIFTH.first("local-array", "ADDRESS");
+    assert!(reason.contains("its address is taken") && cure.contains("__forceinline__"), "{reason} {cure}");
+}
+
+#[test]
+fn numbers_that_every_thread_writes_are_a_table() {
+    let (_, _, cure) = SEVENTH.first("local-array", "TABLE");
+    assert!(
+        cure.starts_with("every thread writes the same values into `days`") && cure.contains("__constant__"),
+        "{cure}"
+    );
+}
+
+#[test]
+fn text_that_each_thread_copies_is_a_table() {
+    let (_, _, cure) = NINTH.first("local-array", "LETTERS");
+    assert!(cure.starts_with("every thread writes the same values into `letters`"), "{cure}");
+}
+
+#[test]
+fn arrays_that_another_function_fills_are_no_tables() {
+    let (_, _, cure) = ELEVENTH.first("local-array", "DIGITS");
+    assert!(!cure.contains("the same values"), "{cure}");
+}
+
+#[test]
+fn volatile_variables_stay_in_memory() {
+    let (_, reason, cure) = TWELFTH.first("local-array", "VOLATILE");
+    assert!(reason.contains("or it is volatile") && cure.contains("without `volatile`"), "{reason}\n{cure}");
+}

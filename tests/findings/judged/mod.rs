@@ -1,0 +1,19 @@
+//! Findings that were wrong, doubtful or missing when public programs and planted problems were judged (`docs/design/findings.md`), each
+//! as a small case: what is said of it now, and what must not be said again.
+
+mod allocations;
+mod atomics;
+mod bank_conflicts;
+mod computing;
+mod copies;
+mod divergence;
+mod gathers;
+mod launches;
+mod local_memory;
+mod program;
+mod programs;
+mod races;
+mod reuse;
+mod rows;
+mod strides;
+mod tools;

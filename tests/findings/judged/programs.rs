@@ -1,0 +1,23 @@
+//! The programs of the rounds of judging (`docs/design/findings.md`), a file for a round or for what had to be apart in it.
+
+use super::program::Judged;
+
+pub static FIRST: Judged = Judged::new("first");
+pub static SECOND: Judged = Judged::new("second");
+pub static THIRD: Judged = Judged::new("third");
+pub static FOURTH: Judged = Judged::new("fourth");
+pub static FIFTH: Judged = Judged::new("fifth");
+pub static SIXTH: Judged = Judged::new("sixth");
+pub static SIXTH_LOSS: Judged = Judged::new("sixth_loss");
+pub static SIXTH_SWEEP: Judged = Judged::new("sixth_sweep");
+pub static SIXTH_LIBRARY: Judged = Judged::new("sixth_library");
+pub static SEVENTH: Judged = Judged::new("seventh");
+pub static SEVENTH_ROWS: Judged = Judged::new("seventh_rows");
+pub static SEVENTH_SERIES: Judged = Judged::new("seventh_series");
+pub static EIGHTH: Judged = Judged::new("eighth");
+pub static EIGHTH_MORE: Judged = Judged::new("eighth_more");
+pub static NINTH: Judged = Judged::new("ninth");
+pub static TENTH: Judged = Judged::on_a100("tenth");
+pub static ELEVENTH: Judged = Judged::new("eleventh");
+pub static TWELFTH: Judged = Judged::new("twelfth");
+pub static TUNED: Judged = Judged::new("tuned");

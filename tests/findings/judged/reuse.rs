@@ -1,0 +1,74 @@
+//! Data that is loaded again, by warps, blocks or launches.
+
+use super::programs::{EIGHTH, ELEVENTH, FIFTH, FIRST, NINTH, SIXTH_SWEEP, THIRD, TWELFTH};
+
+#[test]
+fn constant_memory_is_advised_where_data_fits() {
+    let (_, _, cure) = FIRST.only("uniform-load", "SMALL");
+    assert!(cure.contains("constant memory"), "{cure}");
+    let (_, _, cure) = FIRST.only("uniform-load", "LARGE");
+    assert!(cure.starts_with("let the block load a tile") && !cure.contains("constant memory"), "{cure}");
+}
+
+#[test]
+fn constant_passes_and_broadcasts_have_a_gain() {
+    let (finding, ..) = THIRD.first("constant-serialised", "PALETTE");
+    assert!(finding["gain"]["factor"].as_f64().is_some_and(|factor| factor > 2.0), "{finding:#}");
+    // The kernel has a small share of this program's time, so it is no more than a note.
+    let (finding, ..) = THIRD.first("uniform-load", "CENTROIDS");
+    assert_eq!(finding["severity"], "note", "{finding:#}");
+    assert!(finding["gain"]["factor"].as_f64().is_some_and(|factor| factor > 1.2), "{finding:#}");
+}
+
+#[test]
+fn data_that_is_renewed_is_not_swept_again() {
+    assert!(FIFTH.all("cache-sweep", "NEW DATA").is_empty());
+}
+
+#[test]
+fn launches_on_other_memory_sweep_nothing() {
+    for finding in SIXTH_SWEEP.all("cache-sweep", "SWEPT") {
+        let of_input = finding["object"] == "in";
+        let launches = if of_input { 3.0 } else { 6.0 };
+        assert_eq!(finding["evidence"]["launches"], launches, "{finding:#}");
+    }
+    assert!(SIXTH_SWEEP.all("cache-sweep", "SWEPT").iter().any(|finding| finding["object"] == "in"));
+}
+
+#[test]
+fn a_warp_that_walks_a_tree_together_loads_what_it_has_to() {
+    assert!(EIGHTH.all("uniform-load", "WALK").is_empty());
+    assert!(EIGHTH.all("uniform-load", "NEXT").is_empty());
+}
+
+#[test]
+fn constant_memory_is_for_what_stays_small() {
+    let (_, _, cure) = NINTH.first("uniform-load", "STEPS");
+    assert!(cure.contains("if it never grows beyond that"), "{cure}");
+}
+
+#[test]
+fn constant_memory_is_not_for_what_lanes_read_apart() {
+    let (finding, _, cure) = ELEVENTH.first("uniform-load", "CHOSEN");
+    assert!(!cure.contains("constant memory") && finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn one_block_shares_nothing_with_others() {
+    let (_, reason, _) = ELEVENTH.first("repeated-load", "AGAIN");
+    assert!(reason.contains("a block loads the same data again"), "{reason}");
+}
+
+#[test]
+fn volatile_loads_go_past_l1_as_they_are_told() {
+    let (finding, reason, cure) = TWELFTH.first("repeated-load", "VOLATILE");
+    assert!(reason.contains("its loads go past L1") && cure.contains("without `volatile`"), "{reason}\n{cure}");
+    assert_eq!(finding["severity"], "note");
+}
+
+#[test]
+fn what_a_library_lays_out_is_no_finding() {
+    for id in ["uniform-load", "struct-fields", "random-gather", "strided-access", "divergent-branch"] {
+        assert!(TWELFTH.all(id, "SEEDED").is_empty(), "{id}: {:#}", TWELFTH.document()["findings"]);
+    }
+}

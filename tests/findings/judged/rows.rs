@@ -1,0 +1,56 @@
+//! Rows that begin anywhere, and warps that are cut by them.
+
+use super::programs::{EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SECOND, TENTH};
+
+#[test]
+fn neighbours_and_loaded_indices_are_not_misaligned_rows() {
+    assert!(SECOND.all("misaligned-access", "NEIGHBOURS").is_empty());
+    assert!(SECOND.all("misaligned-access", "SPARSE ROW").is_empty());
+}
+
+#[test]
+fn one_thread_is_no_warp_of_several_pieces() {
+    let (_, reason, cure) = FIFTH.first("partial-warps", "ALONE");
+    assert!(reason.contains("blocks of 1 thread fill 1 of the 32 lanes"), "{reason}");
+    assert!(cure.starts_with("one thread does the work"), "{cure}");
+    let (finding, _, cure) = FIFTH.first("small-launch", "ALONE");
+    assert!(!cure.contains("smaller blocks") && finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn blocks_that_share_a_border_have_no_rows_to_pad() {
+    let (_, reason, cure) = EIGHTH_MORE.first("misaligned-access", "SHARES");
+    assert!(reason.contains("where the block's share happens to begin"), "{reason}");
+    assert!(cure.contains("a multiple of 8 elements") && !cure.contains("row"), "{cure}");
+}
+
+#[test]
+fn parts_that_data_chooses_have_no_rows() {
+    assert!(NINTH.all("misaligned-access", "PART").is_empty());
+}
+
+#[test]
+fn a_window_over_neighbours_has_no_rows() {
+    assert!(NINTH.all("misaligned-access", "WINDOW").is_empty());
+}
+
+#[test]
+fn accesses_to_rows_that_begin_anywhere_waste_sectors_together() {
+    let (_, reason, cure) = TENTH.first("misaligned-access", "ROWS");
+    assert!(reason.contains("`image`") && reason.contains("where rows happen to begin"), "{reason}");
+    assert!(cure.contains("the length of a row a multiple of 32 bytes"), "{cure}");
+}
+
+#[test]
+fn warps_of_blocks_of_odd_width_begin_within_rows() {
+    let (_, reason, cure) = ELEVENTH.first("misaligned-access", "WITHIN ROWS");
+    assert!(reason.contains("a block 85 threads wide") && cure.starts_with("give blocks a width"), "{reason}\n{cure}");
+}
+
+#[test]
+fn blocks_that_fill_sectors_put_nothing_off() {
+    let (_, reason, _) = ELEVENTH.first("misaligned-access", "ODD ROWS");
+    assert!(reason.contains("where rows happen to begin"), "{reason}");
+    let (_, reason, _) = ELEVENTH.first("misaligned-access", "BEHIND ONE");
+    assert!(reason.contains("8 bytes behind the begin of a sector, in each block"), "{reason}");
+}

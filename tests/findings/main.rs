@@ -1,0 +1,10 @@
+//! Findings: planted problems and their cured twins, what reports do with findings, and cases of public programs that were judged.
+
+mod judged;
+#[path = "../support/page.rs"]
+mod page;
+mod planted;
+mod planted_program;
+mod reports;
+#[path = "../support_programs/mod.rs"]
+mod support_programs;
