@@ -10,3 +10,11 @@ pub struct Piece {
     /// Touched bytes. Where [`super::Coalescer`] was told not to look, no more than the sectors are known from it.
     pub bytes: u128,
 }
+
+impl Piece {
+    /// The piece where the request begins so many lines further, modulo 2^57.
+    #[inline(always)]
+    pub fn moved(&self, lines: u64) -> Piece {
+        Piece { line: self.line.wrapping_add(lines) & (u64::MAX >> 7), ..*self }
+    }
+}

@@ -152,19 +152,28 @@ impl Level1 {
 }
 
 impl Level1 {
-    /// Serves loads of SM 0, given with the dense numbers of their lines; calls `missed` with the sectors that are not there.
+    /// Serves a load of SM 0, whose pieces have lines relative to `line`, modulo 2^57; the sectors that it loads, and those of them
+    /// that are not there.
     #[inline(always)]
-    pub fn load_all(&mut self, pieces: impl Iterator<Item = (Piece, u32)>, mut missed: impl FnMut(u32)) {
+    pub fn load(&mut self, pieces: &[Piece], line: u64, lines: &mut DenseLines) -> (u32, u32) {
+        let (mut loaded, mut missed) = (0, 0);
         if let Kind::Indexed(cache) = &mut self.kind {
-            for (piece, number) in pieces {
+            for piece in pieces {
+                let placed = piece.moved(line);
+                let Some(number) = lines.number(placed.line) else { continue };
+                loaded += piece.sectors.count_ones();
                 let one = OneSm { rules: &self.rules, cache: &mut *cache, read_only: None, first_set: 0 };
-                one.serve(Route::Load, &piece, number, &mut |wanted: L2Access| missed(wanted.sectors.count_ones()));
+                one.serve(Route::Load, &placed, number, &mut |wanted: L2Access| missed += wanted.sectors.count_ones());
             }
         } else {
-            for (piece, number) in pieces {
-                self.serve(0, Route::Load, &piece, number, |wanted| missed(wanted.sectors.count_ones()));
+            for piece in pieces {
+                let placed = piece.moved(line);
+                let Some(number) = lines.number(placed.line) else { continue };
+                loaded += piece.sectors.count_ones();
+                self.serve(0, Route::Load, &placed, number, |wanted| missed += wanted.sectors.count_ones());
             }
         }
+        (loaded, missed)
     }
 }
 

@@ -130,15 +130,16 @@ pub trait BlockTurns {
     fn are_alike(&mut self, blocks: Range<u64>) -> bool;
 }
 
-/// Deals some blocks out, those before them taken to be over; the blocks of each SM in `wanted`, in the order in which they start.
+/// Deals some blocks out, those before them taken to be over; the first `most` blocks of each SM in `wanted`, in the order in which
+/// they start.
 pub fn dealt(
     blocks: Range<u64>,
     (sms, resident): (u64, usize),
     warps: usize,
     turns: &mut impl BlockTurns,
-    wanted: &[u64],
+    (wanted, most): (&[u64], usize),
 ) -> Vec<Vec<u64>> {
-    processor::with_newer_instructions(Deal { blocks, sms, resident, warps, turns, wanted })
+    processor::with_newer_instructions(Deal { blocks, sms, resident, warps, turns, wanted, most })
 }
 
 struct Deal<'a, T> {
@@ -148,6 +149,7 @@ struct Deal<'a, T> {
     warps: usize,
     turns: &'a mut T,
     wanted: &'a [u64],
+    most: usize,
 }
 
 impl<T: BlockTurns> processor::Job for Deal<'_, T> {
@@ -155,8 +157,8 @@ impl<T: BlockTurns> processor::Job for Deal<'_, T> {
 
     #[inline(always)]
     fn run(self) -> Vec<Vec<u64>> {
-        let Deal { blocks, sms, resident, warps, turns, wanted } = self;
-        deal(blocks, (sms, resident), warps, turns, wanted)
+        let Deal { blocks, sms, resident, warps, turns, wanted, most } = self;
+        deal(blocks, (sms, resident), warps, turns, (wanted, most))
     }
 }
 
@@ -166,22 +168,28 @@ fn deal(
     (sms, resident): (u64, usize),
     warps: usize,
     turns: &mut impl BlockTurns,
-    wanted: &[u64],
+    (wanted, most): (&[u64], usize),
 ) -> Vec<Vec<u64>> {
     let used = sms.min(blocks.end - blocks.start) as usize;
     // Where blocks are alike, SMs do the same at the same time: those that get a block each get it in rising order.
     if used > 0 && turns.are_alike(blocks.clone()) {
-        let of_sm = |&sm: &u64| blocks.clone().skip(sm as usize).step_by(used).collect();
+        let of_sm = |&sm: &u64| blocks.clone().skip(sm as usize).step_by(used).take(most).collect();
         return wanted.iter().map(of_sm).collect();
     }
     let mut all: Vec<Dealing> = (0..used).map(|_| Dealing::new(resident, warps)).collect();
     let mut found = vec![Vec::new(); wanted.len()];
+    // Lists that are not as long as wanted.
+    let mut short = if most > 0 { wanted.len() } else { 0 };
     let mut next = blocks.start;
     let mut start = |sm: usize, dealing: &mut Dealing, place: usize, block: u64| {
         dealing.start(place, turns.of(block));
         for (list, _) in found.iter_mut().zip(wanted).filter(|(_, wanted)| **wanted == sm as u64) {
-            list.push(block);
+            if list.len() < most {
+                list.push(block);
+                short -= usize::from(list.len() == most);
+            }
         }
+        short > 0
     };
     for place in 0..resident {
         for (sm, dealing) in all.iter_mut().enumerate() {
@@ -200,7 +208,9 @@ fn deal(
         let sm = top.0.1;
         let dealing = &mut all[sm];
         let Some(place) = dealing.advance() else { break };
-        start(sm, dealing, place, next);
+        if !start(sm, dealing, place, next) {
+            break;
+        }
         next += 1;
         dealing.look_ahead();
         match dealing.first_end() {
@@ -268,10 +278,14 @@ mod tests {
         schedule::run(&shape, &mut counted).unwrap();
         let wanted: Vec<u64> = (0..u64::from(sms)).collect();
         let mut known = turns;
-        let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize, &mut known, &wanted);
-        for (sm, found) in found.iter().enumerate() {
-            let want: Vec<u64> = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1).collect();
-            prop_assert_eq!(found, &want, "SM {}", sm);
+        for most in [usize::MAX, 3] {
+            let wanted = (&wanted[..], most);
+            let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize, &mut known, wanted);
+            for (sm, found) in found.iter().enumerate() {
+                let started = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1);
+                let want: Vec<u64> = started.take(most).collect();
+                prop_assert_eq!(found, &want, "SM {}, {} blocks at most", sm, most);
+            }
         }
         Ok(())
     }

@@ -83,13 +83,13 @@ pub fn replay(
     let (mut served, mut lines) = (0.0, DenseLines::default());
     let loads = accesses.iter().any(|access| access.loads);
     let mut numbers = 1..=count;
+    // Whole generations, as many as are affordable.
+    let generations = ((MOST / pieces_of_generation) as usize).max(LEAST_GENERATIONS);
+    let most = generations.saturating_mul(resident as usize);
     loop {
         let wanted: Vec<u64> = numbers.clone().map(|number| (golden(number) * used as f64) as u64).collect();
-        let lists = dealt(window.clone(), (capacity.sms, resident as usize), warps, &mut turns, &wanted);
-        for mut blocks in lists {
-            // Whole generations, as many as are affordable.
-            let generations = (MOST / pieces_of_generation).max(1.0) as usize;
-            blocks.truncate(generations.max(LEAST_GENERATIONS).saturating_mul(resident as usize));
+        let lists = dealt(window.clone(), (capacity.sms, resident as usize), warps, &mut turns, (&wanted, most));
+        for blocks in lists {
             let warm = if warm { (resident as usize).min(blocks.len() - 1) } else { 0 };
             let mut one =
                 Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);

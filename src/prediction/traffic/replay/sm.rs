@@ -275,18 +275,14 @@ impl<'a, 'b> Sm<'a, 'b> {
         let generation = block.generation;
         let pieces = self.pieces.of(same.kind, start);
         self.served += pieces.len() as u64;
-        let placed = |piece: &Piece| Piece { line: piece.line.wrapping_add(line) & (u64::MAX >> 7), ..*piece };
         if let (Route::Load, None) = (route, &self.l2) {
             // What is by far the most, without anything that only others need.
-            let lines = &mut *self.lines;
-            let loads = pieces.iter().map(placed).filter_map(|piece| Some((piece, lines.number(piece.line)?)));
-            let loads = loads.inspect(|(piece, _)| request.loaded += u64::from(piece.sectors.count_ones()));
-            let missed = &mut request.missed;
-            self.l1.load_all(loads, |sectors| *missed += u64::from(sectors));
+            let (loaded, missed) = self.l1.load(pieces, line, self.lines);
+            (request.loaded, request.missed) = (loaded.into(), missed.into());
             self.count(block, number, &request, counted);
             return;
         }
-        for piece in pieces.iter().map(placed) {
+        for piece in pieces.iter().map(|piece| piece.moved(line)) {
             let Some(dense) = self.lines.number(piece.line) else { continue };
             if load {
                 request.loaded += u64::from(piece.sectors.count_ones());
