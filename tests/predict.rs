@@ -365,6 +365,23 @@ fn checks_are_made_in_a_private_folder() {
 }
 
 #[test]
+fn checks_take_the_grid_that_the_program_has() {
+    let folder = work_folder("predict-check-grid");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let mut command = Command::new(warpline());
+    command.arg("predict").arg(&profile).args(["--kernel", "^doubled", "--block", "64,128", "--check"]);
+    command.arg(format!("{} {{x}} 1 1 70", program().display()));
+    let outcome = run(&mut command, &folder, "predict --check");
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    for shape in ["64x1x1", "128x1x1"] {
+        let row = outcome.stdout.lines().find(|line| line.starts_with(shape)).expect("a row");
+        assert_eq!(row.split_whitespace().skip(1).collect::<Vec<_>>(), ["1.000"; 5], "{}", outcome.stdout);
+    }
+    let note = "64x1x1: the program's grid is 12x1x1, not 24x1x1; the shape was predicted again for it";
+    assert!(outcome.stdout.contains(note) && !outcome.stdout.contains("128x1x1:"), "{}", outcome.stdout);
+}
+
+#[test]
 fn documents_are_those_of_the_schema_and_ranked() {
     let folder = work_folder("predict-formats");
     let profile = profiled(&folder, [32, 4, 1], 70);

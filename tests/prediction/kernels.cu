@@ -321,6 +321,14 @@ __global__ void add_pairs(const float *in, float *sums, int n)
     }
 }
 
+// As many blocks as there are, whatever their size.
+__global__ void doubled(float *values, int n)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        values[i] *= 2.0f;
+    }
+}
+
 int main(int argc, char **argv)
 {
     dim3 block(argc > 1 ? atoi(argv[1]) : 32, argc > 2 ? atoi(argv[2]) : 4, argc > 3 ? atoi(argv[3]) : 1);
@@ -362,6 +370,7 @@ int main(int argc, char **argv)
     row_sums<<<4 * n, line>>>(array<float>(4 * n * 1000), array<float>(4 * n), 4 * n, 1000);
     layers<<<dim3(blocks(1000, line), 30, 5), line>>>(array<float>(1000 * 30 * 5), 1000, 30);
     flattened<<<blocks(many, line), flat>>>(array<float>(many), many);
+    doubled<<<12, line>>>(array<float>(50000), 50000);
     chase<<<1, 32>>>(index, n, 10);
     bool good = cudaDeviceSynchronize() == cudaSuccess;
     puts(good ? "kernels: ok" : "kernels: failed");

@@ -14,14 +14,20 @@ use warpline_toolchain::interrupt;
 use crate::cli::Failure;
 use crate::exit_code;
 use crate::prediction::document::{Configuration, Document};
-use crate::profile::model::Kernel;
+use crate::profile::model::{Kernel, Launch};
 use crate::profile::{self, Profile};
 
 /// Configurations between the best and the worst one that are run.
 const BETWEEN: usize = 3;
 
-/// Runs the best, the worst and some other configurations, and tells predicted beside simulated figures.
-pub(super) fn check(document: &Document, kernel: &Kernel, command: &str) -> Result<String, Failure> {
+/// Runs the best, the worst and some other configurations, and tells predicted beside simulated figures. `with_grid` predicts a shape
+/// again, with another grid.
+pub(super) fn check(
+    document: &Document,
+    kernel: &Kernel,
+    command: &str,
+    with_grid: &dyn Fn([u32; 3], [u32; 3]) -> Option<Configuration>,
+) -> Result<String, Failure> {
     let usage = |message: &str| Failure::new(exit_code::USAGE, format!("--check: {message}"));
     let words: Vec<&str> = command.split_whitespace().collect();
     if words.is_empty() {
@@ -42,15 +48,32 @@ pub(super) fn check(document: &Document, kernel: &Kernel, command: &str) -> Resu
     // Writing to a string cannot fail.
     let _ = writeln!(out, "predicted / simulated for {}\n", document.model);
     let _ = writeln!(out, "{:<12}{:>16}{:>16}{:>16}{:>16}{:>16}", head[0], head[1], head[2], head[3], head[4], head[5]);
+    let mut notes = String::new();
     for one in chosen.into_iter().filter_map(|number| all.get(number)) {
         let [x, y, z] = one.block.map(|size| size.to_string());
         let words = words.iter().map(|word| word.replace("{x}", &x).replace("{y}", &y).replace("{z}", &z));
         let profile = run(&document.model, &words.collect::<Vec<_>>())?;
-        let row = simulated(&profile, kernel, one);
-        let _ = match row {
-            Some(row) => writeln!(out, "{row}"),
-            None => writeln!(out, "{:<12}the program made no launch of this shape", format!("{x}x{y}x{z}")),
+        let Some(launch) = launch_of(&profile, kernel, one) else {
+            let _ = writeln!(out, "{:<12}the program made no launch of this shape", shape(one.block));
+            continue;
         };
+        let other = match launch.grid == one.grid {
+            true => None,
+            false => with_grid(one.block, launch.grid),
+        };
+        let _ = writeln!(out, "{}", row(launch, other.as_ref().unwrap_or(one)));
+        if launch.grid != one.grid {
+            let [made, foretold] = [launch.grid, one.grid].map(shape);
+            let which = if other.is_some() { "was predicted again for it" } else { "could not be predicted for it" };
+            let _ = writeln!(
+                notes,
+                "{}: the program's grid is {made}, not {foretold}; the shape {which}",
+                shape(one.block)
+            );
+        }
+    }
+    if !notes.is_empty() {
+        let _ = write!(out, "\n{notes}");
     }
     Ok(out)
 }
@@ -84,18 +107,23 @@ fn read(file: &Path) -> Option<Profile> {
     profile::read(file).ok()
 }
 
-/// A row of the table, of the first launch of the kernel with that shape.
-fn simulated(profile: &Profile, kernel: &Kernel, predicted: &Configuration) -> Option<String> {
+/// The first launch of the kernel with that shape, that with the predicted grid before others.
+fn launch_of<'a>(profile: &'a Profile, kernel: &Kernel, predicted: &Configuration) -> Option<&'a Launch> {
     let found = profile.kernels.iter().find(|one| one.name == kernel.name)?;
-    let launch = found.launches.iter().find(|one| one.block == predicted.block && one.grid == predicted.grid)?;
-    let global = launch.metrics.get("global")?;
+    let launches =
+        || found.launches.iter().filter(|one| one.block == predicted.block && one.metrics.contains_key("global"));
+    launches().find(|one| one.grid == predicted.grid).or_else(|| launches().next())
+}
+
+/// A row of the table.
+fn row(launch: &Launch, predicted: &Configuration) -> String {
+    let global = launch.metrics.get("global").cloned().unwrap_or_default();
     let (l2, dram) = (global.l2.unwrap_or_default(), global.dram.unwrap_or_default());
     let ratio = |predicted: u64, simulated: u64| match (predicted, simulated) {
         (0, 0) => "1.000".to_owned(),
         (_, 0) => format!("{predicted} / 0"),
         _ => format!("{:.3}", predicted as f64 / simulated as f64),
     };
-    let [x, y, z] = predicted.block;
     let figures = [
         ratio(predicted.l1_wavefronts, global.l1_wavefronts.map_or(0, |passes| passes.data)),
         ratio(predicted.request_sectors, global.sectors),
@@ -103,9 +131,13 @@ fn simulated(profile: &Profile, kernel: &Kernel, predicted: &Configuration) -> O
         ratio(predicted.dram_load_bytes, dram.read_sectors * 32),
         ratio(predicted.dram_store_bytes, dram.write_sectors * 32),
     ];
-    let mut row = format!("{:<12}", format!("{x}x{y}x{z}"));
+    let mut row = format!("{:<12}", shape(predicted.block));
     for figure in figures {
         let _ = write!(row, "{figure:>16}");
     }
-    Some(row)
+    row
+}
+
+fn shape([x, y, z]: [u32; 3]) -> String {
+    format!("{x}x{y}x{z}")
 }

@@ -85,8 +85,13 @@ fn execute_with(
     document.other_models = documents.collect();
     if let Some(command) = &arguments.check {
         let mut text = String::new();
-        for one in std::iter::once(&document).chain(&document.other_models) {
-            text.push_str(&check::check(one, subject.kernel, command)?);
+        for (one, chosen) in std::iter::once(&document).chain(&document.other_models).zip(&models) {
+            let model = model_of(chosen);
+            let with_grid = |block, grid| {
+                let found = predict(&subject, &wishes.launch_with(block, grid), &model).ok()?;
+                Some(Configuration::new(&found, false))
+            };
+            text.push_str(&check::check(one, subject.kernel, command, &with_grid)?);
         }
         output::write(text.as_bytes(), arguments.output.as_deref())?;
         return Ok(exit_code::OK);
@@ -136,20 +141,23 @@ fn kernel<'a>(profile: &'a Profile, wanted: Option<&str>) -> Result<&'a Kernel, 
     }
 }
 
+fn model_of(chosen: &Chosen) -> Model<'_> {
+    Model {
+        key: &chosen.key,
+        device: &chosen.device,
+        hierarchy: &chosen.simulation.hierarchy,
+        rates: &chosen.rates,
+        stated: chosen.simulation.stated,
+    }
+}
+
 /// All configurations on a model.
 fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Result<Document, Failure> {
-    let hierarchy = &chosen.simulation.hierarchy;
-    if hierarchy.wave_lanes != 32 {
+    if chosen.simulation.hierarchy.wave_lanes != 32 {
         let message = format!("{}: predictions are of GPUs with warps of 32 lanes", chosen.key);
         return Err(Failure::new(exit_code::USAGE, message));
     }
-    let model = Model {
-        key: &chosen.key,
-        device: &chosen.device,
-        hierarchy,
-        rates: &chosen.rates,
-        stated: chosen.simulation.stated,
-    };
+    let model = model_of(chosen);
     let launches: Vec<(Launch, Vec<GridRule>)> = wishes.launches(subject);
     let found = launches.iter().map(|(launch, _)| launch).zip(predict_all(subject, &launches, &model));
     let mut document = Document {

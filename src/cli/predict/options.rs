@@ -101,6 +101,11 @@ impl<'a> Wishes<'a> {
         each.collect()
     }
 
+    /// The launch of a shape and grid.
+    pub(super) fn launch_with(&self, block: [u32; 3], grid: [u32; 3]) -> Launch {
+        Launch::new(block, grid, self.base.arguments.clone())
+    }
+
     fn launch(&self, subject: &Subject<'_>, block: [u32; 3], base: &Launch) -> (Launch, Vec<GridRule>) {
         let (grid, rules) = match self.grid {
             Some(grid) => (grid, vec![GridRule::Given]),
