@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics};
+use super::context::lane_axis;
+use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics, ThreadStep};
 use crate::profile::{Profile, is_system};
 use warpline_format::condition::AtomicKind;
 
@@ -88,6 +89,8 @@ pub(super) struct Access<'a> {
     pub bytes: u32,
     /// Of the site with most sectors.
     pub operand: Option<&'a Operand>,
+    /// Neighbouring lanes are so far apart here and otherwise there, as in the steps of an unrolled loop.
+    pub steps_differ: bool,
     /// Members of structures that its sites take, with their bytes: a structure that is copied at once is several.
     pub members: BTreeMap<&'a str, u32>,
     pub sums: Sums,
@@ -156,6 +159,45 @@ fn together(sites: &[&Site]) -> Option<u64> {
     equal.then(|| sites.iter().map(|site| u64::from(site.bytes)).fold(0, u64::saturating_add))
 }
 
+/// Whether the thread's number moves their addresses by different numbers of bytes.
+fn steps_differ(sites: &[&Site], axis: usize) -> bool {
+    let steps = sites.iter().filter_map(|site| match site.operand.as_ref()?.thread_steps[axis] {
+        ThreadStep::Bytes(bytes) => Some(bytes),
+        _ => None,
+    });
+    steps.collect::<BTreeSet<i64>>().len() > 1
+}
+
+/// The allocation that most of their sectors lie in.
+fn owner(sites: &[&Site]) -> Option<u64> {
+    let mut owners: BTreeMap<u64, u64> = BTreeMap::new();
+    for row in sites.iter().flat_map(|site| &site.by_allocation) {
+        if let Some(id) = row.allocation {
+            *owners.entry(id).or_default() += row.metrics.sectors.max(1);
+        }
+    }
+    owners.into_iter().max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id))).map(|(id, _)| id)
+}
+
+/// The sites of one place by what they access: a macro has all its operands at one place, and a function that several calls have taken in
+/// has other data in each. What has another name and lies in other memory is another access.
+fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
+    let name = |site: &Site| site.operand.as_ref().and_then(|operand| operand.variable.clone());
+    let mut names: BTreeMap<Option<String>, Vec<&Site>> = BTreeMap::new();
+    for site in sites {
+        names.entry(name(site)).or_default().push(site);
+    }
+    let mut parts: Vec<(Option<u64>, Vec<&Site>)> = Vec::new();
+    for sites in names.into_values() {
+        let owner = owner(&sites);
+        match parts.iter_mut().find(|(known, _)| owner.is_some() && *known == owner) {
+            Some((_, part)) => part.extend(sites),
+            None => parts.push((owner, sites)),
+        }
+    }
+    parts.into_iter().map(|(_, sites)| sites).collect()
+}
+
 /// All accesses of a profile, in order of kernel and place.
 pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
     type Key<'a> = (u32, &'a str, u32, u32, &'a str, &'a str);
@@ -166,11 +208,12 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
         groups.entry(key).or_default().push(site);
     }
     let mut all = Vec::new();
-    for ((kernel, file, line, column, space, op), sites) in groups {
+    let by_data =
+        groups.into_iter().flat_map(|(place, sites)| by_data(&sites).into_iter().map(move |sites| (place, sites)));
+    for ((kernel, file, line, column, space, op), sites) in by_data {
         let Some(&kernel) = kernels.get(&kernel) else { continue };
         let mut sums = Sums::default();
         let mut pattern = Pattern::default();
-        let mut owners: BTreeMap<u64, u64> = BTreeMap::new();
         let mut members: BTreeMap<&str, u32> = BTreeMap::new();
         for site in &sites {
             if let Some(member) = site.operand.as_ref().and_then(|operand| operand.member.as_deref()) {
@@ -181,14 +224,8 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             if let Some(more) = &site.pattern {
                 pattern.add(more);
             }
-            for row in &site.by_allocation {
-                if let Some(id) = row.allocation {
-                    *owners.entry(id).or_default() += row.metrics.sectors.max(1);
-                }
-            }
         }
-        let allocation =
-            owners.into_iter().max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id))).map(|(id, _)| id);
+        let allocation = owner(&sites);
         let patterns = || sites.iter().filter_map(|site| site.pattern.as_ref());
         let heaviest = sites.iter().max_by_key(|site| site.metrics.sectors).copied();
         all.push(Access {
@@ -203,6 +240,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
                 .any(|pattern| pattern.contiguous > 0 && share(pattern.misaligned, pattern.contiguous) < 0.5),
             sector_offsets: patterns().filter_map(|pattern| pattern.sector_offset_bytes).collect(),
             operand: heaviest.and_then(|site| site.operand.as_ref()),
+            steps_differ: steps_differ(&sites, lane_axis(kernel)),
             members,
             bytes_together: together(&sites),
             innermost: heaviest.map_or("", |site| &site.leaf.function),
