@@ -209,16 +209,27 @@ impl<'a> Context<'a> {
 
 fn whereabouts(allocation: &Allocation) -> String {
     match &allocation.name {
-        Some(name) => format!("allocation `{name}`, {}", words::bytes(allocation.bytes)),
-        None => format!("{} of {}", allocation.kind, words::bytes(allocation.bytes)),
+        Some(name) => format!("allocation `{name}`, {}", size(allocation)),
+        None if allocation.count > 1 => format!("{} of {}", size(allocation), allocation.kind),
+        None => format!("{} of {}", allocation.kind, size(allocation)),
+    }
+}
+
+/// "16.0 MiB", or "12 allocations, 192 KiB in all" where several share the row.
+fn size(allocation: &Allocation) -> String {
+    let bytes = words::bytes(allocation.bytes);
+    match allocation.count {
+        0 | 1 => bytes,
+        several => format!("{} allocations, {bytes} in all", words::count(several)),
     }
 }
 
 /// "`matrix` (16.0 MiB)", or kind and size where it has no name.
 pub(super) fn describe(allocation: &Allocation) -> String {
     match &allocation.name {
-        Some(name) => format!("`{name}` ({})", words::bytes(allocation.bytes)),
-        None => format!("the unnamed {} of {}", allocation.kind, words::bytes(allocation.bytes)),
+        Some(name) => format!("`{name}` ({})", size(allocation)),
+        None if allocation.count > 1 => format!("memory of {} ({})", allocation.kind, size(allocation)),
+        None => format!("the unnamed {} of {}", allocation.kind, size(allocation)),
     }
 }
 

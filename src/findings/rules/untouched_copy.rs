@@ -108,7 +108,8 @@ fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
     let &Untouched { allocation, frame, allocations, copied, touched, whole, wasted, scattered } = one;
     let seconds = wasted as f64 / BUS_BYTES_PER_SECOND;
     let what = match allocations {
-        1 => describe(allocation),
+        // Those that share the row, or one alone.
+        _ if allocations == allocation.count.max(1) => describe(allocation),
         _ => format!("{} allocations like {}", words::count(allocations), describe(allocation)),
     };
     let reason = if touched == 0 {
