@@ -8,6 +8,8 @@ use crate::profile::model::{Allocation, Severity};
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
+/// The same of few bytes: a part of the copies, as those of a loop's first round.
+const LEAST_OF_COPIES: f64 = 0.1;
 /// Bytes of a copy of a single value, at most, and of a small copy.
 const FEW_BYTES: u64 = 16;
 const SMALL_BYTES: u64 = 4096;
@@ -17,10 +19,16 @@ const CHANCE: u64 = 10;
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    // Few of many copies, and few bytes: nobody changes a program for that.
+    let is_little = |copies: &Copies<'_>| {
+        let part = share(copies.unchanged, copies.count);
+        part < LEAST_OF_COPIES && part * (copies.bytes as f64) < LEAST_BYTES as f64
+    };
     // Single values are often the same by chance, other small ones now and then.
     let by_chance = |copies: &Copies<'_>| {
         let no_more = |bytes| copies.bytes <= copies.count.saturating_mul(bytes);
-        no_more(FEW_BYTES) && copies.unchanged < copies.count.div_ceil(2)
+        is_little(copies)
+            || no_more(FEW_BYTES) && copies.unchanged < copies.count.div_ceil(2)
             || no_more(SMALL_BYTES) && copies.unchanged < copies.count / CHANCE
             // A flag or a sum that kernels make: the host asks for it to learn whether it has changed.
             || no_more(FEW_BYTES) && !copies.to_device() && is_written(context, copies)
