@@ -12,6 +12,8 @@ use crate::profile::model::ThreadStep;
 
 /// Least share of the kernel's requests.
 const LEAST_OF_KERNEL: f64 = 0.05;
+/// Bytes of a thread, at most, that registers, or columns in shared memory for a usual block, can hold.
+const MOST_OF_THREAD: u64 = 512;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
@@ -99,6 +101,34 @@ fn follows(text: &str, name: &str, what: &str) -> bool {
     })
 }
 
+/// Whether no line that reaches it has its name: functions do, which have a pointer to it.
+fn is_reached_elsewhere(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+    let text_of = |access: &&Access<'_>| context.profile.sources.get(access.file)?.get(&access.line);
+    let mut lines = accesses.iter().filter_map(text_of).peekable();
+    lines.peek().is_some() && !lines.any(|text| has_word(text, name))
+}
+
+/// Bytes of the array, where a line that is known declares it with numbers.
+fn declared_bytes(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<u64> {
+    let element = accesses.iter().map(|access| access.bytes).max()?;
+    let files: BTreeSet<&str> = accesses.iter().map(|access| access.file).collect();
+    let mut lines = files.into_iter().filter_map(|file| context.profile.sources.get(file)).flat_map(BTreeMap::values);
+    let elements = lines.find_map(|text| is_declared(text, name).then(|| declared_elements(text, name)).flatten())?;
+    Some(elements.saturating_mul(element.into()))
+}
+
+/// Elements of `name[3][1000]`.
+fn declared_elements(text: &str, name: &str) -> Option<u64> {
+    let at = text.match_indices(name).find(|(at, _)| follows(&text[*at..], name, "["))?.0;
+    let mut rest = text[at + name.len()..].trim_start();
+    let mut elements: Option<u64> = None;
+    while let Some((size, behind)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        elements = Some(elements.unwrap_or(1).saturating_mul(size.trim().parse().ok()?));
+        rest = behind.trim_start();
+    }
+    elements
+}
+
 /// Whether all that is stored in it are numbers of the source: a table, the same for all threads.
 fn is_table(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
     let mut stores = accesses.iter().filter(|access| access.op == "store").peekable();
@@ -160,6 +190,18 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
             "every thread writes the same values into `{name}`: make it a table that the program holds once (`static const` or `__constant__`, or \
              in shared memory, filled once per block, where the lanes of a warp read different elements)"
         )
+    } else if let Some(bytes) = declared_bytes(context, name, accesses).filter(|&bytes| bytes > MOST_OF_THREAD) {
+        format!(
+            "`{name}` has {} for each thread, too much for registers, and for a column per thread in shared memory: let the threads of a warp or block work on \
+             one such array together, in shared memory, or keep the part alone that is still needed (the last row, a band, a window); where each thread needs \
+             all of it, leave it: elements of the same index lie side by side for the threads of a warp",
+            words::bytes(bytes),
+        )
+    } else if !computed && is_reached_elsewhere(context, name, accesses) {
+        format!(
+            "let the functions that `{name}` is handed to be inlined (__forceinline__), and unroll what loops they have over it, so that its indices are constants; \
+             or keep it in shared memory, a column per thread"
+        )
     } else if computed {
         format!(
             "keep `{name}` in shared memory, a column per thread (`{name}[i][threadIdx.x]`), or choose its elements with constant indices \
@@ -167,7 +209,7 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
         )
     } else {
         format!(
-            "give `{name}` constant indices: unroll the loops over it (#pragma unroll), choose with comparisons or min and max in each step where the \
+            "give `{name}` constant indices, as long as it is small: unroll the loops over it (#pragma unroll), choose with comparisons or min and max in each step where the \
              data decides over the element, and pass it by value; or keep it in shared memory, a column per thread"
         )
     };
@@ -193,7 +235,14 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use super::{follows, is_constant};
+    use super::{declared_elements, follows, is_constant};
+
+    #[test]
+    fn sizes_are_those_that_are_declared() {
+        assert_eq!(declared_elements("short row[3000] = {0}, other[2];", "row"), Some(3000));
+        assert_eq!(declared_elements("float tile[4] [17];", "tile"), Some(68));
+        assert_eq!(declared_elements("int narrow[8], row[rows + 1];", "row"), None);
+    }
 
     #[test]
     fn constants_are_text_and_numbers() {
