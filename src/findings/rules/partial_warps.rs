@@ -5,6 +5,7 @@ use super::super::context::{Context, block_of, innermost};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::words;
+use super::small_launch::is_next_to_nothing;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Frame, Kernel, ThreadStep};
 
@@ -100,8 +101,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     } else {
         0.0
     });
-    // A kernel that sets something up is as small as it should be.
-    if waste < if threads == 1 { WORTH_A_CHANGE } else { LEAST_WASTE } {
+    // A kernel that sets something up is as small as it should be, and one that does next to nothing has nothing to share.
+    if waste < if threads == 1 { WORTH_A_CHANGE } else { LEAST_WASTE } || threads == 1 && is_next_to_nothing(kernel) {
         return None;
     }
     let mut draft = match worst {

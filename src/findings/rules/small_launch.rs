@@ -19,6 +19,9 @@ const LEAST_SHARE: f64 = 0.1;
 /// Seconds of a launch, by the estimate, from which on it is worth a change.
 const LEAST_SECONDS: f64 = 20e-6;
 
+/// The same against what its start takes, at least: below, as where a kernel only sets a value, it does next to nothing.
+const LEAST_OF_START: f64 = 0.05;
+
 /// Iterations of a loop that steps by the grid's size, for each warp, from which on more blocks have something to do.
 const LEAST_ITERATIONS: f64 = 2.0;
 
@@ -67,6 +70,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             )
         }
     };
+    let each = context.estimate(kernel)?.seconds / kernel.launch_count().max(1) as f64;
+    if together.is_none() && is_next_to_nothing(kernel) {
+        return None;
+    }
     // Parts that each SM has for itself are as much faster as more SMs work.
     let estimate = context.estimate(kernel)?;
     // How many blocks there are is free where the kernel steps by the grid's size; else the problem's size says it, and a warp
@@ -91,7 +98,6 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         None if reached < sms => "the same warps, each on an SM of its own",
         None => "the same work, spread over all SMs",
     };
-    let each = estimate.seconds / kernel.launch_count().max(1) as f64;
     // What is shorter than a launch takes anyway gains nothing that anybody could measure.
     let gain = gain_of(now, then.fold(0.0, f64::max), estimate.seconds, assumption)
         .filter(|_| together.is_some() || each >= SECONDS_PER_LAUNCH);
@@ -113,6 +119,13 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
 /// Whether the threads of a block work with one another, so that they cannot be spread over several blocks just so.
 fn is_together(kernel: &Kernel) -> bool {
     kernel.metrics.contains_key("shared") || kernel.instructions.get("barrier").is_some_and(|count| count.warps > 0)
+}
+
+/// Whether the launches take so little that their starts are all there is: nobody spreads, or shares among threads, what is not there.
+pub(super) fn is_next_to_nothing(kernel: &Kernel) -> bool {
+    let seconds = kernel.estimates.first().map(|estimate| estimate.seconds);
+    let start = kernel.launch_count().max(1) as f64 * SECONDS_PER_LAUNCH;
+    seconds.is_some_and(|seconds| seconds < LEAST_OF_START * start)
 }
 
 /// Whether an address moves by the grid's size from iteration to iteration of a loop, and threads make several of these: then more blocks
