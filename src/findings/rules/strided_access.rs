@@ -71,6 +71,14 @@ pub(super) fn is_strided(access: &Access<'_>) -> bool {
         && gaps
         && share(pattern.strided, pattern.requests) >= 0.5
         && access.sums.excess_share() >= LEAST_EXCESS
+        && !has_neighbours_apart(access)
+}
+
+/// The code gives neighbouring threads neighbouring elements: what lies between those that are there is that of lanes which a branch
+/// leaves out, as all but those at a border.
+fn has_neighbours_apart(access: &Access<'_>) -> bool {
+    let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
+    matches!(step, Some(ThreadStep::Bytes(bytes)) if bytes.unsigned_abs() <= access.bytes.into())
 }
 
 fn has_neighbours(access: &Access<'_>) -> bool {
@@ -111,7 +119,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             format!(", because {index} is multiplied by `{factor}`")
         }
         Some(ThreadStep::Times(_)) => format!(", because {index} is multiplied by a row's length"),
-        Some(ThreadStep::Bytes(_)) if elements > 1 => format!(", because {index} is multiplied by {elements}"),
+        Some(ThreadStep::Bytes(bytes))
+            if elements > 1 && stride.map(i64::unsigned_abs) == Some(bytes.unsigned_abs()) =>
+        {
+            format!(", because {index} is multiplied by {elements}")
+        }
         _ => String::new(),
     };
     let apart = match stride {
@@ -184,7 +196,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         ),
         None if (3..=8).contains(&elements)
             && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
-            && !(elements.is_power_of_two() && goes_through_its_part(access)) =>
+            && !(elements.is_power_of_two()
+                && (goes_through_its_part(access) || takes_whole_records(context, access))) =>
         {
             format!(
                 "{elements} elements lie side by side for each thread: let a block move its part through shared memory, neighbouring threads at neighbouring words; where \
@@ -414,7 +427,8 @@ fn others_go_along(context: &Context<'_>, access: &Access<'_>) -> bool {
     });
     for one in others {
         all = all.saturating_add(one.sums.bytes);
-        if share(one.pattern.contiguous, one.pattern.requests) >= 0.5 {
+        // Blocks may be narrower than a warp, and have parts of rows.
+        if share(one.pattern.contiguous.saturating_add(one.pattern.rows), one.pattern.requests) >= 0.5 {
             along = along.saturating_add(one.sums.bytes);
         }
     }
