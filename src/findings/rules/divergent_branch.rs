@@ -31,6 +31,8 @@ const MOST_OF_LAST: f64 = 0.3;
 const LEAST_SELDOM_GAIN: f64 = 1.25;
 
 const WARP: u64 = 32;
+/// Lines from a shuffle to the condition on what it brings, at most.
+const LINES_OF_STEP: u32 = 3;
 /// So many lanes of a warp do a part for all of it, as `threadIdx.x == 0` in rows of eight threads.
 const FEW_LANES: u64 = 4;
 /// Sides that are reported: a switch may have many.
@@ -141,6 +143,15 @@ fn goes_on_either_way(context: &Context<'_>, branch: &Branch) -> bool {
         && matches!(branch.instructions[..], [one, other] if one == other && one > LITTLE.saturating_mul(branch.divergent))
 }
 
+/// Whether a scan within the warp decides by the lane's number who adds what it got from another lane: those below the step have nothing to add,
+/// and no other arrangement gives them something.
+fn is_step_of_scan(context: &Context<'_>, branch: &Branch) -> bool {
+    let lines = context.profile.sources.get(&branch.file);
+    let mut before =
+        lines.into_iter().flat_map(|lines| lines.range(branch.line.saturating_sub(LINES_OF_STEP)..=branch.line));
+    number_of_thread(branch).is_some() && before.any(|(_, text)| text.contains("shfl_up"))
+}
+
 /// How the number of a thread decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
@@ -208,6 +219,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     if branch.decided_by.contains(&Decider::Attempt) {
         return None;
     }
+    if is_step_of_scan(context, branch) {
+        return None;
+    }
     let seldom = share(branch.divergent, branch.executions) <= SELDOM;
     let little = !is_loop && is_little(branch);
     let few = fewest <= FEW_LANES.saturating_mul(branch.divergent);
@@ -216,10 +230,11 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     // The same lanes have nothing to do in nearly every execution, as where a row is shorter than a warp.
     let always = branch.divergent.saturating_mul(10) >= branch.executions.saturating_mul(9);
     let leaves_lanes_out = number == Some(Number::Compared) && always && !few;
-    // Fewer threads than a warp has do what the branch is about, in a whole launch.
+    // A few threads do what the branch is about, in a whole launch.
     let longest = branch.instructions.iter().zip(&branch.lanes).max_by_key(|(issued, _)| **issued);
-    let for_less_than_a_warp =
-        !little && longest.is_some_and(|(_, &lanes)| lanes < WARP.saturating_mul(kernel.recorded_launches().max(1)));
+    let for_a_few = WARP / 4;
+    let for_less_than_a_warp = !little
+        && longest.is_some_and(|(_, &lanes)| lanes <= for_a_few.saturating_mul(kernel.recorded_launches().max(1)));
     // No warp takes that part with half of its lanes or more: no bound runs through work that others share.
     let never_half_a_warp = !little && longest.is_some_and(|(_, &lanes)| lanes < WARP / 2 * branch.divergent.max(1));
     // A last iteration is a small part of a loop; where lanes are idle for most of it, they run it differently often.
@@ -257,6 +272,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
          that are left out elements of their own (fewer threads with several elements each, several rows or columns a warp); where they are the border of a tile, which only loads, larger tiles have less of it; the last steps of a \
          reduction are done by the lanes of one warp, with shuffles"
+    } else if number == Some(Number::Compared) && both {
+        "the thread's number decides here, compared with a bound, and warps at the bound run both sides: where it is the border of the data, let blocks or a \
+         kernel of its own do the border, or lay rows out so that the bound falls between warps; a side of a few instructions can be written without a \
+         branch (all lanes do it, and choose the result)"
     } else if number.is_none() && !is_loop && runs_at_most(branch, SHORT) {
         "no side is long enough for grouping or collecting elements to pay: let all lanes do what the sides do and choose the result (`?:`, `&` and `|` in the place of \
          `&&` and `||`, a factor of 0), where that has no side effects; otherwise leave it"
@@ -267,6 +286,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if !both && branch.decided_by.contains(&Decider::Data) {
         "the data decides which lanes have work here, and the others wait: order the data by what decides, or collect the elements that have work in a \
          list (an atomic counter for a place in it, once per warp) and give these to whole warps; a short side can be written without a branch"
+    } else if number.is_none() && both {
+        "what each lane has computed or loaded decides here, and both sides are long: where it is known beforehand, order the data by it, so that whole warps take \
+         one side; else let the sides have as much in common as they can (the same instructions with other operands, chosen by `?:`, and what both do before or \
+         behind the branch), or take a formula or intrinsic that needs no cases"
     } else {
         "let whole warps take one side: group the data by what decides, or let the condition depend on the warp (threadIdx.x / 32) instead of \
          the lane; short sides can be written without a branch"
