@@ -8,7 +8,9 @@ use super::super::index;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
-use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, Reason, parts};
+use warpline_format::expression::{
+    AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, LoopId, Reason, parts,
+};
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.4;
@@ -19,6 +21,8 @@ const NEAR: f64 = 128.0;
 const NEARLY_DENSE: f64 = 4.0;
 /// Bytes of a table that a block may copy into shared memory without a thought.
 const SMALL_TABLE: u64 = 4 << 10;
+/// The same of one that a thread looks up again and again by what it has found there, as the table of a checksum.
+const SMALL_STATES: u64 = 8 << 10;
 /// Elements by which an unrolled loop goes on, at most.
 const MOST_UNROLLED: i64 = 16;
 /// Terms of an address that are looked at, at most.
@@ -72,7 +76,7 @@ fn is_compacted_by_library(access: &Access<'_>) -> bool {
 fn terms_of(access: &Access<'_>) -> Vec<Term> {
     let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
-    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site.address))
+    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site))
 }
 
 /// Bytes of what the array has, of which the access may take a member.
@@ -128,7 +132,12 @@ fn is_appended_to(context: &Context<'_>, access: &Access<'_>) -> bool {
     context
         .accesses_of(access.kernel.id, "global")
         .filter(there)
-        .any(|one| index::is_appended(one) && is_scattered(one))
+        .any(|one| index::is_appended(one) && is_scattered(one) && stores_several(one))
+}
+
+/// Whether a thread stores there again and again: who looks for a slot stores once.
+fn stores_several(access: &Access<'_>) -> bool {
+    access.sums.lanes >= 2 * 32 * warps(access.kernel)
 }
 
 /// Whether the address is that of a row which the thread's number gives, and of a place in it that loaded data gives.
@@ -164,9 +173,9 @@ struct Term {
 }
 
 /// The terms that an address is the sum of.
-fn terms(expressions: &[Expression], root: ExpressionId) -> Vec<Term> {
+fn terms(expressions: &[Expression], address: &AddressExpression) -> Vec<Term> {
     let mut found = Vec::new();
-    let mut open = vec![(root, 1i64)];
+    let mut open = vec![(address.address, 1i64)];
     while let Some((id, scale)) = open.pop() {
         let Some(one) = expressions.get(id as usize).filter(|_| found.len() < MOST_TERMS) else { continue };
         let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
@@ -188,7 +197,7 @@ fn terms(expressions: &[Expression], root: ExpressionId) -> Vec<Term> {
                 open.push((of, scale.saturating_mul(1 << by)));
             }
             kind => {
-                let (of_thread, loaded, counts) = made_of(expressions, id);
+                let (of_thread, loaded, counts) = made_of(expressions, id, &address.loops);
                 let times_unknown = matches!(kind, ExpressionKind::Binary(Binary::Product, ..));
                 let loaded_at = match kind {
                     ExpressionKind::Unknown(Reason::Loaded, line) if line != 0 => Some(line),
@@ -202,13 +211,14 @@ fn terms(expressions: &[Expression], root: ExpressionId) -> Vec<Term> {
     found
 }
 
-/// Whether the thread's number, loaded data, and a loop's counter are parts of a value.
-fn made_of(expressions: &[Expression], root: ExpressionId) -> (bool, bool, bool) {
+/// Whether the thread's number, loaded data, and the counter of one of these loops are parts of a value. That of a loop which is over, as of the
+/// iterations that unrolling puts before the loop, moves nothing any more.
+fn made_of(expressions: &[Expression], root: ExpressionId, loops: &[LoopId]) -> (bool, bool, bool) {
     let of_thread = is_of_each_thread(expressions, root);
     let (mut loaded, mut counts) = (false, false);
     for (_, kind) in parts(expressions, [root]) {
         loaded |= matches!(kind, ExpressionKind::Unknown(Reason::Loaded, _));
-        counts |= matches!(kind, ExpressionKind::Counter(_));
+        counts |= matches!(kind, ExpressionKind::Counter(id) if loops.contains(&id));
     }
     (of_thread, loaded, counts)
 }
@@ -240,10 +250,17 @@ fn is_of_each_thread(expressions: &[Expression], root: ExpressionId) -> bool {
 }
 
 /// Whether it looks up elements of a table that shared memory could hold beside other data.
-fn is_small_table(context: &Context<'_>, access: &Access<'_>) -> bool {
+fn is_small_table(context: &Context<'_>, access: &Access<'_>, most: u64) -> bool {
     let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
     let is_written = |other: &Access<'_>| other.op != "load" && other.allocation == access.allocation;
-    access.op == "load" && allocation.bytes <= SMALL_TABLE && !context.accesses.iter().any(is_written)
+    access.op == "load" && allocation.bytes <= most && !context.accesses.iter().any(is_written)
+}
+
+fn of_small_table(name: &str) -> String {
+    format!(
+        "{name} is a small table that kernels never write: as long as it is so small, copy it into shared memory at the begin of the kernel, where \
+         lanes at different elements of it meet in banks alone"
+    )
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
@@ -281,6 +298,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
              atomicAdd for each list), so that neighbouring threads have neighbouring places; where there are several lists, order what the block \
              has by list in shared memory first"
         )
+    } else if index::is_appended(access) && !stores_several(access) {
+        format!(
+            "each thread finds its place in {name} step by step, as the data says: where it looks for a slot, as in a hash table, order what the threads bring by \
+             where it goes (by its hash), so that neighbours come to the same sectors; where it appends to a part of its own whose layout is free, interleave \
+             the parts (`[element][thread]`), or put what a block writes into shared memory first and write it out together"
+        )
     } else if index::is_appended(access) {
         format!(
             "each thread appends to a part of {name} of its own, as many elements as the data says: where the layout is free, as of what only this thread \
@@ -292,6 +315,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
             "each thread has a part of {name} of its own here, which it fills and reads at its own pace: interleave the parts (`[element][thread]`), so that \
              threads at the same element meet neighbouring ones, or keep what is read again in shared memory"
         )
+    } else if indirect
+        && is_small_table(context, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE })
+    {
+        of_small_table(&name)
     } else if access.op == "load" && index::is_walked(access) {
         format!(
             "each thread finds its way through {name} step by step, as the data says (a tree, a search, a merge): keep what a block needs of it in shared memory, \
@@ -318,11 +345,6 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
             "each thread takes the element of its own column here, in a row of {name} that loaded data chooses, so that no order of the rows brings the \
              elements together: take it where the kernel goes through all rows anyway (the row that is the chosen one), or group the threads by \
              what they choose"
-        )
-    } else if indirect && is_small_table(context, access) {
-        format!(
-            "{name} is a small table that kernels never write: as long as it is so small, copy it into shared memory at the begin of the kernel, where \
-             lanes at different elements of it meet in banks alone"
         )
     } else if lists {
         format!(
