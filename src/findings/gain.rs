@@ -82,16 +82,25 @@ impl Context<'_> {
     /// The same where what takes its place takes so many seconds, beside all else.
     pub(super) fn gain_for(&self, kernel: &Kernel, saving: &Saving, instead: f64, assumption: &str) -> Option<Gain> {
         let estimate = kernel.estimates.first()?;
-        let slowest = |save: bool| {
-            let seconds = estimate.limits.iter().map(|limit| {
-                let saved = saving.0.get(&limit.name[..]).copied().unwrap_or(0.0);
-                let share = if save { (saved / (limit.amount.max(1) as f64)).clamp(0.0, 1.0) } else { 0.0 };
-                limit.seconds * (1.0 - share)
-            });
-            seconds.fold(0.0, f64::max)
-        };
-        gain_of_kernel(kernel, slowest(false), slowest(true).max(instead), assumption)
+        let (now, then) = (slowest(estimate, &Saving::default()), slowest(estimate, saving));
+        gain_of_kernel(kernel, now, then.max(instead), assumption)
     }
+
+    /// The factor of that gain where a part of it is there already.
+    pub(super) fn gain_besides(&self, kernel: &Kernel, already: &Saving, saving: &Saving, instead: f64) -> f64 {
+        let Some(estimate) = kernel.estimates.first() else { return 1.0 };
+        let then = slowest(estimate, saving).max(instead);
+        if then > 0.0 { slowest(estimate, already) / then } else { 1.0 }
+    }
+}
+
+/// Seconds of the limit that takes longest once this is saved.
+fn slowest(estimate: &Estimate, saving: &Saving) -> f64 {
+    let seconds = estimate.limits.iter().map(|limit| {
+        let saved = saving.0.get(&limit.name[..]).copied().unwrap_or(0.0);
+        limit.seconds * (1.0 - (saved / (limit.amount.max(1) as f64)).clamp(0.0, 1.0))
+    });
+    seconds.fold(0.0, f64::max)
 }
 
 /// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last, about; an assumption.

@@ -40,11 +40,9 @@ enum Left {
 impl Left {
     fn assumption(self) -> &'static str {
         match self {
-            Left::Warp => {
-                "one atomic operation per clock and address, though GPUs may merge those of a warp, and one for each request left"
-            }
+            Left::Warp => "one atomic operation per clock and address, and one for each request left",
             Left::Block | Left::BlockAfterShared => {
-                "one atomic operation per clock and address, though GPUs may merge those of a warp, and one for each block and address left"
+                "one atomic operation per clock and address, and one for each block and address left"
             }
         }
     }
@@ -110,6 +108,21 @@ fn saving(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics, left: L
     Saving::of(limit(access), amount as f64 * share(before.saturating_sub(after), before))
 }
 
+/// What is less where the compiler or the GPU makes one operation of those of a warp's lanes that meet, as they do for some of them: nobody
+/// says of which.
+fn merged(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Saving> {
+    let can_merge = !matches!(access.atomic, Some(AtomicKind::Attempt | AtomicKind::Exchange | AtomicKind::Lock));
+    let meets = atomics.deepest as f64 >= DEEP * atomics.requests as f64;
+    (can_merge && meets && access.space != "shared").then(|| saving(context, access, atomics, Left::Warp))
+}
+
+fn of_merged(low: f64) -> String {
+    if low <= 1.05 {
+        return "nothing where the GPU merges those of a warp anyway".to_owned();
+    }
+    format!("{low:.1} x where the GPU merges those of a warp anyway")
+}
+
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
     let kernel = access.kernel;
     let depth = atomics.deepest as f64 / atomics.requests.max(1) as f64;
@@ -151,7 +164,13 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         Left::BlockAfterShared => shared_seconds(context, access, atomics.deepest),
         Left::Warp | Left::Block => 0.0,
     };
-    let gain = context.gain_for(kernel, &saving, instead, left.assumption());
+    let gain = match merged(context, access, atomics) {
+        Some(merged) => {
+            let low = context.gain_besides(kernel, &merged, &saving, instead);
+            context.gain_for(kernel, &saving, instead, &format!("{}; {}", left.assumption(), of_merged(low)))
+        }
+        None => context.gain_for(kernel, &saving, instead, left.assumption()),
+    };
     // One operation per warp or block in global memory runs beside what else the kernel does, and costs what it takes longer.
     let waste = if depth < DEEP && !is_shared && !kernel.estimates.is_empty() && context.kernel_seconds > 0.0 {
         gain.as_ref().map_or(0.0, |gain| gain.seconds) / context.kernel_seconds
@@ -190,6 +209,12 @@ fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
             "lanes that meet try again until each of them was first: use the operation itself where the GPU has it (atomicAdd of doubles, \
              atomicMin and atomicMax of 64 bits), else combine the values within the warp and the block first, where they can be, and let one \
              lane try",
+            Left::Warp,
+        ),
+        AtomicKind::Exchange if !access.result_used => (
+            "nobody uses what it returns, so that an exchange is a store, whichever comes last: where all threads store the same value, as a flag, let a plain store or \
+             one lane do it (`if (__any_sync(..))`), before a barrier; what counts up to a limit (atomicInc, atomicDec) is no sum: spread it over several addresses, or \
+             count with atomicAdd and take the remainder afterwards",
             Left::Warp,
         ),
         AtomicKind::Exchange | AtomicKind::Lock => (
