@@ -119,6 +119,27 @@ pub(super) fn is_walked(access: &Access<'_>) -> bool {
     address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(moves_on))
 }
 
+/// Whether the thread's number is multiplied by what a loop changes, as in the steps of a reduction or a scan: then what lies between neighbouring
+/// threads changes, too.
+pub(super) fn step_grows(access: &Access<'_>) -> bool {
+    let Some((expressions, root)) = address(access) else { return false };
+    let axis = lane_axis(access.kernel) as u8;
+    let has = |id: ExpressionId, what: fn(ExpressionKind, u8) -> bool| {
+        parts(expressions, [id]).any(|(_, kind)| what(kind, axis))
+    };
+    let of_thread = |id| has(id, |kind, axis| kind == ExpressionKind::Thread(axis));
+    let of_loop = |id| {
+        has(id, |kind, _| matches!(kind, ExpressionKind::Counter(_) | ExpressionKind::Unknown(Reason::Recurrence, _)))
+    };
+    parts(expressions, [root]).any(|(_, kind)| match kind {
+        ExpressionKind::Binary(Binary::Product, left, right) => {
+            of_thread(left) && of_loop(right) || of_thread(right) && of_loop(left)
+        }
+        ExpressionKind::Binary(Binary::ShiftLeft, of, by) => of_thread(of) && of_loop(by),
+        _ => false,
+    })
+}
+
 /// Whether blocks take another number of elements than they have threads, as where they share a border: the block's number is
 /// multiplied by what is computed.
 pub(super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {

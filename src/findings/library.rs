@@ -21,6 +21,11 @@ const ABOUT_CODE: [&str; 11] = [
     "launch-tail",
 ];
 
+/// Those of them that are worth a word only where the library's kernel waits for what they are about.
+const OF_LIMITS: [&str; 2] = ["bank-conflict", "atomic-contention"];
+/// The gain from which on it does.
+const LEAST_GAIN: f64 = 1.05;
+
 /// Those of them that stand at the line of the launch.
 const ABOUT_LAUNCHES: [&str; 3] = ["small-launch", "launch-tail", "partial-warps"];
 
@@ -55,7 +60,11 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Opti
     }
     // Nobody changes the library's branches, and those that depend on the user's functions stand in the user's code; nor does anybody
     // take another algorithm for little.
-    if id == "divergent-branch" || ABOUT_CODE.contains(&id) && draft.score < WORTH_A_CHANGE {
+    let is_limit = draft.gain.as_ref().is_some_and(|gain| gain.factor >= LEAST_GAIN);
+    if id == "divergent-branch"
+        || ABOUT_CODE.contains(&id) && draft.score < WORTH_A_CHANGE
+        || OF_LIMITS.contains(&id) && !is_limit
+    {
         return None;
     }
     let inside = Frame { function: call.function.clone(), file: draft.file, line: draft.line, column: draft.column };

@@ -5,6 +5,7 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, lane_axis};
 use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::geometry::{BankRules, Banks, Width};
 use crate::metrics::{WavefrontMemo, wavefronts};
@@ -24,6 +25,9 @@ const MOST_ALIKE_BY_LANE: f64 = 0.75;
 const MOST_PADDING: u64 = 4;
 /// The same for rows of the block that meet each other: half a warp's row may have to move by half the banks.
 const MOST_ROW_PADDING: u64 = 16;
+
+/// What a cure that may not be there would have to bring.
+const LEAST_UNSURE_GAIN: f64 = 1.1;
 
 /// Elements from lane to lane, at most, that are a thread's own rather than a row of an array.
 const MOST_PAIR: u64 = 4;
@@ -100,7 +104,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         let of_worst = f64::from(example.passes) / example.lanes.len().max(1) as f64;
         matches!(step, Some(ThreadStep::Times(_))) && of_lane < MOST_ALIKE_BY_LANE * of_worst
     };
-    let in_steps = stride.is_some() && varies && !of_structures && (steps_grow || times_grow || !fixed);
+    let in_steps = stride.is_some()
+        && varies
+        && !of_structures
+        && (steps_grow || times_grow || !fixed || access.steps_differ || index::step_grows(access));
     let length = match access.operand {
         Some(operand) if of_structures => {
             stride.map(|stride| stride.unsigned_abs().max(u64::from(operand.structure_bytes)))
@@ -194,6 +201,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "let neighbouring lanes take neighbouring words of {name}: {}exchange the indices, or pad the rows",
             if structure { "keep an array of each member instead of an array of structures, " } else { "" },
         ),
+        // No padding of the rows serves all accesses of the array.
+        _ if rows.is_some() && block_of(access.kernel).is_some_and(|block| block[0] < 32) => format!(
+            "rows of the block meet in the same banks, and no padding of {name} serves all of its accesses: give the block a width of 32 threads, so that a warp is \
+             one row, with rows that are longer by one element where lanes go across them"
+        ),
         _ if own_rows => format!(
             "each thread has a row of {name} to itself, and what it takes of it depends on the data: exchange the indices, so that the thread's \
              number is the last one ({name} as `[element][threadIdx.x]`) and each lane stays in a bank of its own whatever its element"
@@ -252,8 +264,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         None => draft,
     };
     // Where nobody knows a cure, as of places that the data chooses, what the kernel does not wait for need not change.
-    let by_chance = !is_sure && draft.gain.is_none();
-    if by_chance && !of_library && draft.score < WORTH_A_CHANGE {
+    let by_chance = !is_sure && draft.gain.as_ref().is_none_or(|gain| gain.factor < LEAST_UNSURE_GAIN);
+    if by_chance && draft.gain.is_none() && !of_library && draft.score < WORTH_A_CHANGE {
         return None;
     }
     Some(if by_chance || of_library { draft.severity(Severity::Note) } else { draft })
