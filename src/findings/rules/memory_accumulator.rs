@@ -14,6 +14,8 @@ use crate::profile::model::{Kernel, Site};
 
 /// Turns of the loop for each warp, on average, at least.
 const LEAST_TURNS: f64 = 4.0;
+/// Lanes of a request that are few.
+const FEW_LANES: u64 = 4;
 /// Least share of the kernel's requests that load and store are.
 const LEAST_OF_KERNEL: f64 = 0.1;
 
@@ -47,6 +49,14 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
         .collect()
 }
 
+/// Whether a few lanes of each request store, and all of them together each element about once: a condition lets each thread store in an
+/// iteration of its own.
+fn stores_once(context: &Context<'_>, store: &Access<'_>) -> bool {
+    let touched = store.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
+    store.sums.lanes <= FEW_LANES.saturating_mul(store.sums.requests)
+        && (store.sums.bytes as f64) < LEAST_TURNS * touched as f64
+}
+
 fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<Draft> {
     let turns = store.sums.requests as f64 / warps(kernel).max(1) as f64;
     let loads = context.accesses_of(kernel.id, "global").filter(|access| {
@@ -58,7 +68,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
     let both: Vec<&Access<'_>> = loads.chain([store]).collect();
     let requests = both.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let of_kernel = share(requests, context.requests(kernel));
-    if turns < LEAST_TURNS || of_kernel < LEAST_OF_KERNEL {
+    if turns < LEAST_TURNS || of_kernel < LEAST_OF_KERNEL || stores_once(context, store) {
         return None;
     }
     let name = store.variable().map_or_else(|| "the value".to_owned(), |name| format!("`{name}`"));

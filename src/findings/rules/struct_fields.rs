@@ -13,9 +13,12 @@ use super::super::words;
 /// From this share of a structure on its members are as good as all used.
 const ALL_USED: f64 = 0.99;
 
-/// The widest access of a thread, at most 16 bytes, that divides a structure of this size.
+/// Bytes of the widest access of a thread.
+const WIDEST: u64 = 16;
+
+/// The widest access of a thread that divides a structure of this size.
 fn vector(size: u64) -> u64 {
-    [16, 8, 4, 2].into_iter().find(|width| size.is_multiple_of(*width)).unwrap_or(1)
+    [WIDEST, 8, 4, 2].into_iter().find(|width| size.is_multiple_of(*width)).unwrap_or(1)
 }
 
 /// Whether the stride is the size of the structure that the access takes a member of. Structures that are farther apart are not
@@ -111,6 +114,11 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             "{verb} {structure} as a whole, {} at a time (a vector type, aligned to its size), stage it through shared memory, or keep an \
              array of each member",
             words::bytes(vector(size)),
+        )
+    } else if all_used && u64::from(worst.bytes) >= WIDEST {
+        format!(
+            "no access is wider than these {WIDEST} bytes: keep an array of each member, or stage a block's part through shared memory so that neighbouring threads \
+             {verb} neighbouring ones"
         )
     } else if all_used {
         // No wider access divides its size, as of three floats.

@@ -14,6 +14,9 @@ const LEAST: f64 = 0.9;
 /// Least share of the kernel's requests.
 const LEAST_OF_KERNEL: f64 = 0.3;
 
+/// Loads of a warp, at least.
+const LEAST_TURNS: u64 = 4;
+
 /// Least gain by constant memory that is worth a change.
 const LEAST_GAIN: f64 = 1.25;
 /// Least share of the time of all kernels that it saves: below, a change of where data lies is not worth its code.
@@ -41,8 +44,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     };
     let each = context.accesses.iter().filter(broadcast).filter_map(|access| {
         let of_kernel = share(access.sums.requests, context.requests(access.kernel));
-        // What each thread loads once is not loaded again in vain.
-        if of_kernel < LEAST_OF_KERNEL || access.sums.requests <= warps(access.kernel) {
+        // What each thread loads once, or a few of, as the three points of a curve, is not loaded again in vain.
+        if of_kernel < LEAST_OF_KERNEL || access.sums.requests < LEAST_TURNS.saturating_mul(warps(access.kernel)) {
             return None;
         }
         let reason = format!(
