@@ -108,7 +108,12 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
                 if in_block { "put __syncthreads() between the two" } else { "give each block its own part, or split the kernel" },
             ),
         ),
-        None if in_block => (reason, "put __syncthreads() between them, or make the update atomic".to_owned()),
+        None if in_block => (
+            reason,
+            "put __syncthreads() between them, or make the update atomic; where each thread is meant to have elements of its own there, its index leads to others' \
+             as well"
+                .to_owned(),
+        ),
         None => (reason, "make the update atomic, give each block its own part, or split the kernel".to_owned()),
     };
     let frame = conflict.accesses.first().map(|party| &party.frame);
