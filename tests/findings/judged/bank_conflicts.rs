@@ -1,6 +1,7 @@
 //! Bank conflicts in shared memory.
 
-use super::programs::{FIFTH, FIRST, FOURTH, NINTH, SECOND, SEVENTH, SIXTH, THIRD, TUNED, TWELFTH};
+use super::program::cure;
+use super::programs::{FIFTH, FIRST, FOURTH, NINTH, SECOND, SEVENTH, SIXTH, THIRD, THIRTEENTH, TUNED, TWELFTH};
 
 #[test]
 fn a_distance_between_lanes_is_not_taken_for_a_row() {
@@ -105,4 +106,17 @@ fn steps_of_an_unrolled_sort_have_no_rows_to_pad() {
         let cure = finding["cure"].as_str().expect("a cure");
         assert!(!cure.contains("rows") && !cure.contains("exchange"), "{cure}");
     }
+}
+
+#[test]
+fn steps_that_double_are_no_pairs_of_a_thread() {
+    let (_, _, cure) = THIRTEENTH.first("bank-conflict", "STEPS DOUBLE");
+    assert!(cure.starts_with("the distance between lanes in `row` changes from step to step"), "{cure}");
+}
+
+#[test]
+fn rows_of_sixteen_threads_need_wider_blocks() {
+    let found = THIRTEENTH.alone("turn", "bank-conflict", "ROWS OF SIXTEEN");
+    assert!(found.iter().all(|finding| cure(finding).contains("give the block a width of 32 threads")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

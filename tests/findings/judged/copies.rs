@@ -1,6 +1,6 @@
 //! Copies between host and device.
 
-use super::programs::{ELEVENTH, FIFTH, FIRST, FOURTH, SECOND, THIRD, TWELFTH};
+use super::programs::{ELEVENTH, FIFTH, FIRST, FOURTH, SECOND, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn copies_that_bring_nothing_are_not_to_be_gathered() {
@@ -61,4 +61,10 @@ fn first_copies_to_fresh_memory_are_needed() {
 #[test]
 fn flags_that_kernels_write_have_to_come_back() {
     assert!(TWELFTH.all("redundant-copy", "CHANGED").is_empty());
+}
+
+#[test]
+fn few_of_many_copies_are_nobodys_loss() {
+    let found = THIRTEENTH.alone("copies", "redundant-copy", "ROUNDS");
+    assert!(found.is_empty(), "{found:#?}");
 }

@@ -1,8 +1,10 @@
 //! Divergent branches.
 
+use super::program::cure;
 use super::programs::{
-    EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SECOND, SEVENTH, SEVENTH_SERIES, SIXTH_LOSS, THIRD, TWELFTH,
+    EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SECOND, SEVENTH, SEVENTH_SERIES, SIXTH_LOSS, THIRD, THIRTEENTH, TWELFTH,
 };
+use serde_json::Value;
 
 #[test]
 fn what_costs_little_is_a_note() {
@@ -26,7 +28,7 @@ fn names_of_the_threads_number_are_known() {
     let (_, _, cure) = FIFTH.first("divergent-branch", "BORDER");
     assert!(cure.starts_with("the thread's number decides here"), "{cure}");
     let (_, _, cure) = FIFTH.first("divergent-branch", "KIND");
-    assert!(cure.starts_with("let whole warps take one side"), "{cure}");
+    assert!(cure.starts_with("what each lane has computed or loaded decides here"), "{cure}");
 }
 
 #[test]
@@ -119,4 +121,31 @@ fn second_conditions_are_not_worth_collecting_elements() {
 fn conditions_in_the_head_of_a_loop_end_it() {
     let (_, _, cure) = TWELFTH.first("divergent-branch", "HEAD");
     assert!(cure.contains("loops of about the same length"), "{cure}");
+}
+
+#[test]
+fn steps_of_a_scan_leave_nobody_out() {
+    let found = THIRTEENTH.alone("scans", "divergent-branch", "STEP OF A SCAN");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn half_a_warp_is_more_than_a_few_lanes() {
+    let found = THIRTEENTH.alone("curves", "divergent-branch", "HALF A WARP");
+    assert!(found.iter().all(|finding| cure(finding).starts_with("the thread's number decides here")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn long_sides_of_a_border_and_of_data_have_cures_of_their_own() {
+    let found = THIRTEENTH.alone("narrow", "divergent-branch", "BORDER OF A FIELD");
+    assert!(found.iter().all(|finding| cure(finding).contains("a kernel of its own do the border")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let found = THIRTEENTH.alone("cases", "divergent-branch", "CASES OF A FUNCTION");
+    let is_fit = |finding: &Value| {
+        let cure = cure(finding);
+        cure.starts_with("what each lane has computed or loaded decides") && !cure.contains("threadIdx.x / 32")
+    };
+    assert!(found.iter().all(is_fit), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

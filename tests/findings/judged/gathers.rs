@@ -1,7 +1,7 @@
 //! Indices that come out of memory.
 
-use super::program::assumption;
-use super::programs::{EIGHTH, EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SEVENTH, SIXTH_LOSS, TWELFTH};
+use super::program::{assumption, cure};
+use super::programs::{EIGHTH, EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SEVENTH, SIXTH_LOSS, THIRTEENTH, TWELFTH};
 
 #[test]
 fn arrays_of_textures_have_an_order_of_their_own() {
@@ -16,7 +16,7 @@ fn an_element_of_each_row_cannot_be_sorted() {
 
 #[test]
 fn rows_that_data_chooses_are_shared_by_a_warp() {
-    let (_, _, cure) = SEVENTH.first("random-gather", "SEVENTH_ROWS");
+    let (_, _, cure) = SEVENTH.first("random-gather", "ROWS");
     assert!(cure.starts_with("each thread goes along a row of `rows`") && cure.contains("a row per warp"), "{cure}");
 }
 
@@ -90,4 +90,30 @@ fn lists_that_data_ends_are_lists() {
 fn neighbours_of_nodes_are_no_part_of_a_thread() {
     let (_, _, cure) = TWELFTH.first("random-gather", "HEAD");
     assert!(!cure.contains("has a part of"), "{cure}");
+}
+
+#[test]
+fn small_tables_that_a_checksum_walks_go_into_shared_memory() {
+    let (_, _, cure) = THIRTEENTH.first("random-gather", "CHECKSUM");
+    assert!(cure.starts_with("`table` is a small table"), "{cure}");
+}
+
+#[test]
+fn lists_behind_a_prologue_of_unrolling_are_lists() {
+    let found = THIRTEENTH.alone("sparse", "random-gather", "ROW OF A LIST");
+    let of = |name: &str| found.iter().filter(|finding| finding["object"] == name).map(cure).next().unwrap_or_default();
+    for name in ["columns", "values"] {
+        assert!(of(name).starts_with(&format!("where each thread goes over a list of `{name}`")), "{found:#?}");
+    }
+    assert!(of("x").starts_with("sort or group the indices"), "{found:#?}");
+}
+
+#[test]
+fn slots_of_a_hash_table_are_nobodys_part() {
+    let found = THIRTEENTH.alone("slots", "random-gather", "FOUND");
+    assert!(found.iter().all(|finding| cure(finding).contains("where it looks for a slot")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let found = THIRTEENTH.alone("slots", "random-gather", "SLOT");
+    assert!(found.iter().all(|finding| !cure(finding).contains("a part of `table` of its own")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

@@ -1,6 +1,6 @@
 //! Launches that do not fill the GPU.
 
-use super::programs::{EIGHTH_MORE, FIRST, FOURTH, SIXTH, THIRD, TWELFTH};
+use super::programs::{EIGHTH_MORE, FIRST, FOURTH, SIXTH, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn a_single_warp_is_not_spread_over_all_sms() {
@@ -64,4 +64,12 @@ fn launches_that_another_kernel_feeds_are_not_one() {
 fn grids_that_cover_the_data_follow_from_it() {
     let (finding, ..) = TWELFTH.first("small-launch", "COVERED");
     assert_eq!(finding["severity"], "note", "{finding:#}");
+}
+
+#[test]
+fn kernels_that_do_next_to_nothing_have_nothing_to_share() {
+    for id in ["partial-warps", "small-launch"] {
+        let found = THIRTEENTH.alone("nothing", id, "NEXT TO NOTHING");
+        assert!(found.is_empty(), "{found:#?}");
+    }
 }

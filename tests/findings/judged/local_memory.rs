@@ -1,6 +1,6 @@
 //! Local arrays, and sums that stay in memory.
 
-use super::programs::{ELEVENTH, FIFTH, NINTH, SECOND, SEVENTH, THIRD, TWELFTH};
+use super::programs::{ELEVENTH, FIFTH, NINTH, SECOND, SEVENTH, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn arrays_keep_their_names_when_taken_apart() {
@@ -58,4 +58,11 @@ fn arrays_that_another_function_fills_are_no_tables() {
 fn volatile_variables_stay_in_memory() {
     let (_, reason, cure) = TWELFTH.first("local-array", "VOLATILE");
     assert!(reason.contains("or it is volatile") && cure.contains("without `volatile`"), "{reason}\n{cure}");
+}
+
+#[test]
+fn long_arrays_fit_neither_registers_nor_columns() {
+    let (_, _, cure) = THIRTEENTH.first("local-array", "LONG ROW");
+    assert!(cure.starts_with("`row` has 2.9 KiB for each thread, too much for registers"), "{cure}");
+    assert!(!cure.contains("unroll"), "{cure}");
 }

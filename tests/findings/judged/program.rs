@@ -61,12 +61,21 @@ impl Judged {
 
     /// The findings of this id on the lines with these words.
     pub fn all(&self, id: &str, words: &str) -> Vec<&Value> {
+        self.of(self.document(), id, words)
+    }
+
+    /// The same of a run with this argument, which takes a case alone: beside others it may be too little for a word.
+    pub fn alone(&self, case: &str, id: &str, words: &str) -> Vec<Value> {
+        self.of(&self.profiled(case, &[case]), id, words).into_iter().cloned().collect()
+    }
+
+    fn of<'a>(&self, document: &'a Value, id: &str, words: &str) -> Vec<&'a Value> {
         let text = std::fs::read_to_string(self.source()).expect("the program's source");
         let marked = format!("// {words}");
         let lines: Vec<u64> =
             (1..).zip(text.lines()).filter(|(_, line)| line.ends_with(&marked)).map(|(number, _)| number).collect();
         assert!(!lines.is_empty(), "no line is marked {words}");
-        let findings = self.document()["findings"].as_array().expect("findings");
+        let findings = document["findings"].as_array().expect("findings");
         let there = |finding: &&Value| finding["line"].as_u64().is_some_and(|line| lines.contains(&line));
         findings.iter().filter(|finding| finding["id"] == id).filter(there).collect()
     }
@@ -88,4 +97,9 @@ impl Judged {
 /// What a finding's gain rests on.
 pub fn assumption(finding: &Value) -> &str {
     finding["gain"]["assumption"].as_str().unwrap_or_else(|| panic!("no gain: {finding:#}"))
+}
+
+/// What a finding asks for.
+pub fn cure(finding: &Value) -> &str {
+    finding["cure"].as_str().unwrap_or_else(|| panic!("no cure: {finding:#}"))
 }

@@ -20,4 +20,5 @@ pub static NINTH: Judged = Judged::new("ninth");
 pub static TENTH: Judged = Judged::on_a100("tenth");
 pub static ELEVENTH: Judged = Judged::new("eleventh");
 pub static TWELFTH: Judged = Judged::new("twelfth");
+pub static THIRTEENTH: Judged = Judged::new("thirteenth");
 pub static TUNED: Judged = Judged::new("tuned");

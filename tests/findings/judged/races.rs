@@ -1,6 +1,7 @@
 //! Races.
 
-use super::programs::{NINTH, TWELFTH};
+use super::program::cure;
+use super::programs::{NINTH, THIRTEENTH, TWELFTH};
 
 #[test]
 fn what_warps_update_on_one_line_no_barrier_orders() {
@@ -32,4 +33,10 @@ fn bounds_that_only_rise_are_no_race() {
 fn stores_beside_atomic_operations_are_told_as_such() {
     let (_, _, cure) = TWELFTH.first("race", "WHOLE WORDS");
     assert!(cure.starts_with("make the store atomic, too") && cure.contains("as an `or` of 0"), "{cure}");
+}
+
+#[test]
+fn entries_that_threads_share_by_mistake_may_want_another_index() {
+    let found = THIRTEENTH.alone("entries", "race", "OWN ENTRIES");
+    assert!(found.iter().any(|finding| cure(finding).contains("its index leads to others' as well")), "{found:#?}");
 }

@@ -1,6 +1,6 @@
 //! Data that is loaded again, by warps, blocks or launches.
 
-use super::programs::{EIGHTH, ELEVENTH, FIFTH, FIRST, NINTH, SIXTH_SWEEP, THIRD, TWELFTH};
+use super::programs::{EIGHTH, ELEVENTH, FIFTH, FIRST, NINTH, SIXTH_SWEEP, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn constant_memory_is_advised_where_data_fits() {
@@ -71,4 +71,16 @@ fn what_a_library_lays_out_is_no_finding() {
     for id in ["uniform-load", "struct-fields", "random-gather", "strided-access", "divergent-branch"] {
         assert!(TWELFTH.all(id, "SEEDED").is_empty(), "{id}: {:#}", TWELFTH.document()["findings"]);
     }
+}
+
+#[test]
+fn a_few_points_are_not_loaded_again_in_vain() {
+    let found = THIRTEENTH.alone("curves", "uniform-load", "POINTS");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn what_each_lane_stores_once_is_no_sum() {
+    let found = THIRTEENTH.alone("waits", "memory-accumulator", "RAISED ONCE");
+    assert!(found.is_empty(), "{found:#?}");
 }

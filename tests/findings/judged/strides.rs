@@ -1,10 +1,11 @@
 //! Strides between lanes, fields of structures and the shapes of blocks.
 
-use super::program::assumption;
+use super::program::{assumption, cure};
 use super::programs::{
-    EIGHTH, ELEVENTH, FIFTH, FIRST, FOURTH, NINTH, SECOND, SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD, TUNED,
-    TWELFTH,
+    EIGHTH, ELEVENTH, FIFTH, FIRST, FOURTH, NINTH, SECOND, SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD,
+    THIRTEENTH, TUNED, TWELFTH,
 };
+use serde_json::Value;
 
 #[test]
 fn a_thread_that_takes_one_element_has_no_row_to_share() {
@@ -201,4 +202,47 @@ fn elements_that_data_chooses_are_no_part_of_a_thread() {
 #[test]
 fn threads_that_load_a_halo_are_no_neighbours() {
     assert!(TUNED.all("strided-access", "HALO").is_empty());
+}
+
+#[test]
+fn operands_of_a_macro_are_told_apart() {
+    let found = THIRTEENTH.all("strided-access", "TWO OPERANDS");
+    let name = |finding: &Value| finding["object"].as_str().map(str::to_owned);
+    let mut names: Vec<_> = found.iter().filter_map(|finding| name(finding)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["states", "weights"], "{found:#?}");
+    let own = |finding: &&Value| finding["reason"].as_str().is_some_and(|reason| !reason.contains("(allocation"));
+    assert!(found.iter().all(own), "{found:#?}");
+}
+
+#[test]
+fn lanes_at_a_border_are_no_stride() {
+    let found = THIRTEENTH.alone("border", "strided-access", "AT THE BORDER");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn rows_of_blocks_are_rows() {
+    for finding in THIRTEENTH.alone("column", "strided-access", "BORDER COLUMN") {
+        assert!(cure(&finding).starts_with("other kernels go through `picture` along its rows"), "{finding:#}");
+    }
+    assert!(!THIRTEENTH.all("strided-access", "BORDER COLUMN").is_empty());
+}
+
+#[test]
+fn words_of_a_loops_step_are_no_planes() {
+    let (_, _, cure) = THIRTEENTH.first("strided-access", "EIGHT WORDS");
+    assert!(
+        cure.starts_with("each thread goes through 32 bytes of its own") && cure.contains("wide accesses"),
+        "{cure}"
+    );
+}
+
+#[test]
+fn members_as_wide_as_an_access_are_not_padded() {
+    for finding in THIRTEENTH.all("struct-fields", "PAIRS") {
+        let cure = cure(finding);
+        assert!(cure.starts_with("no access is wider than these 16 bytes") && !cure.contains("pad"), "{cure}");
+    }
+    assert!(!THIRTEENTH.all("struct-fields", "PAIRS").is_empty());
 }
