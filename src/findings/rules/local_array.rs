@@ -119,8 +119,12 @@ fn declared_bytes(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -
 
 /// Elements of `name[3][1000]`.
 fn declared_elements(text: &str, name: &str) -> Option<u64> {
-    let at = text.match_indices(name).find(|(at, _)| follows(&text[*at..], name, "["))?.0;
-    let mut rest = text[at + name.len()..].trim_start();
+    let is_word = |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let mut behind = text
+        .match_indices(name)
+        .filter(|&(at, _)| is_word(&text[..at]))
+        .map(|(at, _)| text[at + name.len()..].trim_start());
+    let mut rest = behind.find(|rest| rest.starts_with('['))?;
     let mut elements: Option<u64> = None;
     while let Some((size, behind)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         elements = Some(elements.unwrap_or(1).saturating_mul(size.trim().parse().ok()?));
