@@ -133,6 +133,25 @@ fn other_blocks_do_what_was_predicted() {
     }
 }
 
+/// Of a loop that the compiler has unrolled, whose length is each thread's own, what is left of its iterations is taken from the run.
+#[test]
+fn unrolled_loops_are_followed() {
+    let folder = work_folder("predict-unrolled");
+    let recorded = profiled(&folder, [32, 4, 1], 70);
+    for threads in [64, 128, 256] {
+        let profile = profiled(&folder, [threads, 1, 1], 70);
+        let shape = threads.to_string();
+        let found = document(&recorded, &folder, &["--kernel", "^unrolled_triangle", "--block", &shape]);
+        let got = &found["configurations"][0];
+        let want = simulated(&profile, &folder, "unrolled_triangle");
+        near(&got["requests"], want.requests, 0.0, &shape);
+        near(&got["l1_wavefronts"], want.wavefronts, 0.001, &shape);
+        near(&got["request_sectors"], want.sectors, 0.001, &shape);
+        let share = got["affine_share"].as_f64().expect("a share");
+        assert!(share > 0.95 && share < 1.0, "{share}");
+    }
+}
+
 #[test]
 fn shared_memory_and_fixed_shapes_are_told() {
     let folder = work_folder("predict-shared");

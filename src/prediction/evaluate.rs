@@ -5,7 +5,7 @@ use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKi
 use super::form::{Bounds, Form, Truth, block, counter, one_of, thread};
 use super::interpret::{bits_of, bounds_of, combine, wrap};
 use super::launch::Launch;
-use super::stepped;
+use super::{stepped, unrolled};
 use crate::profile::model::Addresses;
 
 /// Most iterations that are looked at where the end of a loop has no closed form.
@@ -86,7 +86,8 @@ impl Evaluated {
             for guess in GUESSES {
                 evaluated.bounds.0[counter(lap)] = (0, guess);
                 evaluated.fill(addresses, launch);
-                let ends: Vec<&Value> = entry.ends.iter().map(|&end| &evaluated.values[end as usize]).collect();
+                let ends: Vec<Value> = entry.ends.iter().map(|&end| evaluated.end(addresses, lap, end)).collect();
+                let ends: Vec<&Value> = ends.iter().collect();
                 found = iterations(lap, entry.line, &ends, &evaluated.bounds);
                 if matches!(found, Ok((most, _)) if most <= guess) || matches!(found, Err(Lost::Code(..))) {
                     break;
@@ -109,6 +110,12 @@ impl Evaluated {
     /// The value of an expression.
     pub fn value(&self, id: ExpressionId) -> &Value {
         &self.values[id as usize]
+    }
+
+    /// What a loop ends by.
+    fn end(&self, addresses: &Addresses, lap: LoopId, end: ExpressionId) -> Value {
+        let unrolled = unrolled::end(addresses, &self.values, &self.bounds, lap, end);
+        unrolled.map_or_else(|| self.value(end).clone(), Value::Truth)
     }
 
     fn fill(&mut self, addresses: &Addresses, launch: &Launch) {

@@ -22,3 +22,4 @@ pub mod stepped;
 pub mod subject;
 pub mod tiling;
 pub mod traffic;
+pub mod unrolled;

@@ -55,6 +55,19 @@ __global__ void triangle(const float *in, float *out, int n)
     }
 }
 
+// The same sum over a row; the compiler unrolls the loop and sums up the last elements in another.
+__global__ void unrolled_triangle(const float *in, float *out, int n)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < n) {
+        float sum = 0;
+        for (int k = 0; k <= row; ++k) {
+            sum += in[row * n + k];
+        }
+        out[row] = sum;
+    }
+}
+
 __global__ void clamped(const float *in, float *out, unsigned n)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -370,6 +383,7 @@ int main(int argc, char **argv)
     row_sums<<<4 * n, line>>>(array<float>(4 * n * 1000), array<float>(4 * n), 4 * n, 1000);
     layers<<<dim3(blocks(1000, line), 30, 5), line>>>(array<float>(1000 * 30 * 5), 1000, 30);
     flattened<<<blocks(many, line), flat>>>(array<float>(many), many);
+    unrolled_triangle<<<blocks(500, line), line>>>(array<float>(500 * 500), array<float>(500), 500);
     doubled<<<12, line>>>(array<float>(50000), 50000);
     chase<<<1, 32>>>(index, n, 10);
     bool good = cudaDeviceSynchronize() == cudaSuccess;

@@ -1,0 +1,113 @@
+//! Ends of loops that the compiler unrolled, where the number of iterations differs from thread to thread.
+//!
+//! Such a loop ends where its variable comes to that number rounded down, as in `8·c + 8 == n & -8`, which no affine condition is.
+//! But the variable rises and both sides are multiples of 8, so for threads that come to the loop it ends in the first iteration in
+//! which `n` is less than 8 beyond the variable, and from then on that stays so.
+
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId};
+
+use super::evaluate::Value;
+use super::form::{Bounds, Form, Truth, counter};
+use crate::profile::model::Addresses;
+
+/// The condition that takes the place of such an end of a loop, with the values of what comes before it; `None` for other ends.
+pub fn end(addresses: &Addresses, values: &[Value], bounds: &Bounds, lap: LoopId, end: ExpressionId) -> Option<Truth> {
+    let ExpressionKind::Compare(Comparison::Equal, left, right) = addresses.expressions[end as usize].kind else {
+        return None;
+    };
+    [(left, right), (right, left)].into_iter().find_map(|(variable, number)| {
+        let Value::Form(variable) = &values[variable as usize] else { return None };
+        let (number, step) = rounded_down(addresses, values, bounds, number)?;
+        let index = counter(lap);
+        let in_step = |factor: i64| factor % step == 0;
+        if variable.factor(index) <= 0
+            || number.factor(index) != 0
+            || !in_step(variable.constant)
+            || !variable.terms.iter().all(|(_, factor)| in_step(*factor))
+        {
+            return None;
+        }
+        let beyond = variable.plus(&Form::number(step - 1), 1)?.plus(number, -1)?;
+        Some(Truth::AtLeast(beyond).within(bounds))
+    })
+}
+
+/// A number without its lowest bits, which is not affine: the number, and what the rest is a multiple of.
+fn rounded_down<'a>(
+    addresses: &Addresses,
+    values: &'a [Value],
+    bounds: &Bounds,
+    id: ExpressionId,
+) -> Option<(&'a Form, i64)> {
+    let ExpressionKind::Binary(Binary::And, number, mask) = addresses.expressions[id as usize].kind else {
+        return None;
+    };
+    let (Value::Form(number), Value::Form(mask)) = (&values[number as usize], &values[mask as usize]) else {
+        return None;
+    };
+    if matches!(values[id as usize], Value::Form(_)) {
+        return None;
+    }
+    let mask = mask.as_number().filter(|mask| *mask != 0)?;
+    let step = 1i64.checked_shl(mask.trailing_zeros()).filter(|step| *step > 0)?;
+    let above = mask.wrapping_add(step);
+    let (low, high) = number.range(bounds);
+    // All bits from the lowest of the mask on, or those that the number may have.
+    let keeps_rest = above == 0 || above > 0 && above & (above - 1) == 0 && low >= 0 && high < i128::from(above);
+    keeps_rest.then_some((number, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use warpline_format::expression::{Expression, LoopExpression};
+
+    use super::*;
+    use crate::prediction::evaluate::Evaluated;
+    use crate::prediction::launch::Launch;
+
+    proptest! {
+        /// Thread `x` of a loop that goes over `x + more` elements, eight or so at a time, comes to as many iterations as it has whole
+        /// groups of them.
+        #[test]
+        fn threads_come_to_as_many_iterations_as_they_have_groups(log in 1u32..5, more in 0i64..40, positive in any::<bool>(), size in 1u32..100) {
+            let step = 1i64 << log;
+            let mut code = Vec::new();
+            let mut node = |bits, kind| {
+                code.push(Expression { bits, exact: false, kind });
+                code.len() as ExpressionId - 1
+            };
+            let lap = node(32, ExpressionKind::Counter(0));
+            let by = node(32, ExpressionKind::Constant(step));
+            let first = node(32, ExpressionKind::Binary(Binary::Product, lap, by));
+            let next = node(32, ExpressionKind::Binary(Binary::Sum, first, by));
+            let thread = node(32, ExpressionKind::Thread(0));
+            let more_of_it = node(32, ExpressionKind::Constant(more));
+            let number = node(32, ExpressionKind::Binary(Binary::Sum, thread, more_of_it));
+            let mask = if positive { i64::from(i32::MAX) - (step - 1) } else { -step };
+            let mask = node(32, ExpressionKind::Constant(mask));
+            let whole = node(32, ExpressionKind::Binary(Binary::And, number, mask));
+            let end = node(1, ExpressionKind::Compare(Comparison::Equal, whole, next));
+            let loops = vec![LoopExpression { line: 1, around: Vec::new(), ends: vec![end] }];
+            let addresses = Addresses { expressions: code, loops, ..Addresses::default() };
+            let launch = Launch::new([size, 1, 1], [1; 3], Default::default());
+            let evaluated = Evaluated::new(&addresses, &launch);
+            // A number that is the same for all threads, or affine, needs none of this; without a group nobody comes to the loop.
+            prop_assume!((i64::from(size) - 1 + more) / step > more / step);
+            let Ok(reached) = &evaluated.loops[0] else { panic!("{:?}", evaluated.loops[0]) };
+            let most = evaluated.bounds.of(counter(0)).1;
+            for x in 0..i64::from(size) {
+                let groups = (x + more) / step;
+                // Those without any do not come to the loop.
+                for lap in 0..=most {
+                    let mut here = evaluated.bounds.clone();
+                    here.0[0] = (x, x);
+                    here.0[counter(0)] = (lap, lap);
+                    let comes = reached.as_ref().is_none_or(|truth| truth.over(&here) == Some(true));
+                    prop_assert!(groups == 0 || comes == (lap < groups), "thread {}, iteration {} of {}", x, lap, groups);
+                }
+                prop_assert!(groups <= most + 1);
+            }
+        }
+    }
+}
