@@ -50,7 +50,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         .map(|allocation| allocation.bytes)
         .fold(0, u64::saturating_add);
     // Those of a loop are one finding.
-    let mut groups: BTreeMap<(&[Frame], Option<&str>), Vec<&Allocation>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&[Frame], Option<String>), Vec<&Allocation>> = BTreeMap::new();
     for allocation in context.profile.allocations.iter().filter(unused) {
         groups.entry((&allocation.path, allocation.name.as_deref().map(array_of))).or_default().push(allocation);
     }
@@ -84,10 +84,15 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     each.collect()
 }
 
-/// The name of the array whose element a pointer is: `parts` of `parts[3]`; else its own name.
-fn array_of(name: &str) -> &str {
-    let element = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
-    element.filter(|(_, index)| index.bytes().all(|byte| byte.is_ascii_digit())).map_or(name, |(array, _)| array)
+/// What pointers of an array have in common: `parts[]` of `parts[3]`, `ranks[].sums` of `ranks[3].sums`; else the name itself.
+fn array_of(name: &str) -> String {
+    let mut pieces = name.split('[');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |common, piece| {
+        let index = piece.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = if piece[index..].starts_with(']') { &piece[index..] } else { piece };
+        common + "[" + rest
+    })
 }
 
 /// Which of those of one name, as of the elements of a container: their places in the order in which they were made.
@@ -105,4 +110,15 @@ fn which(context: &Context<'_>, unused: &[&Allocation]) -> String {
     let places = unused.iter().filter_map(|one| alike.iter().position(|id| *id == one.id));
     let places: Vec<String> = places.map(|place| (place + 1).to_string()).collect();
     format!(", number {} of {} in the order in which they are made,", places.join(", "), alike.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::array_of;
+
+    #[test]
+    fn elements_of_an_array_have_a_name_in_common() {
+        let names = ["tmp", "parts[3]", "ranks[12].sums", "map[key][2]", "open[3"];
+        assert_eq!(names.map(array_of), ["tmp", "parts[]", "ranks[].sums", "map[key][]", "open[3"]);
+    }
 }
