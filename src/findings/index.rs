@@ -43,10 +43,26 @@ pub(super) fn stays(expressions: &[Expression], address: &AddressExpression) -> 
     !parts(expressions, [address.address]).any(changes)
 }
 
-/// Whether an atomic operation gave the place, as of an entry in a list that threads append to: the order is that in which they come.
+/// Whether an atomic operation gave the place, as of an entry in a list that threads append to: the order is that in which they come. What only
+/// chooses between places, as whether a compare-and-swap got its slot, gives none.
 pub(super) fn is_given_by_atomics(access: &Access<'_>) -> bool {
-    let from_atomics = |(_, kind)| matches!(kind, ExpressionKind::Unknown(Reason::Atomic, _));
-    address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(from_atomics))
+    address(access).is_some_and(|(expressions, root)| is_made_of_atomics(expressions, root))
+}
+
+/// Whether what an atomic operation returns is a part of the value, beyond what decides between others.
+fn is_made_of_atomics(expressions: &[Expression], root: ExpressionId) -> bool {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut open = vec![root];
+    while let Some(id) = open.pop() {
+        let Some(one) = expressions.get(id as usize).filter(|_| seen.insert(id)) else { continue };
+        match one.kind {
+            ExpressionKind::Unknown(Reason::Atomic, _) => return true,
+            ExpressionKind::Compare(..) => {}
+            ExpressionKind::Choice(_, one, other) => open.extend([one, other]),
+            kind => open.extend(kind.operands()),
+        }
+    }
+    false
 }
 
 /// Letters of a statement that are shown.
@@ -269,6 +285,22 @@ mod tests {
         let all = |text, variable| subscripts(text, variable).collect::<Vec<_>>();
         assert_eq!(all("list[place] = values[i] + values[next[i] + 1];", "values"), ["[i", "[next[i] + 1"]);
         assert_eq!(all("*values = list[i]; values[", "values"), <[&str; 0]>::default());
+    }
+
+    #[test]
+    fn what_an_atomic_operation_decides_is_no_place_that_it_gives() {
+        let made = |kinds: &[ExpressionKind]| {
+            let all: Vec<Expression> = kinds.iter().map(|&kind| Expression { bits: 32, exact: true, kind }).collect();
+            is_made_of_atomics(&all, kinds.len() as u32 - 1)
+        };
+        let old = ExpressionKind::Unknown(Reason::Atomic, 7);
+        // 4 * (old + threadIdx.x)
+        assert!(made(&[old, Thread(0), of(Binary::Sum, 0, 1), Constant(4), of(Binary::Product, 2, 3)]));
+        // swapped ? threadIdx.x : 4, and the same with a comparison.
+        assert!(!made(&[old, Thread(0), Constant(4), Choice(0, 1, 2)]));
+        assert!(!made(&[old, Thread(0), Constant(4), Compare(Comparison::Equal, 0, 2), Choice(3, 1, 2)]));
+        // threadIdx.x == 4 ? old : 4
+        assert!(made(&[old, Thread(0), Constant(4), Compare(Comparison::Equal, 1, 2), Choice(3, 0, 2)]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Allocations and host memory.
 
-use super::programs::{FIRST, FOURTH, SECOND, THIRD, TWELFTH};
+use super::programs::{FIRST, FOURTH, SECOND, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn ways_to_one_allocation_are_one_finding() {
@@ -90,4 +90,12 @@ fn elements_of_an_array_are_alive_beside_each_other() {
             .expect("a reason")
             .starts_with("`pieces[0]` (1.0 KiB) and others of its array, 256")
     );
+}
+
+#[test]
+fn members_of_elements_of_an_array_are_one_finding() {
+    let unused = THIRTEENTH.alone("members", "unused-allocation", "SPARE");
+    assert_eq!(unused.len(), 1, "{unused:#?}");
+    let reason = unused[0]["reason"].as_str().expect("a reason");
+    assert!(reason.starts_with("`members[0].spare` (64.0 KiB) and others of its array, 16 allocations"), "{reason}");
 }

@@ -117,3 +117,10 @@ fn slots_of_a_hash_table_are_nobodys_part() {
     assert!(found.iter().all(|finding| !cure(finding).contains("a part of `table` of its own")), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }
+
+#[test]
+fn who_swaps_a_key_in_does_not_get_its_slot_from_the_operation() {
+    let found = THIRTEENTH.alone("numbers", "random-gather", "NUMBERED");
+    assert!(found.iter().all(|finding| cure(finding).contains("where it looks for a slot")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}

@@ -209,6 +209,28 @@ __global__ void erase(Slot *table, const unsigned *keys, unsigned mask) {
     }
 }
 
+// What each of several parts has; none uses the second one.
+struct Member {
+    int *state, *spare;
+};
+
+// A hash table in two arrays: who swaps its key in takes the next number.
+__global__ void insert(unsigned *keys, unsigned *numbers, unsigned *count, unsigned slots, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned key = i / 2, slot = (key * 2654435761u ^ key >> 3) % slots;
+    while (true) {
+        unsigned before = atomicCAS(keys + slot, ~0u, key);
+        if (before == ~0u) {
+            numbers[slot] = atomicAdd(count, 1); // NUMBERED
+            break;
+        } else if (before == key) {
+            break;
+        }
+        slot = (slot + 1) % slots;
+    }
+}
+
 // Blocks of sixteen times sixteen threads: no padding keeps both their rows and their columns apart.
 __global__ void turn(const float *from, float *to, int width) {
     __shared__ float tile[16][17];
@@ -345,6 +367,19 @@ int main(int count, char **arguments) {
         cudaMemcpy(table, filled.data(), filled.size() * sizeof(Slot), cudaMemcpyHostToDevice);
         cudaMemcpy(keys, known.data(), n * sizeof(unsigned), cudaMemcpyHostToDevice);
         erase<<<n / 128, 128>>>(table, keys, 0xFFFF);
+    }
+    if (runs("members")) {
+        static Member members[16];
+        for (int i = 0; i < 16; i++) {
+            cudaMalloc(&members[i].state, n * sizeof(int));
+            cudaMalloc(&members[i].spare, n * sizeof(int)); // SPARE
+            shuffled<<<n / 128, 128>>>(members[i].state, fresh<int>(n));
+        }
+    }
+    if (runs("numbers")) {
+        unsigned *keys = fresh<unsigned>(1 << 16);
+        cudaMemset(keys, 255, (1 << 16) * sizeof(unsigned));
+        insert<<<n / 128, 128>>>(keys, fresh<unsigned>(1 << 16), fresh<unsigned>(1), 65521, n);
     }
     if (runs("turn")) turn<<<dim3(8, 8), dim3(16, 16)>>>(fresh<float>(n), fresh<float>(n), 128);
     if (runs("entries")) shuffled<<<n / 128, 128>>>(fresh<int>(n), fresh<int>(n));
