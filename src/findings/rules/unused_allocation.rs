@@ -71,7 +71,10 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             which(context, &rows),
             words::percent(share(bytes, all)),
         );
-        let draft = Draft::new(reason, "leave the allocation out, or allocate it where it is first needed")
+        // What kernels do with it for other data, a run does not show.
+        let cure =
+            "leave the allocation out, if no other data needs it either, or allocate it where it is first needed";
+        let draft = Draft::new(reason, cure)
             .at_frame(context.named_at(allocation))
             .of_allocation(allocation.id)
             .object(allocation.name.clone())
