@@ -31,6 +31,8 @@ const MOST_OF_LAST: f64 = 0.3;
 const LEAST_SELDOM_GAIN: f64 = 1.25;
 
 const WARP: u64 = 32;
+/// So many threads of a launch do a part for all of it.
+const A_FEW_THREADS: u64 = WARP / 4;
 /// Lines from a shuffle to the condition on what it brings, at most.
 const LINES_OF_STEP: u32 = 3;
 /// So many lanes of a warp do a part for all of it, as `threadIdx.x == 0` in rows of eight threads.
@@ -232,9 +234,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     let leaves_lanes_out = number == Some(Number::Compared) && always && !few;
     // A few threads do what the branch is about, in a whole launch.
     let longest = branch.instructions.iter().zip(&branch.lanes).max_by_key(|(issued, _)| **issued);
-    let for_a_few = WARP / 4;
-    let for_less_than_a_warp = !little
-        && longest.is_some_and(|(_, &lanes)| lanes <= for_a_few.saturating_mul(kernel.recorded_launches().max(1)));
+    let for_a_few = !little
+        && longest.is_some_and(|(_, &lanes)| lanes <= A_FEW_THREADS.saturating_mul(kernel.recorded_launches().max(1)));
     // No warp takes that part with half of its lanes or more: no bound runs through work that others share.
     let never_half_a_warp = !little && longest.is_some_and(|(_, &lanes)| lanes < WARP / 2 * branch.divergent.max(1));
     // A last iteration is a small part of a loop; where lanes are idle for most of it, they run it differently often.
@@ -254,7 +255,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if little && !leaves_lanes_out {
         // A warp that takes a few instructions under a condition loses little, whoever is idle.
         return None;
-    } else if for_less_than_a_warp
+    } else if for_a_few
         || number.is_some() && (seldom && never_half_a_warp || few && !little && branch.divergent >= blocks(kernel))
     {
         OF_FEW_LANES
