@@ -1,10 +1,12 @@
 //! Speed of predictions, one core: configurations of the 25-point stencil on 640 x 512 x 512 points, from its address
-//! expressions on. `cargo bench -p warpline --bench prediction`; prints milliseconds of processor time per configuration; the bar is 1.
+//! expressions on. `cargo bench -p warpline --bench prediction`; prints milliseconds of processor
+//! time per configuration (the bar is 1) and those of the slowest one; with `WARPLINE_BENCH_SHAPES` set, of each.
 
 #[path = "../tests/support_programs/mod.rs"]
 mod support_programs;
 
 use std::process::Command;
+use std::time::Instant;
 
 use support_programs::{build, root, run, warpline, work_folder};
 use warpline::models::find;
@@ -37,22 +39,25 @@ fn main() {
         Model { key: "a100", device: &device, hierarchy: &hierarchy, rates: &rates, stated: Default::default() };
     let grids = Grids::new(&subject, [1; 3]);
     let blocks = all_blocks(&subject.launch, &grids.tiling);
-    let mut slowest = (0.0f64, [0; 3]);
+    // By shape, the least time of any round: the clock of processor time has steps of milliseconds.
+    let mut least = vec![f64::INFINITY; blocks.len()];
     let start = processor_seconds();
     for _ in 0..ROUNDS {
-        for &block in &blocks {
+        for (&block, least) in blocks.iter().zip(&mut least) {
             let (grid, _) = grids.grid_for(&subject, &launch, block);
             let one = Launch::new(block, grid, launch.arguments.clone());
-            let begin = processor_seconds();
+            let begin = Instant::now();
             std::hint::black_box(predict(&subject, &one, &model).ok());
-            let took = processor_seconds() - begin;
-            if took > slowest.0 {
-                slowest = (took, block);
-            }
+            *least = least.min(begin.elapsed().as_secs_f64());
         }
     }
     let each = (processor_seconds() - start) / f64::from(ROUNDS) / blocks.len() as f64;
-    let (time, block) = slowest;
+    if std::env::var_os("WARPLINE_BENCH_SHAPES").is_some() {
+        for (block, least) in blocks.iter().zip(&least) {
+            println!("{block:?} {:.3} ms", least * 1e3);
+        }
+    }
+    let Some((block, time)) = blocks.iter().zip(&least).max_by(|one, two| one.1.total_cmp(two.1)) else { return };
     println!("{} configurations, {:.3} ms each, {:.3} ms at most ({block:?})", blocks.len(), each * 1e3, time * 1e3);
 }
 
