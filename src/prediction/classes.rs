@@ -87,8 +87,8 @@ fn cut(truth: &Truth, bounds: &Bounds, outer: &[Index]) -> Option<(Index, i64)> 
 /// A value of an index at which a form changes from one sign throughout to both, or the middle.
 fn border(form: &Form, index: Index, bounds: &Bounds) -> i64 {
     let (low, high) = bounds.of(index);
-    let sign = |at: i64| {
-        let mut here = bounds.clone();
+    let mut here = bounds.clone();
+    let mut sign = |at: i64| {
         here.0[index] = (at, at);
         match form.range(&here) {
             (least, _) if least > 0 => 1,

@@ -3,6 +3,8 @@
 //! What it shares with a window of earlier runs only grows with the window. So where two windows share as much, those between them
 //! do, and need no count: of a stencil, only the windows that reach a row or a plane back are looked at.
 
+use rustc_hash::FxHashMap;
+
 use super::curves;
 use super::flow::{Flow, LINE, SECTOR};
 use super::volumes::{Family, boxes};
@@ -25,6 +27,9 @@ pub(super) struct Hints {
     forgotten: Vec<usize>,
     reads: Vec<usize>,
     stores: Vec<usize>,
+    /// By number of blocks: what some window of so many and the run behind it touch, over what L2 holds. Other windows as long are
+    /// taken to touch as much, wherever they are: it only says how much of what they share L2 has lost.
+    fulls: FxHashMap<u64, f64>,
 }
 
 impl Flow<'_> {
@@ -44,9 +49,9 @@ impl Flow<'_> {
         let stores = self.union(|family| family.stores, &own, SECTOR);
         // Number 0 is the run alone.
         let windows = windows(first, run);
-        let mut fulls = vec![None; windows.len()];
+        let mut fulls = std::mem::take(&mut hints.fulls);
         let mut full = |number: usize| {
-            *fulls[number].get_or_insert_with(|| {
+            *fulls.entry(end - windows[number]).or_insert_with(|| {
                 let all = self.union(|_| true, &boxes(windows[number], end, grid), LINE);
                 all.sectors * LINE as f64 / self.capacity.l2
             })
@@ -64,7 +69,8 @@ impl Flow<'_> {
             self.overlap(|family| family.stores, stores.sectors, (windows[number], first, end))
         });
         if last > 0 {
-            *hints = Hints { forgotten: vec![last - 1, last], reads: steps(&of_reads), stores: steps(&of_stores) };
+            hints.forgotten = vec![last - 1, last];
+            (hints.reads, hints.stores) = (steps(&of_reads), steps(&of_stores));
         }
         let (mut kept_reads, mut kept_stores) = (0.0, 0.0);
         for number in 1..=last {
@@ -79,6 +85,7 @@ impl Flow<'_> {
             kept_reads += read * hit;
             kept_stores += stores * hit;
         }
+        hints.fulls = fulls;
         Run {
             distinct: reads.sectors,
             loads: (reads.sectors - kept_reads + stores.sectors * incomplete).max(0.0),

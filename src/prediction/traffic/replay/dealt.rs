@@ -162,6 +162,15 @@ impl<T: BlockTurns> processor::Job for Deal<'_, T> {
     }
 }
 
+/// Bits of an SM's number.
+const SM_BITS: u32 = 16;
+
+/// A number that orders ends by time, and those of the same time by SM.
+#[inline(always)]
+fn packed_end(time: u64, sm: usize) -> u64 {
+    time << SM_BITS | sm as u64
+}
+
 #[inline(always)]
 fn deal(
     blocks: Range<u64>,
@@ -201,11 +210,11 @@ fn deal(
     }
     all.iter_mut().for_each(Dealing::look_ahead);
     // SMs advance in step, and within a step in rising order.
-    let ends = all.iter().enumerate().filter_map(|(sm, dealing)| Some(Reverse((dealing.first_end()?, sm))));
-    let mut ends: BinaryHeap<Reverse<(u64, usize)>> = ends.collect();
+    let ends = all.iter().enumerate().filter_map(|(sm, dealing)| Some(Reverse(packed_end(dealing.first_end()?, sm))));
+    let mut ends: BinaryHeap<Reverse<u64>> = ends.collect();
     while next < blocks.end {
         let Some(mut top) = ends.peek_mut() else { break };
-        let sm = top.0.1;
+        let sm = (top.0 % (1 << SM_BITS)) as usize;
         let dealing = &mut all[sm];
         let Some(place) = dealing.advance() else { break };
         if !start(sm, dealing, place, next) {
@@ -214,7 +223,7 @@ fn deal(
         next += 1;
         dealing.look_ahead();
         match dealing.first_end() {
-            Some(time) => top.0.0 = time,
+            Some(time) => top.0 = packed_end(time, sm),
             None => drop(PeekMut::pop(top)),
         }
     }

@@ -18,8 +18,8 @@ use crate::prediction::traffic::volumes::Affine;
 const ENOUGH: f64 = 6_000.0;
 /// Pieces that an SM serves at most, about.
 const MOST: f64 = 30_000.0;
-/// Pieces by which blocks that only fill L1 fill it, over its lines: each line is found again a few times before it leaves.
-const FILLING: f64 = 16.0;
+/// Pieces by which blocks that only fill L1 fill it, over its lines. Eight times as many changed no shape of a 25-point stencil.
+const FILLING: f64 = 2.0;
 /// SMs that are looked at.
 const SMS: u64 = 6;
 /// SMs that are looked at where no block so far loaded anything.
