@@ -12,7 +12,7 @@ use super::flow::{Flow, LINE, SECTOR};
 use super::kinds::Kinds;
 use super::replay::{Counted, Replay, golden, replay};
 use super::volumes::{Affine, Blocks, Family, Footprints, boxes};
-use super::windows::Hints;
+use super::windows::{Hints, Run};
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
@@ -27,8 +27,10 @@ const LITTLE: f64 = 1e-6;
 const SAMPLES: u64 = 4;
 /// Runs of blocks of which each is looked at.
 const MOST_RUNS: u64 = 8;
-/// Runs that stand for those between the first and the last one.
-const BETWEEN: u64 = 4;
+/// Runs that stand for those between the first and the last one: so many at least, and at most.
+const BETWEEN: (u64, u64) = (2, 8);
+/// Sectors by which a run may differ from the mean of those before it, over what it touches, for them to be enough.
+const AGREED: f64 = 0.01;
 /// Runs of blocks that a wave is divided into.
 const RUNS: u64 = 4;
 /// Lines of an SM's share of L2 that are told apart.
@@ -222,15 +224,6 @@ impl Flow<'_> {
         };
         let run = if loops { wave } else { (wave / RUNS).max(1) };
         let runs = blocks.div_ceil(run);
-        // The first run finds nothing, the last one may be smaller, and some between them stand for the others.
-        let chosen: Vec<(u64, f64)> = match runs {
-            0..=MOST_RUNS => (0..runs).map(|number| (number, 1.0)).collect(),
-            _ => {
-                let each = (runs - 2) as f64 / BETWEEN as f64;
-                let between = (1..=BETWEEN).map(|part| (runs * part / (BETWEEN + 1), each));
-                between.chain([(0, 1.0), (runs - 1, 1.0)]).collect()
-            }
-        };
         // What of the launch stays in L2 to its end is neither written back nor completed within it.
         let whole =
             self.union(|_| true, &boxes(0, blocks, self.launch.grid), LINE).sectors * LINE as f64 / self.capacity.l2;
@@ -238,15 +231,34 @@ impl Flow<'_> {
             lost if lost > LITTLE => self.incomplete(&own) * lost,
             _ => 0.0,
         };
-        let (mut reused, mut distinct, mut hints) = ((0.0, 0.0), 0.0, Hints::default());
-        for (number, times) in chosen {
+        let (mut reused, mut hints) = ((0.0, 0.0), Hints::default());
+        let mut one = |number: u64| {
             let (first, end) = (number * run, ((number + 1) * run).min(blocks));
-            let found_here = self.run((first, end), run, incomplete, &mut reused, &mut hints);
-            distinct += 32.0 * found_here.distinct * times;
-            found.dram_loads += 32.0 * found_here.loads * times;
-            found.dram_stores += 32.0 * found_here.stores * times;
-            found.rough |= found_here.rough;
+            self.run((first, end), run, incomplete, &mut reused, &mut hints)
+        };
+        let mut all = Run::default();
+        if runs <= MOST_RUNS {
+            (0..runs).for_each(|number| all.add(&one(number), 1.0));
+        } else {
+            // The first run finds nothing, the last one may be smaller, and some between them stand for the others.
+            all.add(&one(0), 1.0);
+            let (mut between, mut count) = (Run::default(), 0.0);
+            for number in 1..=BETWEEN.1 {
+                let here = one(1 + (golden(number) * (runs - 2) as f64) as u64);
+                let agrees = between.agrees(&here, count, AGREED);
+                between.add(&here, 1.0);
+                count += 1.0;
+                if number >= BETWEEN.0 && agrees {
+                    break;
+                }
+            }
+            all.add(&between, (runs - 2) as f64 / count);
+            all.add(&one(runs - 1), 1.0);
         }
+        let distinct = 32.0 * all.distinct;
+        found.dram_loads += 32.0 * all.loads;
+        found.dram_stores += 32.0 * all.stores;
+        found.rough |= all.rough;
         found.l2_reuse_oversubscription = if reused.0 > 0.0 { reused.1 / reused.0 } else { 0.0 };
         let read = found.l2_loads + 32.0 * requested.atomics;
         if requested.unsure && distinct > read {

@@ -12,12 +12,29 @@ use super::volumes::{Family, boxes};
 /// Footprint over capacity from which nothing is taken to be left of what was touched before.
 const FORGOTTEN: f64 = 3.0;
 
-/// Sectors that a run of blocks reads, and moves between L2 and DRAM.
+/// Sectors that a run of blocks reads, and moves between L2 and DRAM, or sums over runs.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
     pub(super) distinct: f64,
     pub(super) loads: f64,
     pub(super) stores: f64,
     pub(super) rough: bool,
+}
+
+impl Run {
+    /// Adds a run that stands for so many.
+    pub(super) fn add(&mut self, other: &Run, times: f64) {
+        self.distinct += other.distinct * times;
+        self.loads += other.loads * times;
+        self.stores += other.stores * times;
+        self.rough |= other.rough;
+    }
+
+    /// Whether another run moves what `count` runs, whose sum this is, do in the mean, but for a share of what it reads.
+    pub(super) fn agrees(&self, other: &Run, count: f64, share: f64) -> bool {
+        let near = |sum: f64, one: f64| (sum / count - one).abs() <= share * other.distinct;
+        count > 0.0 && near(self.loads, other.loads) && near(self.stores, other.stores)
+    }
 }
 
 /// Numbers of windows at which the run before found a change. Runs of a launch are alike for the most part, so the next one looks
