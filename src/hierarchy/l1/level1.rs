@@ -152,28 +152,25 @@ impl Level1 {
 }
 
 impl Level1 {
-    /// Serves a load of SM 0, whose pieces have lines relative to `line`, modulo 2^57; the sectors that it loads, and those of them
-    /// that are not there.
+    /// Serves a load of SM 0, whose pieces have lines relative to `line`, modulo 2^57; its sectors that are not there.
     #[inline(always)]
-    pub fn load(&mut self, pieces: &[Piece], line: u64, lines: &mut DenseLines) -> (u32, u32) {
-        let (mut loaded, mut missed) = (0, 0);
-        if let Kind::Indexed(cache) = &mut self.kind {
-            for piece in pieces {
-                let placed = piece.moved(line);
-                let Some(number) = lines.number(placed.line) else { continue };
-                loaded += piece.sectors.count_ones();
-                let one = OneSm { rules: &self.rules, cache: &mut *cache, read_only: None, first_set: 0 };
-                one.serve(Route::Load, &placed, number, &mut |wanted: L2Access| missed += wanted.sectors.count_ones());
-            }
-        } else {
-            for piece in pieces {
-                let placed = piece.moved(line);
-                let Some(number) = lines.number(placed.line) else { continue };
-                loaded += piece.sectors.count_ones();
-                self.serve(0, Route::Load, &placed, number, |wanted| missed += wanted.sectors.count_ones());
+    pub fn load(&mut self, pieces: &[Piece], line: u64, lines: &mut DenseLines) -> u32 {
+        let mut missed = 0;
+        for piece in pieces {
+            let placed = piece.moved(line);
+            let Some(number) = lines.number(placed.line) else { continue };
+            let mut out = |wanted: L2Access| missed += wanted.sectors.count_ones();
+            match &mut self.kind {
+                Kind::Indexed(cache) => {
+                    let one = OneSm { rules: &self.rules, cache, read_only: None, first_set: 0 };
+                    one.serve(Route::Load, &placed, number, &mut out);
+                }
+                _ => {
+                    self.serve(0, Route::Load, &placed, number, out);
+                }
             }
         }
-        (loaded, missed)
+        missed
     }
 }
 

@@ -150,7 +150,12 @@ impl Flow<'_> {
                 let beyond = (missed - own).max(0.0) / (loaded - own).max(1.0);
                 distinct * (missed / own).min(1.0) + again * beyond.min(1.0)
             }
-            false => by_access.iter().zip(self.accesses).map(|(one, access)| access.sectors * one.missed_share()).sum(),
+            // An access that none of the blocks came to is taken for one like the others.
+            false => {
+                let share = |one: &Counted| if one.loaded > 0 { one.missed_share() } else { counted.missed_share() };
+                let loads = by_access.iter().zip(self.accesses).filter(|(_, access)| access.loads);
+                loads.map(|(one, access)| access.sectors * share(one)).sum()
+            }
         };
         found.l2_loads = 32.0 * missed;
         counted

@@ -4,7 +4,7 @@
 //! not every so many-th of the grid. Only the number of turns of each warp is looked at, and between two ends of blocks
 //! round robin is worked out at once.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
@@ -45,11 +45,18 @@ const NEVER: u64 = u64::MAX;
 
 /// An SM's warps, in the order of its slots.
 struct Dealing {
+    /// Of a block, whose slots are neighbours.
     warps: usize,
-    /// By slot: the rotations that are over once its warp has had its last turn.
+    /// By slot: the rotations that are over once its warp has had its last turn. Only of places whose slots differ.
     over: Vec<u64>,
+    /// By place: what all its slots have, or [`NEVER`] where they differ.
+    over_all: Vec<u64>,
+    /// Places whose slots differ.
+    uneven: usize,
     /// By place: its block's last turn, packed, or [`NEVER`].
     ends: Vec<u64>,
+    /// By place: its block, and the rotation in which that began.
+    blocks: Vec<(u64, u64)>,
     /// The next turn.
     now: Position,
     /// Turns dealt before it, and as if warps that came later had had theirs from the beginning: only differences matter.
@@ -65,7 +72,10 @@ impl Dealing {
         Dealing {
             warps,
             over: vec![0; resident * warps],
+            over_all: vec![0; resident],
+            uneven: 0,
             ends: vec![NEVER; resident],
+            blocks: vec![(0, 0); resident],
             now: Position { rotation: 0, slot: 0 },
             dealt: 0,
             time: 0,
@@ -73,17 +83,38 @@ impl Dealing {
         }
     }
 
-    /// A block whose warps take so many turns begins at a place.
+    /// A block begins at a place.
     #[inline(always)]
-    fn start(&mut self, place: usize, turns: &[u32]) {
+    fn start(&mut self, place: usize, block: u64, turns: &Turns) {
         let first = place * self.warps;
+        self.blocks[place] = (block, self.now.rotation);
+        let before = self.over_all[place];
+        // For the most part all warps take as many turns, and those before them in this place did: nothing is looked at slot by slot.
+        if let (Some(turns), true) = (turns.of_each, before != NEVER)
+            && (self.now.slot <= first || self.now.slot >= first + self.warps)
+        {
+            let had = self.now.rotations(first);
+            self.dealt += self.warps as u64 * (had - before.min(had));
+            let over = had + u64::from(turns);
+            self.over_all[place] = over;
+            self.ends[place] = Position { rotation: over - 1, slot: first + self.warps - 1 }.packed();
+            return;
+        }
+        let slots = &mut self.over[first..first + self.warps];
+        match before {
+            NEVER => self.uneven -= 1,
+            before => slots.fill(before),
+        }
         let mut last = 0;
-        for (slot, (over, &turns)) in (first..).zip(self.over[first..].iter_mut().zip(turns)) {
+        for (slot, (over, &turns)) in (first..).zip(slots.iter_mut().zip(&turns.of_warps)) {
             let had = self.now.rotations(slot);
             self.dealt += had - (*over).min(had);
             *over = had + u64::from(turns);
             last = last.max(Position { rotation: *over - 1, slot }.packed());
         }
+        let one = slots[0];
+        self.over_all[place] = if slots.iter().all(|over| *over == one) { one } else { NEVER };
+        self.uneven += usize::from(self.over_all[place] == NEVER);
         self.ends[place] = last;
     }
 
@@ -93,10 +124,46 @@ impl Dealing {
         let end = self.ends.iter().fold(NEVER, |least, &end| least.min(end));
         self.first = (end != NEVER).then(|| {
             let end = Position::unpacked(end);
-            let sum = |slots: &[u64], most: u64| slots.iter().map(|&over| over.min(most)).sum::<u64>();
-            let (had, others) = self.over.split_at(end.slot + 1);
-            (end, sum(had, end.rotation + 1) + sum(others, end.rotation))
+            (end, self.dealt_by(end))
         });
+    }
+
+    /// Turns dealt up to a position, it included: slots up to its own have had one more.
+    #[inline(always)]
+    fn dealt_by(&self, end: Position) -> u64 {
+        let sum = |all: &[u64], most: u64| all.iter().map(|&over| over.min(most)).sum::<u64>();
+        let place = end.slot / self.warps;
+        let ahead = end.slot + 1 - place * self.warps;
+        if self.uneven == 0 {
+            let (before, behind) = self.over_all.split_at(place);
+            let of_places = sum(before, end.rotation + 1) + sum(behind, end.rotation);
+            return self.warps as u64 * of_places + ahead as u64 * u64::from(behind[0] > end.rotation);
+        }
+        let mut dealt = 0;
+        for (number, (&over, slots)) in self.over_all.iter().zip(self.over.chunks_exact(self.warps)).enumerate() {
+            let ahead = match number.cmp(&place) {
+                Ordering::Less => self.warps,
+                Ordering::Equal => ahead,
+                Ordering::Greater => 0,
+            };
+            dealt += match over {
+                NEVER => sum(&slots[..ahead], end.rotation + 1) + sum(&slots[ahead..], end.rotation),
+                over => {
+                    let (ahead, behind) = (ahead as u64, (self.warps - ahead) as u64);
+                    ahead * over.min(end.rotation + 1) + behind * over.min(end.rotation)
+                }
+            };
+        }
+        dealt
+    }
+
+    /// How far the block at each place is.
+    fn phases(&self) -> Vec<f64> {
+        let of = |(&(_, start), &end): (&(u64, u64), &u64)| {
+            let all = Position::unpacked(end).rotation + 1 - start;
+            (self.now.rotation - start) as f64 / all as f64
+        };
+        self.blocks.iter().zip(&self.ends).map(of).collect()
     }
 
     /// When the block that ends first does.
@@ -121,25 +188,61 @@ impl Dealing {
     }
 }
 
+/// How many turns the warps of a block take, each at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turns {
+    of_warps: Box<[u32]>,
+    /// Where all take as many.
+    of_each: Option<u32>,
+}
+
+impl Turns {
+    /// Of at least one warp.
+    pub fn new(of_warps: Box<[u32]>) -> Turns {
+        let of_each = of_warps.first().copied().filter(|first| of_warps.iter().all(|turns| turns == first));
+        Turns { of_warps, of_each }
+    }
+}
+
 /// How long blocks run.
 pub trait BlockTurns {
-    /// Turns that each warp of a block takes, at least one. Asked for block after block.
-    fn of(&mut self, block: u64) -> &[u32];
+    /// The turns of a block. Asked for block after block.
+    fn of(&mut self, block: u64) -> &Turns;
 
     /// Whether some blocks, at least one, are known to take the same turns.
     fn are_alike(&mut self, blocks: Range<u64>) -> bool;
 }
 
-/// Deals some blocks out, those before them taken to be over; the first `most` blocks of each SM in `wanted`, in the order in which
-/// they start.
+/// Blocks that an SM runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SmBlocks {
+    /// In the order in which they start; those that share the SM when it is looked at come first, place by place.
+    pub blocks: Vec<u64>,
+    /// How far the latter are, as a share of their turns; empty where they begin together.
+    pub phases: Vec<f64>,
+}
+
+/// What is wanted of dealing blocks out.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// These SMs.
+    pub sms: &'a [u64],
+    /// From the first block on that one of them gets of those from this one on, which is not the first one of all; its other residents
+    /// come along.
+    pub from: Option<u64>,
+    /// So many blocks of each SM at most.
+    pub most: usize,
+}
+
+/// Deals some blocks out, those before them taken to be over; the blocks of each wanted SM.
 pub fn dealt(
     blocks: Range<u64>,
     (sms, resident): (u64, usize),
     warps: usize,
     turns: &mut impl BlockTurns,
-    (wanted, most): (&[u64], usize),
-) -> Vec<Vec<u64>> {
-    processor::with_newer_instructions(Deal { blocks, sms, resident, warps, turns, wanted, most })
+    wanted: Wanted<'_>,
+) -> Vec<SmBlocks> {
+    processor::with_newer_instructions(Deal { blocks, sms, resident, warps, turns, wanted })
 }
 
 struct Deal<'a, T> {
@@ -148,17 +251,16 @@ struct Deal<'a, T> {
     resident: usize,
     warps: usize,
     turns: &'a mut T,
-    wanted: &'a [u64],
-    most: usize,
+    wanted: Wanted<'a>,
 }
 
 impl<T: BlockTurns> processor::Job for Deal<'_, T> {
-    type Output = Vec<Vec<u64>>;
+    type Output = Vec<SmBlocks>;
 
     #[inline(always)]
-    fn run(self) -> Vec<Vec<u64>> {
-        let Deal { blocks, sms, resident, warps, turns, wanted, most } = self;
-        deal(blocks, (sms, resident), warps, turns, (wanted, most))
+    fn run(self) -> Vec<SmBlocks> {
+        let Deal { blocks, sms, resident, warps, turns, wanted } = self;
+        deal(blocks, (sms, resident), warps, turns, wanted)
     }
 }
 
@@ -177,25 +279,35 @@ fn deal(
     (sms, resident): (u64, usize),
     warps: usize,
     turns: &mut impl BlockTurns,
-    (wanted, most): (&[u64], usize),
-) -> Vec<Vec<u64>> {
+    Wanted { sms: wanted, from, most }: Wanted<'_>,
+) -> Vec<SmBlocks> {
     let used = sms.min(blocks.end - blocks.start) as usize;
     // Where blocks are alike, SMs do the same at the same time: those that get a block each get it in rising order.
     if used > 0 && turns.are_alike(blocks.clone()) {
-        let of_sm = |&sm: &u64| blocks.clone().skip(sm as usize).step_by(used).take(most).collect();
+        let begin = from.unwrap_or(blocks.start);
+        let of_sm = |&sm: &u64| {
+            let blocks = (begin..blocks.end).skip(sm as usize).step_by(used).take(most).collect();
+            SmBlocks { blocks, phases: Vec::new() }
+        };
         return wanted.iter().map(of_sm).collect();
     }
     let mut all: Vec<Dealing> = (0..used).map(|_| Dealing::new(resident, warps)).collect();
-    let mut found = vec![Vec::new(); wanted.len()];
+    let mut found = vec![SmBlocks::default(); wanted.len()];
     // Lists that are not as long as wanted.
     let mut short = if most > 0 { wanted.len() } else { 0 };
     let mut next = blocks.start;
     let mut start = |sm: usize, dealing: &mut Dealing, place: usize, block: u64| {
-        dealing.start(place, turns.of(block));
+        dealing.start(place, block, turns.of(block));
+        if from.is_some_and(|from| block < from) {
+            return true;
+        }
         for (list, _) in found.iter_mut().zip(wanted).filter(|(_, wanted)| **wanted == sm as u64) {
-            if list.len() < most {
-                list.push(block);
-                short -= usize::from(list.len() == most);
+            if from.is_some() && list.blocks.is_empty() {
+                list.phases = dealing.phases();
+                list.blocks.extend(dealing.blocks.iter().map(|(block, _)| *block));
+            } else if list.blocks.len() < most {
+                list.blocks.push(block);
+                short -= usize::from(list.blocks.len() == most);
             }
         }
         short > 0
@@ -268,8 +380,8 @@ mod tests {
         }
     }
 
-    impl BlockTurns for &[Vec<u32>] {
-        fn of(&mut self, block: u64) -> &[u32] {
+    impl BlockTurns for &[Turns] {
+        fn of(&mut self, block: u64) -> &Turns {
             &self[block as usize]
         }
 
@@ -286,14 +398,37 @@ mod tests {
         let mut counted = Counted { turns, left: vec![0; (slots * sms) as usize], slots, started: Vec::new() };
         schedule::run(&shape, &mut counted).unwrap();
         let wanted: Vec<u64> = (0..u64::from(sms)).collect();
-        let mut known = turns;
+        let all: Vec<Turns> = turns.iter().map(|turns| Turns::new(turns.clone().into())).collect();
+        let mut known = &all[..];
         for most in [usize::MAX, 3] {
-            let wanted = (&wanted[..], most);
+            let wanted = Wanted { sms: &wanted, from: None, most };
             let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize, &mut known, wanted);
             for (sm, found) in found.iter().enumerate() {
                 let started = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1);
                 let want: Vec<u64> = started.take(most).collect();
-                prop_assert_eq!(found, &want, "SM {}, {} blocks at most", sm, most);
+                prop_assert_eq!(&found.blocks, &want, "SM {}, {} blocks at most", sm, most);
+            }
+        }
+        // Looked at from some block on, an SM gets the same blocks behind those that it runs by then.
+        let from = shape.blocks / 2;
+        if from < u64::from(sms * resident) || known.are_alike(0..shape.blocks) {
+            return Ok(());
+        }
+        let later = Wanted { sms: &wanted, from: Some(from), most: usize::MAX };
+        let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize, &mut known, later);
+        for (sm, found) in found.iter().enumerate() {
+            let all = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1);
+            let (before, behind): (Vec<u64>, Vec<u64>) = all.partition(|&block| block < from);
+            let Some((first, behind)) = behind.split_first() else {
+                prop_assert!(found.blocks.is_empty());
+                continue;
+            };
+            let (residents, rest) = found.blocks.split_at(resident as usize);
+            prop_assert_eq!(rest, behind);
+            prop_assert!(residents.iter().all(|block| block == first || before.contains(block)));
+            prop_assert!(residents.contains(first));
+            for (block, phase) in residents.iter().zip(&found.phases) {
+                prop_assert!((0.0..=1.0).contains(phase) && (block != first || *phase == 0.0));
             }
         }
         Ok(())

@@ -29,11 +29,17 @@ struct Shape {
 #[derive(Clone, Copy, Default)]
 pub struct Kind(u32);
 
-/// Where the pieces of a request are, and how many.
-type Place = (u32, u32);
+/// The pieces of a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    first: u32,
+    count: u32,
+    /// Different sectors, however many pieces ask for one.
+    sectors: u32,
+}
 
 /// Not taken apart so far.
-const UNKNOWN: Place = (0, u32::MAX);
+const UNKNOWN: Place = Place { first: 0, count: u32::MAX, sectors: 0 };
 
 /// Pieces of requests: each kind is taken apart once, by the coalescer of a run.
 pub struct RequestPieces<'a> {
@@ -105,15 +111,16 @@ impl<'a> RequestPieces<'a> {
         })
     }
 
-    /// The pieces of a request whose lane 0 has this address. Their lines are relative to that of lane 0, modulo 2^64.
+    /// The pieces of a request whose lane 0 has this address, and its different sectors. Lines are relative to that of lane 0, modulo
+    /// 2^64.
     #[inline(always)]
-    pub fn of(&mut self, kind: Kind, start: i64) -> &[Piece] {
+    pub fn of(&mut self, kind: Kind, start: i64) -> (&[Piece], u32) {
         let within = start.rem_euclid(LINE);
         let mut place = self.places[kind.0 as usize].1[within as usize];
         if place == UNKNOWN {
             place = self.take_apart(kind, within);
         }
-        &self.pieces[place.0 as usize..(place.0 + place.1) as usize]
+        (&self.pieces[place.first as usize..(place.first + place.count) as usize], place.sectors)
     }
 
     #[cold]
@@ -140,7 +147,12 @@ impl<'a> RequestPieces<'a> {
                 self.pieces.push(Piece { line: piece.line.wrapping_sub(MIDDLE / LINE as u64), ..*piece });
             }
         }
-        let place = (from, self.pieces.len() as u32 - from);
+        let own = &self.pieces[from as usize..];
+        let mut sectors: Vec<(u64, u8)> = own.iter().map(|piece| (piece.line, piece.sectors)).collect();
+        sectors.sort_unstable();
+        let of_lines = sectors.chunk_by(|one, other| one.0 == other.0);
+        let sectors = of_lines.map(|line| line.iter().fold(0, |all, (_, sectors)| all | sectors).count_ones()).sum();
+        let place = Place { first: from, count: own.len() as u32, sectors };
         places[within as usize] = place;
         place
     }

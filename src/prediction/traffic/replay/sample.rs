@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::code::Code;
 use super::counted::Counted;
-use super::dealt::dealt;
+use super::dealt::{SmBlocks, Wanted, dealt};
 use super::requests::RequestPieces;
-use super::sm::Sm;
+use super::sm::{Sm, Start};
 use super::turns::WarpTurns;
 use crate::hierarchy::{DenseLines, HierarchyConfig};
 use crate::prediction::form::Bounds;
@@ -27,7 +27,7 @@ const MOST_SMS: u64 = 96;
 /// Generations of resident blocks that an SM runs at least: those that begin together share more of L1 than those behind them, which
 /// begin one after the other.
 const LEAST_GENERATIONS: usize = 2;
-/// Blocks that are dealt out to SMs.
+/// Blocks that are dealt out to SMs, in large grids before those generations.
 const DEALT: u64 = 3_000;
 /// Generations of resident blocks that are dealt out where the grid has more blocks than [`DEALT`].
 const GENERATIONS: u64 = 3;
@@ -67,11 +67,13 @@ pub fn replay(
     let code = Code::new(accesses, launch, bounds, share, &mut pieces);
     let used = capacity.sms.min(launch.blocks());
     let count = SMS.min(used);
-    let (window, warm) = window(launch.blocks(), capacity);
+    // Generations that fill L1. In loops a block's place in its code is not known by how far it is.
+    let filling = FILLING * f64::from(capacity.l1_lines) / pieces_of_generation;
+    let window = Window::new(launch.blocks(), capacity, (code.counters == 0).then_some(filling));
     let mut turns = WarpTurns::new(&code, capacity.turn);
     let warps = launch.warps() as usize;
     // Of a generation that only fills L1, its last requests are enough.
-    let late = code.late_step(FILLING * f64::from(capacity.l1_lines) / pieces_of_generation);
+    let late = code.late_step(filling);
     let none = Counted::default();
     let mut found = Replay {
         counted: none,
@@ -88,20 +90,32 @@ pub fn replay(
     let most = generations.saturating_mul(resident as usize);
     loop {
         let wanted: Vec<u64> = numbers.clone().map(|number| (golden(number) * used as f64) as u64).collect();
-        let lists = dealt(window.clone(), (capacity.sms, resident as usize), warps, &mut turns, (&wanted, most));
-        for blocks in lists {
-            let warm = if warm { (resident as usize).min(blocks.len() - 1) } else { 0 };
+        let wanted = Wanted { sms: &wanted, from: window.from, most };
+        let of_sms = (capacity.sms, resident as usize);
+        for SmBlocks { blocks, phases } in dealt(window.blocks.clone(), of_sms, warps, &mut turns, wanted) {
+            if blocks.is_empty() {
+                continue;
+            }
             let mut one =
                 Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);
-            let first_step = if warm > 0 { late } else { 0 };
-            let (counted, whole) = one.run(&blocks, resident as usize, first_step, 4 * MOST as u64);
+            let start = match (window.filling > 0, phases.is_empty()) {
+                (_, false) => {
+                    let filling = filling.min(window.filling as f64) * pieces_of_generation;
+                    Start::Underway { phases, filling }
+                }
+                (true, true) => Start::Late(late),
+                (false, true) => Start::Late(0),
+            };
+            let warm = if window.filling > 0 { (resident as usize).min(blocks.len() - 1) } else { 0 };
+            let underway = matches!(start, Start::Underway { .. });
+            let (counted, whole) = one.run(&blocks, resident as usize, &start, 4 * MOST as u64);
             let took = one.served as f64;
             served += took;
-            let warm = if whole || first_step > 0 { warm } else { 0 };
+            let warm = if underway || !(whole || late > 0) { 0 } else { warm };
             counted[warm..].iter().for_each(|one| found.counted.add(one));
             found.by_access.iter_mut().zip(&one.by_access).for_each(|(sum, one)| sum.add(one));
             found.blocks.extend(&blocks[warm..]);
-            found.whole &= whole && code.left_out == 0.0;
+            found.whole &= whole && !underway && code.left_out == 0.0;
             if served + took > ENOUGH {
                 break;
             }
@@ -120,14 +134,37 @@ pub fn golden(number: u64) -> f64 {
     (number as f64 * GOLDEN).fract()
 }
 
-/// The blocks that are dealt out, and whether the first generation only fills the capacity.
-fn window(blocks: u64, capacity: &Capacity) -> (Range<u64>, bool) {
-    let generation = capacity.sms * capacity.resident;
-    if blocks <= DEALT.max(GENERATIONS * generation) {
-        return (0..blocks, false);
+/// Which blocks of a launch are dealt out.
+#[derive(Debug, PartialEq)]
+struct Window {
+    blocks: Range<u64>,
+    /// Generations that only fill L1.
+    filling: u64,
+    /// The block from which on SMs are looked at, where that is not the first one.
+    from: Option<u64>,
+}
+
+impl Window {
+    /// All blocks of a small grid, some in the middle of a large one. Where generations that fill L1 are given, SMs are looked at
+    /// when their blocks have come apart: those that end early, at edges, let others begin between the generations.
+    fn new(blocks: u64, capacity: &Capacity, filling: Option<f64>) -> Window {
+        let generation = capacity.sms * capacity.resident;
+        if blocks <= DEALT.max(GENERATIONS * generation) {
+            return Window { blocks: 0..blocks, filling: 0, from: None };
+        }
+        let all = blocks / generation;
+        let dealt = filling.map_or(GENERATIONS, |_| GENERATIONS + DEALT / generation).min(all);
+        let begin = (golden(1) * (all - dealt) as f64) as u64 * generation;
+        let (filling, from) = match filling {
+            // One behind the filling at least, and one before it in which blocks come apart.
+            Some(filling) if dealt > GENERATIONS => {
+                let filling = (filling.ceil().max(1.0) as u64).min(dealt - GENERATIONS);
+                (filling, Some(begin + (dealt - filling - 2) * generation))
+            }
+            _ => (u64::from(begin > 0), None),
+        };
+        Window { blocks: begin..begin + dealt * generation, filling, from }
     }
-    let begin = (golden(1) * (blocks / generation - GENERATIONS) as f64) as u64 * generation;
-    (begin..begin + GENERATIONS * generation, begin > 0)
 }
 
 #[cfg(test)]
@@ -142,8 +179,12 @@ mod tests {
     fn large_grids_are_looked_at_in_the_middle() {
         let capacity =
             Capacity { l1: 1024.0, l2: 1024.0, sms: 10, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
-        assert_eq!(window(2000, &capacity), (0..2000, false));
-        assert_eq!(window(100_000, &capacity), (61_760..61_820, true));
+        assert_eq!(Window::new(2000, &capacity, Some(0.2)), Window { blocks: 0..2000, filling: 0, from: None });
+        let together = Window { blocks: 61_760..61_820, filling: 1, from: None };
+        assert_eq!(Window::new(100_000, &capacity, None), together);
+        let apart = |filling, from| Window { blocks: 59_900..62_960, filling, from: Some(from) };
+        assert_eq!(Window::new(100_000, &capacity, Some(0.2)), apart(1, 62_900));
+        assert_eq!(Window::new(100_000, &capacity, Some(5.5)), apart(6, 62_800));
     }
 
     /// Of 96 blocks on as many SMs the last twelve load, none of which is among the six that are looked at first.

@@ -56,6 +56,14 @@ struct Same {
     first: i64,
 }
 
+/// How the blocks that share an SM at first begin.
+pub enum Start {
+    /// Together, with this step. Where that is not the first one, what they do is not counted by access.
+    Late(u32),
+    /// Each as far as this share of it. Once some pieces have filled L1, all is counted until no block is left to follow one that ends.
+    Underway { phases: Vec<f64>, filling: f64 },
+}
+
 /// One SM.
 pub struct Sm<'a, 'b> {
     code: &'b Code<'a>,
@@ -72,7 +80,9 @@ pub struct Sm<'a, 'b> {
     turn: u32,
     /// Blocks that came in late, the first ones: what they do is not counted by access.
     late: usize,
-    /// By access, of all blocks that began with their first step.
+    /// Pieces that only fill L1.
+    filling: u64,
+    /// By access, of all blocks that began with their first step, or of all behind the filling.
     pub by_access: Vec<Counted>,
     /// Pieces served.
     pub served: u64,
@@ -105,26 +115,40 @@ impl<'a, 'b> Sm<'a, 'b> {
             same,
             turn,
             late: 0,
+            filling: 0,
             by_access: vec![Counted::default(); code.accesses.len()],
             served: 0,
         }
     }
 
     /// Runs blocks, `resident` of them at a time, until `most` pieces were served: what each of them counted, and whether all
-    /// were run to their ends. The blocks that begin together begin with `first_step`.
-    pub fn run(&mut self, blocks: &[u64], resident: usize, first_step: u32, most: u64) -> (Vec<Counted>, bool) {
-        processor::with_newer_instructions(RunBlocks { sm: self, blocks, resident, first_step, most })
+    /// were run to their ends.
+    pub fn run(&mut self, blocks: &[u64], resident: usize, start: &Start, most: u64) -> (Vec<Counted>, bool) {
+        processor::with_newer_instructions(RunBlocks { sm: self, blocks, resident, start, most })
     }
 
     #[inline(always)]
-    fn run_blocks(&mut self, blocks: &[u64], resident: usize, first_step: u32, most: u64) -> (Vec<Counted>, bool) {
+    fn run_blocks(&mut self, blocks: &[u64], resident: usize, start: &Start, most: u64) -> (Vec<Counted>, bool) {
         let warps = self.code.launch.warps() as usize;
         let places = resident.min(blocks.len());
-        self.late = if first_step > 0 { places } else { 0 };
+        let first_step = |place: usize| match start {
+            Start::Late(step) => *step,
+            Start::Underway { phases, .. } => {
+                let phase = phases.get(place).copied().unwrap_or(0.0);
+                (phase * self.code.steps.len() as f64) as u32
+            }
+        };
+        let mut states: Vec<Warp> =
+            (0..places * warps).map(|slot| Warp { step: first_step(slot / warps), running: true }).collect();
+        // Without blocks to follow, those that are left have the cache for themselves.
+        let mut to_the_end = true;
+        match start {
+            Start::Late(step) => self.late = if *step > 0 { places } else { 0 },
+            Start::Underway { filling, .. } => (self.filling, to_the_end) = (*filling as u64, false),
+        }
         let mut counted = vec![Counted::default(); blocks.len()];
         let mut all: Vec<Option<Resident>> =
             (0..places).map(|place| Some(self.start(place, blocks[place], places))).collect();
-        let mut states = vec![Warp { step: first_step, running: true }; places * warps];
         let mut counters = vec![0i64; places * warps * self.code.counters];
         let (mut next, mut live) = (places, places);
         while live > 0 {
@@ -153,6 +177,8 @@ impl<'a, 'b> Sm<'a, 'b> {
                         states[place * warps..(place + 1) * warps].fill(Warp { step: 0, running: true });
                         next += 1;
                         live += 1;
+                    } else if !to_the_end {
+                        return (counted, false);
                     }
                 }
             }
@@ -273,20 +299,19 @@ impl<'a, 'b> Sm<'a, 'b> {
         let mut request = Counted::default();
         let load = route.is_load();
         let generation = block.generation;
-        let pieces = self.pieces.of(same.kind, start);
+        let (pieces, sectors) = self.pieces.of(same.kind, start);
         self.served += pieces.len() as u64;
+        if load {
+            request.loaded = sectors.into();
+        }
         if let (Route::Load, None) = (route, &self.l2) {
             // What is by far the most, without anything that only others need.
-            let (loaded, missed) = self.l1.load(pieces, line, self.lines);
-            (request.loaded, request.missed) = (loaded.into(), missed.into());
+            request.missed = self.l1.load(pieces, line, self.lines).into();
             self.count(block, number, &request, counted);
             return;
         }
         for piece in pieces.iter().map(|piece| piece.moved(line)) {
             let Some(dense) = self.lines.number(piece.line) else { continue };
-            if load {
-                request.loaded += u64::from(piece.sectors.count_ones());
-            }
             let (l2, asked, lines) = (&mut self.l2, &mut self.asked, &self.lines);
             self.l1.serve(0, route, &piece, dense, |wanted| {
                 let load = wanted.op == L2Op::Load;
@@ -315,6 +340,9 @@ impl<'a, 'b> Sm<'a, 'b> {
 
     #[inline(always)]
     fn count(&mut self, block: &Resident, number: usize, request: &Counted, counted: &mut Counted) {
+        if self.served < self.filling {
+            return;
+        }
         counted.add(request);
         if block.number >= self.late {
             self.by_access[number].add(request);
@@ -326,7 +354,7 @@ struct RunBlocks<'s, 'a, 'b> {
     sm: &'s mut Sm<'a, 'b>,
     blocks: &'s [u64],
     resident: usize,
-    first_step: u32,
+    start: &'s Start,
     most: u64,
 }
 
@@ -335,7 +363,7 @@ impl processor::Job for RunBlocks<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        self.sm.run_blocks(self.blocks, self.resident, self.first_step, self.most)
+        self.sm.run_blocks(self.blocks, self.resident, self.start, self.most)
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::code::{Code, changing};
-use super::dealt::BlockTurns;
+use super::dealt::{BlockTurns, Turns};
 use crate::prediction::classes::{Class, classes, masks};
 use crate::prediction::form::{Bounds, FIXED, Truth, block};
 
@@ -35,7 +35,7 @@ pub struct WarpTurns<'c, 'a> {
     cuts: [Vec<i64>; 3],
     /// Number in `turns` by the stretches between cuts in which a block lies.
     known: FxHashMap<[usize; 3], usize>,
-    turns: Vec<Box<[u32]>>,
+    turns: Vec<Turns>,
     last: Option<Last>,
 }
 
@@ -83,7 +83,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         (stretches, number)
     }
 
-    fn count(&self, at: &[i64; 3], remembered: bool) -> Box<[u32]> {
+    fn count(&self, at: &[i64; 3], remembered: bool) -> Turns {
         let code = self.code;
         let inside = |class: &&Class| {
             (0..3).all(|axis| {
@@ -108,7 +108,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         }
         // A warp whose requests are used up learns with its next turn that it is over.
         let turns = requests.iter().map(|count| (count / u64::from(self.turn) + 1).min(u64::from(u32::MAX)) as u32);
-        turns.collect()
+        Turns::new(turns.collect())
     }
 
     /// Lanes that meet a condition in the middle of the loops, on whose counters it depends.
@@ -129,7 +129,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
 }
 
 impl BlockTurns for WarpTurns<'_, '_> {
-    fn of(&mut self, linear: u64) -> &[u32] {
+    fn of(&mut self, linear: u64) -> &Turns {
         let [width, height, _] = self.code.launch.grid.map(i64::from);
         let (at, last) = match self.last {
             // Blocks come one after the other, and most are like the one before.
