@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::lane_axis;
+use super::texture;
 use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics, ThreadStep};
 use crate::profile::{Profile, is_system};
 use warpline_format::condition::AtomicKind;
@@ -123,6 +124,8 @@ pub(super) struct Access<'a> {
     pub allocation: Option<u64>,
     /// That is an array of textures, whose order in memory is the GPU's own.
     pub is_opaque: bool,
+    /// A fetch through a texture, whose coordinates are no address in the code.
+    pub by_texture: bool,
 }
 
 impl Access<'_> {
@@ -258,6 +261,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             is_opaque: allocation
                 .and_then(|id| profile.allocation(id))
                 .is_some_and(|allocation| allocation.kind == "cudaMallocArray"),
+            by_texture: sites.iter().all(|site| texture::is_fetch(site)),
             allocation,
         });
     }

@@ -16,6 +16,8 @@ mod of_ranks;
 mod rank;
 mod rules;
 mod suppress;
+mod terms;
+mod texture;
 mod words;
 
 pub use list::{Page, pages};

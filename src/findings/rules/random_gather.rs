@@ -1,16 +1,15 @@
 //! Lanes whose addresses follow no rule: each may touch a sector of its own.
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, warps};
+use super::super::context::{Context, is_of_library, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::index;
+use super::super::terms::{Term, terms_of};
+use super::super::texture;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::is_system;
-use warpline_format::expression::{
-    AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, LoopId, Reason, parts,
-};
+use crate::profile::{is_system, library_call};
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.4;
@@ -25,9 +24,6 @@ const SMALL_TABLE: u64 = 4 << 10;
 const SMALL_STATES: u64 = 8 << 10;
 /// Elements by which an unrolled loop goes on, at most.
 const MOST_UNROLLED: i64 = 16;
-/// Terms of an address that are looked at, at most.
-const MOST_TERMS: usize = 64;
-
 /// Bytes from the first to the last lane that a library's own compaction leaves, at most.
 const LIBRARY_SPAN: f64 = 1024.0;
 
@@ -42,6 +38,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && access.sums.excess_share() >= LEAST_EXCESS
             && !super::strided_access::by_short_rows(access)
             && !is_compacted_by_library(access)
+            && !is_permuted_by_library(context, access)
             && !index::is_held_within(access)
             && !is_nearly_dense(access)
             && !is_of_several_arrays(context, access)
@@ -72,11 +69,11 @@ fn is_compacted_by_library(access: &Access<'_>) -> bool {
     is_system(&access.kernel.file) && access.pattern.span_bytes.is_some_and(|span| span < LIBRARY_SPAN)
 }
 
-/// The terms of an access's address; none where they are not known.
-fn terms_of(access: &Access<'_>) -> Vec<Term> {
-    let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
-    let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
-    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site))
+/// A library's algorithm brings its own scratch memory into another order, or is there to bring data into none: nobody's order of data changes that.
+fn is_permuted_by_library(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+    let shuffles = || library_call(access.kernel).is_some_and(|call| call.function.contains("shuffle"));
+    is_system(&access.kernel.file) && is_system(access.file) && (allocation.is_some_and(is_of_library) || shuffles())
 }
 
 /// Bytes of what the array has, of which the access may take a member.
@@ -84,15 +81,21 @@ fn element_bytes(access: &Access<'_>) -> i64 {
     i64::from(access.operand.map_or(0, |operand| operand.structure_bytes).max(access.bytes))
 }
 
+/// Whether a loop goes from element to element.
+fn goes_along(access: &Access<'_>, terms: &[Term]) -> bool {
+    terms.iter().any(|term| term.counts && is_along(access, term))
+}
+
+/// Whether a term that moves with a loop does so by an element or a few.
+fn is_along(access: &Access<'_>, term: &Term) -> bool {
+    !(term.loaded || term.of_thread || term.times_unknown)
+        && (1..=MOST_UNROLLED * element_bytes(access)).contains(&term.scale)
+}
+
 /// Whether loaded data gives a row, and a loop goes along it from element to element.
 fn goes_along_rows(access: &Access<'_>, terms: &[Term]) -> bool {
     let rows = |term: &Term| term.loaded && !term.counts && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
-    let along = |term: &Term| {
-        term.counts
-            && !(term.loaded || term.of_thread || term.times_unknown)
-            && (1..=MOST_UNROLLED * element_bytes(access)).contains(&term.scale)
-    };
-    terms.iter().any(rows) && terms.iter().any(along)
+    terms.iter().any(rows) && goes_along(access, terms)
 }
 
 /// Whether a loop moves the address by less than whole sectors, as over the neighbours of an element: no layout aligns all its iterations.
@@ -104,13 +107,25 @@ pub(super) fn goes_over_neighbours(access: &Access<'_>) -> bool {
 
 /// Whether a loop goes from a loaded begin from element to element.
 fn goes_along_lists(context: &Context<'_>, access: &Access<'_>, terms: &[Term]) -> bool {
-    let begins = |term: &Term| term.loaded && !(term.counts || term.of_thread || term.times_unknown);
-    let along = |term: &Term| {
-        term.counts
-            && !(term.loaded || term.of_thread || term.times_unknown)
-            && (1..=MOST_UNROLLED * element_bytes(access)).contains(&term.scale)
-    };
-    terms.iter().any(begins) && terms.iter().any(along) && access.most_requests > times_begun(context, access, terms)
+    terms.iter().any(is_begin)
+        && goes_along(access, terms)
+        && access.most_requests > times_begun(context, access, terms)
+}
+
+/// Whether loaded data is the begin of a list.
+fn is_begin(term: &Term) -> bool {
+    term.loaded && !(term.counts || term.of_thread || term.times_unknown)
+}
+
+/// Whether it takes the element at which a loop along a list has ended, as that which a search has found.
+fn is_end_of_way(access: &Access<'_>, terms: &[Term]) -> bool {
+    let way = |term: &Term| term.counted && is_along(access, term);
+    terms.iter().any(is_begin) && terms.iter().any(way) && !goes_along(access, terms)
+}
+
+/// Whether two coordinates that were computed in floating point lead to the element, as where an image is sampled.
+fn is_sampled(access: &Access<'_>, terms: &[Term]) -> bool {
+    access.op == "load" && terms.iter().filter(|term| term.of_floats).count() >= 2
 }
 
 /// Warps that begin such a list: those that load its begin, or else all of the kernel, of which many may have nothing to do.
@@ -157,98 +172,6 @@ fn has_own_columns(access: &Access<'_>, terms: &[Term]) -> bool {
     terms.iter().any(columns) && terms.iter().any(rows)
 }
 
-/// A term of a sum.
-#[derive(Clone, Copy, Debug, Default)]
-struct Term {
-    /// What it is multiplied by, as far as that is a number.
-    scale: i64,
-    /// It is a product with a value that is known when the program runs.
-    times_unknown: bool,
-    of_thread: bool,
-    loaded: bool,
-    /// The line that loads it, where that is known.
-    loaded_at: Option<u32>,
-    /// A loop's counter is a part of it.
-    counts: bool,
-}
-
-/// The terms that an address is the sum of.
-fn terms(expressions: &[Expression], address: &AddressExpression) -> Vec<Term> {
-    let mut found = Vec::new();
-    let mut open = vec![(address.address, 1i64)];
-    while let Some((id, scale)) = open.pop() {
-        let Some(one) = expressions.get(id as usize).filter(|_| found.len() < MOST_TERMS) else { continue };
-        let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
-            ExpressionKind::Constant(value) => Some(value),
-            _ => None,
-        };
-        match one.kind {
-            ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => {
-                open.extend([(left, scale), (right, scale)]);
-            }
-            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale)),
-            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(right) => {
-                open.push((left, scale.saturating_mul(by)));
-            }
-            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(left) => {
-                open.push((right, scale.saturating_mul(by)));
-            }
-            ExpressionKind::Binary(Binary::ShiftLeft, of, by) if let Some(by @ 0..62) = constant(by) => {
-                open.push((of, scale.saturating_mul(1 << by)));
-            }
-            kind => {
-                let (of_thread, loaded, counts) = made_of(expressions, id, &address.loops);
-                let times_unknown = matches!(kind, ExpressionKind::Binary(Binary::Product, ..));
-                let loaded_at = match kind {
-                    ExpressionKind::Unknown(Reason::Loaded, line) if line != 0 => Some(line),
-                    _ => None,
-                };
-                let scale = scale.saturating_abs();
-                found.push(Term { scale, times_unknown, of_thread, loaded, loaded_at, counts });
-            }
-        }
-    }
-    found
-}
-
-/// Whether the thread's number, loaded data, and the counter of one of these loops are parts of a value. That of a loop which is over, as of the
-/// iterations that unrolling puts before the loop, moves nothing any more.
-fn made_of(expressions: &[Expression], root: ExpressionId, loops: &[LoopId]) -> (bool, bool, bool) {
-    let of_thread = is_of_each_thread(expressions, root);
-    let (mut loaded, mut counts) = (false, false);
-    for (_, kind) in parts(expressions, [root]) {
-        loaded |= matches!(kind, ExpressionKind::Unknown(Reason::Loaded, _));
-        counts |= matches!(kind, ExpressionKind::Counter(id) if loops.contains(&id));
-    }
-    (of_thread, loaded, counts)
-}
-
-/// Whether a value is made of the thread's number so that each thread has one of its own: not by a quotient or a remainder, nor by a choice
-/// that only depends on it.
-fn is_of_each_thread(expressions: &[Expression], root: ExpressionId) -> bool {
-    let mut seen = std::collections::BTreeSet::new();
-    let mut open = vec![root];
-    while let Some(id) = open.pop() {
-        let Some(one) = expressions.get(id as usize).filter(|_| seen.insert(id)) else { continue };
-        match one.kind {
-            ExpressionKind::Thread(_) => return true,
-            ExpressionKind::Binary(
-                Binary::SignedQuotient
-                | Binary::UnsignedQuotient
-                | Binary::SignedRemainder
-                | Binary::UnsignedRemainder
-                | Binary::SignedShiftRight
-                | Binary::UnsignedShiftRight,
-                ..,
-            )
-            | ExpressionKind::Compare(..) => {}
-            ExpressionKind::Choice(_, one, other) => open.extend([one, other]),
-            kind => open.extend(kind.operands()),
-        }
-    }
-    false
-}
-
 /// Whether it looks up elements of a table that shared memory could hold beside other data.
 fn is_small_table(context: &Context<'_>, access: &Access<'_>, most: u64) -> bool {
     let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
@@ -277,7 +200,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
-    let name = access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`"));
+    // A texture has no variable in the code, and the name of what it was bound to.
+    let of_texture = || target.split(" (").next().filter(|_| access.by_texture).unwrap_or("the data").to_owned();
+    let name = access.variable().map_or_else(of_texture, |name| format!("`{name}`"));
     let terms = terms_of(access);
     // Each thread goes over a list of its own: its next element lies beside the last one.
     let lists = goes_along_lists(context, access, &terms)
@@ -292,7 +217,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
                 && (other.line, other.allocation) == (access.line, access.allocation)
                 && other.variable() == access.variable()
         });
-    let cure = if access.op == "store" && index::is_given_by_atomics(access) {
+    let cure = if access.by_texture && is_small_table(context, access, SMALL_STATES) {
+        of_small_table(&name)
+    } else if access.by_texture {
+        texture::cure_of_gather(&name)
+    } else if access.op == "store" && index::is_given_by_atomics(access) {
         format!(
             "an atomic operation gives each thread its place in {name}: let the threads of a warp or block take their places together (one \
              atomicAdd for each list), so that neighbouring threads have neighbouring places; where there are several lists, order what the block \
@@ -330,6 +259,21 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
             "each thread goes along a row of {name} that loaded data chooses: let the lanes of a warp go along one row together, neighbouring lanes at \
              neighbouring elements (a row per warp or part of one), so that they {verb} whole sectors whatever the order of the rows"
         )
+    } else if indirect && has_own_rows(&terms) && goes_along(access, &terms) {
+        let (along, written) = match access.op {
+            "store" => (
+                "fill",
+                "put what a block writes into shared memory first and write it out together, neighbouring threads at neighbouring places",
+            ),
+            _ => (
+                "go along",
+                "bring what a block needs into shared memory first, neighbouring threads at neighbouring words",
+            ),
+        };
+        format!(
+            "each thread goes along a part of {name} of its own, element by element from where loaded data lets it begin: let the lanes of a warp {along} one part \
+             together, or {written}"
+        )
     } else if indirect && has_own_rows(&terms) && stores_there {
         format!(
             "each thread has a row of {name} of its own, and loaded data chooses the element: store {name} transposed (`[element][thread]`), so that \
@@ -351,6 +295,17 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
             "where each thread goes over a list of {name} from a loaded begin to a loaded end, as over a row of a sparse matrix, let the lanes \
              of a warp or a part of it share one list, so that they {verb} neighbouring elements; else sort or group the indices, or keep the part that is hot in \
              shared memory"
+        )
+    } else if indirect && access.op == "load" && is_end_of_way(access, &terms) {
+        format!(
+            "each thread takes the element here at which its way along a list of {name} has ended: what cures the way (lanes that share a list, an order of the lists \
+             like that of the threads) brings these elements together as well"
+        )
+    } else if is_sampled(access, &terms) {
+        format!(
+            "coordinates that are computed in floating point lead each lane to its element: where {name} is an image that neighbouring threads sample near each other, \
+             fetch it through a texture, whose array keeps neighbours of both directions together, or bring the part that a block needs into shared memory; where \
+             each thread has a place of its own, as a particle, order the threads' data by place"
         )
     } else if indirect && access.op == "store" && !is_system(&access.kernel.file) {
         format!(

@@ -1,0 +1,115 @@
+//! The sum that an access's address is.
+
+use warpline_format::expression::{
+    AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, LoopId, Reason, parts,
+};
+
+use super::access::Access;
+
+/// Terms of an address that are looked at, at most.
+const MOST_TERMS: usize = 64;
+
+/// A term of a sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Term {
+    /// What it is multiplied by, as far as that is a number.
+    pub scale: i64,
+    /// It is a product with a value that is known when the program runs.
+    pub times_unknown: bool,
+    pub of_thread: bool,
+    pub loaded: bool,
+    /// The line that loads it, where that is known.
+    pub loaded_at: Option<u32>,
+    /// The counter of a loop around the access is a part of it.
+    pub counts: bool,
+    /// The counter of a loop that is over is a part of it.
+    pub counted: bool,
+    /// It was computed in floating point.
+    pub of_floats: bool,
+}
+
+/// The terms of an access's address; none where they are not known.
+pub(super) fn terms_of(access: &Access<'_>) -> Vec<Term> {
+    let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
+    let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
+    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site))
+}
+
+/// The terms that an address is the sum of.
+fn terms(expressions: &[Expression], address: &AddressExpression) -> Vec<Term> {
+    let mut found = Vec::new();
+    let mut open = vec![(address.address, 1i64)];
+    while let Some((id, scale)) = open.pop() {
+        let Some(one) = expressions.get(id as usize).filter(|_| found.len() < MOST_TERMS) else { continue };
+        let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
+            ExpressionKind::Constant(value) => Some(value),
+            _ => None,
+        };
+        match one.kind {
+            ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => {
+                open.extend([(left, scale), (right, scale)]);
+            }
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale)),
+            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(right) => {
+                open.push((left, scale.saturating_mul(by)));
+            }
+            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(left) => {
+                open.push((right, scale.saturating_mul(by)));
+            }
+            ExpressionKind::Binary(Binary::ShiftLeft, of, by) if let Some(by @ 0..62) = constant(by) => {
+                open.push((of, scale.saturating_mul(1 << by)));
+            }
+            kind => {
+                let times_unknown = matches!(kind, ExpressionKind::Binary(Binary::Product, ..));
+                let loaded_at = match kind {
+                    ExpressionKind::Unknown(Reason::Loaded, line) if line != 0 => Some(line),
+                    _ => None,
+                };
+                let scale = scale.saturating_abs();
+                found.push(Term { scale, times_unknown, loaded_at, ..made_of(expressions, id, &address.loops) });
+            }
+        }
+    }
+    found
+}
+
+/// What a value is made of. The counter of a loop that is over, as of the iterations that unrolling puts before the loop, moves nothing any more.
+fn made_of(expressions: &[Expression], root: ExpressionId, loops: &[LoopId]) -> Term {
+    let mut term = Term { of_thread: is_of_each_thread(expressions, root), ..Term::default() };
+    for (_, kind) in parts(expressions, [root]) {
+        match kind {
+            ExpressionKind::Unknown(Reason::Loaded, _) => term.loaded = true,
+            ExpressionKind::Unknown(Reason::Float, _) => term.of_floats = true,
+            ExpressionKind::Counter(id) if loops.contains(&id) => term.counts = true,
+            ExpressionKind::Counter(_) => term.counted = true,
+            _ => {}
+        }
+    }
+    term
+}
+
+/// Whether a value is made of the thread's number so that each thread has one of its own: not by a quotient or a remainder, nor by a choice
+/// that only depends on it.
+fn is_of_each_thread(expressions: &[Expression], root: ExpressionId) -> bool {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut open = vec![root];
+    while let Some(id) = open.pop() {
+        let Some(one) = expressions.get(id as usize).filter(|_| seen.insert(id)) else { continue };
+        match one.kind {
+            ExpressionKind::Thread(_) => return true,
+            ExpressionKind::Binary(
+                Binary::SignedQuotient
+                | Binary::UnsignedQuotient
+                | Binary::SignedRemainder
+                | Binary::UnsignedRemainder
+                | Binary::SignedShiftRight
+                | Binary::UnsignedShiftRight,
+                ..,
+            )
+            | ExpressionKind::Compare(..) => {}
+            ExpressionKind::Choice(_, one, other) => open.extend([one, other]),
+            kind => open.extend(kind.operands()),
+        }
+    }
+    false
+}
