@@ -6,7 +6,9 @@ use super::super::context::{Context, block_of, lane_axis, thread_index, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::index;
+use super::super::texture;
 use super::super::words;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
 use crate::profile::model::ThreadStep;
 
@@ -104,7 +106,7 @@ fn in_triton(access: &Access<'_>, target: &str, verb: &str, elements: u64) -> St
 
 fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let stride = access.pattern.stride_bytes.filter(|_| is_strided(access));
-    if super::struct_fields::explains(access) || is_blocked_by_library(access) {
+    if super::struct_fields::explains(access) || is_blocked_by_library(access) || texture::is_scaled(access) {
         return None;
     }
     let sums = &access.sums;
@@ -170,6 +172,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let cure = match neighbour {
         // There are no threads in the source.
         _ if access.kernel.is_triton() => in_triton(access, &target, verb, elements),
+        _ if access.by_texture => texture::cure_of_stride(target.split(" (").next().unwrap_or(&target)),
         None if let Some(algorithm) = of_block_wide(access) => format!(
             "each thread takes {elements} neighbouring items here: let CUB exchange them through shared memory, by {algorithm} instead of the direct \
              algorithm, or take them striped where their order does not matter"
@@ -204,8 +207,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                  they are the members of a structure or the channels of a pixel, and their order is free, keep an array (a plane) for each of them"
             )
         }
-        None if let Some(other) =
-            still(access, context, axis).filter(|&other| !harmed_by_exchange(context, access, axis, other)) =>
+        None if let Some(other) = still(access, context, axis).filter(|&other| {
+            !harmed_by_exchange(context, access, axis, other) && !brought_apart(context, access, axis, other)
+        }) =>
         {
             format!(
                 "exchange {index} and {}, which does not move the address: the lanes of a warp would {verb} the same element, and those of other \
@@ -470,6 +474,18 @@ fn harmed_by_exchange(context: &Context<'_>, access: &Access<'_>, axis: usize, o
         let steps = one.operand.map(|operand| &operand.thread_steps);
         let contiguous = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(one.bytes));
         steps.is_some_and(|steps| contiguous(&steps[axis]) && !contiguous(&steps[other]) && steps[other] != ThreadStep::None)
+    })
+}
+
+/// Whether another load of the kernel has what neighbouring threads take side by side, and the other index would bring it far apart.
+fn brought_apart(context: &Context<'_>, access: &Access<'_>, axis: usize, other: usize) -> bool {
+    let is_near = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() <= SECTOR_BYTES);
+    context.accesses_of(access.kernel.id, "global").any(|one| {
+        let steps = one.operand.map(|operand| &operand.thread_steps);
+        one.op == "load"
+            && steps.is_some_and(|steps| {
+                is_near(&steps[axis]) && !is_near(&steps[other]) && steps[other] != ThreadStep::None
+            })
     })
 }
 
