@@ -4,9 +4,10 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, blocks};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Allocation, Kernel, Severity};
+use crate::profile::model::{Allocation, ByKernel, Kernel, Severity};
 
 /// Bytes from L2 for each byte that is touched, at least.
 const TIMES: f64 = 8.0;
@@ -31,7 +32,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         return None;
     }
     // The kernel that asks L2 for most.
-    let l2 = |row: &&crate::profile::model::ByKernel| row.metrics.l2.as_ref().map_or(0, |level| level.load_lookups);
+    let l2 = |row: &&ByKernel| row.metrics.l2.as_ref().map_or(0, |level| level.load_lookups);
     let row = allocation.by_kernel.iter().max_by_key(l2)?;
     let kernel = context.profile.kernels.iter().find(|kernel| kernel.id == row.kernel)?;
     let launches = kernel.launch_count().max(1);
@@ -57,12 +58,26 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     if worst.sums.excess_share() >= 0.25 {
         return None;
     }
+    // What a line adds up in shared memory is no copy of the data.
+    let is_sum = |store: &Access<'_>| {
+        context.accesses_of(kernel.id, "shared").any(|other| {
+            other.op == "load"
+                && (other.file, other.line) == (store.file, store.line)
+                && other.variable() == store.variable()
+        })
+    };
     let staged = context.accesses_of(kernel.id, "shared").any(|access| {
-        access.op == "store" && access.file == worst.file && access.line.abs_diff(worst.line) <= NEAR_LINES
+        access.op == "store"
+            && access.file == worst.file
+            && access.line.abs_diff(worst.line) <= NEAR_LINES
+            && !is_sum(access)
     });
     let name = worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`"));
-    // More often than there are blocks: each of them loads it several times.
-    let whose = if times > blocks(kernel) as f64 / launches as f64 {
+    // Who goes from element to element by what each has in it waits for one after the other: nothing of it serves others.
+    if worst.sums.lanes == worst.sums.requests && index::is_followed(worst) {
+        return None;
+    }
+    let whose = if is_by_block(row, times, blocks(kernel) as f64 / launches as f64) {
         "a block loads the same data again after L1 has given it up"
     } else {
         "blocks load the same data after one another"
@@ -105,6 +120,14 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .gain(context.gain(kernel, &saving, "each byte comes from L2 once a launch"))
         .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
     Some(if staged || worst.past_l1 || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
+}
+
+/// Whether the same block loads data again, rather than the blocks after one another: more often than there are blocks, or mostly at distances that
+/// L1 does not hold.
+fn is_by_block(row: &ByKernel, times: f64, blocks: f64) -> bool {
+    let sectors = row.metrics.reuse.as_ref().map(|reuse| &reuse.sector);
+    let again = sectors.and_then(|sectors| Some((sectors.beyond?.l1, sectors.infinite)));
+    times > blocks || again.is_some_and(|(again, first)| again > first)
 }
 
 /// Loads that hit L1 and keep it busy: each value is fetched for every use, though a thread or block uses it many times.
