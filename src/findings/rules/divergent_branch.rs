@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::access::share;
-use super::super::context::{Context, blocks, has_word};
+use super::super::context::{Context, blocks, has_word, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
@@ -35,6 +35,8 @@ const WARP: u64 = 32;
 const A_FEW_THREADS: u64 = WARP / 4;
 /// Lines from a shuffle to the condition on what it brings, at most.
 const LINES_OF_STEP: u32 = 3;
+/// Lines from a branch to a loop that may be one of its sides, at most.
+const LINES_OF_SIDE: u32 = 8;
 /// So many lanes of a warp do a part for all of it, as `threadIdx.x == 0` in rows of eight threads.
 const FEW_LANES: u64 = 4;
 /// Sides that are reported: a switch may have many.
@@ -154,6 +156,27 @@ fn is_step_of_scan(context: &Context<'_>, branch: &Branch) -> bool {
     number_of_thread(branch).is_some() && before.any(|(_, text)| text.contains("shfl_up"))
 }
 
+/// Whether a loop ends there as soon as other threads have written something: lanes were seen to wait, or its condition is loaded past L1.
+fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
+    let place = |one: &Branch| (one.kernel, one.line, one.column);
+    let copies =
+        || context.profile.branches.iter().filter(|one| place(one) == place(branch) && one.file == branch.file);
+    let mut there = context
+        .accesses_of(branch.kernel, "global")
+        .filter(|access| (access.file, access.line) == (&branch.file[..], branch.line));
+    copies().any(|one| one.ends_loop)
+        && (copies().any(|one| one.order_assumed) || there.any(|access| access.op == "load" && access.past_l1))
+}
+
+/// Whether a loop begins a few lines behind the branch, so that it may be a part of one side.
+fn has_loop_behind(context: &Context<'_>, branch: &Branch) -> bool {
+    let behind = branch.line + 1..=branch.line + LINES_OF_SIDE;
+    let mut others = context.profile.branches.iter();
+    others.any(|other| {
+        other.kernel == branch.kernel && other.ends_loop && other.file == branch.file && behind.contains(&other.line)
+    })
+}
+
 /// How the number of a thread decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
@@ -239,7 +262,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     // No warp takes that part with half of its lanes or more: no bound runs through work that others share.
     let never_half_a_warp = !little && longest.is_some_and(|(_, &lanes)| lanes < WARP / 2 * branch.divergent.max(1));
     // A last iteration is a small part of a loop; where lanes are idle for most of it, they run it differently often.
-    let cure = if is_loop && number.is_some() && of_kernel < MOST_OF_LAST {
+    let cure = if waits_for_others(context, branch) {
+        "the loop waits here for what other threads write: what is waited for decides how long, and no order of the data does; let one lane of a warp wait for all of them where they wait for the \
+         same, or let a launch of its own begin where everything it needs is there"
+    } else if is_loop && number.is_some() && of_kernel < MOST_OF_LAST {
         "only some iterations leave lanes idle, as the last one, or those over a row or tile, of elements that are no multiple of 32 or of the block's threads: let what the threads \
          share in an iteration be such a multiple (a block of another size, padded data), or give idle threads a part of another's work"
     } else if is_loop || leaves_loop(branch) || goes_on_either_way(context, branch) {
@@ -249,6 +275,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     } else if is_election(branch) {
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
+    } else if number == Some(Number::Interleaved) && !both && !alone && few && always {
+        "one lane of each group does this part, and the others wait: where it ends what the group has done together (with shuffles, a vote), as few instructions as can be belong there; \
+         where it is work of its own, number those that work from 0 on, so that whole warps work and whole warps are done"
     } else if number == Some(Number::Interleaved) && !both && !alone {
         "the thread's number decides here so that working and idle threads alternate: number those that work from 0 on, as `threadIdx.x < n` \
          instead of every second one, so that whole warps work and whole warps are done"
@@ -264,6 +293,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
          has, vanishes where sizes are such multiples (padded data, several small pieces for one block); where it moves from step to step, as in a \
          triangle or a loop that halves its threads, deal the elements out so that the threads of a warp have as many steps, and let one warp finish \
          the last ones with shuffles"
+    } else if seldom && branch.executions > warps(kernel) {
+        "few warps have lanes on both sides in an iteration of the loop around this: where lanes leave the loop here, give the threads of a warp loops of about the same length (sorted or grouped by \
+         the number of iterations); where a few lanes do a long part, collect their elements in a list and give these to whole warps afterwards, or group the data by what decides"
     } else if seldom {
         "few warps have lanes on both sides: where a few lanes do a long part, collect their elements in a list (an atomic counter for a place in \
          it, once per warp) and give these to whole warps afterwards; group the data by what decides where that is cheaper"
@@ -277,6 +309,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         "the thread's number decides here, compared with a bound, and warps at the bound run both sides: where it is the border of the data, let blocks or a \
          kernel of its own do the border, or lay rows out so that the bound falls between warps; a side of a few instructions can be written without a \
          branch (all lanes do it, and choose the result)"
+    } else if number.is_none() && !is_loop && runs_at_most(branch, SHORT) && has_loop_behind(context, branch) {
+        "no side is long enough for grouping or collecting elements to pay: where one of them is a loop, see whether its length can be the same in all lanes, or the lanes share it; a side without \
+         one can be done by all lanes, which choose the result, where that has no side effects; otherwise leave it"
     } else if number.is_none() && !is_loop && runs_at_most(branch, SHORT) {
         "no side is long enough for grouping or collecting elements to pay: let all lanes do what the sides do and choose the result (`?:`, `&` and `|` in the place of \
          `&&` and `||`, a factor of 0), where that has no side effects; otherwise leave it"
