@@ -125,8 +125,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         (_, Some((length, elements, passes))) if rows == Some(length) && stride.map(i64::unsigned_abs) != rows => {
             let row = length / u64::from(example.bytes.max(1));
             format!(
-                "rows of the block meet in the same banks: pad the rows of {name} by {} ({} instead of {row}): counted again with that, the \
-                 request takes {passes} instead of {} passes; or give the block a width of 32 threads, so that a warp is one row",
+                "rows of the block meet in the same banks: pad the rows of {name} by {} ({} instead of {row}; where several of them lie between two rows of the \
+                 block, that is for all of these): counted again with that, the request takes {passes} instead of {} passes; or give the block a width of 32 threads, so that a warp is one row",
                 words::several(elements, "element", "elements"),
                 row + elements,
                 example.passes,
@@ -153,27 +153,20 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             example.passes,
         ),
         // Two or four elements are what a thread takes, rather than a row.
-        (Some(stride), Some((_, elements, passes)))
-            if stride.unsigned_abs() <= MOST_PAIR * u64::from(example.bytes) =>
+        (Some(stride), Some((_, elements, passes))) if is_of_thread(stride, example) => {
+            let (padded, passes) = padded_turns(example, banks).unwrap_or_else(|| {
+                let each = stride.unsigned_abs() / u64::from(example.bytes.max(1));
+                let padding = words::several(elements, "element", "elements");
+                (format!("pad the {each} elements of a thread by {padding}"), passes)
+            });
+            of_items(&name, stride, example, &padded, passes)
+        }
+        (Some(stride), None)
+            if is_of_thread(stride, example)
+                && !(structure || in_steps)
+                && let Some((padded, passes)) = padded_turns(example, banks) =>
         {
-            let each = stride.unsigned_abs() / u64::from(example.bytes.max(1));
-            let turn = u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1));
-            let (padded, passes) = match behind_each_turn(example, banks) {
-                Some(passes) => (
-                    format!("leave an element of padding behind every {turn} (index i becomes i + i / {turn})"),
-                    passes,
-                ),
-                None => {
-                    let padding = words::several(elements, "element", "elements");
-                    (format!("pad the {each} elements of a thread by {padding}"), passes)
-                }
-            };
-            format!(
-                "neighbouring lanes take one of every {each} elements of {name} here: let a thread take elements that lie far apart, as i and i + blockDim.x in \
-                 the place of {each} * i and {each} * i + 1, so that neighbouring lanes have neighbouring words, or {padded}: counted again with \
-                 that, the request takes {passes} instead of {} passes",
-                example.passes,
-            )
+            of_items(&name, stride, example, &padded, passes)
         }
         (Some(stride), Some((_, elements, passes))) => {
             let row = stride.unsigned_abs() / u64::from(example.bytes.max(1));
@@ -271,6 +264,29 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     Some(if by_chance || of_library { draft.severity(Severity::Note) } else { draft })
 }
 
+/// Whether lanes are so near each other that what lies between them is a thread's own.
+fn is_of_thread(stride: i64, example: &BankConflict) -> bool {
+    (2..=MOST_PAIR).contains(&(stride.unsigned_abs() / u64::from(example.bytes.max(1))))
+}
+
+/// Padding behind all banks' words, in words, and the passes of the example with it.
+fn padded_turns(example: &BankConflict, banks: Banks) -> Option<(String, u32)> {
+    let turn = u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1));
+    let passes = behind_each_turn(example, banks)?;
+    Some((format!("leave an element of padding behind every {turn} (index i becomes i + i / {turn})"), passes))
+}
+
+/// The cure where each thread has a few neighbouring elements.
+fn of_items(name: &str, stride: i64, example: &BankConflict, padded: &str, passes: u32) -> String {
+    let each = stride.unsigned_abs() / u64::from(example.bytes.max(1));
+    format!(
+        "neighbouring lanes take one of every {each} elements of {name} here: let a thread take elements that lie far apart, as i and i + blockDim.x in \
+         the place of {each} * i and {each} * i + 1, so that neighbouring lanes have neighbouring words, or {padded}: counted again with \
+         that, the request takes {passes} instead of {} passes",
+        example.passes,
+    )
+}
+
 /// Whether a library's function, which the compiler took into the user's kernel, makes the access.
 fn is_of_library(access: &Access<'_>) -> bool {
     !is_system(&access.kernel.file) && ["cub::", "thrust::"].iter().any(|name| access.innermost.contains(name))
@@ -280,7 +296,10 @@ fn is_of_library(access: &Access<'_>) -> bool {
 fn of_structures(access: &Access<'_>, stride: Option<i64>, example: &BankConflict) -> bool {
     let Some(operand) = access.operand else { return false };
     let size = u64::from(operand.structure_bytes);
+    // An array within a structure: without the structure's size, lanes are taken to stay in it.
+    let is_array = size == 0 && operand.member.as_deref().is_some_and(|member| member.ends_with("[]"));
     operand.member.is_some()
+        && !is_array
         && (stride.is_none_or(|stride| size <= stride.unsigned_abs()) || are_neighbours(example, size))
 }
 

@@ -75,7 +75,10 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let at_once = once.filter_map(|access| access.bytes_together).max().unwrap_or(0).max(taken_whole);
     let arrays = arrays && at_once < size;
     let used = members.values().copied().fold(0, u64::saturating_add).max(at_once).min(size);
-    let names: Vec<String> = members.keys().map(|name| name.trim_start_matches('.').to_owned()).collect();
+    let names = members.keys().map(|name| name.trim_start_matches('.').to_owned());
+    // Those with two underscores are a library's own.
+    let names: Vec<String> = names.filter(|name| !name.starts_with("__")).collect();
+    let named = if names.is_empty() { String::new() } else { format!(" ({})", words::list(&names)) };
     let structure = operand.structure.as_deref().filter(|name| !name.is_empty());
     let structure = structure.map_or_else(|| "a structure".to_owned(), |name| format!("`{name}`"));
     let sums = &worst.sums;
@@ -88,19 +91,12 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         format!("the kernel uses {} of it, so that a request", words::list(&names))
     } else if all_used {
         format!(
-            "the kernel uses all of its {} ({}{}), but one member at a time{}: a request",
+            "the kernel uses all of its {}{named}, but one member at a time{}: a request",
             words::bytes(size),
-            words::list(&names),
-            if taken_whole > 0 { " and, elsewhere, all of it" } else { "" },
-            if taken_whole > 0 { " here" } else { "" },
+            if taken_whole > 0 { " here, and all of it elsewhere" } else { "" },
         )
     } else {
-        format!(
-            "the kernel uses {} of its {} ({}), so that a request",
-            words::bytes(used),
-            words::bytes(size),
-            words::list(&names)
-        )
+        format!("the kernel uses {} of its {}{named}, so that a request", words::bytes(used), words::bytes(size),)
     };
     let reason = format!(
         "neighbouring threads take members of {structure} in {target}, which are {} apart; {uses} touches {} sectors of 32 bytes where {} would hold its data",
