@@ -1,5 +1,7 @@
 //! Conflicts between warps that nothing orders, as far as they were looked for (`src/races`).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::access::Access;
 use super::super::context::{Context, block_of, thread_index};
 use super::super::draft::Draft;
@@ -14,7 +16,36 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         conflict.severity == "warning"
             && !(is_in_block(conflict) && all.iter().any(|other| is_between_blocks(other, conflict)))
     };
-    all.iter().filter(is_told).map(|conflict| draft(context, conflict)).collect()
+    // One pair of lines is one thing to change, in however many blocks' memory it happens.
+    let mut pairs: BTreeMap<_, Vec<&Conflict>> = BTreeMap::new();
+    for conflict in all.iter().filter(is_told) {
+        pairs.entry(lines_of(conflict)).or_default().push(conflict);
+    }
+    pairs.into_values().filter_map(|conflicts| draft_of_pair(context, &conflicts)).collect()
+}
+
+/// A conflict's kernel, scope, space, shared variable, and the lines of both sides.
+type Lines<'a> = (u32, &'a str, &'a str, Option<&'a str>, Vec<(&'a str, &'a str, u32)>);
+
+fn lines_of(conflict: &Conflict) -> Lines<'_> {
+    let sides = conflict.accesses.iter().map(|party| (&party.op[..], &party.frame.file[..], party.frame.line));
+    (conflict.kernel, &conflict.scope, &conflict.space, conflict.variable.as_deref(), sides.collect())
+}
+
+/// The finding of what happens most often, with the memory that the others are about.
+fn draft_of_pair(context: &Context<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
+    let worst = conflicts.iter().max_by_key(|conflict| (conflict.count, std::cmp::Reverse(conflict.allocation)))?;
+    let memory: BTreeSet<Option<u64>> = conflicts.iter().map(|conflict| conflict.allocation).collect();
+    let times = conflicts.iter().map(|conflict| conflict.count).fold(0, u64::saturating_add);
+    let others = match memory.len() {
+        0 | 1 => String::new(),
+        several => {
+            format!("; the same in {}", words::several(several as u64 - 1, "other allocation", "other allocations"))
+        }
+    };
+    let draft = draft(context, worst);
+    let draft = if is_early(context, worst) { draft.severity(Severity::Note) } else { draft };
+    Some(Draft { reason: draft.reason.clone() + &others, ..draft }.evidence("times", times as f64))
 }
 
 fn is_in_block(conflict: &Conflict) -> bool {
@@ -72,6 +103,13 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
             ),
         ),
         None if kernel.is_some_and(Kernel::is_triton) => in_triton(reason, conflict, in_block),
+        // A load before its condition, whose value may be thrown away.
+        None if in_block && is_early(context, conflict) => (
+            reason + "; the load may be one that the compiler makes before it is known whether the value is needed",
+            "where only one thread comes to this line between two barriers, nothing: what the others have loaded early is thrown away; else make the update atomic (atomicAdd and \
+             its kin)"
+                .to_owned(),
+        ),
         // A barrier orders one line of code against another, and not the threads that all come to the same one.
         None if in_block && is_update(conflict) => (
             reason,
@@ -165,6 +203,12 @@ fn of_two_stores(conflict: &Conflict) -> bool {
 /// Whether one side reads on another line than the other one writes.
 fn is_read(conflict: &Conflict) -> bool {
     !is_update(conflict) && conflict.accesses.iter().any(|party| party.op == "load")
+}
+
+/// Whether both sides are of one statement, and the compiler has moved its load.
+fn is_early(context: &Context<'_>, conflict: &Conflict) -> bool {
+    let moved = |party: &ConflictParty| party.op == "load" && is_near(context, conflict, party);
+    is_update(conflict) && conflict.accesses.iter().any(moved)
 }
 
 /// Whether both sides are the load and the store of one statement.
