@@ -18,6 +18,8 @@ const LEAST_EXCESS: f64 = 0.1;
 /// Least share of the kernel's sectors.
 const LEAST_OF_KERNEL: f64 = 0.05;
 
+const PAD_ROWS: &str = "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does";
+
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     type Key = (u32, Option<u64>);
     let mut groups: BTreeMap<Key, Vec<&Access<'_>>> = BTreeMap::new();
@@ -28,12 +30,56 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     {
         groups.entry((access.kernel.id, access.allocation)).or_default().push(access);
     }
-    groups.into_values().filter_map(|accesses| draft(context, &accesses)).collect()
+    // Arrays that one line goes through are one thing to change.
+    let mut lines: BTreeMap<(u32, String, u32, String), Vec<Found<'_>>> = BTreeMap::new();
+    for found in groups.into_values().filter_map(|accesses| found(context, &accesses)) {
+        let draft = &found.draft;
+        let place = (found.worst.kernel.id, draft.file.clone(), draft.line, draft.cure.clone());
+        lines.entry(place).or_default().push(found);
+    }
+    lines.into_values().filter_map(|found| of_line(context, found)).collect()
+}
+
+/// What is found of one allocation.
+struct Found<'a> {
+    /// Without what it is rated by.
+    draft: Draft,
+    worst: &'a Access<'a>,
+    hits: Vec<&'a Access<'a>>,
+}
+
+/// The finding of a line and a cure: of the array that loses most, with the others' names.
+fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
+    found.sort_by_key(|one| (std::cmp::Reverse(one.worst.sums.excess()), one.worst.column, one.worst.allocation));
+    let hits: Vec<&Access<'_>> = found.iter().flat_map(|one| one.hits.iter().copied()).collect();
+    let each: Vec<Vec<&Access<'_>>> = found.iter().map(|one| one.hits.clone()).collect();
+    let names: Vec<String> = found.iter().skip(1).map(|one| context.target(one.worst)).collect();
+    let Found { mut draft, worst, .. } = found.into_iter().next()?;
+    if !names.is_empty() {
+        draft.reason.push_str(&format!("; so do those to {}", names.join(" and ")));
+    }
+    let wasted_by = |hits: &[&Access<'_>]| {
+        let of_kernel = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
+        context.waste(worst.kernel, &Saving::of_coalescing(hits, context), of_kernel)
+    };
+    let is_worth = each.iter().any(|hits| wasted_by(hits) >= WORTH_A_CHANGE);
+    let of_kernel: f64 = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
+    let saving = Saving::of_coalescing(&hits, context);
+    let waste = context.waste(worst.kernel, &saving, of_kernel);
+    let gain = context.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill");
+    // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
+    let score = waste.max(of_kernel * context.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
+    let is_gained = gain.is_some() || context.estimate(worst.kernel).is_none();
+    let draft = draft.gain(gain).score(score);
+    // Longer rows are more bytes: where nothing is gained for these, nobody has to.
+    let draft = if is_gained || is_worth || draft.cure != PAD_ROWS { draft } else { draft.severity(Severity::Note) };
+    // Where a library is to begin, as one behind a zero, the user knows.
+    (draft.severity > Severity::Note || !is_system(&worst.kernel.file)).then_some(draft)
 }
 
 /// A stencil reads its neighbours beside the element itself, and only one of the three can be aligned. So all accesses of the
 /// kernel to the allocation have to be misaligned, or the allocation's rows begin anywhere.
-fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
+fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>> {
     let plain = |access: &Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= 0.5;
     let misaligned = |access: &Access<'_>| share(access.pattern.misaligned, access.pattern.contiguous) >= 0.5;
     if !accesses.iter().all(|access| !plain(access) || (misaligned(access) && !access.has_aligned)) {
@@ -47,7 +93,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     // Where an index out of memory says where lanes begin, as a row of a sparse matrix, no layout aligns them.
     let loaded = |access: &Access<'_>| access.operand.is_some_and(|operand| operand.loaded_index);
     let hit = |access: &&&Access<'_>| plain(access) && !loaded(access) && access.sums.excess_share() >= LEAST_EXCESS;
-    let hits: Vec<&Access<'_>> = accesses.iter().filter(hit).copied().collect();
+    let hits: Vec<&'a Access<'a>> = accesses.iter().filter(hit).copied().collect();
     let worst =
         *hits.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
     let of_kernel: f64 = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
@@ -119,7 +165,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         ),
         (None, None) => (
             "where rows happen to begin".to_owned(),
-            "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does".to_owned(),
+            PAD_ROWS.to_owned(),
         ),
     };
     let reason = format!(
@@ -127,10 +173,6 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
-    let saving = Saving::of_coalescing(&hits, context);
-    let waste = context.waste(worst.kernel, &saving, of_kernel);
-    // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
-    let score = waste.max(of_kernel * context.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
     let draft = Draft::new(reason, cure)
         .at_access(worst)
         .evidence("offset_bytes", worst.pattern.offset_bytes.map_or(f64::NAN, |offset| offset as f64))
@@ -138,11 +180,8 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         .evidence("misaligned_requests", worst.pattern.misaligned as f64)
         .evidence("requests", sums.requests as f64)
         .evidence("sectors", sums.sectors as f64)
-        .evidence("ideal_sectors", sums.ideal_sectors as f64)
-        .gain(context.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill"))
-        .score(score);
-    // Where a library is to begin, as one behind a zero, the user knows.
-    (draft.severity > Severity::Note || !is_system(&worst.kernel.file)).then_some(draft)
+        .evidence("ideal_sectors", sums.ideal_sectors as f64);
+    Some(Found { draft, worst, hits })
 }
 
 /// The shape of the kernel's blocks, if what a row of a block's threads accesses does not fill whole sectors.
