@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::access::Access;
 use super::super::context::{Context, warps, warps_of_block};
 use super::super::draft::Draft;
 use super::super::gain::{SECONDS_PER_LAUNCH, gain_of};
@@ -62,6 +63,11 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
              where one needs what another wrote, at least launch those that do not at the same time, in streams",
             words::several(kernel.launch_count(), "launch", "launches"),
         ),
+        None if is_last_step(context, kernel, grid) => {
+            "where this launch ends what a kernel before it began, as the sum of what its blocks have left, let the last block of that kernel do it (a counter that each block raises \
+             when it has finished), or leave it; where the number of blocks follows from the size of the data, larger data fills the GPU by itself"
+                .to_owned()
+        }
         None => {
             let smaller = if warps_of_block(kernel) > 1 && !is_together(kernel) { "smaller blocks, " } else { "" };
             format!(
@@ -114,6 +120,28 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .score(idle * of_time * 0.9);
     let worth = together.is_some() && draft.gain.is_some() || steps_by_grid && long;
     Some(if worth { draft } else { draft.severity(Severity::Note) })
+}
+
+/// Whether all launches have one block, whose threads work together on what another kernel has written: its final step.
+fn is_last_step(context: &Context<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
+    let read: BTreeSet<u64> = context
+        .accesses_of(kernel.id, "global")
+        .filter(|access| access.op == "load")
+        .filter_map(|access| access.allocation)
+        .collect();
+    // What it changes in place, as the first tile of a matrix, others go on with.
+    let stores = |access: &Access<'_>| access.op != "load";
+    let own: BTreeSet<u64> = context
+        .accesses_of(kernel.id, "global")
+        .filter(|access| stores(access))
+        .filter_map(|access| access.allocation)
+        .collect();
+    let is_written = |other: &Access<'_>| {
+        other.kernel.id != kernel.id
+            && stores(other)
+            && other.allocation.is_some_and(|id| read.contains(&id) && !own.contains(&id))
+    };
+    largest == [1; 3] && is_together(kernel) && context.accesses.iter().any(is_written)
 }
 
 /// Whether the threads of a block work with one another, so that they cannot be spread over several blocks just so.
