@@ -75,13 +75,13 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
     let does = if both.len() > 1 { "loads an element of {} and stores it again" } else { "stores an element of {}" };
     let reason = format!(
         "each iteration of the loop {} at the same address, about {turns:.0} times a warp: {} of the kernel's requests; the compiler may not \
-         keep it in a register, as another pointer could lead to it",
+         keep it in a register, as another pointer, or another index of the same array, could lead to it",
         does.replace("{}", &context.target(store)),
         words::percent(of_kernel),
     );
     let keep = if both.len() > 1 { "add up in" } else { "keep the value in" };
     let cure = format!(
-        "{keep} a local variable and store it to {name} once after the loop, or declare the pointers __restrict__ so that the compiler may \
+        "{keep} a local variable and store it to {name} once after the loop; where only another pointer could lead to it, declaring the pointers __restrict__ lets the compiler \
          do so"
     );
     let once = 1.0 / turns;

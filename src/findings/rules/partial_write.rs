@@ -10,13 +10,17 @@ use crate::profile::model::Severity;
 const MOST_FILLED: f64 = 0.5;
 /// Least share of the kernel's sectors that these stores touch.
 const LEAST_OF_KERNEL: f64 = 0.2;
+/// Smaller memory, as of a few values, fills no sectors.
+const LEAST_BYTES: u64 = 128;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let partly = |access: &&Access<'_>| {
         let filled = share(access.sums.bytes, access.sums.sectors * 32);
         // Strides, structures, gathers and block shapes have findings of their own.
         let plain = share(access.pattern.contiguous, access.pattern.requests.max(1)) >= 0.5;
-        access.space == "global" && access.op == "store" && plain && filled < MOST_FILLED
+        let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+        let is_tiny = allocation.is_some_and(|allocation| allocation.bytes < LEAST_BYTES);
+        access.space == "global" && access.op == "store" && plain && !is_tiny && filled < MOST_FILLED
     };
     let each = context.accesses.iter().filter(partly).filter_map(|access| {
         let all: u64 = context.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).fold(0, u64::saturating_add);

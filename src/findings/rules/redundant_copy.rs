@@ -51,7 +51,9 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         words::count(copies.unchanged),
         words::bytes(bytes),
     );
-    let cure = if !to_device {
+    let cure = if !to_device && is_written(context, copies) {
+        "copy it back once after the loop, or only where a kernel has written it; where each launch may bring another result, and only this data gives the same, leave it".to_owned()
+    } else if !to_device {
         "copy it back once after the loop, or only where a kernel has written it".to_owned()
     } else if let Some(origin) = origin(context, copies) {
         format!(

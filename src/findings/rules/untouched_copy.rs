@@ -71,11 +71,15 @@ impl Untouched<'_> {
 fn untouched(allocation: &Allocation) -> Option<Untouched<'_>> {
     let in_copies = allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
     let largest = in_copies.clone().max_by_key(|copy| copy.bytes)?;
-    let copied: u64 = in_copies.map(|copy| copy.bytes).fold(0, u64::saturating_add);
+    let copied: u64 = in_copies.clone().map(|copy| copy.bytes).fold(0, u64::saturating_add);
     // Read by copies, too.
     let read_back =
         allocation.copies.iter().any(|copy| copy.direction == "device_to_host" || copy.direction == "device_to_device");
-    let whole = copied.min(allocation.bytes);
+    // Copies again and again may be of the same part: where kernels touch anything, only what one of them brings was surely there.
+    let each = in_copies.clone().map(|copy| copy.bytes / copy.count.max(1)).max().unwrap_or(0);
+    let mut in_copies = in_copies;
+    let again = in_copies.any(|copy| copy.count > 1) && allocation.touched_bytes > 0;
+    let whole = if again { each } else { copied }.min(allocation.bytes);
     let untouched = whole.saturating_sub(allocation.touched_bytes);
     if read_back || untouched < LEAST_BYTES || share(allocation.touched_bytes, whole) > MOST_TOUCHED {
         return None;

@@ -66,9 +66,10 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             _ => format!("{others}, {} allocations of {} in all,", words::count(count), words::bytes(bytes)),
         };
         let reason = format!(
-            "{}{}{many} is never used{filled}: {} of all device memory that the program allocates",
+            "{}{}{many} {} never used{filled}: {} of all device memory that the program allocates",
             describe(allocation),
             which(context, &rows),
+            if count > 1 { "are" } else { "is" },
             words::percent(share(bytes, all)),
         );
         // What kernels do with it for other data, a run does not show.
