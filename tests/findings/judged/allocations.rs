@@ -98,4 +98,5 @@ fn members_of_elements_of_an_array_are_one_finding() {
     assert_eq!(unused.len(), 1, "{unused:#?}");
     let reason = unused[0]["reason"].as_str().expect("a reason");
     assert!(reason.starts_with("`members[0].spare` (64.0 KiB) and others of its array, 16 allocations"), "{reason}");
+    assert!(reason.contains("are never used"), "{reason}");
 }

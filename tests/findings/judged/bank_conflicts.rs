@@ -1,7 +1,9 @@
 //! Bank conflicts in shared memory.
 
 use super::program::cure;
-use super::programs::{FIFTH, FIRST, FOURTH, NINTH, SECOND, SEVENTH, SIXTH, THIRD, THIRTEENTH, TUNED, TWELFTH};
+use super::programs::{
+    FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTH, SIXTH, THIRD, THIRTEENTH, TUNED, TWELFTH,
+};
 
 #[test]
 fn a_distance_between_lanes_is_not_taken_for_a_row() {
@@ -118,5 +120,16 @@ fn steps_that_double_are_no_pairs_of_a_thread() {
 fn rows_of_sixteen_threads_need_wider_blocks() {
     let found = THIRTEENTH.alone("turn", "bank-conflict", "ROWS OF SIXTEEN");
     assert!(found.iter().all(|finding| cure(finding).contains("give the block a width of 32 threads")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn elements_of_an_array_in_a_structure_are_no_members() {
+    let found = FOURTEENTH.alone("stripe", "bank-conflict", "FOUR ITEMS");
+    let is_fit = |finding: &serde_json::Value| {
+        cure(finding).starts_with("neighbouring lanes take one of every 4 elements")
+            && !cure(finding).contains("member")
+    };
+    assert!(found.iter().all(is_fit), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }

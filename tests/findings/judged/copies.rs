@@ -1,6 +1,7 @@
 //! Copies between host and device.
 
-use super::programs::{ELEVENTH, FIFTH, FIRST, FOURTH, SECOND, THIRD, THIRTEENTH, TWELFTH};
+use super::program::cure;
+use super::programs::{ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, SECOND, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn copies_that_bring_nothing_are_not_to_be_gathered() {
@@ -67,4 +68,17 @@ fn flags_that_kernels_write_have_to_come_back() {
 fn few_of_many_copies_are_nobodys_loss() {
     let found = THIRTEENTH.alone("copies", "redundant-copy", "ROUNDS");
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn parts_that_are_copied_again_are_no_more_than_a_part() {
+    let found = FOURTEENTH.alone("copies", "untouched-copy", "PART COPIED AGAIN");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn results_of_each_launch_may_be_the_same_by_chance() {
+    let found = FOURTEENTH.alone("matches", "redundant-copy", "RESULTS OF EACH");
+    assert!(found.iter().all(|finding| cure(finding).contains("only this data gives the same")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

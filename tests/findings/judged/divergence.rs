@@ -2,7 +2,8 @@
 
 use super::program::cure;
 use super::programs::{
-    EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SECOND, SEVENTH, SEVENTH_SERIES, SIXTH_LOSS, THIRD, THIRTEENTH, TWELFTH,
+    EIGHTH_MORE, ELEVENTH, FIFTH, FOURTEENTH, NINTH, SECOND, SEVENTH, SEVENTH_SERIES, SIXTH_LOSS, THIRD, THIRTEENTH,
+    TWELFTH,
 };
 use serde_json::Value;
 
@@ -147,5 +148,39 @@ fn long_sides_of_a_border_and_of_data_have_cures_of_their_own() {
         cure.starts_with("what each lane has computed or loaded decides") && !cure.contains("threadIdx.x / 32")
     };
     assert!(found.iter().all(is_fit), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn leaders_of_small_groups_are_not_numbered_anew() {
+    let found = FOURTEENTH.alone("eight", "divergent-branch", "LEADER OF EIGHT");
+    assert!(
+        found.iter().all(|finding| cure(finding).starts_with("one lane of each group does this part")),
+        "{found:#?}"
+    );
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn loops_on_a_side_are_not_done_by_all_lanes() {
+    let found = FOURTEENTH.alone("materials", "divergent-branch", "LOOP ON A SIDE");
+    assert!(found.iter().all(|finding| cure(finding).contains("where one of them is a loop")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn branches_in_loops_may_be_their_end() {
+    let found = FOURTEENTH.alone("rare", "divergent-branch", "RARE IN A STEP");
+    assert!(
+        found.iter().all(|finding| cure(finding).contains("in an iteration of the loop around this")),
+        "{found:#?}"
+    );
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn loops_that_wait_for_others_have_no_work_to_sort() {
+    let found = FOURTEENTH.alone("waits", "divergent-branch", "WAITED FOR");
+    assert!(found.iter().all(|finding| cure(finding).starts_with("the loop waits here")), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }

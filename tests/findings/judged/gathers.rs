@@ -1,7 +1,10 @@
 //! Indices that come out of memory.
 
 use super::program::{assumption, cure};
-use super::programs::{EIGHTH, EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SEVENTH, SIXTH_LOSS, THIRTEENTH, TWELFTH};
+use super::programs::{
+    EIGHTH, EIGHTH_MORE, ELEVENTH, FIFTH, FOURTEENTH, FOURTEENTH_LIBRARY, NINTH, SEVENTH, SIXTH_LOSS, THIRTEENTH,
+    TWELFTH,
+};
 
 #[test]
 fn arrays_of_textures_have_an_order_of_their_own() {
@@ -123,4 +126,43 @@ fn who_swaps_a_key_in_does_not_get_its_slot_from_the_operation() {
     let found = THIRTEENTH.alone("numbers", "random-gather", "NUMBERED");
     assert!(found.iter().all(|finding| cure(finding).contains("where it looks for a slot")), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn fetches_through_textures_have_cures_of_their_own() {
+    let found = FOURTEENTH.alone("bounds", "random-gather", "TABLE OF A TEXTURE");
+    assert!(found.iter().all(|finding| cure(finding).starts_with("`memory` is a small table")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let found = FOURTEENTH.alone("lists", "random-gather", "LISTS OF A TEXTURE");
+    assert!(found.iter().all(|finding| cure(finding).starts_with("the lanes fetch through a texture")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn what_follows_a_loaded_begin_is_a_part_and_no_choice() {
+    let found = FOURTEENTH.alone("parts", "random-gather", "OWN PART");
+    let is_fit = |finding: &serde_json::Value| {
+        cure(finding).starts_with("each thread goes along a part of `merged`") && !cure(finding).contains("transposed")
+    };
+    assert!(found.iter().all(is_fit), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn images_that_are_sampled_have_no_indices_to_sort() {
+    let found = FOURTEENTH.alone("sampled", "random-gather", "SAMPLED");
+    assert!(found.iter().all(|finding| cure(finding).contains("fetch it through a texture")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn what_a_way_along_a_list_has_found_has_the_way_s_cure() {
+    let found = FOURTEENTH.alone("found", "random-gather", "FOUND ON ITS WAY");
+    assert!(found.iter().all(|finding| cure(finding).contains("what cures the way")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn what_a_library_shuffles_is_not_to_be_sorted() {
+    assert!(FOURTEENTH_LIBRARY.all("random-gather", "SHUFFLED").is_empty());
 }

@@ -1,6 +1,7 @@
 //! Launches that do not fill the GPU.
 
-use super::programs::{EIGHTH_MORE, FIRST, FOURTH, SIXTH, THIRD, THIRTEENTH, TWELFTH};
+use super::program::cure;
+use super::programs::{EIGHTH_MORE, FIRST, FOURTEENTH, FOURTH, SIXTH, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn a_single_warp_is_not_spread_over_all_sms() {
@@ -72,4 +73,21 @@ fn kernels_that_do_next_to_nothing_have_nothing_to_share() {
         let found = THIRTEENTH.alone("nothing", id, "NEXT TO NOTHING");
         assert!(found.is_empty(), "{found:#?}");
     }
+}
+
+#[test]
+fn last_steps_of_one_block_join_the_kernel_before() {
+    let found = FOURTEENTH.alone("sums", "small-launch", "LAST STEP");
+    assert!(
+        found.iter().all(|finding| cure(finding).contains("let the last block of that kernel do it")),
+        "{found:#?}"
+    );
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn steps_in_place_that_others_go_on_with_are_not_the_last() {
+    let found = FOURTEENTH.alone("tiles", "small-launch", "FIRST STEP");
+    assert!(found.iter().all(|finding| !cure(finding).contains("last block")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

@@ -21,4 +21,6 @@ pub static TENTH: Judged = Judged::on_a100("tenth");
 pub static ELEVENTH: Judged = Judged::new("eleventh");
 pub static TWELFTH: Judged = Judged::new("twelfth");
 pub static THIRTEENTH: Judged = Judged::new("thirteenth");
+pub static FOURTEENTH: Judged = Judged::on_a100("fourteenth");
+pub static FOURTEENTH_LIBRARY: Judged = Judged::on_a100("fourteenth_library");
 pub static TUNED: Judged = Judged::new("tuned");

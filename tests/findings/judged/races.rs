@@ -1,7 +1,7 @@
 //! Races.
 
 use super::program::cure;
-use super::programs::{NINTH, THIRTEENTH, TWELFTH};
+use super::programs::{FOURTEENTH, NINTH, THIRTEENTH, TWELFTH};
 
 #[test]
 fn what_warps_update_on_one_line_no_barrier_orders() {
@@ -39,4 +39,20 @@ fn stores_beside_atomic_operations_are_told_as_such() {
 fn entries_that_threads_share_by_mistake_may_want_another_index() {
     let found = THIRTEENTH.alone("entries", "race", "OWN ENTRIES");
     assert!(found.iter().any(|finding| cure(finding).contains("its index leads to others' as well")), "{found:#?}");
+}
+
+#[test]
+fn a_pair_of_lines_is_one_race_in_however_many_allocations() {
+    let found = FOURTEENTH.alone("memory", "race", "IN EACH MEMORY");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let reason = found[0]["reason"].as_str().expect("a reason");
+    assert!(reason.ends_with("; the same in 3 other allocations"), "{reason}");
+}
+
+#[test]
+fn loads_that_the_compiler_makes_early_may_be_no_race() {
+    let found = FOURTEENTH.alone("choose", "race", "EARLY LOAD");
+    let is_fit = |finding: &serde_json::Value| finding["severity"] == "note" && cure(finding).contains("thrown away");
+    assert!(found.iter().all(is_fit), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

@@ -1,6 +1,6 @@
 //! Data that is loaded again, by warps, blocks or launches.
 
-use super::programs::{EIGHTH, ELEVENTH, FIFTH, FIRST, NINTH, SIXTH_SWEEP, THIRD, THIRTEENTH, TWELFTH};
+use super::programs::{EIGHTH, ELEVENTH, FIFTH, FIRST, FOURTEENTH, NINTH, SIXTH_SWEEP, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn constant_memory_is_advised_where_data_fits() {
@@ -82,5 +82,14 @@ fn a_few_points_are_not_loaded_again_in_vain() {
 #[test]
 fn what_each_lane_stores_once_is_no_sum() {
     let found = THIRTEENTH.alone("waits", "memory-accumulator", "RAISED ONCE");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn who_loads_again_is_told_by_the_reuse_of_blocks() {
+    let found = FOURTEENTH.alone("again", "repeated-load", "AGAIN BY ONE");
+    let reason = found.first().and_then(|finding| finding["reason"].as_str()).unwrap_or_default();
+    assert!(reason.ends_with("a block loads the same data again after L1 has given it up"), "{found:#?}");
+    let found = FOURTEENTH.alone("chase", "repeated-load", "CHASE");
     assert!(found.is_empty(), "{found:#?}");
 }

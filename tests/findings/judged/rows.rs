@@ -1,6 +1,6 @@
 //! Rows that begin anywhere, and warps that are cut by them.
 
-use super::programs::{EIGHTH_MORE, ELEVENTH, FIFTH, NINTH, SECOND, TENTH};
+use super::programs::{EIGHTH_MORE, ELEVENTH, FIFTH, FOURTEENTH, NINTH, SECOND, TENTH};
 
 #[test]
 fn neighbours_and_loaded_indices_are_not_misaligned_rows() {
@@ -53,4 +53,19 @@ fn blocks_that_fill_sectors_put_nothing_off() {
     assert!(reason.contains("where rows happen to begin"), "{reason}");
     let (_, reason, _) = ELEVENTH.first("misaligned-access", "BEHIND ONE");
     assert!(reason.contains("8 bytes behind the begin of a sector, in each block"), "{reason}");
+}
+
+#[test]
+fn arrays_of_one_line_have_rows_of_one_length() {
+    let found = FOURTEENTH.alone("rows", "misaligned-access", "THREE ARRAYS");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let reason = found[0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("; so do those to `") && reason.matches("` (").count() == 3, "{reason}");
+    assert!(found[0]["gain"].is_null() && found[0]["severity"] == "note", "{found:#?}");
+}
+
+#[test]
+fn memory_of_a_few_values_fills_no_sectors() {
+    let found = FOURTEENTH.alone("three", "partial-write", "THREE VALUES");
+    assert!(found.is_empty(), "{found:#?}");
 }

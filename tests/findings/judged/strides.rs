@@ -2,8 +2,8 @@
 
 use super::program::{assumption, cure};
 use super::programs::{
-    EIGHTH, ELEVENTH, FIFTH, FIRST, FOURTH, NINTH, SECOND, SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD,
-    THIRTEENTH, TUNED, TWELFTH,
+    EIGHTH, ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY,
+    THIRD, THIRTEENTH, TUNED, TWELFTH,
 };
 use serde_json::Value;
 
@@ -245,4 +245,17 @@ fn members_as_wide_as_an_access_are_not_padded() {
         assert!(cure.starts_with("no access is wider than these 16 bytes") && !cure.contains("pad"), "{cure}");
     }
     assert!(!THIRTEENTH.all("struct-fields", "PAIRS").is_empty());
+}
+
+#[test]
+fn images_at_half_their_scale_have_no_wide_accesses() {
+    let found = FOURTEENTH.alone("halve", "strided-access", "HALF SCALE");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn indices_are_not_exchanged_where_that_brings_other_data_apart() {
+    let found = FOURTEENTH.alone("products", "strided-access", "TWO OF EACH");
+    assert!(found.iter().all(|finding| !cure(finding).contains("exchange threadIdx.x")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }
