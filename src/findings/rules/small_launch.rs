@@ -1,6 +1,6 @@
 //! Launches with so few blocks that most SMs have none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::Access;
 use super::super::context::{Context, warps, warps_of_block};
@@ -25,6 +25,9 @@ const LEAST_OF_START: f64 = 0.05;
 
 /// Iterations of a loop that steps by the grid's size, for each warp, from which on more blocks have something to do.
 const LEAST_ITERATIONS: f64 = 2.0;
+
+/// A final step leaves at most one of so many bytes that it loads.
+const LEAST_TIMES_LESS: u64 = 8;
 
 /// Launches that make it worthwhile to make one of them, at least.
 const MANY_LAUNCHES: u64 = 32;
@@ -124,22 +127,20 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
 
 /// Whether all launches have one block, whose threads work together on what another kernel has written: its final step.
 fn is_last_step(context: &Context<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
-    let read: BTreeSet<u64> = context
-        .accesses_of(kernel.id, "global")
-        .filter(|access| access.op == "load")
-        .filter_map(|access| access.allocation)
-        .collect();
-    // What it changes in place, as the first tile of a matrix, others go on with.
     let stores = |access: &Access<'_>| access.op != "load";
-    let own: BTreeSet<u64> = context
-        .accesses_of(kernel.id, "global")
-        .filter(|access| stores(access))
-        .filter_map(|access| access.allocation)
-        .collect();
+    // Bytes that the kernel loads from each allocation and stores there.
+    let mut moved: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for access in context.accesses_of(kernel.id, "global") {
+        let Some(id) = access.allocation else { continue };
+        let (loaded, stored) = moved.entry(id).or_default();
+        let bytes = if stores(access) { stored } else { loaded };
+        *bytes = bytes.saturating_add(access.sums.bytes);
+    }
+    // What it changes in place, as the first tile of a matrix, others go on with; a sum is less than what it is made of.
+    let is_made_less =
+        |id| moved.get(&id).is_some_and(|&(loaded, stored)| loaded > stored.saturating_mul(LEAST_TIMES_LESS));
     let is_written = |other: &Access<'_>| {
-        other.kernel.id != kernel.id
-            && stores(other)
-            && other.allocation.is_some_and(|id| read.contains(&id) && !own.contains(&id))
+        other.kernel.id != kernel.id && stores(other) && other.allocation.is_some_and(is_made_less)
     };
     largest == [1; 3] && is_together(kernel) && context.accesses.iter().any(is_written)
 }
