@@ -125,8 +125,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         (_, Some((length, elements, passes))) if rows == Some(length) && stride.map(i64::unsigned_abs) != rows => {
             let row = length / u64::from(example.bytes.max(1));
             format!(
-                "rows of the block meet in the same banks: pad the rows of {name} by {} ({} instead of {row}; where several of them lie between two rows of the \
-                 block, that is for all of these): counted again with that, the request takes {passes} instead of {} passes; or give the block a width of 32 threads, so that a warp is one row",
+                "rows of the block meet in the same banks: pad the rows of {name} by {} ({} instead of {row}), or, where several of them lie between two rows of the \
+                 block, all of these together: counted again with that, the request takes {passes} instead of {} passes; or give the block a width of 32 threads, so that a warp is one row",
                 words::several(elements, "element", "elements"),
                 row + elements,
                 example.passes,

@@ -75,7 +75,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
     let does = if both.len() > 1 { "loads an element of {} and stores it again" } else { "stores an element of {}" };
     let reason = format!(
         "each iteration of the loop {} at the same address, about {turns:.0} times a warp: {} of the kernel's requests; the compiler may not \
-         keep it in a register, as another pointer, or another index of the same array, could lead to it",
+         keep it in a register, as another pointer could lead to it, or another index of the same array",
         does.replace("{}", &context.target(store)),
         words::percent(of_kernel),
     );

@@ -9,6 +9,9 @@ use super::super::words;
 use super::partial_warps::shape;
 use crate::profile::model::{Conflict, ConflictParty, Kernel, Severity, ThreadStep};
 
+/// Lanes that load for each that stores, at least, where most of them load for nothing.
+const FAR_MORE: u64 = 4;
+
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let all = &context.profile.conflicts;
     // What happens between blocks as well is told of these: no barrier orders them.
@@ -205,10 +208,21 @@ fn is_read(conflict: &Conflict) -> bool {
     !is_update(conflict) && conflict.accesses.iter().any(|party| party.op == "load")
 }
 
-/// Whether both sides are of one statement, and the compiler has moved its load.
+/// Whether both sides are of one statement whose load the compiler has moved before the condition of the store: far more lanes load there than
+/// store. What each lane loads and stores is an update, wherever the load stands.
 fn is_early(context: &Context<'_>, conflict: &Conflict) -> bool {
     let moved = |party: &ConflictParty| party.op == "load" && is_near(context, conflict, party);
-    is_update(conflict) && conflict.accesses.iter().any(moved)
+    let Some(party) = conflict.accesses.iter().find(|party| moved(party)).filter(|_| is_update(conflict)) else {
+        return false;
+    };
+    let lanes = |op: &str| {
+        let there = |access: &&Access<'_>| {
+            (access.file, access.line, access.op) == (&party.frame.file[..], party.frame.line, op)
+        };
+        let of_kernel = context.accesses_of(conflict.kernel, &conflict.space).filter(there);
+        of_kernel.map(|access| access.sums.lanes).fold(0, u64::saturating_add)
+    };
+    lanes("load") > lanes("store").saturating_mul(FAR_MORE)
 }
 
 /// Whether both sides are the load and the store of one statement.
