@@ -12,7 +12,7 @@ use super::flow::{Flow, LINE, SECTOR};
 use super::kinds::Kinds;
 use super::replay::{Counted, Replay, golden, replay};
 use super::volumes::{Affine, Blocks, Family, Footprints, boxes};
-use super::windows::{Hints, Run};
+use super::windows::{Hints, Run, agree};
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
@@ -27,9 +27,14 @@ const LITTLE: f64 = 1e-6;
 const SAMPLES: u64 = 4;
 /// Runs of blocks of which each is looked at.
 const MOST_RUNS: u64 = 8;
-/// Runs that stand for those between the first and the last one: so many at least, and at most.
-const BETWEEN: (u64, u64) = (2, 8);
-/// Sectors by which a run may differ from the mean of those before it, over what it touches, for them to be enough.
+/// Runs that stand for those between the first and the last one.
+const BETWEEN: u64 = 4;
+/// Runs of a large grid, most of which are far from its edges: so many stand for all where they agree, and at most.
+const FEWEST: usize = 2;
+const MOST: usize = 8;
+/// Runs from which on a grid is large.
+const LARGE: u64 = 1000;
+/// Sectors by which these runs may differ, over what they read, and still agree.
 const AGREED: f64 = 0.01;
 /// Runs of blocks that a wave is divided into.
 const RUNS: u64 = 4;
@@ -236,7 +241,8 @@ impl Flow<'_> {
             lost if lost > LITTLE => self.incomplete(&own) * lost,
             _ => 0.0,
         };
-        let (mut reused, mut hints) = ((0.0, 0.0), Hints::default());
+        let large = runs > LARGE;
+        let (mut reused, mut hints) = ((0.0, 0.0), Hints::new(large));
         let mut one = |number: u64| {
             let (first, end) = (number * run, ((number + 1) * run).min(blocks));
             self.run((first, end), run, incomplete, &mut reused, &mut hints)
@@ -247,17 +253,18 @@ impl Flow<'_> {
         } else {
             // The first run finds nothing, the last one may be smaller, and some between them stand for the others.
             all.add(&one(0), 1.0);
-            let (mut between, mut count) = (Run::default(), 0.0);
-            for number in 1..=BETWEEN.1 {
-                let here = one(1 + (golden(number) * (runs - 2) as f64) as u64);
-                let agrees = between.agrees(&here, count, AGREED);
-                between.add(&here, 1.0);
-                count += 1.0;
-                if number >= BETWEEN.0 && agrees {
-                    break;
+            let inner = runs - 2;
+            let mut between: Vec<Run> = Vec::new();
+            if large {
+                while between.len() < FEWEST || !agree(&between, AGREED) && between.len() < MOST {
+                    let place = golden(between.len() as u64 + 1) * inner as f64;
+                    between.push(one(1 + place as u64));
                 }
+            } else {
+                between.extend((1..=BETWEEN).map(|part| one(runs * part / (BETWEEN + 1))));
             }
-            all.add(&between, (runs - 2) as f64 / count);
+            let each = inner as f64 / between.len() as f64;
+            between.iter().for_each(|run| all.add(run, each));
             all.add(&one(runs - 1), 1.0);
         }
         let distinct = 32.0 * all.distinct;

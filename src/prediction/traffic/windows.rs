@@ -29,12 +29,17 @@ impl Run {
         self.stores += other.stores * times;
         self.rough |= other.rough;
     }
+}
 
-    /// Whether another run moves what `count` runs, whose sum this is, do in the mean, but for a share of what it reads.
-    pub(super) fn agrees(&self, other: &Run, count: f64, share: f64) -> bool {
-        let near = |sum: f64, one: f64| (sum / count - one).abs() <= share * other.distinct;
-        count > 0.0 && near(self.loads, other.loads) && near(self.stores, other.stores)
-    }
+/// Whether runs move as much, but for a share of what they read.
+pub(super) fn agree(runs: &[Run], share: f64) -> bool {
+    let spread = |of: fn(&Run) -> f64| {
+        let (least, most) =
+            runs.iter().map(of).fold((f64::MAX, 0.0f64), |(least, most), one| (least.min(one), most.max(one)));
+        most - least
+    };
+    let reads = runs.iter().map(|run| run.distinct).fold(0.0, f64::max);
+    spread(|run| run.loads).max(spread(|run| run.stores)) <= share * reads
 }
 
 /// Numbers of windows at which the run before found a change. Runs of a launch are alike for the most part, so the next one looks
@@ -44,9 +49,17 @@ pub(super) struct Hints {
     forgotten: Vec<usize>,
     reads: Vec<usize>,
     stores: Vec<usize>,
-    /// By number of blocks: what some window of so many and the run behind it touch, over what L2 holds. Other windows as long are
-    /// taken to touch as much, wherever they are: it only says how much of what they share L2 has lost.
+    /// Windows of a length are taken to touch as much, wherever they are: it only says how much of what they share L2 has lost.
+    alike: bool,
+    /// By number of blocks: what such a window and the run behind it touch, over what L2 holds.
     fulls: FxHashMap<u64, f64>,
+}
+
+impl Hints {
+    /// Of runs whose windows are `alike` where they are as long.
+    pub(super) fn new(alike: bool) -> Hints {
+        Hints { alike, ..Hints::default() }
+    }
 }
 
 impl Flow<'_> {
@@ -102,7 +115,9 @@ impl Flow<'_> {
             kept_reads += read * hit;
             kept_stores += stores * hit;
         }
-        hints.fulls = fulls;
+        if hints.alike {
+            hints.fulls = fulls;
+        }
         Run {
             distinct: reads.sectors,
             loads: (reads.sectors - kept_reads + stores.sectors * incomplete).max(0.0),
