@@ -18,7 +18,7 @@ use crate::prediction::traffic::volumes::Affine;
 const ENOUGH: f64 = 6_000.0;
 /// Pieces that an SM serves at most, about.
 const MOST: f64 = 30_000.0;
-/// Pieces by which blocks that only fill L1 fill it, over its lines. Eight times as many changed no shape of a 25-point stencil.
+/// Pieces by which blocks that only fill L1 fill it, over its lines. Eight times as many are no nearer for a 25-point stencil.
 const FILLING: f64 = 2.0;
 /// SMs that are looked at.
 const SMS: u64 = 6;
