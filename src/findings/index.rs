@@ -3,8 +3,10 @@
 use warpline_format::expression::{AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, Reason, parts};
 
 use super::access::Access;
-use super::context::{Context, has_word, lane_axis, thread_index};
+use super::context::{Context, block_of, has_word, lane_axis, thread_index};
 use super::draft::Draft;
+use super::terms::{Term, terms_of};
+use crate::geometry::SECTOR_BYTES;
 
 /// Parts of an address that are looked at, at most.
 const MOST_PARTS: usize = 64;
@@ -124,6 +126,27 @@ pub(super) fn is_decided_by_data(access: &Access<'_>) -> bool {
     }
 }
 
+/// Whether loaded data is a part of the address.
+pub(super) fn is_made_of_data(access: &Access<'_>) -> bool {
+    let is_loaded = |(_, kind)| matches!(kind, ExpressionKind::Unknown(Reason::Loaded, _));
+    address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(is_loaded))
+}
+
+/// Whether a remainder of what the thread's number is a part of goes into the address, as where one number counts through several dimensions.
+pub(super) fn is_split(access: &Access<'_>) -> bool {
+    let Some((expressions, root)) = address(access) else { return false };
+    let has_thread = |id| parts(expressions, [id]).any(|(_, kind)| matches!(kind, ExpressionKind::Thread(_)));
+    parts(expressions, [root]).any(|(_, kind)| {
+        matches!(kind, ExpressionKind::Binary(Binary::SignedRemainder | Binary::UnsignedRemainder, of, _) if has_thread(of))
+    })
+}
+
+/// Whether the thread's number is a part of the address, as far as that is known.
+pub(super) fn is_made_of_thread(access: &Access<'_>) -> bool {
+    let is_thread = |(_, kind)| matches!(kind, ExpressionKind::Thread(_));
+    address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(is_thread))
+}
+
 /// Whether each thread appends to a part of its own, as many elements as the data says.
 pub(super) fn is_appended(access: &Access<'_>) -> bool {
     access.op == "store" && is_walked(access)
@@ -173,6 +196,31 @@ pub(super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {
         }
         _ => false,
     })
+}
+
+/// Whether each block begins where the threads of the block before it have ended: its number is multiplied by the block's size, and nothing else
+/// moves the address by less than whole sectors.
+pub(super) fn blocks_follow_each_other(access: &Access<'_>) -> bool {
+    let Some(block) = block_of(access.kernel) else { return false };
+    let bytes = i64::from(access.bytes);
+    let by_block = |term: &Term| {
+        term.of_block && term.scale == if term.times_block_size { bytes } else { bytes * i64::from(block[0]) }
+    };
+    let is_whole = |term: &Term| !term.times_unknown && term.scale % SECTOR_BYTES as i64 == 0;
+    let terms = terms_of(access);
+    let (blocks, others): (Vec<&Term>, Vec<&Term>) =
+        terms.iter().filter(|term| !term.of_thread && !term.is_fixed).partition(|term| term.of_block);
+    matches!(blocks[..], [one] if by_block(one))
+        && others.into_iter().all(|term| is_whole(term) || term.counts && term.of_grid)
+}
+
+/// Whether something moves the address by rows that may begin within a sector; also where nobody knows how it is made.
+pub(super) fn has_rows(access: &Access<'_>) -> bool {
+    let terms = terms_of(access);
+    let row = |term: &Term| {
+        !term.is_fixed && (term.times_unknown || term.scale % SECTOR_BYTES as i64 != 0 && !term.of_thread)
+    };
+    terms.is_empty() || terms.iter().any(row)
 }
 
 /// What stands in the brackets behind a variable's name, wherever a line has it.

@@ -26,6 +26,31 @@ pub(super) struct Term {
     pub counted: bool,
     /// It was computed in floating point.
     pub of_floats: bool,
+    /// The block's number is a part of it.
+    pub of_block: bool,
+    /// It is multiplied by the block's size alone.
+    pub times_block_size: bool,
+    /// The number of blocks is a part of it.
+    pub of_grid: bool,
+    /// Parameters and numbers alone, the same for all threads of a launch.
+    pub is_fixed: bool,
+}
+
+/// Whether a product has the block's size as one of its factors, and no other unknown one but the block's number.
+fn is_times_block_size(expressions: &[Expression], kind: ExpressionKind) -> bool {
+    let ExpressionKind::Binary(Binary::Product, left, right) = kind else { return false };
+    let plain = |mut id: ExpressionId| {
+        loop {
+            match expressions.get(id as usize)?.kind {
+                ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => id = of,
+                kind => return Some(kind),
+            }
+        }
+    };
+    let is_size = |kind| matches!(kind, Some(ExpressionKind::BlockSize(_)));
+    let is_block = |kind| matches!(kind, Some(ExpressionKind::Block(_)));
+    let (left, right) = (plain(left), plain(right));
+    is_size(left) && is_block(right) || is_block(left) && is_size(right)
 }
 
 /// The terms of an access's address; none where they are not known.
@@ -66,7 +91,14 @@ fn terms(expressions: &[Expression], address: &AddressExpression) -> Vec<Term> {
                     _ => None,
                 };
                 let scale = scale.saturating_abs();
-                found.push(Term { scale, times_unknown, loaded_at, ..made_of(expressions, id, &address.loops) });
+                let times_block_size = is_times_block_size(expressions, kind);
+                found.push(Term {
+                    scale,
+                    times_unknown,
+                    loaded_at,
+                    times_block_size,
+                    ..made_of(expressions, id, &address.loops)
+                });
             }
         }
     }
@@ -75,9 +107,18 @@ fn terms(expressions: &[Expression], address: &AddressExpression) -> Vec<Term> {
 
 /// What a value is made of. The counter of a loop that is over, as of the iterations that unrolling puts before the loop, moves nothing any more.
 fn made_of(expressions: &[Expression], root: ExpressionId, loops: &[LoopId]) -> Term {
-    let mut term = Term { of_thread: is_of_each_thread(expressions, root), ..Term::default() };
+    let mut term = Term { of_thread: is_of_each_thread(expressions, root), is_fixed: true, ..Term::default() };
     for (_, kind) in parts(expressions, [root]) {
+        term.is_fixed &= !matches!(
+            kind,
+            ExpressionKind::Unknown(..)
+                | ExpressionKind::Counter(_)
+                | ExpressionKind::Block(_)
+                | ExpressionKind::Thread(_)
+        );
         match kind {
+            ExpressionKind::Block(_) => term.of_block = true,
+            ExpressionKind::GridSize(_) => term.of_grid = true,
             ExpressionKind::Unknown(Reason::Loaded, _) => term.loaded = true,
             ExpressionKind::Unknown(Reason::Float, _) => term.of_floats = true,
             ExpressionKind::Counter(id) if loops.contains(&id) => term.counts = true,

@@ -10,6 +10,7 @@ use super::super::context::{Context, blocks, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Atomics, HotPlace, Severity};
 use warpline_format::condition::AtomicKind;
 
@@ -19,6 +20,8 @@ const DEEP: f64 = 1.5;
 const LANES_PER_BLOCK: u64 = 4;
 /// Addresses of a request, on average, up to which its lanes combine their values one address after the other.
 const FEW_ADDRESSES: f64 = 4.0;
+/// Bytes of shared memory that a block may have without asking for more.
+const MOST_OF_BLOCK: u64 = 48 << 10;
 /// Clock that is assumed where the model's is not known.
 const USUAL_CLOCK: f64 = 1.5e9;
 
@@ -43,6 +46,18 @@ impl Left {
             Left::Warp => "one atomic operation per clock and address, and one for each request left",
             Left::Block | Left::BlockAfterShared => {
                 "one atomic operation per clock and address, and one for each block and address left"
+            }
+        }
+    }
+
+    /// Of all in global memory, at most; `None` where the cure leaves as many requests. Each block comes once to each address.
+    fn lanes(self, context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<u64> {
+        let blocks = blocks(access.kernel).max(1);
+        match self {
+            Left::Warp => None,
+            Left::Block => Some(blocks.saturating_mul((atomics.addresses / atomics.requests.max(1)).max(1))),
+            Left::BlockAfterShared => {
+                Some(blocks.saturating_mul(touched_bytes(context, access)? / u64::from(access.bytes.max(1))))
             }
         }
     }
@@ -105,7 +120,25 @@ fn saving(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics, left: L
     // The limit has the hottest address of each launch, which need not be the same one.
     let limits = access.kernel.estimates.first().map(|estimate| &estimate.limits[..]).unwrap_or_default();
     let amount = limits.iter().find(|known| known.name == limit(access)).map_or(before, |known| known.amount);
-    Saving::of(limit(access), amount as f64 * share(before.saturating_sub(after), before))
+    let saving = Saving::of(limit(access), amount as f64 * share(before.saturating_sub(after), before));
+    match left.lanes(context, access, atomics) {
+        Some(left) => saving.and(traffic(context, access).times(1.0 - share(left.min(atomics.lanes), atomics.lanes))),
+        None => saving,
+    }
+}
+
+/// What the access asks of the parts that it goes through on its way to the addresses.
+fn traffic(context: &Context<'_>, access: &Access<'_>) -> Saving {
+    let sums = &access.sums;
+    let sector = context.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
+    Saving::of("l2", sums.l2_lookups.saturating_mul(sector) as f64).and(Saving::of("l1_tag", sums.stages.tag as f64))
+}
+
+/// Bytes of the allocation that anybody touches.
+fn touched_bytes(context: &Context<'_>, access: &Access<'_>) -> Option<u64> {
+    let hottest = access.pattern.atomics.as_ref().and_then(|atomics| atomics.hottest.first());
+    let id = access.allocation.or(hottest.map(|hot| hot.allocation))?;
+    context.profile.allocation(id).map(|allocation| allocation.touched_bytes)
 }
 
 /// What is less where the compiler or the GPU makes one operation of those of a warp's lanes that meet, as they do for some of them: nobody
@@ -123,13 +156,28 @@ fn of_merged(low: f64) -> String {
     format!("{low:.1} x where the GPU merges those of a warp anyway")
 }
 
+/// Lanes of a request at the address that most of them meet, on average.
+fn depth(atomics: &Atomics) -> f64 {
+    atomics.deepest as f64 / atomics.requests.max(1) as f64
+}
+
+/// Whether lanes of a warp meet at an address, so that there is a finding of it unless there are few operations.
+pub(super) fn meet(access: &Access<'_>) -> bool {
+    access.pattern.atomics.as_ref().is_some_and(|atomics| depth(atomics) >= DEEP && are_many(access, atomics))
+}
+
+/// Whether there are more than a block's few.
+fn are_many(access: &Access<'_>, atomics: &Atomics) -> bool {
+    atomics.lanes > LANES_PER_BLOCK * blocks(access.kernel).max(1)
+}
+
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
     let kernel = access.kernel;
-    let depth = atomics.deepest as f64 / atomics.requests.max(1) as f64;
+    let depth = depth(atomics);
     let hottest = atomics.hottest.first();
     let hot_lanes = hottest.map_or(0, |hot| hot.lanes);
     let crowded = hot_lanes > LANES_PER_BLOCK * blocks(kernel).max(1) && share(hot_lanes, atomics.lanes) >= 0.01;
-    let deep = depth >= DEEP && atomics.lanes > LANES_PER_BLOCK * blocks(kernel).max(1);
+    let deep = depth >= DEEP && are_many(access, atomics);
     if !crowded && !deep {
         return None;
     }
@@ -158,7 +206,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         words::several(atomics.requests, "request", "requests"),
         words::time(seconds),
     );
-    let (cure, left) = cure(access, atomics);
+    let (cure, left) = cure(context, access, atomics);
     let saving = saving(context, access, atomics, left);
     let instead = match left {
         Left::BlockAfterShared => shared_seconds(context, access, atomics.deepest),
@@ -200,8 +248,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
 }
 
 /// What to do, and what is left then.
-fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
-    let depth = atomics.deepest as f64 / atomics.requests.max(1) as f64;
+fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
+    let depth = depth(atomics);
     let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
     let one_address = distinct_per_request < 1.5;
     match access.atomic.unwrap_or_default() {
@@ -244,6 +292,11 @@ fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
              and combine these at the end",
             Left::Warp,
         ),
+        _ if access.result_used => (
+            "what it returns is used, as a place in one of several lists: let each block count in shared memory how many places it needs of each list (what that returns is the place within \
+             the block's), take them with one atomic operation for each block and list, and add the two",
+            Left::Block,
+        ),
         _ if one_address && depth < DEEP => (
             "combine the values of the block's warps in shared memory or by a block-wide reduction, and let one thread of a block make the \
              atomic operation",
@@ -260,6 +313,11 @@ fn cure(access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
              one), and where the warps of a block go to the same few addresses, keep a copy of the array in shared memory per block, so that one operation for \
              each block and address is left",
             Left::Block,
+        ),
+        _ if touched_bytes(context, access).is_some_and(|bytes| bytes > MOST_OF_BLOCK) => (
+            "the array is too large for a copy of it in each block's shared memory: let the lanes of a warp that go to one address combine their values first (__match_any_sync tells \
+             which share one), or order the updates by address, so that a block has a part of the array to itself, or the sum of each address is made before it is stored",
+            Left::Warp,
         ),
         _ => (
             "privatise: keep a copy of the array in shared memory per block, update that, and combine it with the one in global memory once at the end",

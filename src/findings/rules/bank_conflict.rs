@@ -73,7 +73,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     );
     // Where the stride changes from request to request, as in a reduction's steps, no padding cures them all; where the index
     // comes out of memory, the data says where lanes meet.
-    let computed = access.operand.is_some_and(|operand| operand.loaded_index);
+    let computed = access.operand.is_some_and(|operand| operand.loaded_index) || index::is_made_of_data(access);
+    // Lanes that meet at an address as well have the atomic finding's cure, copies of the array, for both.
+    let of_thread = index::is_made_of_thread(access);
+    if (computed || !of_thread) && access.op == "atomic" && super::atomic_contention::meet(access) {
+        return None;
+    }
     let fixed = access.operand.is_some_and(|operand| {
         matches!(operand.thread_steps[lane_axis(access.kernel)], ThreadStep::Bytes(_) | ThreadStep::Times(_))
     });
@@ -225,8 +230,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         _ => {
             is_sure = false;
             format!(
-                "the index into {name} is computed from the thread's number so that the lanes above are a multiple of {} words apart: see how, and \
+                "the index into {name} is computed{} so that the lanes above are a multiple of {} words apart: see how, and \
                  let the lanes of a warp take neighbouring words, or leave padding between the groups of lanes that meet",
+                if of_thread { " from the thread's number" } else { "" },
                 banks.banks,
             )
         }

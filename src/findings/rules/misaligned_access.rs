@@ -131,7 +131,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
             ),
         ),
         // A block whose threads fill no whole lines puts the next one's begin off, too.
-        (None, None) if ends_within_sector(worst).is_some_and(|block| block[1] == 1 && block[2] == 1) => (
+        (None, None) if ends_within_sector(worst).is_some_and(is_row) && index::blocks_follow_each_other(worst) => (
             "where the block before them ends".to_owned(),
             "give blocks a multiple of 32 threads, so that each begins on a sector".to_owned(),
         ),
@@ -157,16 +157,15 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
             ),
         ),
         // Warps of such blocks begin within rows, wherever these begin.
-        (None, None) if let Some([width, ..]) = ends_within_sector(worst) => (
+        (None, None) if let Some([width, ..]) = ends_within_sector(worst).filter(|&block| !is_row(block)) => (
             format!("within rows, as a warp of a block {width} threads wide does"),
             "give blocks a width of a multiple of 32 threads, so that no warp begins within a block's row; let the length of a row be a \
              multiple of 32 bytes, too, as cudaMallocPitch does"
                 .to_owned(),
         ),
-        (None, None) => (
-            "where rows happen to begin".to_owned(),
-            PAD_ROWS.to_owned(),
-        ),
+        // Nothing in the index goes from row to row.
+        (None, None) if !index::has_rows(worst) => return None,
+        (None, None) => ("where rows happen to begin".to_owned(), PAD_ROWS.to_owned()),
     };
     let reason = format!(
         "the requests to {target} begin {where_it_is}, not on a sector: each touches {} sectors of 32 bytes where {} would hold its data",
@@ -187,6 +186,11 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
 /// The shape of the kernel's blocks, if what a row of a block's threads accesses does not fill whole sectors.
 fn ends_within_sector(access: &Access<'_>) -> Option<[u32; 3]> {
     block_of(access.kernel).filter(|block| u64::from(block[0]) * u64::from(access.bytes) % SECTOR_BYTES != 0)
+}
+
+/// Whether a block has one row of threads.
+fn is_row(block: [u32; 3]) -> bool {
+    block[1] == 1 && block[2] == 1
 }
 
 /// Whether each launch has a block that makes a request of each warp.
