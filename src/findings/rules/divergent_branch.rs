@@ -23,6 +23,10 @@ const LEAST_ALONE: f64 = 0.3;
 const LITTLE: u64 = 12;
 /// The same of sides that cost less than what it takes to bring their lanes together elsewhere.
 const SHORT: u64 = 40;
+/// Times that a side is shorter than another, from which on those on the longer one are what is waited for.
+const MUCH_SHORTER: u64 = 8;
+/// Share of a branch's executions in which whole warps go by a side, at most, for all lanes to do it as well.
+const MOST_GOING_BY: f64 = 0.1;
 /// Share of a branch's executions in which lanes part, at most, where it is the border of the data or the end of a loop.
 const SELDOM: f64 = 0.25;
 /// Share of the kernel's lane slots that last iterations leave idle, at most.
@@ -128,10 +132,21 @@ fn runs_at_most(branch: &Branch, most: u64) -> bool {
     !branch.instructions.is_empty() && branch.instructions.iter().zip(lanes).all(short)
 }
 
-/// Whether each of two sides or more is long: no lane is idle for want of work, they wait for those on the other side.
+/// Whether each of two sides or more is long, and none much longer: no lane is idle for want of work, they wait for those on the other side.
 fn works_on_both_sides(branch: &Branch) -> bool {
-    let long = |issued: &&u64| **issued > LITTLE.saturating_mul(branch.divergent);
-    branch.instructions.iter().filter(long).count() >= 2
+    let longest = branch.instructions.iter().copied().max().unwrap_or(0);
+    let least = LITTLE.saturating_mul(branch.divergent).max(longest / MUCH_SHORTER);
+    branch.instructions.iter().filter(|issued| **issued > least).count() >= 2
+}
+
+/// Share of the executions in which a whole warp may go by a side that has work, at most: it would do that, too, if all lanes did what the sides do.
+fn goes_by(branch: &Branch) -> f64 {
+    let together = branch.executions.saturating_sub(branch.divergent);
+    let all: u64 = branch.lanes.iter().copied().fold(0, u64::saturating_add);
+    let sides = branch.instructions.iter().zip(&branch.lanes).filter(|(issued, _)| **issued > 0);
+    // Of those on other sides, one lane at least belongs to each execution in which lanes part.
+    let others = sides.map(|(_, &own)| all.saturating_sub(own).saturating_sub(branch.divergent) / WARP);
+    share(others.max().unwrap_or(0).min(together), branch.executions)
 }
 
 /// Lanes that leave here miss what the others still do, far more than the branch's own sides: it is the way out of a loop.
@@ -168,13 +183,30 @@ fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
         && (copies().any(|one| one.order_assumed) || there.any(|access| access.op == "load" && access.past_l1))
 }
 
-/// Whether a loop begins a few lines behind the branch, so that it may be a part of one side.
+/// Whether a loop begins a few lines behind the branch, so that it may be a part of one side. One that only ends there (`} while (..);`) is around it.
 fn has_loop_behind(context: &Context<'_>, branch: &Branch) -> bool {
     let behind = branch.line + 1..=branch.line + LINES_OF_SIDE;
+    let lines = context.profile.sources.get(&branch.file);
+    let is_end = |line: u32| {
+        let has_do = |(_, text): (&u32, &String)| has_word(text, "do");
+        lines.is_some_and(|lines| {
+            lines.get(&line).is_some_and(|text| ends_do(text)) && !lines.range(branch.line + 1..=line).any(has_do)
+        })
+    };
     let mut others = context.profile.branches.iter();
     others.any(|other| {
-        other.kernel == branch.kernel && other.ends_loop && other.file == branch.file && behind.contains(&other.line)
+        other.kernel == branch.kernel
+            && other.ends_loop
+            && other.file == branch.file
+            && behind.contains(&other.line)
+            && !is_end(other.line)
     })
+}
+
+/// Whether the line ends a `do`.
+fn ends_do(text: &str) -> bool {
+    let code = text.split("//").next().unwrap_or_default().trim();
+    code.trim_start_matches('}').trim_start().starts_with("while") && code.ends_with(';')
 }
 
 /// How the number of a thread decides.
@@ -261,8 +293,11 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         && longest.is_some_and(|(_, &lanes)| lanes <= A_FEW_THREADS.saturating_mul(kernel.recorded_launches().max(1)));
     // No warp takes that part with half of its lanes or more: no bound runs through work that others share.
     let never_half_a_warp = !little && longest.is_some_and(|(_, &lanes)| lanes < WARP / 2 * branch.divergent.max(1));
+    // Whether the cure makes full warps of the same work.
+    let mut fills_warps = true;
     // A last iteration is a small part of a loop; where lanes are idle for most of it, they run it differently often.
     let cure = if waits_for_others(context, branch) {
+        fills_warps = false;
         "the loop waits here for what other threads write: what is waited for decides how long, and no order of the data does; let one lane of a warp wait for all of them where they wait for the \
          same, or let a launch of its own begin where everything it needs is there"
     } else if is_loop && number.is_some() && of_kernel < MOST_OF_LAST {
@@ -273,6 +308,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
          iterations, or let the lanes of a warp share the work of one loop; where it does little, see whether a fixed number of iterations, or none \
          (an intrinsic, a closed form), gives the same"
     } else if is_election(branch) {
+        fills_warps = false;
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
     } else if number == Some(Number::Interleaved) && !both && !alone && few && always {
@@ -288,6 +324,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         || number.is_some() && (seldom && never_half_a_warp || few && !little && branch.divergent >= blocks(kernel))
     {
         OF_FEW_LANES
+    } else if number == Some(Number::Compared) && !always && !both && branch.executions <= warps(kernel) {
+        "the border of the data runs through warps here, and the lanes beyond it have nothing to do: a bound that is no multiple of 32 vanishes where sizes are such multiples (padded \
+         data, several small pieces for one block) or where the block's width divides them; or count the elements in one dimension, so that the last warp alone has a border"
     } else if seldom && number.is_some() {
         "only warps at a bound have lanes on both sides: a bound that is no multiple of 32, as the end of the data or the number of elements that a block \
          has, vanishes where sizes are such multiples (padded data, several small pieces for one block); where it moves from step to step, as in a \
@@ -310,11 +349,17 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
          kernel of its own do the border, or lay rows out so that the bound falls between warps; a side of a few instructions can be written without a \
          branch (all lanes do it, and choose the result)"
     } else if number.is_none() && !is_loop && runs_at_most(branch, SHORT) && has_loop_behind(context, branch) {
+        fills_warps = false;
         "no side is long enough for grouping or collecting elements to pay: where one of them is a loop, see whether its length can be the same in all lanes, or the lanes share it; a side without \
          one can be done by all lanes, which choose the result, where that has no side effects; otherwise leave it"
     } else if number.is_none() && !is_loop && runs_at_most(branch, SHORT) {
-        "no side is long enough for grouping or collecting elements to pay: let all lanes do what the sides do and choose the result (`?:`, `&` and `|` in the place of \
-         `&&` and `||`, a factor of 0), where that has no side effects; otherwise leave it"
+        // Warps that go by a side would have to do it.
+        if goes_by(branch) > MOST_GOING_BY {
+            return None;
+        }
+        fills_warps = false;
+        "no side is long enough for grouping or collecting elements to pay, and nearly each warp runs them all as it is: where they have no side effects, let all lanes do what \
+         the sides do and choose the result (`?:`, `&` and `|` in the place of `&&` and `||`, a factor of 0), which saves the branch and no more; otherwise leave it"
     } else if !both && shares_short_lists(branch) {
         "lane by lane, the data decides who has work: where the lanes of a warp share a row or list that is mostly shorter than the warp, let as many lanes share \
          one as it has elements (8 or 16, several rows or lists a warp); else order the data by what decides, or collect the elements that have work in a \
@@ -326,6 +371,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         "what each lane has computed or loaded decides here, and both sides are long: where it is known beforehand, order the data by it, so that whole warps take \
          one side; else let the sides have as much in common as they can (the same instructions with other operands, chosen by `?:`, and what both do before or \
          behind the branch), or take a formula or intrinsic that needs no cases"
+    } else if number.is_none() {
+        "what each lane has computed decides which lanes have work here, and the others wait for those on the long side: where it is known beforehand, order the data by it; else \
+         collect the elements that have work in a list (an atomic counter for a place in it, once per warp) and give these to whole warps; a short side can be \
+         written without a branch"
     } else {
         "let whole warps take one side: group the data by what decides, or let the condition depend on the warp (threadIdx.x / 32) instead of \
          the lane; short sides can be written without a branch"
@@ -355,6 +404,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         .evidence("share_of_lane_slots", of_kernel)
         .gain(context.gain(kernel, &saving, "the same work in full warps"))
         .score(waste);
+    let draft = if fills_warps { draft } else { draft.gain(None) };
     // Where something else is slower, full warps would make nothing faster; and nobody makes full warps of every border.
     let worth = draft.gain.as_ref().is_some_and(|gain| !little && (!seldom || gain.factor >= LEAST_SELDOM_GAIN));
     Some(if !worth { draft.severity(Severity::Note) } else { draft })
