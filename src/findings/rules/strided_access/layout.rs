@@ -1,0 +1,97 @@
+//! What else of the memory a kernel takes, and how others go through it.
+
+use super::super::super::access::{Access, share};
+use super::super::super::context::{Context, block_of, warps};
+use super::super::super::terms::terms_of;
+use super::is_strided;
+
+/// Share of the touched bytes of an allocation from which on an access takes all of it.
+const MOST_OF_IT: f64 = 0.9;
+/// Share of a record from which on a kernel takes all of it.
+const MOST_OF_RECORD: f64 = 0.75;
+/// Items that a library's kernel gives a thread, at most.
+pub(super) const MOST_ITEMS: u64 = 32;
+
+/// Whether the kernel's accesses of this stride to the same memory together take most of what lies between neighbouring threads.
+pub(super) fn takes_whole_records(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let Some(stride) = access.pattern.stride_bytes.map(i64::unsigned_abs) else { return false };
+    let alike = |one: &&Access<'_>| {
+        one.allocation.is_some()
+            && one.allocation == access.allocation
+            && one.op == access.op
+            && one.pattern.stride_bytes.map(i64::unsigned_abs) == Some(stride)
+    };
+    let of_kernel = context.accesses_of(access.kernel.id, "global").filter(alike);
+    // An element that several lines take counts several times.
+    let taken = of_kernel.map(|one| one.bytes_together.unwrap_or(one.bytes.into())).fold(0, u64::saturating_add);
+    taken as f64 >= MOST_OF_RECORD * stride as f64
+}
+
+/// Whether this one access takes all that lies between neighbouring threads, element by element in a loop.
+pub(super) fn goes_through_its_part(access: &Access<'_>) -> bool {
+    let stride = access.pattern.stride_bytes.map(i64::unsigned_abs);
+    let is_unrolled = stride.is_some() && access.bytes_together >= stride;
+    is_unrolled || super::super::random_gather::goes_over_neighbours(access)
+}
+
+/// Whether a thread's own part has at most so many elements as a library's kernel would give it.
+pub(super) fn has_few_items(access: &Access<'_>) -> bool {
+    let structure = access.operand.map_or(0, |operand| operand.structure_bytes);
+    let item = u64::from(structure.max(access.bytes).max(1));
+    access.pattern.stride_bytes.is_some_and(|stride| {
+        let stride = stride.unsigned_abs();
+        stride.is_multiple_of(item) && (2..=MOST_ITEMS).contains(&(stride / item))
+    })
+}
+
+/// Whether the accesses leave no gaps in their allocation, all threads of a launch together, and no other access would suffer if
+/// another index took the place of the threads'.
+pub(super) fn is_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let coalesced = |one: &Access<'_>| share(one.pattern.contiguous, one.pattern.requests) >= 0.5;
+    takes_all(context, access) && !context.accesses_of(access.kernel.id, "global").any(coalesced)
+}
+
+/// Whether a launch takes as many bytes as anybody touches of the allocation.
+pub(super) fn takes_all(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+    let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
+    of_launch as f64 >= MOST_OF_IT * allocation.touched_bytes as f64
+}
+
+/// Whether the kernel goes through the same memory in loops, its threads far apart, so that its layout is what matters.
+pub(super) fn goes_on_apart(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let same = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;
+    let apart = |one: &Access<'_>| is_strided(one) && one.sums.requests > warps(one.kernel);
+    context.accesses_of(access.kernel.id, "global").filter(same).any(apart)
+}
+
+/// Whether other kernels move more of the same memory, and their neighbouring threads have neighbouring elements.
+pub(super) fn others_go_along(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let (mut along, mut all) = (0u64, 0u64);
+    let others = context.accesses.iter().filter(|one| {
+        one.kernel.id != access.kernel.id && access.allocation.is_some() && one.allocation == access.allocation
+    });
+    for one in others {
+        all = all.saturating_add(one.sums.bytes);
+        // Blocks may be narrower than a warp, and have parts of rows.
+        if share(one.pattern.contiguous.saturating_add(one.pattern.rows), one.pattern.requests) >= 0.5 {
+            along = along.saturating_add(one.sums.bytes);
+        }
+    }
+    along >= access.sums.bytes && share(along, all) >= 0.5
+}
+
+/// The index that alone runs along a dimension of the grid in which blocks have one thread.
+pub(super) fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
+    let block = block_of(access.kernel)?;
+    let grid = access.kernel.launches.first()?.grid;
+    let mut alone = (0..3).filter(|&axis| grid[axis] > 1 && block[axis] == 1);
+    let axis = alone.next().filter(|_| alone.next().is_none())?;
+    Some(["blockIdx.x", "blockIdx.y", "blockIdx.z"][axis])
+}
+
+/// Whether loaded data gives a begin that is no multiple of so many bytes.
+pub(super) fn begins_anywhere(access: &Access<'_>, bytes: u64) -> bool {
+    let is_off = |scale: i64| bytes > 0 && scale.unsigned_abs() % bytes != 0;
+    terms_of(access).iter().any(|term| term.loaded && !term.of_thread && (term.times_unknown || is_off(term.scale)))
+}

@@ -1,0 +1,145 @@
+//! Neighbouring lanes that are a stride apart: each touches a sector of its own (CUDA C++ Best Practices Guide, "Strided
+//! Accesses").
+
+mod cure;
+mod exchange;
+mod layout;
+mod library;
+
+use super::super::access::{Access, share};
+use super::super::context::{Context, block_of, lane_axis, thread_index};
+use super::super::draft::{Draft, Saved};
+use super::super::gain::Saving;
+use super::super::index;
+use super::super::texture;
+use super::super::words;
+use crate::profile::model::ThreadStep;
+
+/// Least share of an access's sectors that its bytes do not need.
+const LEAST_EXCESS: f64 = 0.25;
+/// Least lanes of a request for neighbours to be among them: two threads that load the halo of a tile are none.
+const LEAST_LANES: u64 = 4;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    // Where atomic operations give the places, what lies between neighbouring threads is chance; of an index that is held within an
+    // array, only what few lanes do at its border.
+    let is_stride = |access: &Access<'_>| !index::is_held_within(access) && !index::is_given_by_atomics(access);
+    let strided = |access: &&Access<'_>| (is_strided(access) || by_short_rows(access)) && is_stride(access);
+    context.accesses.iter().filter(strided).filter_map(|access| draft(context, access)).collect()
+}
+
+/// The code moves the address by a row or so from thread to thread, and rows of the block are so short that its requests show no
+/// one stride.
+pub(super) fn by_short_rows(access: &Access<'_>) -> bool {
+    let pattern = &access.pattern;
+    let Some(operand) = access.operand else { return false };
+    let axis = lane_axis(access.kernel);
+    let apart = match &operand.thread_steps[axis] {
+        ThreadStep::Bytes(bytes) => bytes.unsigned_abs() > access.bytes.into(),
+        ThreadStep::Times(_) => true,
+        ThreadStep::None | ThreadStep::Other => false,
+    };
+    access.space == "global"
+        && !access.is_opaque
+        && has_neighbours(access)
+        && pattern.atomics.is_none()
+        && apart
+        && !operand.loaded_index
+        && operand.thread_steps.iter().all(|step| *step != ThreadStep::Other)
+        && block_of(access.kernel).is_some_and(|block| block[axis] < 32)
+        && share(pattern.irregular, pattern.requests) >= 0.5
+        && access.sums.excess_share() >= LEAST_EXCESS
+}
+
+/// Most of its requests have one stride that leaves gaps, and it costs sectors.
+pub(super) fn is_strided(access: &Access<'_>) -> bool {
+    let pattern = &access.pattern;
+    let gaps = pattern.stride_bytes.is_some_and(|stride| stride.unsigned_abs() > access.bytes.into());
+    access.space == "global"
+        && !access.is_opaque
+        && !access.in_library
+        && has_neighbours(access)
+        && pattern.atomics.is_none()
+        && gaps
+        && share(pattern.strided, pattern.requests) >= 0.5
+        && access.sums.excess_share() >= LEAST_EXCESS
+        && !has_neighbours_apart(access)
+}
+
+/// The code gives neighbouring threads neighbouring elements: what lies between those that are there is that of lanes which a branch
+/// leaves out, as all but those at a border.
+fn has_neighbours_apart(access: &Access<'_>) -> bool {
+    let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
+    matches!(step, Some(ThreadStep::Bytes(bytes)) if bytes.unsigned_abs() <= access.bytes.into())
+}
+
+fn has_neighbours(access: &Access<'_>) -> bool {
+    access.sums.lanes >= LEAST_LANES * access.sums.requests
+}
+
+fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
+    let stride = access.pattern.stride_bytes.filter(|_| is_strided(access));
+    if super::struct_fields::explains(access) || library::is_blocked(access) || texture::is_scaled(access) {
+        return None;
+    }
+    let sums = &access.sums;
+    let verb = if access.op == "store" { "write" } else { "read" };
+    let target = context.target(access);
+    let elements = stride.map_or(0, i64::unsigned_abs) / u64::from(access.bytes.max(1));
+    let axis = lane_axis(access.kernel);
+    let steps = access.operand.map(|operand| &operand.thread_steps);
+    let index = thread_index(axis);
+    let because = match steps.map(|steps| &steps[axis]) {
+        Some(ThreadStep::Times(factor)) if !factor.is_empty() => {
+            format!(", because {index} is multiplied by `{factor}`")
+        }
+        Some(ThreadStep::Times(_)) => format!(", because {index} is multiplied by a row's length"),
+        Some(ThreadStep::Bytes(bytes))
+            if elements > 1 && stride.map(i64::unsigned_abs) == Some(bytes.unsigned_abs()) =>
+        {
+            format!(", because {index} is multiplied by {elements}")
+        }
+        _ => String::new(),
+    };
+    let apart = match stride {
+        Some(stride) => format!(
+            "{} ({} of {}) apart",
+            words::bytes(stride.unsigned_abs()),
+            words::several(elements, "element", "elements"),
+            words::bytes(access.bytes.into()),
+        ),
+        None => "far apart".to_owned(),
+    };
+    let reason = format!(
+        "neighbouring threads {verb} {target} {apart}{because}: a request touches {} sectors of 32 bytes where {} \
+         would hold its data",
+        words::ratio(sums.sectors, sums.requests),
+        words::ratio(sums.ideal_sectors, sums.requests),
+    );
+    let cure = cure::of(context, access, stride)?;
+    let saved = Saved {
+        saving: Saving::of_coalescing(&[access], context),
+        otherwise: excess_of_kernel(context, access),
+        assumption: "each request touches only the sectors that its bytes fill",
+    };
+    Some(index::with_its_line(
+        Draft::new(reason, cure)
+            .at_access(access)
+            .evidence("stride_bytes", stride.map_or(f64::NAN, |stride| stride as f64))
+            .evidence("requests", sums.requests as f64)
+            .evidence("sectors", sums.sectors as f64)
+            .evidence("ideal_sectors", sums.ideal_sectors as f64)
+            .saves(context, saved),
+        context,
+        access,
+    ))
+}
+
+/// An access's sectors that its bytes do not need, of all sectors of its kernel.
+pub(super) fn excess_of_kernel(context: &Context<'_>, access: &Access<'_>) -> f64 {
+    let all: u64 = context
+        .accesses_of(access.kernel.id, access.space)
+        .map(|access| access.sums.sectors)
+        .fold(0, u64::saturating_add);
+    share(access.sums.excess(), all)
+}
