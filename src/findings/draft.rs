@@ -31,6 +31,8 @@ pub(super) struct Draft {
     pub saved: Option<Saved>,
     /// What findings with the same cure have in common, where their cures differ in figures.
     pub alike: Option<String>,
+    /// What findings of several objects have in common that one change cures, as the array of indices that leads to all of them.
+    pub one_cause: Option<String>,
     /// Further lines.
     pub lines: Vec<FindingLine>,
     /// Other instantiations of the kernel's template.
@@ -74,6 +76,7 @@ impl Draft {
             score: 0.0,
             saved: None,
             alike: None,
+            one_cause: None,
             lines: Vec::new(),
             other_kernels: Vec::new(),
             at_most_note: false,
@@ -157,6 +160,11 @@ impl Draft {
         let at_most_note = self.at_most_note;
         let draft = self.gain(gain).score(waste);
         if at_most_note { draft.severity(Severity::Note) } else { draft }
+    }
+
+    /// What leads to other objects in the same way, where one change cures them all.
+    pub(super) fn one_cause(self, what: Option<String>) -> Draft {
+        Draft { one_cause: what, ..self }
     }
 
     /// What others of its object with the same cure have in common with it.

@@ -1,10 +1,11 @@
 //! Findings of one rule, one kernel, one object and one cure are one thing to change: one finding, with the list of its lines. So are
 //! those of one line in several instantiations of a template.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::Context;
 use super::draft::Draft;
+use super::words;
 use crate::profile::model::{FindingLine, also_on};
 
 /// What findings have in common that are one thing to change.
@@ -69,6 +70,9 @@ fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     if draft.saved.is_none() || draft.line == 0 || !about_something {
         return None;
     }
+    if let Some(cause) = &draft.one_cause {
+        return Some((id, draft.kernel, draft.file.clone(), None, None, cause.clone()));
+    }
     let cure = draft.alike.clone().unwrap_or_else(|| draft.cure.clone());
     Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
 }
@@ -77,7 +81,9 @@ fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
     let mut drafts = drafts.into_iter();
     let mut whole = drafts.next().unwrap_or_else(|| Draft::new("", ""));
     let mut lines = Vec::new();
+    let mut others = BTreeSet::new();
     for more in drafts {
+        others.extend(more.object.filter(|name| whole.object.as_ref() != Some(name)));
         lines.push(FindingLine { line: more.line, column: more.column });
         whole.severity = whole.severity.max(more.severity);
         whole.at_most_note &= more.at_most_note;
@@ -89,6 +95,10 @@ fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
         return whole;
     }
     lines.sort_unstable();
+    if !others.is_empty() {
+        let names: Vec<String> = others.into_iter().collect();
+        whole.reason.push_str(&format!("; so do those to {}", words::list(&names)));
+    }
     whole.reason.push_str(&also_on(&lines));
     let whole = Draft { lines, ..whole };
     whole.rated(context)

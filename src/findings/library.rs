@@ -34,7 +34,7 @@ const MORE_AT_ONCE: &str = "the library launches as many blocks as the data need
                             calls at once (algorithms by key, segmented or batched ones)";
 
 /// The cure where a library chose how its kernel is written and launched.
-fn other_code(function: &str) -> String {
+pub(super) fn other_code(function: &str) -> String {
     format!(
         "this is the code of `{function}`, not yours: see whether another algorithm of the library, or sizes and types that it is tuned for, serve \
          you better"

@@ -5,10 +5,12 @@ use super::super::context::{Context, is_of_library, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::index;
+use super::super::library;
 use super::super::terms::{Term, terms_of};
 use super::super::texture;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::Severity;
 use crate::profile::{is_system, library_call};
 
 /// Least share of an access's sectors that its bytes do not need.
@@ -74,6 +76,13 @@ fn is_permuted_by_library(context: &Context<'_>, access: &Access<'_>) -> bool {
     let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
     let shuffles = || library_call(access.kernel).is_some_and(|call| call.function.contains("shuffle"));
     is_system(&access.kernel.file) && is_system(access.file) && (allocation.is_some_and(is_of_library) || shuffles())
+}
+
+/// The line that loads the indices, where all of them come from one: what leads to the elements of one array leads to those of others, too.
+fn indices_of(terms: &[Term]) -> Option<String> {
+    let mut lines = terms.iter().filter(|term| term.loaded).map(|term| term.loaded_at);
+    let first = lines.next()??;
+    lines.all(|line| line == Some(first)).then(|| format!("indices that line {first} loads"))
 }
 
 /// Bytes of what the array has, of which the access may take a member.
@@ -207,7 +216,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
     // Each thread goes over a list of its own: its next element lies beside the last one.
     let lists = goes_along_lists(context, access, &terms)
         || indirect
-            && (terms.is_empty() || terms.iter().any(|term| term.counts))
+            && (terms.is_empty() || terms.iter().any(|term| term.counts || is_begin(term)))
             && access.most_requests > warps(access.kernel)
             && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
     let verb = if access.op == "store" { "write" } else { "read" };
@@ -217,7 +226,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
                 && (other.line, other.allocation) == (access.line, access.allocation)
                 && other.variable() == access.variable()
         });
-    let cure = if access.by_texture && is_small_table(context, access, SMALL_STATES) {
+    // How a library's own search or merge goes through the data is the library's.
+    let mut one_cause = None;
+    let of_library = library_call(access.kernel).filter(|_| is_system(access.file) && index::is_walked(access));
+    let cure = if let Some(call) = &of_library {
+        library::other_code(&call.function)
+    } else if access.by_texture && is_small_table(context, access, SMALL_STATES) {
         of_small_table(&name)
     } else if access.by_texture {
         texture::cure_of_gather(&name)
@@ -313,9 +327,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
              else sort or group the indices so that the threads of a warp meet neighbouring elements of {name}, or reorder {name} to match"
         )
     } else if indirect {
+        one_cause = indices_of(&terms);
         format!(
             "sort or group the indices so that the threads of a warp meet neighbouring elements of {name}, reorder {name} to match, or \
              keep the part that is hot in shared memory"
+        )
+    } else if index::is_split(access) {
+        format!(
+            "the code makes several indices of one number, by quotients and remainders: let the index that goes along a row of {name} be the one that changes fastest (the remainder that is \
+             taken first), so that threads of a warp meet neighbouring elements"
         )
     } else {
         format!("see how the index into {name} is computed: threads of a warp should meet neighbouring elements")
@@ -336,6 +356,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         .evidence("sectors", sums.sectors as f64)
         .evidence("ideal_sectors", sums.ideal_sectors as f64)
         .evidence("span_bytes", span)
+        .one_cause(one_cause)
         .saves(context, saved);
+    let draft = if of_library.is_some() { draft.severity(Severity::Note) } else { draft };
     if indirect { draft } else { index::with_its_line(draft, context, access) }
 }

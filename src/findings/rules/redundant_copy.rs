@@ -30,6 +30,11 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         is_little(copies)
             || no_more(FEW_BYTES) && copies.unchanged < copies.count.div_ceil(2)
             || no_more(SMALL_BYTES) && copies.unchanged < copies.count / CHANCE
+            // Results that each launch makes anew.
+            || no_more(SMALL_BYTES)
+                && !copies.to_device()
+                && is_written(context, copies)
+                && copies.unchanged < copies.count.div_ceil(2)
             // A flag or a sum that kernels make: the host asks for it to learn whether it has changed.
             || no_more(FEW_BYTES) && !copies.to_device() && is_written(context, copies)
     };

@@ -9,6 +9,7 @@ use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
+use crate::profile::is_system;
 
 /// From this share of a structure on its members are as good as all used.
 const ALL_USED: f64 = 0.99;
@@ -26,7 +27,13 @@ fn vector(size: u64) -> u64 {
 pub(super) fn explains(access: &Access<'_>) -> bool {
     let Some(operand) = access.operand else { return false };
     let bytes = i64::from(operand.structure_bytes);
-    operand.member.is_some() && bytes > 0 && access.pattern.stride_bytes.is_some_and(|stride| stride.abs() == bytes)
+    // An iterator leads to what lies in memory, and is nothing that lies there.
+    let is_iterator =
+        operand.structure.as_deref().is_some_and(|name| is_system(access.file) && name.contains("iterator"));
+    operand.member.is_some()
+        && !is_iterator
+        && bytes > 0
+        && access.pattern.stride_bytes.is_some_and(|stride| stride.abs() == bytes)
 }
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
