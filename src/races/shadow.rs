@@ -86,7 +86,12 @@ impl Word {
 fn enter(marks: &mut [Mark; 3], mark: Mark) {
     let [last, beside, elsewhere] = marks;
     if last.same_warp(&mark) {
-        let bytes = if last.interval == mark.interval { last.bytes } else { 0 };
+        let again = last.interval == mark.interval;
+        let bytes = if again && last.site == mark.site { last.bytes } else { 0 };
+        // Bytes that another statement of the warp touched stay that statement's.
+        if again && bytes == 0 && last.bytes & !mark.bytes != 0 && (*beside == Mark::NONE || beside.same_warp(&mark)) {
+            *beside = *last;
+        }
         *last = Mark { bytes: mark.bytes | bytes, ..mark };
         return;
     }
