@@ -1,7 +1,8 @@
 //! Atomic operations that meet.
 
-use super::program::assumption;
-use super::programs::{ELEVENTH, FIFTH, FIRST, SEVENTH, THIRD, THIRTEENTH, TUNED, TWELFTH};
+use super::program::{assumption, cure};
+use super::programs::{ELEVENTH, FIFTEENTH, FIFTH, FIRST, SEVENTH, THIRD, THIRTEENTH, TUNED, TWELFTH};
+use serde_json::Value;
 
 #[test]
 fn atomics_on_several_addresses_are_not_each_the_whole_cost() {
@@ -80,4 +81,26 @@ fn gains_are_told_for_merged_operations_too() {
     let (finding, ..) = THIRTEENTH.first("atomic-contention", "COLLIDES");
     let said = assumption(finding);
     assert!(said.contains("; 4.0 x where the GPU merges those of a warp anyway"), "{said}");
+}
+
+#[test]
+fn copies_of_an_array_save_all_its_updates() {
+    let found = FIFTEENTH.alone("bins", "atomic-contention", "BINS OF ALL");
+    let gain = |finding: &Value| finding["gain"]["factor"].as_f64().unwrap_or(0.0);
+    assert!(found.iter().all(|finding| cure(finding).starts_with("privatise") && gain(finding) > 2.0), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn arrays_larger_than_shared_memory_have_no_copies_there() {
+    let found = FIFTEENTH.alone("large", "atomic-contention", "TOO LARGE TO COPY");
+    assert!(found.iter().all(|finding| !cure(finding).starts_with("privatise")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn places_in_several_lists_are_not_only_counted() {
+    let found = FIFTEENTH.alone("kinds", "atomic-contention", "PLACES IN LISTS");
+    assert!(found.iter().all(|finding| cure(finding).starts_with("what it returns is used")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

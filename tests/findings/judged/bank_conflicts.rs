@@ -2,7 +2,7 @@
 
 use super::program::cure;
 use super::programs::{
-    FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTH, SIXTH, THIRD, THIRTEENTH, TUNED, TWELFTH,
+    FIFTEENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTH, SIXTH, THIRD, THIRTEENTH, TUNED, TWELFTH,
 };
 
 #[test]
@@ -132,4 +132,10 @@ fn elements_of_an_array_in_a_structure_are_no_members() {
     };
     assert!(found.iter().all(is_fit), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn brightness_is_not_the_threads_number() {
+    // The atomic finding beside it has the cure of both.
+    assert!(FIFTEENTH.alone("blocks", "bank-conflict", "BINS OF A BLOCK").is_empty());
 }

@@ -2,8 +2,8 @@
 
 use super::program::cure;
 use super::programs::{
-    EIGHTH_MORE, ELEVENTH, FIFTH, FOURTEENTH, NINTH, SECOND, SEVENTH, SEVENTH_SERIES, SIXTH_LOSS, THIRD, THIRTEENTH,
-    TWELFTH,
+    EIGHTH_MORE, ELEVENTH, FIFTEENTH, FIFTH, FOURTEENTH, NINTH, SECOND, SEVENTH, SEVENTH_SERIES, SIXTH_LOSS, THIRD,
+    THIRTEENTH, TWELFTH,
 };
 use serde_json::Value;
 
@@ -182,5 +182,38 @@ fn branches_in_loops_may_be_their_end() {
 fn loops_that_wait_for_others_have_no_work_to_sort() {
     let found = FOURTEENTH.alone("waits", "divergent-branch", "WAITED FOR");
     assert!(found.iter().all(|finding| cure(finding).starts_with("the loop waits here")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn choosing_results_has_no_gain_of_full_warps() {
+    let found = FIFTEENTH.alone("near", "divergent-branch", "MOST WARPS DIVERGE");
+    let is_fit = |finding: &Value| finding["severity"] == "note" && finding["gain"].is_null();
+    assert!(found.iter().all(is_fit), "{found:#?}");
+    // Warps that have nothing to do there as a whole would do it, too.
+    assert!(FIFTEENTH.alone("sites", "divergent-branch", "WHOLE WARPS GO BY").is_empty());
+}
+
+#[test]
+fn a_side_of_a_division_is_not_as_long_as_a_search() {
+    let found = FIFTEENTH.alone("bounds", "divergent-branch", "ONE SIDE IS LONG");
+    assert!(found.iter().all(|finding| !cure(finding).contains("both sides are long")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn the_end_of_a_do_is_no_loop_on_a_side() {
+    let found = FIFTEENTH.alone("steps", "divergent-branch", "WITHIN A DO");
+    assert!(found.iter().all(|finding| !cure(finding).contains("where one of them is a loop")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn borders_that_come_once_have_no_last_steps() {
+    let found = FIFTEENTH.alone("box", "divergent-branch", "BORDER OF A BOX");
+    let is_fit = |finding: &Value| {
+        cure(finding).contains("a bound that is no multiple of 32") && !cure(finding).contains("step to step")
+    };
+    assert!(found.iter().all(is_fit), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }

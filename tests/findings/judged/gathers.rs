@@ -2,8 +2,8 @@
 
 use super::program::{assumption, cure};
 use super::programs::{
-    EIGHTH, EIGHTH_MORE, ELEVENTH, FIFTH, FOURTEENTH, FOURTEENTH_LIBRARY, NINTH, SEVENTH, SIXTH_LOSS, THIRTEENTH,
-    TWELFTH,
+    EIGHTH, EIGHTH_MORE, ELEVENTH, FIFTEENTH, FIFTH, FOURTEENTH, FOURTEENTH_LIBRARY, NINTH, SEVENTH, SIXTH_LOSS,
+    THIRTEENTH, TWELFTH,
 };
 
 #[test]
@@ -165,4 +165,23 @@ fn what_a_way_along_a_list_has_found_has_the_way_s_cure() {
 #[test]
 fn what_a_library_shuffles_is_not_to_be_sorted() {
     assert!(FOURTEENTH_LIBRARY.all("random-gather", "SHUFFLED").is_empty());
+}
+
+#[test]
+fn one_mesh_is_one_thing_to_reorder() {
+    let profile = FIFTEENTH.profiled("mesh", &["mesh"]);
+    let found = profile["findings"].as_array().expect("findings");
+    let found: Vec<_> = found.iter().filter(|finding| finding["id"] == "random-gather").collect();
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0]["lines"].as_array().map(Vec::len), Some(2), "{found:#?}");
+    let reason = found[0]["reason"].as_str().expect("a reason");
+    assert!(["densities", "energies", "momenta"].iter().all(|name| reason.contains(name)), "{reason}");
+}
+
+#[test]
+fn numbers_that_count_through_dimensions_are_told_which_goes_first() {
+    let found = FIFTEENTH.alone("layers", "random-gather", "LAYERS FIRST");
+    let cure = |finding: &serde_json::Value| finding["cure"].as_str().map(str::to_owned).unwrap_or_default();
+    assert!(found.iter().all(|finding| cure(finding).contains("the one that changes fastest")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

@@ -23,4 +23,6 @@ pub static TWELFTH: Judged = Judged::new("twelfth");
 pub static THIRTEENTH: Judged = Judged::new("thirteenth");
 pub static FOURTEENTH: Judged = Judged::on_a100("fourteenth");
 pub static FOURTEENTH_LIBRARY: Judged = Judged::on_a100("fourteenth_library");
+pub static FIFTEENTH: Judged = Judged::on_a100("fifteenth");
+pub static FIFTEENTH_LIBRARY: Judged = Judged::on_a100("fifteenth_library");
 pub static TUNED: Judged = Judged::new("tuned");

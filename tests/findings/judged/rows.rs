@@ -1,6 +1,7 @@
 //! Rows that begin anywhere, and warps that are cut by them.
 
-use super::programs::{EIGHTH_MORE, ELEVENTH, FIFTH, FOURTEENTH, NINTH, SECOND, TENTH};
+use super::program::cure;
+use super::programs::{EIGHTH_MORE, ELEVENTH, FIFTEENTH, FIFTH, FOURTEENTH, NINTH, SECOND, TENTH};
 
 #[test]
 fn neighbours_and_loaded_indices_are_not_misaligned_rows() {
@@ -68,4 +69,15 @@ fn arrays_of_one_line_have_rows_of_one_length() {
 fn memory_of_a_few_values_fills_no_sectors() {
     let found = FOURTEENTH.alone("three", "partial-write", "THREE VALUES");
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn blocks_that_lie_apart_do_not_begin_where_others_end() {
+    assert!(FIFTEENTH.alone("windows", "misaligned-access", "WINDOWS OF COLUMNS").is_empty());
+    let found = FIFTEENTH.alone("columns", "misaligned-access", "COLUMNS");
+    assert!(found.iter().all(|finding| cure(finding).starts_with("make the length of a row")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let found = FIFTEENTH.alone("hundreds", "misaligned-access", "BLOCKS OF A HUNDRED");
+    assert!(found.iter().all(|finding| cure(finding).starts_with("give blocks a multiple of 32")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

@@ -2,8 +2,8 @@
 
 use super::program::{assumption, cure};
 use super::programs::{
-    EIGHTH, ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY,
-    THIRD, THIRTEENTH, TUNED, TWELFTH,
+    EIGHTH, ELEVENTH, FIFTEENTH, FIFTEENTH_LIBRARY, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTH,
+    SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD, THIRTEENTH, TUNED, TWELFTH,
 };
 use serde_json::Value;
 
@@ -257,5 +257,31 @@ fn images_at_half_their_scale_have_no_wide_accesses() {
 fn indices_are_not_exchanged_where_that_brings_other_data_apart() {
     let found = FOURTEENTH.alone("products", "strided-access", "TWO OF EACH");
     assert!(found.iter().all(|finding| !cure(finding).contains("exchange threadIdx.x")), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn one_element_of_each_thread_is_no_part_of_its_own() {
+    let found = FIFTEENTH.alone("dilate", "strided-access", "STORED TRANSPOSED");
+    let is_fit = |finding: &Value| cure(finding).contains("transposed") && !cure(finding).contains("of its own here");
+    assert!(found.iter().all(is_fit), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn a_library_moves_structures_as_they_are_aligned() {
+    let found = FIFTEENTH_LIBRARY.all("strided-access", "SORTED STRUCTURES");
+    assert!(!found.is_empty() && found.iter().all(|finding| cure(finding).contains("alignas(8)")), "{found:#?}");
+    // Its iterators are no structures that lie in memory.
+    assert!(FIFTEENTH_LIBRARY.all("struct-fields", "SORTED STRUCTURES").is_empty());
+    for finding in FIFTEENTH_LIBRARY.all("random-gather", "SORTED STRUCTURES") {
+        assert!(cure(finding).starts_with("this is the code of `thrust::sort`"), "{finding:#}");
+    }
+}
+
+#[test]
+fn parts_that_begin_anywhere_have_no_wide_accesses() {
+    let found = FIFTEENTH.alone("lists", "strided-access", "PAIRS OF A LIST");
+    assert!(found.iter().all(|finding| cure(finding).contains("no wide access to them is aligned")), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }
