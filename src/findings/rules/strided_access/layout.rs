@@ -92,6 +92,6 @@ pub(super) fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
 
 /// Whether loaded data gives a begin that is no multiple of so many bytes.
 pub(super) fn begins_anywhere(access: &Access<'_>, bytes: u64) -> bool {
-    let is_off = |scale: i64| bytes > 0 && scale.unsigned_abs() % bytes != 0;
+    let is_off = |scale: i64| bytes > 0 && !scale.unsigned_abs().is_multiple_of(bytes);
     terms_of(access).iter().any(|term| term.loaded && !term.of_thread && (term.times_unknown || is_off(term.scale)))
 }
