@@ -22,8 +22,10 @@ use crate::models::Rates;
 use crate::profile::model::{Bytes, Site};
 use crate::profile::{Work, of_work};
 
-/// Share of a level-2 cache of two parts that copies take, beside what they are copies of (fitted, see `curves`).
+/// Share of a level-2 cache of two parts that copies take, beside what they are copies of: of lines to which the same SM comes back, and of those
+/// that other SMs use again, where what is copied is used up sooner than the copy (fitted, see `curves`).
 const COPIED: f64 = 0.75;
+const COPIED_FOR_OTHERS: f64 = 0.25;
 /// Conditions that a case of an access is taken apart into, at most.
 const MOST_ALTERNATIVES: usize = 8;
 /// Share of the requested sectors of which something has to be known.
@@ -202,6 +204,7 @@ fn of_forms(
                     form,
                     condition,
                     bytes: subject.accesses[number].bytes,
+                    site: number,
                     allocation: subject.allocations[number],
                     loads,
                     stores,
@@ -227,10 +230,14 @@ fn of_forms(
         return Err(Refusal::NothingKnown { reasons: reasons.take(3).collect() });
     }
     let l1 = model.hierarchy.l1.lines(u64::from(shared_bytes) * u64::from(resident));
+    let l2_bytes = model.hierarchy.l2.bytes() as f64;
+    let more_parts = f64::from(model.hierarchy.l2.partitions.max(1) - 1);
     let capacity = Capacity {
         l1: f64::from(l1) * f64::from(model.hierarchy.l1.line_bytes),
         // Two parts that keep copies of each other's lines hold less that differs.
-        l2: model.hierarchy.l2.bytes() as f64 / (1.0 + COPIED * f64::from(model.hierarchy.l2.partitions.max(1) - 1)),
+        l2: l2_bytes / (1.0 + COPIED * more_parts),
+        l2_for_others: l2_bytes / (1.0 + COPIED_FOR_OTHERS * more_parts),
+        l2_ways: model.hierarchy.l2.ways,
         sms: u64::from(model.rates.sms.max(1)),
         resident: u64::from(resident),
         caches_loads: model.hierarchy.l1.caches_global_loads,

@@ -7,12 +7,13 @@
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
 use super::capacity::Capacity;
-use super::curves;
+use super::curves::{self, Sets};
 use super::flow::{Flow, LINE, SECTOR};
 use super::kinds::Kinds;
 use super::replay::{Counted, Replay, golden, replay};
+use super::stagger::Stagger;
 use super::volumes::{Affine, Blocks, Family, Footprints, boxes};
-use super::windows::{Hints, Run, agree};
+use super::windows::{Hints, Reuse, Run, agree};
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
@@ -34,10 +35,10 @@ const FEWEST: usize = 2;
 const MOST: usize = 8;
 /// Runs from which on a grid is large.
 const LARGE: u64 = 1000;
-/// Sectors by which these runs may differ, over what they read, and still agree.
-const AGREED: f64 = 0.01;
 /// Runs of blocks that a wave is divided into.
 const RUNS: u64 = 4;
+/// Sectors by which these runs may differ, over what they read, and still agree.
+const AGREED: f64 = 0.01;
 /// Lines of an SM's share of L2 that are told apart.
 const MOST_L2_LINES: f64 = 8192.0;
 
@@ -224,49 +225,18 @@ impl Flow<'_> {
         let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
         found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
-        // Blocks of a wave walk their loops side by side; without loops those that start earlier are ahead.
-        let loops = self.loops();
         // Requests of a run to the same sector find it, unless what comes between is more than L2 holds. Loops are replayed; without
         // any it is for the most part SMs that share what they load at a time.
+        let loops = self.loops();
         let again = match loops && counted.asked_again > 0 {
             true => counted.lost_again as f64 / counted.asked_again as f64,
             false => curves::WITHIN.at(found.l2_oversubscription),
         };
+        // Of footprints that may be too large, accesses are not told apart: how much they have in common is not known.
+        let stagger = Stagger::new(self.accesses, wave.min(blocks), loops || requested.unsure, self.launch.grid);
         let run = if loops { wave } else { (wave / RUNS).max(1) };
-        let runs = blocks.div_ceil(run);
-        // What of the launch stays in L2 to its end is neither written back nor completed within it.
-        let whole =
-            self.union(|_| true, &boxes(0, blocks, self.launch.grid), LINE).sectors * LINE as f64 / self.capacity.l2;
-        let incomplete = match curves::L2.at(whole) {
-            lost if lost > LITTLE => self.incomplete(&own) * lost,
-            _ => 0.0,
-        };
-        let large = runs > LARGE;
-        let (mut reused, mut hints) = ((0.0, 0.0), Hints::new(large));
-        let mut one = |number: u64| {
-            let (first, end) = (number * run, ((number + 1) * run).min(blocks));
-            self.run((first, end), run, incomplete, &mut reused, &mut hints)
-        };
-        let mut all = Run::default();
-        if runs <= MOST_RUNS {
-            (0..runs).for_each(|number| all.add(&one(number), 1.0));
-        } else {
-            // The first run finds nothing, the last one may be smaller, and some between them stand for the others.
-            all.add(&one(0), 1.0);
-            let inner = runs - 2;
-            let mut between: Vec<Run> = Vec::new();
-            if large {
-                while between.len() < FEWEST || !agree(&between, AGREED) && between.len() < MOST {
-                    let place = golden(between.len() as u64 + 1) * inner as f64;
-                    between.push(one(1 + place as u64));
-                }
-            } else {
-                between.extend((1..=BETWEEN).map(|part| one(runs * part / (BETWEEN + 1))));
-            }
-            let each = inner as f64 / between.len() as f64;
-            between.iter().for_each(|run| all.add(run, each));
-            all.add(&one(runs - 1), 1.0);
-        }
+        let mut reused = (0.0, 0.0);
+        let all = self.runs(stagger, run, &own, &mut reused);
         let distinct = 32.0 * all.distinct;
         found.dram_loads += 32.0 * all.loads;
         found.dram_stores += 32.0 * all.stores;
@@ -279,6 +249,55 @@ impl Flow<'_> {
         found.dram_loads += (read - distinct).max(0.0) * again;
         // A sector is written back at most once for each store to it, whatever its footprint's edges add.
         found.dram_stores = found.dram_stores.min(found.l2_stores);
+    }
+
+    /// What all runs of a launch move between L2 and DRAM. `wave` are blocks of a wave in the middle.
+    fn runs(&self, stagger: Stagger, run: u64, wave: &[Blocks], reused: &mut (f64, f64)) -> Run {
+        let (under_way, end_of_all) = (stagger.under_way(), stagger.end());
+        let sets = Sets { ways: self.capacity.l2_ways };
+        let reuse = Reuse {
+            footprints: Footprints::in_parts(self.accesses, self.bounds, |access| stagger.part_of[access]),
+            stagger,
+            capacity: self.capacity.l2_for_others,
+            sets,
+        };
+        // What of the launch stays in L2 to its end is neither written back nor completed within it.
+        let incomplete = match sets.lost(reuse.full(0, end_of_all)) {
+            lost if lost > LITTLE => self.incomplete(wave) * lost,
+            _ => 0.0,
+        };
+        let runs = end_of_all.div_ceil(run);
+        let large = runs > LARGE;
+        let mut hints = Hints::new(large);
+        let mut one = |number: u64| {
+            let (first, end) = (number * run, ((number + 1) * run).min(end_of_all));
+            reuse.run((first, end), run, incomplete, reused, &mut hints)
+        };
+        let mut all = Run::default();
+        if runs <= MOST_RUNS {
+            (0..runs).for_each(|number| all.add(&one(number), 1.0));
+            return all;
+        }
+        // The first runs find little, at both ends not all of the code is run, and the last one may be smaller. Some between them stand for the
+        // others. Of a large grid the ends are a small part.
+        let at_ends = under_way.div_ceil(run).max(1);
+        // Up to the run in which the last block begins all are whole.
+        let (early, late) = if large { (1, 0) } else { (at_ends, runs - self.launch.blocks() / run) };
+        (0..early).chain(runs - late..runs).for_each(|number| all.add(&one(number), 1.0));
+        let inner = runs - early - late;
+        let mut between: Vec<Run> = Vec::new();
+        if large {
+            while between.len() < FEWEST || !agree(&between, AGREED) && between.len() < MOST {
+                let place = golden(between.len() as u64 + 1) * inner as f64;
+                between.push(one(early + place as u64));
+            }
+        } else {
+            between.extend((1..=BETWEEN).map(|part| one(early + inner * part / (BETWEEN + 1))));
+        }
+        let ends = if large { under_way.div_ceil(run) } else { 0 };
+        let each = (inner - ends.min(inner)) as f64 / between.len() as f64;
+        between.iter().for_each(|run| all.add(run, each));
+        all
     }
 
     /// The share of stored sectors of which some bytes are not, and which nothing reads: they are completed from DRAM.

@@ -5,8 +5,12 @@
 pub struct Capacity {
     /// Bytes of L1 that a launch has.
     pub l1: f64,
-    /// Bytes of L2.
+    /// Bytes of L2 for lines to which the same SM comes back.
     pub l2: f64,
+    /// Bytes of L2 for lines that other SMs use again.
+    pub l2_for_others: f64,
+    /// Lines of a set of L2.
+    pub l2_ways: u32,
     /// Streaming multiprocessors.
     pub sms: u64,
     /// Blocks that share one.

@@ -8,6 +8,7 @@ mod flow;
 mod kinds;
 mod lattice;
 mod replay;
+mod stagger;
 mod sweep;
 pub mod volumes;
 mod windows;

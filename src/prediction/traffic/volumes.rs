@@ -29,6 +29,8 @@ pub struct Affine {
     pub condition: Truth,
     /// Bytes per lane.
     pub bytes: u32,
+    /// Number of its site, in the order of the code.
+    pub site: usize,
     /// Number of the allocation that it leads into, counted in some way: unions are taken within one.
     pub allocation: usize,
     /// It loads.
@@ -51,9 +53,11 @@ type Ranges = SmallVec<[(i64, i64); 8]>;
 /// A box of `blockIdx`: first and last of each axis.
 pub type Blocks = [(i64, i64); 3];
 
-/// Accesses that differ in where they start alone.
+/// Accesses of a part of the code that differ in where they start alone.
 #[derive(Debug)]
 pub struct Family {
+    /// Number of the part of the code, where it is told apart.
+    pub part: usize,
     /// Number of the allocation.
     pub allocation: usize,
     /// They load.
@@ -136,6 +140,7 @@ impl Affine {
             form,
             condition,
             bytes,
+            site: 0,
             allocation: 0,
             loads: true,
             stores: false,
@@ -155,17 +160,23 @@ impl Affine {
 impl<'a> Footprints<'a> {
     /// Of accesses over the indices of a launch.
     pub fn new(accesses: &[Affine], bounds: &'a Bounds) -> Footprints<'a> {
+        Footprints::in_parts(accesses, bounds, |_| 0)
+    }
+
+    /// The same, with accesses apart that are not of one part of the code.
+    pub fn in_parts(accesses: &[Affine], bounds: &'a Bounds, part_of: impl Fn(usize) -> usize) -> Footprints<'a> {
         let mut families: Vec<Family> = Vec::new();
-        for access in accesses {
+        for (number, access) in accesses.iter().enumerate() {
+            let part = part_of(number);
             let alike = |one: &&mut Family| {
-                (one.allocation, one.bytes, one.loads, one.stores, one.reads)
-                    == (access.allocation, access.bytes, access.loads, access.stores, access.reads())
+                (one.part, one.allocation, one.bytes, one.loads, one.stores, one.reads)
+                    == (part, access.allocation, access.bytes, access.loads, access.stores, access.reads())
                     && one.terms == access.form.terms
                     && one.condition == access.condition
             };
             match families.iter_mut().find(alike) {
                 Some(family) => family.starts.push(access.form.constant),
-                None => families.extend(Family::new(access)),
+                None => families.extend(Family::new(access, part)),
             }
         }
         for family in &mut families {
@@ -216,7 +227,7 @@ impl<'a> Footprints<'a> {
 
 impl Family {
     /// Of a first access; `None` where 64 bits do not hold the size of a factor.
-    fn new(access: &Affine) -> Option<Family> {
+    fn new(access: &Affine, part: usize) -> Option<Family> {
         let step = |&(index, factor): &(Index, i64)| Some((factor.checked_abs()?, index, factor));
         let mut steps = access.form.terms.iter().map(step).collect::<Option<Vec<_>>>()?;
         steps.sort_unstable();
@@ -230,6 +241,7 @@ impl Family {
             forms.sort_by_key(|form| form.terms.len());
         }
         Some(Family {
+            part,
             allocation: access.allocation,
             loads: access.loads,
             stores: access.stores,

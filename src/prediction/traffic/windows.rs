@@ -5,12 +5,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::curves;
-use super::flow::{Flow, LINE, SECTOR};
-use super::volumes::{Family, boxes};
+use super::curves::Sets;
+use super::flow::{LINE, SECTOR};
+use super::stagger::{Stagger, Stretch};
+use super::volumes::{Family, Footprints, Union};
 
 /// Footprint over capacity from which nothing is taken to be left of what was touched before.
-const FORGOTTEN: f64 = 3.0;
+const FORGOTTEN: f64 = 1.6;
 
 /// Sectors that a run of blocks reads, and moves between L2 and DRAM, or sums over runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,7 +63,28 @@ impl Hints {
     }
 }
 
-impl Flow<'_> {
+/// Accesses over the time of a launch, and the L2 that they meet.
+pub(super) struct Reuse<'a> {
+    /// Apart by the parts of the code in `stagger`.
+    pub(super) footprints: Footprints<'a>,
+    pub(super) stagger: Stagger,
+    /// Bytes that L2 holds.
+    pub(super) capacity: f64,
+    pub(super) sets: Sets,
+}
+
+impl Reuse<'_> {
+    /// Distinct pieces that wanted accesses touch in a stretch.
+    fn union(&self, wanted: impl Fn(&Family) -> bool, stretch: &Stretch, grain: i64) -> Union {
+        self.footprints.union_of(|family| [if wanted(family) { stretch.of(family.part) } else { &[] }, &[]], grain)
+    }
+
+    /// What is touched between two times, over what L2 holds.
+    pub(super) fn full(&self, first: u64, end: u64) -> f64 {
+        let all = self.union(|_| true, &self.stagger.stretch(first, end), LINE);
+        all.sectors * LINE as f64 / self.capacity
+    }
+
     /// What a run of blocks reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
     /// What is used again, and that times the footprint between the two uses, goes into `reused`.
     pub(super) fn run(
@@ -73,19 +95,14 @@ impl Flow<'_> {
         reused: &mut (f64, f64),
         hints: &mut Hints,
     ) -> Run {
-        let grid = self.launch.grid;
-        let own = boxes(first, end, grid);
+        let own = self.stagger.stretch(first, end);
         let reads = self.union(|family| family.reads, &own, SECTOR);
         let stores = self.union(|family| family.stores, &own, SECTOR);
         // Number 0 is the run alone.
         let windows = windows(first, run);
         let mut fulls = std::mem::take(&mut hints.fulls);
-        let mut full = |number: usize| {
-            *fulls.entry(end - windows[number]).or_insert_with(|| {
-                let all = self.union(|_| true, &boxes(windows[number], end, grid), LINE);
-                all.sectors * LINE as f64 / self.capacity.l2
-            })
-        };
+        let mut full =
+            |number: usize| *fulls.entry(end - windows[number]).or_insert_with(|| self.full(windows[number], end));
         // The smallest that L2 forgets is the last that counts.
         let (mut last, mut below) = (windows.len() - 1, 0);
         while below + 1 < last {
@@ -109,8 +126,11 @@ impl Flow<'_> {
             if read == 0.0 && stores == 0.0 {
                 continue;
             }
-            let between = (full(number) + full(number - 1)) / 2.0;
-            let hit = 1.0 - curves::L2.at(between);
+            // Between two uses in runs that are `n` apart lie `n` runs, half of the first and half of the last one among them.
+            let apart = (windows[number - 1] - windows[number]).div_ceil(run).max(1) as f64;
+            let (near, far) = (full(number - 1), full(number));
+            let between = (near + far) / 2.0 - (far - near) / (2.0 * apart);
+            let hit = 1.0 - self.sets.lost(between);
             *reused = (reused.0 + read, reused.1 + read * between);
             kept_reads += read * hit;
             kept_stores += stores * hit;
@@ -129,18 +149,18 @@ impl Flow<'_> {
     /// What some accesses touch in the blocks from `first` on, `alone` sectors, of which something, whatever its kind,
     /// touched in the window of blocks before.
     fn overlap(&self, some: fn(&Family) -> bool, alone: f64, (from, first, end): (u64, u64, u64)) -> f64 {
-        let grid = self.launch.grid;
-        let (own, window, both) = (boxes(first, end, grid), boxes(from, first, grid), boxes(from, end, grid));
+        let stretch = |first, end| self.stagger.stretch(first, end);
+        let (own, window, both) = (stretch(first, end), stretch(from, first), stretch(from, end));
         let near = |family: &Family| self.footprints.any(|one| some(one) && one.allocation == family.allocation);
         let touched = self.union(near, &window, SECTOR).sectors;
         // A run of blocks is fewer boxes than its two parts.
         let all = !self.footprints.any(|family| near(family) && !some(family));
         let together = self.footprints.union_of(
-            |family| match (near(family), some(family)) {
-                (false, _) => [&[], &[]],
-                _ if all => [&both, &[]],
-                (true, true) => [&own, &window],
-                (true, false) => [&window, &[]],
+            |family| match (near(family), some(family), family.part) {
+                (false, ..) => [&[], &[]],
+                (.., part) if all => [both.of(part), &[]],
+                (true, true, part) => [own.of(part), window.of(part)],
+                (true, false, part) => [window.of(part), &[]],
             },
             SECTOR,
         );

@@ -177,8 +177,17 @@ mod tests {
 
     #[test]
     fn large_grids_are_looked_at_in_the_middle() {
-        let capacity =
-            Capacity { l1: 1024.0, l2: 1024.0, sms: 10, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
+        let capacity = Capacity {
+            l1: 1024.0,
+            l2: 1024.0,
+            l2_for_others: 1024.0,
+            l2_ways: 16,
+            sms: 10,
+            resident: 2,
+            caches_loads: true,
+            l1_lines: 8,
+            turn: 1,
+        };
         assert_eq!(Window::new(2000, &capacity, Some(0.2)), Window { blocks: 0..2000, filling: 0, from: None });
         let together = Window { blocks: 61_760..61_820, filling: 1, from: None };
         assert_eq!(Window::new(100_000, &capacity, None), together);
@@ -197,8 +206,17 @@ mod tests {
         let condition = Truth::AtLeast(Form { constant: -84, terms: vec![(block(0), 1)] });
         let access = Affine::load(form, condition, 4);
         let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
-        let capacity =
-            Capacity { l1: 1024.0, l2: 1024.0, sms: 108, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
+        let capacity = Capacity {
+            l1: 1024.0,
+            l2: 1024.0,
+            l2_for_others: 1024.0,
+            l2_ways: 16,
+            sms: 108,
+            resident: 2,
+            caches_loads: true,
+            l1_lines: 8,
+            turn: 1,
+        };
         let found = replay(&[access], &launch, &bounds, &hierarchy, (&capacity, 1), 0.5);
         assert_eq!(found.counted.missed, found.counted.loaded);
         assert!(found.counted.loaded >= 4, "{:?}", found.counted);
