@@ -103,16 +103,19 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let varies = (sums.passes as f64) < MOST_ALIKE * sums.requests as f64 * f64::from(example.passes);
     // A step that is multiplied by a value of the kernel: by one that a loop changes where a lane's passes are not always alike. Fewer
     // active lanes take fewer passes whatever is between them.
-    let times_grow = sums.lanes > 0 && {
-        let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
+    let differs_by_lane = sums.lanes > 0 && {
         let of_lane = sums.passes as f64 / sums.lanes as f64;
         let of_worst = f64::from(example.passes) / example.lanes.len().max(1) as f64;
-        matches!(step, Some(ThreadStep::Times(_))) && of_lane < MOST_ALIKE_BY_LANE * of_worst
+        of_lane < MOST_ALIKE_BY_LANE * of_worst
+    };
+    let times_grow = differs_by_lane && {
+        let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
+        matches!(step, Some(ThreadStep::Times(_)))
     };
     let in_steps = stride.is_some()
         && varies
         && !of_structures
-        && (steps_grow || times_grow || !fixed || access.steps_differ || index::step_grows(access));
+        && (steps_grow || times_grow || !fixed && differs_by_lane || access.steps_differ || index::step_grows(access));
     let length = match access.operand {
         Some(operand) if of_structures => {
             stride.map(|stride| stride.unsigned_abs().max(u64::from(operand.structure_bytes)))
@@ -126,6 +129,13 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let is_whole = access.operand.is_some_and(|operand| operand.structure_bytes == example.bytes);
     let mut is_sure = true;
     let cure = match (stride, padding) {
+        // No arrangement of the one's rows keeps the other's lanes away.
+        _ if !computed && meets_another_place(access, example, banks) => {
+            is_sure = false;
+            "most lanes take neighbouring places here and would not meet; those that they meet take another array, or a part far away (as at the border of a tile, of which the compiler has \
+             made one access): keep what all of them take in one array, as a tile that has its border around it, or leave it"
+                .to_owned()
+        }
         // The padding is tried for the lanes of a row first, whose distance may be that of the rows, too.
         (_, Some((length, elements, passes))) if rows == Some(length) && stride.map(i64::unsigned_abs) != rows => {
             let row = length / u64::from(example.bytes.max(1));
@@ -268,6 +278,36 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         return None;
     }
     Some(if by_chance || of_library { draft.severity(Severity::Note) } else { draft })
+}
+
+/// Whether the lanes that lie where the thread's number puts them do not meet each other, but others, which lie elsewhere.
+fn meets_another_place(access: &Access<'_>, example: &BankConflict, banks: Banks) -> bool {
+    let Some(block) = block_of(access.kernel) else { return false };
+    let (Some(operand), axis) = (access.operand, lane_axis(access.kernel)) else { return false };
+    let width = block[axis].max(1);
+    let step = |axis: usize| match operand.thread_steps.get(axis) {
+        Some(ThreadStep::Bytes(bytes)) => Some(*bytes),
+        _ => None,
+    };
+    let Some(by_lane) = step(axis).filter(|bytes| *bytes != 0) else { return false };
+    let by_row = step(axis + 1);
+    if by_row.is_none() && width < 32 {
+        return false;
+    }
+    let begin = |&(lane, address): &(u32, u64)| {
+        let moved = i64::from(lane % width) * by_lane + i64::from(lane / width) * by_row.unwrap_or(0);
+        (address as i64).wrapping_sub(moved)
+    };
+    let mut counts = std::collections::BTreeMap::new();
+    example.lanes.iter().for_each(|lane| *counts.entry(begin(lane)).or_insert(0usize) += 1);
+    let Some((&usual, &count)) = counts.iter().max_by_key(|(_, count)| **count) else { return false };
+    let own = BankConflict {
+        lanes: example.lanes.iter().filter(|lane| begin(lane) == usual).copied().collect(),
+        ..example.clone()
+    };
+    2 * count > example.lanes.len()
+        && count < example.lanes.len()
+        && passes(&own, banks, |address| address) <= own.ideal
 }
 
 /// Whether lanes are so near each other that what lies between them is a thread's own.

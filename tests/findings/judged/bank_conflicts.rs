@@ -4,6 +4,7 @@ use super::program::cure;
 use super::programs::{
     FIFTEENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTH, SIXTH, THIRD, THIRTEENTH, TUNED, TWELFTH,
 };
+use serde_json::Value;
 
 #[test]
 fn a_distance_between_lanes_is_not_taken_for_a_row() {
@@ -138,4 +139,18 @@ fn elements_of_an_array_in_a_structure_are_no_members() {
 fn brightness_is_not_the_threads_number() {
     // The atomic finding beside it has the cure of both.
     assert!(FIFTEENTH.alone("blocks", "bank-conflict", "BINS OF A BLOCK").is_empty());
+}
+
+#[test]
+fn lanes_of_two_arrays_have_no_rows_to_pad() {
+    let found = FIFTEENTH.alone("borders", "bank-conflict", "BORDER IN ANOTHER");
+    assert!(found.iter().all(|finding| !cure(finding).contains("a width of 32")), "{found:#?}");
+    assert!(found.iter().any(|finding| cure(finding).contains("take another array")), "{found:#?}");
+}
+
+#[test]
+fn fewer_active_lanes_are_no_other_distance() {
+    let found = FIFTEENTH.alone("entries", "bank-conflict", "ENTRIES OF ROWS");
+    let is_fit = |finding: &Value| !cure(finding).contains("changes from") && cure(finding).contains("pad the rows");
+    assert!(!found.is_empty() && found.iter().all(is_fit), "{found:#?}");
 }

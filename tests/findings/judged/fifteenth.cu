@@ -173,6 +173,48 @@ __global__ void sorted_into(const unsigned *kinds, unsigned *ends, unsigned *pla
     if (i < n) places[i] = atomicAdd(&ends[kinds[i] % 8], 1u); // PLACES IN LISTS
 }
 
+// What is to the right of each element: for those at the border of a tile in another array.
+__global__ void borders(const float *values, float *results) {
+    __shared__ float tile[16][16], right[16][16];
+    int x = threadIdx.x, y = threadIdx.y, i = (blockIdx.x * 16 + y) * 32 + x;
+    tile[y][x] = values[i];
+    right[y][x] = values[i + 1];
+    __syncthreads();
+    float next;
+    if (x == 15) next = right[y][x]; // BORDER IN ANOTHER
+    else next = tile[y][x + 1]; // BORDER IN ANOTHER
+    results[i] = next - tile[y][x]; // BORDER IN ANOTHER
+}
+
+// Each lane goes through a row of eight, as far as data says.
+__global__ void entries(const int *lengths, const short *values, int *sums) {
+    __shared__ short rows[256][8];
+    for (int i = threadIdx.x; i < 2048; i += 32) rows[i / 8][i % 8] = values[i];
+    __syncthreads();
+    for (short row = threadIdx.x % 32; row < 256; row += 32) {
+        int sum = 0;
+#pragma unroll 1
+        for (int k = 0; k < lengths[row]; k++) sum += rows[row][k]; // ENTRIES OF ROWS
+        sums[row] = sum;
+    }
+}
+
+// The same places as in several lists, of a block.
+__global__ void sorted_in_block(const unsigned *kinds, unsigned *places, int n) {
+    __shared__ unsigned ends[8];
+    if (threadIdx.x < 8) ends[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) places[i] = atomicAdd(&ends[kinds[i] % 8], 1u); // PLACES OF A BLOCK
+}
+
+// Each block goes through all weights, which the next launch has in new memory.
+__global__ void weighted(const float *weights, float *results, int n) {
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < n; i += blockDim.x) sum += weights[i] * (i % 7 + blockIdx.x); // WEIGHTS OF A LAUNCH
+    results[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 template <class T> T *fresh(size_t n) {
     T *memory;
     cudaMalloc(&memory, n * sizeof(T));
@@ -253,6 +295,25 @@ int main(int count, char **arguments) {
         sorted_into<<<n / 128, 128>>>(filled(kinds), fresh<unsigned>(8), fresh<unsigned>(n), n);
     }
     if (runs("box")) box<<<dim3(2, 9), dim3(16, 16)>>>(fresh<float>(n), fresh<float>(n), 24, 129);
+    if (runs("borders")) borders<<<32, dim3(16, 16)>>>(fresh<float>(n + 32), fresh<float>(n + 32));
+    if (runs("entries")) {
+        std::vector<int> lengths(256);
+        for (int i = 0; i < 256; i++) lengths[i] = mixed(i) % 8;
+        entries<<<1, 32>>>(filled(lengths), fresh<short>(2048), fresh<int>(256));
+    }
+    if (runs("places")) {
+        std::vector<unsigned> kinds(n);
+        for (int i = 0; i < n; i++) kinds[i] = mixed(i) % 8;
+        sorted_in_block<<<1, 256>>>(filled(kinds), fresh<unsigned>(n), n);
+    }
+    if (runs("weights")) {
+        float *results = fresh<float>(40 * 256);
+        for (int launch = 0; launch < 4; launch++) {
+            float *weights = fresh<float>(1 << 15);
+            weighted<<<40, 256>>>(weights, results, 1 << 15);
+            cudaFree(weights);
+        }
+    }
     cudaDeviceSynchronize();
     printf("%s\n", cudaGetErrorString(cudaGetLastError()));
     return 0;
