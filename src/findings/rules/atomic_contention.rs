@@ -286,6 +286,12 @@ fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> (&'sta
              its warps need, and hands them out), so that fewer operations meet",
             Left::Block,
         ),
+        _ if access.space == "shared" && access.result_used => (
+            "what it returns is used, as a place in one of several lists, which copies of the array would give twice: let the lanes of a warp that go to one address take theirs at once (with m = \
+             __match_any_sync(__activemask(), index), the lowest lane of m adds __popc(m) and hands what it gets to the others with __shfl_sync(m, ..), and each lane adds the \
+             number of lanes of m below it), or leave it where few lanes meet",
+            Left::Warp,
+        ),
         _ if access.space == "shared" => (
             "let the lanes of a warp combine what goes to one address first (shuffles; __reduce_add_sync and its kin for integers; __match_any_sync tells \
              which lanes share an address), or keep several copies of the array, of which neighbouring lanes take different ones (copy threadIdx.x % 4), \

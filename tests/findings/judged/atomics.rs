@@ -104,3 +104,12 @@ fn places_in_several_lists_are_not_only_counted() {
     assert!(found.iter().all(|finding| cure(finding).starts_with("what it returns is used")), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }
+
+#[test]
+fn places_are_not_taken_in_copies_of_an_array() {
+    let found = FIFTEENTH.alone("places", "atomic-contention", "PLACES OF A BLOCK");
+    let is_fit =
+        |finding: &Value| cure(finding).contains("__match_any_sync") && !cure(finding).contains("keep several");
+    assert!(found.iter().all(is_fit), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
