@@ -35,7 +35,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let l2 = |row: &&ByKernel| row.metrics.l2.as_ref().map_or(0, |level| level.load_lookups);
     let row = allocation.by_kernel.iter().max_by_key(l2)?;
     let kernel = context.profile.kernels.iter().find(|kernel| kernel.id == row.kernel)?;
-    let launches = kernel.launch_count().max(1);
+    let launches = launches_with(allocation, kernel);
     let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
     let loaded = row.metrics.l2.as_ref()?.load_lookups.saturating_mul(sector);
     let once = allocation.touched_bytes.saturating_mul(launches);
@@ -77,10 +77,11 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     if worst.sums.lanes == worst.sums.requests && index::is_followed(worst) {
         return None;
     }
-    let whose = if is_by_block(row, times, blocks(kernel) as f64 / launches as f64) {
+    let blocks_of_launch = blocks(kernel) as f64 / kernel.launch_count().max(1) as f64;
+    let whose = if is_by_block(row, times, blocks_of_launch) {
         "a block loads the same data again after L1 has given it up"
     } else {
-        "blocks load the same data after one another"
+        "each of several blocks loads the same data for itself"
     };
     let target = context.target(worst);
     let reason = if worst.past_l1 {
@@ -120,6 +121,13 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .gain(context.gain(kernel, &saving, "each byte comes from L2 once a launch"))
         .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
     Some(if staged || worst.past_l1 || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
+}
+
+/// Launches of the kernel that may have loaded the allocation: no more than there were while it lived.
+fn launches_with(allocation: &Allocation, kernel: &Kernel) -> u64 {
+    let lived = allocation.lifetime.as_ref().filter(|_| allocation.count <= 1);
+    let span = lived.and_then(|lived| Some(lived.last_launch?.saturating_sub(lived.first_launch)));
+    kernel.launch_count().min(span.unwrap_or(u64::MAX)).max(1)
 }
 
 /// Whether the same block loads data again, rather than the blocks after one another: more often than there are blocks, or mostly at distances that

@@ -1,6 +1,8 @@
 //! Data that is loaded again, by warps, blocks or launches.
 
-use super::programs::{EIGHTH, ELEVENTH, FIFTH, FIRST, FOURTEENTH, NINTH, SIXTH_SWEEP, THIRD, THIRTEENTH, TWELFTH};
+use super::programs::{
+    EIGHTH, ELEVENTH, FIFTEENTH, FIFTH, FIRST, FOURTEENTH, NINTH, SIXTH_SWEEP, THIRD, THIRTEENTH, TWELFTH,
+};
 
 #[test]
 fn constant_memory_is_advised_where_data_fits() {
@@ -92,4 +94,11 @@ fn who_loads_again_is_told_by_the_reuse_of_blocks() {
     assert!(reason.ends_with("a block loads the same data again after L1 has given it up"), "{found:#?}");
     let found = FOURTEENTH.alone("chase", "repeated-load", "CHASE");
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn launches_before_an_allocation_do_not_load_it() {
+    let found = FIFTEENTH.alone("weights", "repeated-load", "WEIGHTS OF A LAUNCH");
+    let times = |finding: &serde_json::Value| finding["evidence"]["times"].as_f64().unwrap_or(0.0);
+    assert!(!found.is_empty() && found.iter().all(|finding| times(finding) == 40.0), "{found:#?}");
 }
