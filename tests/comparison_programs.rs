@@ -152,3 +152,18 @@ fn cures_of_copies_and_allocations_touch_no_kernel() {
         assert!(rows(&found["findings"], "new").is_empty(), "{name}: {:#}", found["findings"]);
     }
 }
+
+#[test]
+fn a_finding_goes_with_the_memory_that_it_is_about() {
+    let folder = work_folder("comparison-mapped");
+    let before = profiled("tests/comparison/mapped_table.cu", "before", &[], &folder);
+    let after = profiled("tests/comparison/mapped_table.cu", "after", &["-DCURED"], &folder);
+    let found = document(&before, &after, &folder);
+    // The kernel does the same; where its table lies is what changed.
+    assert!(rows(&found, "kernels").is_empty(), "{:#}", found["kernels"]);
+    let ids = |which| rows(&found["findings"], which).iter().map(|row| row["id"].clone()).collect::<Vec<_>>();
+    assert_eq!((ids("gone"), ids("new")), (vec![Value::from("host-memory")], vec![]));
+    // The other way round it is new, and a gate sees it.
+    let found = document(&after, &before, &folder);
+    assert_eq!(rows(&found["findings"], "new")[0]["id"], "host-memory");
+}

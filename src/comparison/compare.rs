@@ -452,13 +452,24 @@ fn changed_kernels(diff: &Diff) -> Both<BTreeSet<u32>> {
     }
 }
 
+/// Numbers of the allocations in which anything differs, but for what the caches make of them.
+fn changed_allocations(diff: &Diff) -> Both<BTreeSet<u64>> {
+    let all = |side: fn(&AllocationChange) -> Option<u64>| {
+        Some(diff.allocations.iter().filter(|row| !row.modelled).filter_map(side).collect())
+    };
+    Both { before: all(|row| row.before), after: all(|row| row.after) }
+}
+
 /// Fills in the findings; all other rows are there.
 fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs: &Pairs, options: &Options) {
-    let changed = changed_kernels(diff);
-    // A kernel that stayed as it was may weigh more or less beside the others, and so have a finding more or less.
-    let stayed = |finding: &Finding, changed: &Option<BTreeSet<u32>>| {
+    let (kernels, allocations) = (changed_kernels(diff), changed_allocations(diff));
+    // A kernel that stayed as it was may weigh more or less beside the others, and so have a finding more or less; not so where it reads
+    // memory of which something changed, as where it lies.
+    let stayed = |finding: &Finding, kernels: &Option<BTreeSet<u32>>, allocations: &Option<BTreeSet<u64>>| {
+        let is_in = |allocation| allocations.as_ref().is_some_and(|changed| changed.contains(&allocation));
         finding.severity != Severity::Error
-            && finding.kernel.is_some_and(|id| changed.as_ref().is_some_and(|changed| !changed.contains(&id)))
+            && finding.kernel.is_some_and(|id| kernels.as_ref().is_some_and(|changed| !changed.contains(&id)))
+            && !finding.allocation.is_some_and(is_in)
     };
     let rows = &mut diff.findings;
     for (before, after) in sides(pairs, befores.len(), afters.len()) {
@@ -467,8 +478,12 @@ fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs:
                 rows.changed.push(FindingChange { before: before.clone(), after: after.clone() });
             }
             (Some(_), Some(_)) => diff.unchanged.findings += 1,
-            (Some(finding), None) if stayed(finding, &changed.before) => diff.unchanged.findings += 1,
-            (None, Some(finding)) if stayed(finding, &changed.after) => diff.unchanged.findings += 1,
+            (Some(finding), None) if stayed(finding, &kernels.before, &allocations.before) => {
+                diff.unchanged.findings += 1;
+            }
+            (None, Some(finding)) if stayed(finding, &kernels.after, &allocations.after) => {
+                diff.unchanged.findings += 1
+            }
             (Some(before), None) => rows.gone.push(before.clone()),
             (None, Some(after)) => rows.new.push(after.clone()),
             (None, None) => {}
