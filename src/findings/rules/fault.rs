@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::{Fault, Severity};
+use crate::profile::model::{Fault, Frame, Severity};
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     type Key<'a> = (&'a str, &'a str, u32, u32, Option<u32>);
@@ -67,9 +67,30 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
             "check the index against the size, or the size of the launch against the data".to_owned(),
         ),
     };
+    // Data that a race leaves undefined make indices that are.
+    let race = race_of(context, fault).filter(|_| is_outside(&fault.kind));
+    let cure = match race {
+        Some(race) => format!(
+            "put the race on line {} of this kernel right first: where the index depends on what it leaves undefined, that is the cause;              else {cure}",
+            race.line
+        ),
+        None => cure,
+    };
     // A GPU that counts each barrier for the other does what was meant, in part of the programs that do this.
     let severity = if fault.other.is_some() { Severity::Warning } else { Severity::Error };
     let draft = Draft::new(reason, cure).at_frame(Some(&fault.frame)).severity(severity).score(1.0);
     let draft = Draft { kernel: fault.kernel, allocation: fault.allocation, ..draft };
     draft.evidence("times", count as f64).evidence("bytes", fault.bytes.into())
+}
+
+/// Whether the kind is that of an access outside of its memory.
+fn is_outside(kind: &str) -> bool {
+    !matches!(kind, "divergent_barrier" | "different_barriers" | "misaligned" | "freed")
+}
+
+/// Where the fault's kernel has a race that is told.
+fn race_of<'a>(context: &Context<'a>, fault: &Fault) -> Option<&'a Frame> {
+    let mut races = context.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
+    let race = races.find(|conflict| fault.kernel == Some(conflict.kernel))?;
+    race.accesses.first().map(|party| &party.frame)
 }

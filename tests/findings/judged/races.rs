@@ -1,7 +1,7 @@
 //! Races.
 
 use super::program::cure;
-use super::programs::{FOURTEENTH, NINTH, THIRTEENTH, TWELFTH};
+use super::programs::{FOURTEENTH, NINTH, RACING_INDEX, THIRTEENTH, TWELFTH};
 
 #[test]
 fn what_warps_update_on_one_line_no_barrier_orders() {
@@ -55,4 +55,12 @@ fn loads_that_the_compiler_makes_early_may_be_no_race() {
     let is_fit = |finding: &serde_json::Value| finding["severity"] == "note" && cure(finding).contains("thrown away");
     assert!(found.iter().all(is_fit), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn a_place_past_the_end_may_come_of_a_race() {
+    let (race, ..) = RACING_INDEX.only("race", "STORED");
+    let (_, _, cure) = RACING_INDEX.only("fault", "PAST");
+    let first = format!("put the race on line {} of this kernel right first", race["line"]);
+    assert!(cure.starts_with(&first) && cure.contains("check the index"), "{cure}");
 }
