@@ -43,6 +43,8 @@ pub(super) struct Copies<'a> {
     pub count: u64,
     /// Copies that brought nothing new.
     pub unchanged: u64,
+    /// Numbers of the launches that follow the first and the last of them, where they are known.
+    pub launches: Option<(u64, u64)>,
 }
 
 impl<'a> Copies<'a> {
@@ -56,6 +58,7 @@ impl<'a> Copies<'a> {
         self.count = self.count.saturating_add(other.count);
         self.unchanged = self.unchanged.saturating_add(other.unchanged);
         self.hosts.extend(other.hosts);
+        self.launches = span(self.launches, other.launches);
         self.allocations.extend(other.allocations);
         self.allocations.truncate(MOST_NAMED);
     }
@@ -65,6 +68,11 @@ impl<'a> Copies<'a> {
         let largest =
             self.allocations.iter().max_by_key(|(allocation, bytes)| (*bytes, std::cmp::Reverse(allocation.id)));
         largest.map(|(allocation, _)| *allocation)
+    }
+
+    /// Device memory at their other end: the first ones.
+    pub(super) fn memory(&self) -> impl Iterator<Item = &'a Allocation> {
+        self.allocations.iter().map(|(allocation, _)| *allocation)
     }
 
     /// The device memory in words, and whether it is several.
@@ -131,11 +139,13 @@ impl<'a> Context<'a> {
                     bytes: 0,
                     count: 0,
                     unchanged: 0,
+                    launches: None,
                 });
                 group.bytes = group.bytes.saturating_add(copy.bytes);
                 group.count = group.count.saturating_add(copy.count);
                 group.unchanged = group.unchanged.saturating_add(copy.unchanged_count);
                 group.hosts.insert(copy.host);
+                group.launches = span(group.launches, copy.first_launch.zip(copy.last_launch));
                 match group.allocations.iter_mut().find(|(known, _)| known.id == allocation.id) {
                     Some((_, bytes)) => *bytes = bytes.saturating_add(copy.bytes),
                     None => group.allocations.push((allocation, copy.bytes)),
@@ -259,6 +269,14 @@ pub(super) fn over_bus(copy: &CopyRow) -> bool {
 /// Assumed seconds of copies.
 pub(super) fn copy_seconds(bytes: u64, count: u64) -> f64 {
     bytes as f64 / BUS_BYTES_PER_SECOND + count as f64 * SECONDS_PER_COPY
+}
+
+/// From the first to the last of two ranges of launches.
+fn span(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (one, other) => one.or(other),
+    }
 }
 
 /// The innermost frame of a host path that is the user's own code and has a line.

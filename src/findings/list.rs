@@ -47,6 +47,7 @@ rules! {
     launch_tail "launch-tail",
     block_shape "block-shape",
     redundant_copy "redundant-copy",
+    host_round_trip "host-round-trip",
     untouched_copy "untouched-copy",
     small_copies "small-copies",
     pageable_copy "pageable-copy",

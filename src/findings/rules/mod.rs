@@ -11,6 +11,7 @@ pub(super) mod divergent_branch;
 pub(super) mod double_precision;
 pub(super) mod fault;
 pub(super) mod host_memory;
+pub(super) mod host_round_trip;
 pub(super) mod launch_tail;
 pub(super) mod local_array;
 pub(super) mod memory_accumulator;

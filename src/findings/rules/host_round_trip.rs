@@ -1,0 +1,143 @@
+//! Results that come to the host after each launch, and maybe go back for the next one.
+
+use std::collections::BTreeSet;
+
+use super::super::access::share;
+use super::super::context::{Context, Copies, copy_seconds, innermost};
+use super::super::draft::Draft;
+use super::super::words;
+use crate::profile::model::Severity;
+
+/// Copies to the host, at least.
+const LEAST: u64 = 3;
+/// Bytes of a copy, at least: a flag or a sum is what the host is to get.
+const LEAST_BYTES: u64 = 64 << 10;
+/// The part of the estimated time of kernels and copies, at least, where nothing goes back: results have to come back some time.
+const LEAST_SHARE: f64 = 0.2;
+/// From so much of it on it is more than a note.
+const MOST_SHARE: f64 = 0.5;
+/// What goes to the device meanwhile, over what comes back, from which on each launch has an input of its own.
+const INPUTS: f64 = 0.1;
+/// The size of the place on the host over that of a copy, at most, where each copy takes the place of the one before.
+const SAME_PLACE: f64 = 1.5;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    let copies = context.bus_copies();
+    let back = copies.iter().filter(|one| !one.to_device() && is_looped(one) && is_result(context, one));
+    back.filter_map(|back| match copies.iter().find(|forth| returns(back, forth)) {
+        Some(forth) => Some(round_trip(context, back, forth)),
+        None if is_overwritten(context, back) && !has_inputs(back, &copies) => only_back(context, back),
+        None => None,
+    })
+    .collect()
+}
+
+/// Large copies of which most bring something new, each after another launch.
+fn is_looped(copies: &Copies<'_>) -> bool {
+    let launches = copies.launches.map_or(0, |(first, last)| last.saturating_sub(first));
+    copies.count >= LEAST
+        && copies.bytes / copies.count >= LEAST_BYTES
+        && copies.unchanged < copies.count.div_ceil(2)
+        && launches + 1 >= copies.count
+}
+
+/// Whether kernels write what is copied.
+fn is_result(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+    let memory: BTreeSet<u64> = copies.memory().map(|allocation| allocation.id).collect();
+    let writes = |allocation: Option<u64>| allocation.is_some_and(|id| memory.contains(&id));
+    context.accesses.iter().any(|access| access.op != "load" && writes(access.allocation))
+}
+
+/// Whether about as much goes to the same memory again, after it has come back: input of a launch of its own would go there first.
+fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
+    let same_memory = || back.memory().any(|one| forth.memory().any(|other| one.id == other.id));
+    let later = back.launches.zip(forth.launches).is_some_and(|(back, forth)| forth.0 >= back.0 && forth.1 >= back.1);
+    forth.to_device()
+        && is_looped(forth)
+        && forth.bytes.saturating_mul(2) >= back.bytes
+        && later
+        && same_memory()
+        && back.hosts.intersection(&forth.hosts).any(Option::is_some)
+}
+
+/// Whether each copy takes the place of the one before on the host.
+fn is_overwritten(context: &Context<'_>, back: &Copies<'_>) -> bool {
+    let each = share(back.bytes, back.count);
+    let size = |id: u64| {
+        context.profile.host_allocations.iter().find(|host| host.id == id).map(|host| share(host.bytes, host.count))
+    };
+    let is_one = |host: &Option<u64>| host.and_then(size).is_some_and(|bytes| bytes <= SAME_PLACE * each);
+    back.hosts.iter().all(is_one) && share(back.hosts.len() as u64, back.count) < 0.5
+}
+
+/// Whether launches between these copies get data of their own from the host.
+fn has_inputs(back: &Copies<'_>, all: &[Copies<'_>]) -> bool {
+    let Some((first, last)) = back.launches else { return true };
+    let meanwhile =
+        |one: &&Copies<'_>| one.to_device() && one.launches.is_none_or(|(start, end)| end >= first && start <= last);
+    let bytes: u64 = all.iter().filter(meanwhile).map(|one| one.bytes).fold(0, u64::saturating_add);
+    bytes as f64 > INPUTS * back.bytes as f64
+}
+
+fn round_trip(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Draft {
+    let bytes = back.bytes.saturating_add(forth.bytes);
+    let seconds = copy_seconds(bytes, back.count.saturating_add(forth.count));
+    let line = innermost(forth.path).map_or(String::new(), |frame| format!(" (line {})", frame.line));
+    let (names, several) = back.describe();
+    let reason = format!(
+        "{names} {} to the host {} here between launches, and {} to the device again{line}: {} in all, {}",
+        if several { "come" } else { "comes" },
+        words::several(back.count, "time", "times"),
+        if several { "go" } else { "goes" },
+        words::bytes(bytes),
+        time(context, seconds),
+    );
+    let cure = "do in a kernel what the host does between the two copies, and leave the data on the device; where the host changes a part of it, copy that \
+                part alone (a pointer into the array, rows with cudaMemcpy2D); where each launch has new data, let its copies overlap with other launches \
+                (pinned memory, cudaMemcpyAsync, a second buffer)";
+    draft(context, back, (reason, cure), bytes, seconds)
+}
+
+fn only_back(context: &Context<'_>, back: &Copies<'_>) -> Option<Draft> {
+    let seconds = copy_seconds(back.bytes, back.count);
+    let part = context.program_share(seconds);
+    if part < LEAST_SHARE {
+        return None;
+    }
+    let (names, several) = back.describe();
+    let reason = format!(
+        "{names} {} to the host {} here between launches ({} in all), each time over the copy before, and no launch gets new data from the host \
+         meanwhile: {}",
+        if several { "come" } else { "comes" },
+        words::several(back.count, "time", "times"),
+        words::bytes(back.bytes),
+        time(context, seconds),
+    );
+    let cure = "let a kernel work out what the host wants to know (a flag, a sum, a maximum) and copy that, copy all of it once after the loop, or only \
+                every so many launches; what has to be written out each time can overlap with the next launches (pinned memory, cudaMemcpyAsync, a \
+                second buffer)";
+    let draft = draft(context, back, (reason, cure), back.bytes, seconds);
+    Some(if part < MOST_SHARE { draft.severity(Severity::Note) } else { draft })
+}
+
+/// How long that takes, beside the kernels.
+fn time(context: &Context<'_>, seconds: f64) -> String {
+    let kernels = match context.kernel_seconds > 0.0 {
+        true => format!(", where all kernels take {}", words::time(context.kernel_seconds)),
+        false => String::new(),
+    };
+    format!("{} by what is assumed of the bus{kernels}", words::time(seconds))
+}
+
+fn draft(context: &Context<'_>, back: &Copies<'_>, (reason, cure): (String, &str), bytes: u64, seconds: f64) -> Draft {
+    let draft = Draft::new(reason, cure)
+        .at_frame(innermost(back.path))
+        .evidence("copies", back.count as f64)
+        .evidence("bytes", bytes as f64)
+        .gain(context.program_gain(seconds))
+        .score(context.program_share(seconds));
+    match back.allocation() {
+        Some(allocation) => draft.of_allocation(allocation.id).object(allocation.name.clone()),
+        None => draft,
+    }
+}
