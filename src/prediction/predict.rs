@@ -22,10 +22,8 @@ use crate::models::Rates;
 use crate::profile::model::{Bytes, Site};
 use crate::profile::{Work, of_work};
 
-/// Share of a level-2 cache of two parts that copies take, beside what they are copies of: of lines to which the same SM comes back, and of those
-/// that other SMs use again, where what is copied is used up sooner than the copy (fitted, see `curves`).
+/// Share of an L2 of two partitions that copies take, beside what they are copies of, of what the blocks of an SM come back to in loops (fitted).
 const COPIED: f64 = 0.75;
-const COPIED_FOR_OTHERS: f64 = 0.25;
 /// Conditions that a case of an access is taken apart into, at most.
 const MOST_ALTERNATIVES: usize = 8;
 /// Share of the requested sectors of which something has to be known.
@@ -236,7 +234,9 @@ fn of_forms(
         l1: f64::from(l1) * f64::from(model.hierarchy.l1.line_bytes),
         // Two parts that keep copies of each other's lines hold less that differs.
         l2: l2_bytes / (1.0 + COPIED * more_parts),
-        l2_for_others: l2_bytes / (1.0 + COPIED_FOR_OTHERS * more_parts),
+        l2_all: l2_bytes,
+        l2_partitions: model.hierarchy.l2.partitions.max(1),
+        in_step: model.device.drift() == 0,
         l2_ways: model.hierarchy.l2.ways,
         sms: u64::from(model.rates.sms.max(1)),
         resident: u64::from(resident),

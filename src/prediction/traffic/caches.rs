@@ -10,6 +10,7 @@ use super::capacity::Capacity;
 use super::curves::{self, Sets};
 use super::flow::{Flow, LINE, SECTOR};
 use super::kinds::Kinds;
+use super::partitions::Sides;
 use super::replay::{Counted, Replay, golden, replay};
 use super::stagger::Stagger;
 use super::volumes::{Affine, Blocks, Family, Footprints, boxes};
@@ -28,8 +29,8 @@ const LITTLE: f64 = 1e-6;
 const SAMPLES: u64 = 4;
 /// Runs of blocks of which each is looked at.
 const MOST_RUNS: u64 = 8;
-/// Runs that stand for those between the first and the last one.
-const BETWEEN: u64 = 4;
+/// Runs that stand for those between the first and the last one; a third of them where these agree.
+const BETWEEN: u64 = 12;
 /// Runs of a large grid, most of which are far from its edges: so many stand for all where they agree, and at most.
 const FEWEST: usize = 2;
 const MOST: usize = 8;
@@ -236,7 +237,8 @@ impl Flow<'_> {
         let stagger = Stagger::new(self.accesses, wave.min(blocks), loops || requested.unsure, self.launch.grid);
         let run = if loops { wave } else { (wave / RUNS).max(1) };
         let mut reused = (0.0, 0.0);
-        let all = self.runs(stagger, run, &own, &mut reused);
+        let sides = (self.capacity.l2_partitions > 1).then(|| self.sides(run));
+        let all = self.runs(stagger, (run, sides), &own, &mut reused);
         let distinct = 32.0 * all.distinct;
         found.dram_loads += 32.0 * all.loads;
         found.dram_stores += 32.0 * all.stores;
@@ -252,14 +254,21 @@ impl Flow<'_> {
     }
 
     /// What all runs of a launch move between L2 and DRAM. `wave` are blocks of a wave in the middle.
-    fn runs(&self, stagger: Stagger, run: u64, wave: &[Blocks], reused: &mut (f64, f64)) -> Run {
+    fn runs(
+        &self,
+        stagger: Stagger,
+        (run, sides): (u64, Option<Sides>),
+        wave: &[Blocks],
+        reused: &mut (f64, f64),
+    ) -> Run {
         let (under_way, end_of_all) = (stagger.under_way(), stagger.end());
         let sets = Sets { ways: self.capacity.l2_ways };
         let reuse = Reuse {
             footprints: Footprints::in_parts(self.accesses, self.bounds, |access| stagger.part_of[access]),
             stagger,
-            capacity: self.capacity.l2_for_others,
+            capacity: self.capacity.l2_all,
             sets,
+            sides,
         };
         // What of the launch stays in L2 to its end is neither written back nor completed within it.
         let incomplete = match sets.lost(reuse.full(0, end_of_all)) {
@@ -286,17 +295,27 @@ impl Flow<'_> {
         (0..early).chain(runs - late..runs).for_each(|number| all.add(&one(number), 1.0));
         let inner = runs - early - late;
         let mut between: Vec<Run> = Vec::new();
+        let first_touches = reuse.first_touches();
         if large {
-            while between.len() < FEWEST || !agree(&between, AGREED) && between.len() < MOST {
+            while between.len() < FEWEST || !agree(&between, AGREED, false) && between.len() < MOST {
                 let place = golden(between.len() as u64 + 1) * inner as f64;
                 between.push(one(early + place as u64));
             }
         } else {
-            between.extend((1..=BETWEEN).map(|part| one(early + inner * part / (BETWEEN + 1))));
+            let place = |part: u64| early + inner * (2 * part + 1) / (2 * BETWEEN);
+            between.extend((0..BETWEEN).filter(|part| part % 3 == 1).map(|part| one(place(part))));
+            if !agree(&between, AGREED, first_touches.is_some()) {
+                between.extend((0..BETWEEN).filter(|part| part % 3 != 1).map(|part| one(place(part))));
+            }
         }
         let ends = if large { under_way.div_ceil(run) } else { 0 };
         let each = (inner - ends.min(inner)) as f64 / between.len() as f64;
         between.iter().for_each(|run| all.add(run, each));
+        // What is touched for the first time in the launch is known for all of it.
+        if let Some((reads, stores)) = first_touches {
+            all.loads = (all.loads + reads - all.new_reads).max(0.0);
+            all.stores = (all.stores + stores - all.new_stores).max(0.0);
+        }
         all
     }
 

@@ -7,8 +7,12 @@ pub struct Capacity {
     pub l1: f64,
     /// Bytes of L2 for lines to which the same SM comes back.
     pub l2: f64,
-    /// Bytes of L2 for lines that other SMs use again.
-    pub l2_for_others: f64,
+    /// Bytes of L2, all partitions together.
+    pub l2_all: f64,
+    /// Partitions of L2.
+    pub l2_partitions: u32,
+    /// Whether blocks keep step as far as they can (`Device::drift`).
+    pub in_step: bool,
     /// Lines of a set of L2.
     pub l2_ways: u32,
     /// Streaming multiprocessors.

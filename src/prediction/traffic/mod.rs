@@ -7,6 +7,7 @@ pub mod curves;
 mod flow;
 mod kinds;
 mod lattice;
+mod partitions;
 mod replay;
 mod stagger;
 mod sweep;

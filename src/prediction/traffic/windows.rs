@@ -7,11 +7,14 @@ use rustc_hash::FxHashMap;
 
 use super::curves::Sets;
 use super::flow::{LINE, SECTOR};
+use super::partitions::{History, Sides};
 use super::stagger::{Stagger, Stretch};
 use super::volumes::{Family, Footprints, Union};
 
 /// Footprint over capacity from which nothing is taken to be left of what was touched before.
 const FORGOTTEN: f64 = 1.6;
+/// Share of what a run reads below which it does not matter from which side it was read before.
+const LITTLE: f64 = 0.01;
 
 /// Sectors that a run of blocks reads, and moves between L2 and DRAM, or sums over runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,6 +22,9 @@ pub(super) struct Run {
     pub(super) distinct: f64,
     pub(super) loads: f64,
     pub(super) stores: f64,
+    /// What no run before touched.
+    pub(super) new_reads: f64,
+    pub(super) new_stores: f64,
     pub(super) rough: bool,
 }
 
@@ -28,19 +34,25 @@ impl Run {
         self.distinct += other.distinct * times;
         self.loads += other.loads * times;
         self.stores += other.stores * times;
+        self.new_reads += other.new_reads * times;
+        self.new_stores += other.new_stores * times;
         self.rough |= other.rough;
     }
 }
 
-/// Whether runs move as much, but for a share of what they read.
-pub(super) fn agree(runs: &[Run], share: f64) -> bool {
+/// Whether runs move as much, but for a share of what they read, and but for what is touched for the first time where that is known anyway.
+pub(super) fn agree(runs: &[Run], share: f64, again: bool) -> bool {
     let spread = |of: fn(&Run) -> f64| {
         let (least, most) =
             runs.iter().map(of).fold((f64::MAX, 0.0f64), |(least, most), one| (least.min(one), most.max(one)));
         most - least
     };
     let reads = runs.iter().map(|run| run.distinct).fold(0.0, f64::max);
-    spread(|run| run.loads).max(spread(|run| run.stores)) <= share * reads
+    let (loads, stores) = match again {
+        true => (spread(|run| run.loads - run.new_reads), spread(|run| run.stores - run.new_stores)),
+        false => (spread(|run| run.loads), spread(|run| run.stores)),
+    };
+    loads.max(stores) <= share * reads
 }
 
 /// Numbers of windows at which the run before found a change. Runs of a launch are alike for the most part, so the next one looks
@@ -68,21 +80,55 @@ pub(super) struct Reuse<'a> {
     /// Apart by the parts of the code in `stagger`.
     pub(super) footprints: Footprints<'a>,
     pub(super) stagger: Stagger,
-    /// Bytes that L2 holds.
+    /// Bytes that L2 holds, all partitions together.
     pub(super) capacity: f64,
     pub(super) sets: Sets,
+    /// Where it has two partitions.
+    pub(super) sides: Option<Sides>,
 }
 
 impl Reuse<'_> {
     /// Distinct pieces that wanted accesses touch in a stretch.
-    fn union(&self, wanted: impl Fn(&Family) -> bool, stretch: &Stretch, grain: i64) -> Union {
+    pub(super) fn union(&self, wanted: impl Fn(&Family) -> bool, stretch: &Stretch, grain: i64) -> Union {
         self.footprints.union_of(|family| [if wanted(family) { stretch.of(family.part) } else { &[] }, &[]], grain)
+    }
+
+    /// Sectors that the launch reads, and that it stores, each of which is touched for the first time once. Not known where it reads what it
+    /// stores, too.
+    pub(super) fn first_touches(&self) -> Option<(f64, f64)> {
+        if self.in_place() {
+            return None;
+        }
+        let all = self.stagger.stretch(0, self.stagger.end());
+        let sectors = |wanted: fn(&Family) -> bool| self.union(wanted, &all, SECTOR).sectors;
+        Some((sectors(|family| family.reads), sectors(|family| family.stores)))
+    }
+
+    /// Whether something is stored to an allocation that is read.
+    fn in_place(&self) -> bool {
+        let stored_too = |read: &Family| {
+            let alike = |stored: &Family| stored.stores && stored.allocation == read.allocation;
+            read.reads && self.footprints.any(alike)
+        };
+        self.footprints.any(stored_too)
     }
 
     /// What is touched between two times, over what L2 holds.
     pub(super) fn full(&self, first: u64, end: u64) -> f64 {
-        let all = self.union(|_| true, &self.stagger.stretch(first, end), LINE);
-        all.sectors * LINE as f64 / self.capacity
+        let stretch = self.stagger.stretch(first, end);
+        let lines = |wanted: fn(&Family) -> bool| self.union(wanted, &stretch, LINE).sectors;
+        let room = match &self.sides {
+            Some(sides) => {
+                let read = lines(|family| family.reads);
+                let stored = match self.in_place() {
+                    true => (lines(|_| true) - read).max(0.0),
+                    false => lines(|family| !family.reads),
+                };
+                stored + sides.room(read, (end - first) as f64)
+            }
+            None => lines(|_| true),
+        };
+        room * LINE as f64 / self.capacity
     }
 
     /// What a run of blocks reads from and writes to DRAM. Of its stored sectors, the share `incomplete` is completed from DRAM.
@@ -101,8 +147,8 @@ impl Reuse<'_> {
         // Number 0 is the run alone.
         let windows = windows(first, run);
         let mut fulls = std::mem::take(&mut hints.fulls);
-        let mut full =
-            |number: usize| *fulls.entry(end - windows[number]).or_insert_with(|| self.full(windows[number], end));
+        let mut full_of = |length: u64| *fulls.entry(length).or_insert_with(|| self.full(end - length, end));
+        let mut full = |number: usize| full_of(end - windows[number]);
         // The smallest that L2 forgets is the last that counts.
         let (mut last, mut below) = (windows.len() - 1, 0);
         while below + 1 < last {
@@ -128,17 +174,32 @@ impl Reuse<'_> {
             }
             // Between two uses in runs that are `n` apart lie `n` runs, half of the first and half of the last one among them.
             let apart = (windows[number - 1] - windows[number]).div_ceil(run).max(1) as f64;
-            let (near, far) = (full(number - 1), full(number));
+            let (near, far) = (full_of(end - windows[number - 1]), full_of(end - windows[number]));
             let between = (near + far) / 2.0 - (far - near) / (2.0 * apart);
-            let hit = 1.0 - self.sets.lost(between);
+            let lost = self.sets.lost(between);
             *reused = (reused.0 + read, reused.1 + read * between);
-            kept_reads += read * hit;
-            kept_stores += stores * hit;
+            kept_stores += stores * (1.0 - lost);
+            let apart = (2 * end - windows[number - 1] - windows[number]).saturating_sub(run) / 2;
+            let missed = match &self.sides {
+                Some(sides) if read > LITTLE * reads.sectors => {
+                    let history =
+                        History { alone: reads.sectors, again: of_reads[last], apart: apart.max(1), run: (first, end) };
+                    self.missed(sides, &history, &mut full_of)
+                }
+                _ => lost,
+            };
+            kept_reads += read * (1.0 - missed);
         }
         if hints.alike {
             hints.fulls = fulls;
         }
+        let before = |some: fn(&Family) -> bool, alone: f64, of: &[f64]| match last + 1 < windows.len() {
+            true => alone - self.overlap(some, alone, (0, first, end)),
+            false => alone - of[last],
+        };
         Run {
+            new_reads: before(|family| family.reads, reads.sectors, &of_reads),
+            new_stores: before(|family| family.stores, stores.sectors, &of_stores),
             distinct: reads.sectors,
             loads: (reads.sectors - kept_reads + stores.sectors * incomplete).max(0.0),
             stores: (stores.sectors - kept_stores).max(0.0),

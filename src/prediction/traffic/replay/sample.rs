@@ -180,7 +180,9 @@ mod tests {
         let capacity = Capacity {
             l1: 1024.0,
             l2: 1024.0,
-            l2_for_others: 1024.0,
+            l2_all: 1024.0,
+            l2_partitions: 1,
+            in_step: true,
             l2_ways: 16,
             sms: 10,
             resident: 2,
@@ -209,7 +211,9 @@ mod tests {
         let capacity = Capacity {
             l1: 1024.0,
             l2: 1024.0,
-            l2_for_others: 1024.0,
+            l2_all: 1024.0,
+            l2_partitions: 1,
+            in_step: true,
             l2_ways: 16,
             sms: 108,
             resident: 2,
