@@ -222,7 +222,8 @@ impl Flow<'_> {
         let blocks = self.launch.blocks();
         let wave = (self.capacity.sms * self.capacity.resident).max(1);
         let waves = blocks.div_ceil(wave);
-        let middle = waves / 2 * wave;
+        // Half of the grid is where a plane begins, whose first rows may do nothing.
+        let middle = (golden(1) * waves as f64) as u64 * wave;
         let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
         found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;

@@ -6,6 +6,7 @@
 //! line is taken to be a matter of chance, as blocks come to SMs in the order in which others end.
 
 use super::flow::{Flow, LINE, SECTOR};
+use super::replay::golden;
 use super::volumes::{Blocks, Family, boxes};
 use super::windows::Reuse;
 
@@ -155,7 +156,8 @@ impl Flow<'_> {
     /// Which sides use the lines of a run of so many blocks in the middle of the launch, from what one of its blocks alone reads.
     pub(super) fn sides(&self, run: u64) -> Sides {
         let blocks = self.launch.blocks();
-        let first = (blocks / 2).min(blocks.saturating_sub(run));
+        // Half of the grid is where a plane begins, whose first rows may do nothing.
+        let first = ((golden(1) * blocks as f64) as u64).min(blocks.saturating_sub(run));
         let end = (first + run).min(blocks);
         let middle = first.midpoint(end);
         let lines = |runs: &[(u64, u64)]| {
