@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
-const int entries = 1 << 17, samples = 1 << 20;
+const int entries = 1 << 16, samples = 1 << 23;
 
 __global__ void look_up(const float *table, const int *keys, float *values) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
