@@ -1,0 +1,135 @@
+//! What a branch's figures and its lines say of it.
+
+use super::super::super::context::{Context, has_word};
+use super::{DECIDES, LOOPS};
+use crate::profile::model::Branch;
+use warpline_format::condition::Decider;
+
+/// Warp instructions of one run of a part, at most, for the part to be little.
+pub(super) const LITTLE: u64 = 12;
+/// The same of sides that cost less than what it takes to bring their lanes together elsewhere.
+pub(super) const SHORT: u64 = 40;
+/// Times that a side is shorter than another, from which on those on the longer one are what is waited for.
+pub(super) const MUCH_SHORTER: u64 = 8;
+pub(super) const WARP: u64 = 32;
+/// Lines from a shuffle to the condition on what it brings, at most.
+pub(super) const LINES_OF_STEP: u32 = 3;
+/// Lines from a branch to a loop that may be one of its sides, at most.
+pub(super) const LINES_OF_SIDE: u32 = 8;
+
+/// Whether one lane of a warp goes another way than the others: to a part that is done by one of them.
+pub(super) fn is_alone(branch: &Branch) -> bool {
+    let fewest = branch.lanes.iter().filter(|&&side| side > 0).min().copied().unwrap_or(0);
+    fewest as f64 <= 1.5 * branch.divergent as f64
+}
+
+/// Whether what runs because of the branch is a few instructions, as a guard's one store.
+pub(super) fn is_little(branch: &Branch) -> bool {
+    runs_at_most(branch, LITTLE)
+}
+
+/// Whether no side issues more than so many warp instructions each time that it runs.
+pub(super) fn runs_at_most(branch: &Branch, most: u64) -> bool {
+    let lanes = branch.lanes.iter().copied().chain(std::iter::repeat(u64::MAX));
+    let short = |(&issued, lanes): (&u64, u64)| issued <= most.saturating_mul(branch.executions.min(lanes));
+    !branch.instructions.is_empty() && branch.instructions.iter().zip(lanes).all(short)
+}
+
+/// Whether each of two sides or more is long, and none much longer: no lane is idle for want of work, they wait for those on the other side.
+pub(super) fn works_on_both_sides(branch: &Branch) -> bool {
+    let longest = branch.instructions.iter().copied().max().unwrap_or(0);
+    let least = LITTLE.saturating_mul(branch.divergent).max(longest / MUCH_SHORTER);
+    branch.instructions.iter().filter(|issued| **issued > least).count() >= 2
+}
+
+/// Lanes that leave here miss what the others still do, far more than the branch's own sides: it is the way out of a loop.
+pub(super) fn leaves_loop(branch: &Branch) -> bool {
+    is_little(branch) && branch.idle_lane_slots > branch.divergent.saturating_mul(4 * LITTLE * 32)
+}
+
+/// Both sides lead to the same code, as a condition within the head of a loop: who leaves it does so by the one or the other.
+pub(super) fn goes_on_either_way(context: &Context<'_>, branch: &Branch) -> bool {
+    let text = context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
+    let has_loop = text.is_some_and(|text| DECIDES[..LOOPS].iter().any(|word| has_word(text, word)));
+    has_loop
+        && matches!(branch.instructions[..], [one, other] if one == other && one > LITTLE.saturating_mul(branch.divergent))
+}
+
+/// Whether a scan within the warp decides by the lane's number who adds what it got from another lane: those below the step have nothing to add,
+/// and no other arrangement gives them something.
+pub(super) fn is_step_of_scan(context: &Context<'_>, branch: &Branch) -> bool {
+    let lines = context.profile.sources.get(&branch.file);
+    let mut before =
+        lines.into_iter().flat_map(|lines| lines.range(branch.line.saturating_sub(LINES_OF_STEP)..=branch.line));
+    number_of_thread(branch).is_some() && before.any(|(_, text)| text.contains("shfl_up"))
+}
+
+/// Whether a loop ends there as soon as other threads have written something: lanes were seen to wait, or its condition is loaded past L1.
+pub(super) fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
+    let place = |one: &Branch| (one.kernel, one.line, one.column);
+    let copies =
+        || context.profile.branches.iter().filter(|one| place(one) == place(branch) && one.file == branch.file);
+    let mut there = context
+        .accesses_of(branch.kernel, "global")
+        .filter(|access| (access.file, access.line) == (&branch.file[..], branch.line));
+    copies().any(|one| one.ends_loop)
+        && (copies().any(|one| one.order_assumed) || there.any(|access| access.op == "load" && access.past_l1))
+}
+
+/// Whether a loop begins a few lines behind the branch, so that it may be a part of one side. One that only ends there (`} while (..);`) is around it.
+pub(super) fn has_loop_behind(context: &Context<'_>, branch: &Branch) -> bool {
+    let behind = branch.line + 1..=branch.line + LINES_OF_SIDE;
+    let lines = context.profile.sources.get(&branch.file);
+    let is_end = |line: u32| {
+        let has_do = |(_, text): (&u32, &String)| has_word(text, "do");
+        lines.is_some_and(|lines| {
+            lines.get(&line).is_some_and(|text| ends_do(text)) && !lines.range(branch.line + 1..=line).any(has_do)
+        })
+    };
+    let mut others = context.profile.branches.iter();
+    others.any(|other| {
+        other.kernel == branch.kernel
+            && other.ends_loop
+            && other.file == branch.file
+            && behind.contains(&other.line)
+            && !is_end(other.line)
+    })
+}
+
+/// Whether the line ends a `do`.
+pub(super) fn ends_do(text: &str) -> bool {
+    let code = text.split("//").next().unwrap_or_default().trim();
+    code.trim_start_matches('}').trim_start().starts_with("while") && code.ends_with(';')
+}
+
+/// How the number of a thread decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    /// By its remainder or a bit: neighbours part.
+    Interleaved,
+    /// By comparison with a bound.
+    Compared,
+}
+
+/// How the thread's number alone decides, as the compiler saw it; `None` where data or something else does, too.
+pub(super) fn number_of_thread(branch: &Branch) -> Option<Number> {
+    match branch.decided_by[..] {
+        [Decider::Thread] => Some(Number::Compared),
+        [Decider::Thread, Decider::Alternation] => Some(Number::Interleaved),
+        _ => None,
+    }
+}
+
+/// Whether a lane's number within its warp or group and loaded data decide, as where lanes beyond the end of a list have nothing to do.
+pub(super) fn shares_short_lists(branch: &Branch) -> bool {
+    matches!(
+        branch.decided_by[..],
+        [Decider::Thread, Decider::Data] | [Decider::Thread, Decider::Alternation, Decider::Data]
+    )
+}
+
+/// Whether the lanes of a warp have found out together which of them does the work.
+pub(super) fn is_election(branch: &Branch) -> bool {
+    let has = |decider| branch.decided_by.contains(&decider);
+    has(Decider::Thread) && has(Decider::Exchange) && !has(Decider::Data)
+}

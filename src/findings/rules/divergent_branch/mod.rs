@@ -1,0 +1,193 @@
+//! Branches whose sides lanes of one warp take: the warp runs both, each with part of its lanes (CUDA C++ Best Practices Guide,
+//! "Branching and Divergence").
+
+mod cure;
+mod facts;
+mod loops;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::super::access::share;
+use super::super::context::{Context, has_word};
+use super::super::draft::Draft;
+use super::super::gain::Saving;
+use super::super::words;
+use crate::profile::model::{Branch, Kernel, Severity};
+use warpline_format::condition::Decider;
+
+/// Least share of the kernel's issued lane slots that a branch costs.
+const LEAST_COST: f64 = 0.05;
+/// Least share of the time of all kernels.
+const LEAST_WASTE: f64 = 0.01;
+/// The same of a branch that one lane of a warp takes: a guard around little is no finding.
+const LEAST_ALONE: f64 = 0.3;
+
+/// Share of a branch's executions in which lanes part, at most, where it is the border of the data or the end of a loop.
+const SELDOM: f64 = 0.25;
+/// What full warps would have to bring there.
+const LEAST_SELDOM_GAIN: f64 = 1.25;
+
+/// Sides that are reported: a switch may have many.
+const MOST_SIDES: usize = 4;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
+}
+
+/// The branches of a kernel by their place: unrolling and inlining make several of one.
+fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
+    let mut places: BTreeMap<(&str, u32, u32), Branch> = BTreeMap::new();
+    let all = context.profile.branches.iter();
+    for branch in all.filter(|branch| branch.kernel == kernel.id && branch.divergent > 0 && branch.line != 0) {
+        match places.entry((&branch.file, branch.line, branch.column)) {
+            Entry::Vacant(place) => _ = place.insert(branch.clone()),
+            Entry::Occupied(mut sum) => add(sum.get_mut(), branch),
+        }
+    }
+    places
+        .into_values()
+        .filter(|branch| is_own(context, branch))
+        .filter_map(|branch| draft(context, kernel, &branch))
+        .collect()
+}
+
+/// What a line has that decides itself.
+const DECIDES: [&str; 6] = ["for", "while", "do", "if", "switch", "case"];
+/// The first of these end loops; a line that has others alone calls what has the loop, unless it leaves it.
+const LOOPS: usize = 3;
+/// What leaves a loop.
+const LEAVES: [&str; 3] = ["break", "return", "goto"];
+/// The same within an expression.
+const DECIDES_BETWEEN: [&str; 3] = ["?", "&&", "||"];
+
+/// Whether the branch is the line's own: one that only calls a function has those of the library that the compiler took into it, which
+/// nobody changes. (A function of the user's own stands on its own lines.)
+fn is_own(context: &Context<'_>, branch: &Branch) -> bool {
+    let text = context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
+    text.is_none_or(|text| {
+        let has_any = |words: &[&str]| words.iter().any(|word| has_word(text, word));
+        !text.contains('(')
+            || has_any(&DECIDES[..LOOPS])
+            || has_any(&DECIDES[LOOPS..]) && (!branch.ends_loop || has_any(&LEAVES))
+            || DECIDES_BETWEEN.into_iter().any(|sign| text.contains(sign))
+    })
+}
+
+/// Copies may have their sides in another order: the one of more instructions is the same in each.
+fn add(sum: &mut Branch, more: &Branch) {
+    sum.executions = sum.executions.saturating_add(more.executions);
+    sum.divergent = sum.divergent.saturating_add(more.divergent);
+    sum.idle_lane_slots = sum.idle_lane_slots.saturating_add(more.idle_lane_slots);
+    sum.ends_loop |= more.ends_loop;
+    sum.decided_by.extend(&more.decided_by);
+    sum.decided_by.sort_unstable();
+    sum.decided_by.dedup();
+    let sides = |branch: &Branch| {
+        let count = branch.lanes.len().max(branch.instructions.len());
+        let each = |values: &[u64], side: usize| values.get(side).copied().unwrap_or(0);
+        let mut sides: Vec<(u64, u64)> =
+            (0..count).map(|side| (each(&branch.instructions, side), each(&branch.lanes, side))).collect();
+        sides.sort_unstable();
+        sides
+    };
+    let (mut own, mut others) = (sides(sum), sides(more));
+    let count = own.len().max(others.len());
+    own.resize(count, (0, 0));
+    others.resize(count, (0, 0));
+    let has_instructions = !(sum.instructions.is_empty() && more.instructions.is_empty());
+    let both = || own.iter().zip(&others);
+    sum.lanes = both().map(|(one, other)| one.1.saturating_add(other.1)).collect();
+    sum.instructions = both().filter(|_| has_instructions).map(|(one, other)| one.0.saturating_add(other.0)).collect();
+}
+
+/// Whether lanes part in few of its executions, as at the border of the data or the end of a loop.
+fn is_seldom(branch: &Branch) -> bool {
+    share(branch.divergent, branch.executions) <= SELDOM
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draft> {
+    let cost = branch.idle_lane_slots;
+    let of_kernel = share(cost, kernel.lane_slots.issued);
+    if of_kernel < LEAST_COST {
+        return None;
+    }
+    let lanes: u64 = branch.lanes.iter().copied().fold(0, u64::saturating_add);
+    let sides: Vec<String> =
+        branch.lanes.iter().take(MOST_SIDES).map(|&side| words::percent(share(side, lanes))).collect();
+    if facts::is_alone(branch) && of_kernel < LEAST_ALONE {
+        return None;
+    }
+    let is_loop = branch.ends_loop;
+    let issued: Vec<String> = branch.instructions.iter().take(MOST_SIDES).map(|&side| words::count(side)).collect();
+    let issued = if is_loop || issued.is_empty() {
+        String::new()
+    } else {
+        format!("; what runs because of them issues {} warp instructions", issued.join(" and "))
+    };
+    let reason = format!(
+        "the lanes of a warp diverge at this {} in {} of its {} executions ({} of the lanes take its sides{issued}), and the warp runs what each \
+         part needs with the others idle: {} of the kernel's lane slots",
+        if is_loop { "loop" } else { "branch" },
+        words::percent(share(branch.divergent, branch.executions)),
+        words::count(branch.executions),
+        sides.join(" and "),
+        words::percent(of_kernel),
+    );
+    // Lanes that meet at an address try again: atomic-contention says so, and their loops have the lengths that it gives them.
+    if branch.decided_by.contains(&Decider::Attempt) || facts::is_step_of_scan(context, branch) {
+        return None;
+    }
+    let (cure, fills_warps) = cure::of(context, kernel, branch)?;
+    let seldom = is_seldom(branch);
+    let little = !is_loop && facts::is_little(branch);
+    // Without idle lanes as much fewer warp instructions would do.
+    let saved = share(cost, 32);
+    let saving = ["instructions", "fp32", "fp64", "special"].into_iter().fold(Saving::default(), |sum, limit| {
+        let amount = kernel.estimates.first().and_then(|estimate| estimate.limits.iter().find(|one| one.name == limit));
+        let issued = kernel.lane_slots.issued.max(1) as f64 / 32.0;
+        sum.and(Saving::of(limit, saved / issued * amount.map_or(0.0, |limit| limit.amount as f64)))
+    });
+    let waste = context.waste(kernel, &saving, of_kernel);
+    if waste < LEAST_WASTE {
+        return None;
+    }
+    let draft = Draft::new(reason, cure)
+        .at_frame(Some(&crate::profile::model::Frame {
+            function: String::new(),
+            file: branch.file.clone(),
+            line: branch.line,
+            column: branch.column,
+        }))
+        .of_kernel(kernel)
+        .evidence("executions", branch.executions as f64)
+        .evidence("divergent", branch.divergent as f64)
+        .evidence("idle_lane_slots", cost as f64)
+        .evidence("share_of_lane_slots", of_kernel)
+        .gain(context.gain(kernel, &saving, "the same work in full warps"))
+        .score(waste);
+    let draft = if fills_warps { draft } else { draft.gain(None) };
+    // Where something else is slower, full warps would make nothing faster; and nobody makes full warps of every border.
+    let worth = draft.gain.as_ref().is_some_and(|gain| !little && (!seldom || gain.factor >= LEAST_SELDOM_GAIN));
+    Some(if !worth { draft.severity(Severity::Note) } else { draft })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_a_branch_keep_lanes_and_instructions_together() {
+        let copy = |lanes: [u64; 2], instructions: [u64; 2]| Branch {
+            executions: 10,
+            divergent: 10,
+            lanes: lanes.to_vec(),
+            instructions: instructions.to_vec(),
+            ..Branch::default()
+        };
+        // Few lanes run all that the branch is about, on one side or the other.
+        let mut sum = copy([20, 300], [90, 0]);
+        add(&mut sum, &copy([300, 20], [0, 90]));
+        assert_eq!((sum.lanes, sum.instructions), (vec![600, 40], vec![0, 180]));
+    }
+}
