@@ -1,5 +1,7 @@
 //! Data that is swept again after it left L2: each sweep reads it from DRAM.
 
+mod handed_on;
+
 use super::super::access::{Access, share};
 use super::super::context::Context;
 use super::super::draft::Draft;
@@ -20,7 +22,9 @@ const LEAST_GONE: f64 = 0.25;
 const LEAST_BYTES: u64 = 256 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation)).collect()
+    let each = context.profile.allocations.iter().filter(|allocation| !allocation.kind.contains("Host"));
+    // What lies in host memory has a finding of its own.
+    each.filter_map(|allocation| draft(context, allocation).or_else(|| handed_on::draft(context, allocation))).collect()
 }
 
 fn dram(allocation: &Allocation) -> (u64, u64) {
@@ -28,10 +32,6 @@ fn dram(allocation: &Allocation) -> (u64, u64) {
 }
 
 fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
-    // What lies in host memory has a finding of its own.
-    if allocation.kind.contains("Host") {
-        return None;
-    }
     let touched = allocation.touched_bytes;
     let (reads, writes) = dram(allocation);
     let read = reads.saturating_mul(SECTOR_BYTES);

@@ -1,0 +1,139 @@
+//! Data that one kernel writes and another reads, each byte once, after it has left L2: what the second makes of a value, the first could make of it
+//! while it has it.
+
+use super::super::super::access::{Access, share};
+use super::super::super::context::Context;
+use super::super::super::draft::Draft;
+use super::super::super::gain::Saving;
+use super::super::super::words;
+use super::{LEAST_BYTES, dram};
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::is_system;
+use crate::profile::model::{Allocation, Kernel};
+
+/// Bytes that the second kernel loads for each byte that the first has stored, about: others load neighbours again, or a part.
+const ONCE: std::ops::RangeInclusive<f64> = 0.9..=1.02;
+/// Least part of them that comes from DRAM.
+const LEAST_GONE: f64 = 0.4;
+/// Least share of the traffic of DRAM of the second kernel.
+const LEAST_OF_KERNEL: f64 = 0.25;
+/// Least share of all traffic of DRAM.
+const LEAST_OF_TRAFFIC: f64 = 0.1;
+/// Sectors that requests waste, at most.
+const MOST_EXCESS: f64 = 0.1;
+/// What else comes from another kernel is as large, at least: of a few sums each thread may need what all have made.
+const AS_LARGE: f64 = 0.25;
+
+pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
+    if allocation.touched_bytes < LEAST_BYTES || is_little_of(context, allocation) {
+        return None;
+    }
+    let writers: Vec<&Kernel> = kernels(context, |access| access.op != "load" && is_of(access, allocation));
+    let [writer] = writers[..] else { return None };
+    let readers = kernels(context, |access| access.op == "load" && is_of(access, allocation));
+    let readers: Vec<&Kernel> = readers.into_iter().filter(|reader| reader.id != writer.id).collect();
+    let [reader] = readers[..] else { return None };
+    if is_system(&writer.file) || is_system(&reader.file) || !follows(context, allocation, writer, reader) {
+        return None;
+    }
+    let stores = accesses(context, writer, allocation, "store");
+    let loads = accesses(context, reader, allocation, "load");
+    let (stored, loaded) = (bytes(&stores), bytes(&loads));
+    let gone = loads.iter().map(|access| access.sums.dram_reads).fold(0, u64::saturating_add);
+    let traffic = context
+        .accesses_of(reader.id, "global")
+        .map(|access| access.sums.dram_reads.saturating_add(access.sums.dram_writes))
+        .fold(0, u64::saturating_add);
+    let goes_along = |access: &&Access<'_>| {
+        share(access.pattern.contiguous, access.pattern.requests) >= 0.9 && access.sums.excess_share() <= MOST_EXCESS
+    };
+    if !ONCE.contains(&(loaded as f64 / stored.max(1) as f64))
+        || stored as f64 > ONCE.end() * (allocation.touched_bytes.saturating_mul(writer.launch_count())) as f64
+        || (gone.saturating_mul(SECTOR_BYTES) as f64) < LEAST_GONE * loaded as f64
+        || share(gone, traffic) < LEAST_OF_KERNEL
+        || !stores.iter().chain(&loads).all(goes_along)
+    {
+        return None;
+    }
+    let worst = *loads.iter().max_by_key(|access| (access.sums.dram_reads, std::cmp::Reverse(access.line)))?;
+    let read = gone.saturating_mul(SECTOR_BYTES);
+    let saving = Saving::of("dram", read as f64);
+    let gain = context.gain(reader, &saving, "what the kernel before it has written is still in registers")?;
+    // Nobody else needs it in memory, either.
+    let is_kept = allocation.copies.iter().any(|copy| copy.direction == "device_to_host");
+    let written = stores.iter().map(|access| access.sums.dram_writes).fold(0, u64::saturating_add);
+    let written = if is_kept { 0 } else { written.saturating_mul(SECTOR_BYTES) };
+    let waste = context.waste(reader, &saving, LEAST_OF_KERNEL)
+        + context.waste(writer, &Saving::of("dram", written as f64), LEAST_OF_KERNEL);
+    let name = |kernel: &Kernel| kernel.name.split(['(', '<']).next().unwrap_or_default().to_owned();
+    let reason = format!(
+        "{} is written by `{}` and read by `{}`, each byte once, after it has left L2: {} come back from DRAM",
+        context.target(worst),
+        name(writer),
+        name(reader),
+        words::bytes(read),
+    );
+    let cure = "make one kernel of both where a thread needs no more of it than what it makes itself, so that the values stay in registers; else let both go over one part of the data that L2 \
+                holds before the next part";
+    Some(
+        Draft::new(reason, cure)
+            .at_access(worst)
+            .evidence("times", read as f64 / loaded.max(1) as f64)
+            .evidence("dram_read_bytes", read as f64)
+            .evidence("touched_bytes", allocation.touched_bytes as f64)
+            .evidence("saved_bytes", read.saturating_add(written) as f64)
+            .evidence("launches", writer.launch_count().saturating_add(reader.launch_count()) as f64)
+            .gain(Some(gain))
+            .score(waste),
+    )
+}
+
+fn is_of(access: &Access<'_>, allocation: &Allocation) -> bool {
+    access.space == "global" && access.allocation == Some(allocation.id)
+}
+
+/// Whether it is a small part of all traffic of DRAM.
+fn is_little_of(context: &Context<'_>, allocation: &Allocation) -> bool {
+    let traffic = |one: &Allocation| dram(one).0.saturating_add(dram(one).1);
+    let all = context.profile.allocations.iter().map(traffic).fold(0, u64::saturating_add);
+    share(traffic(allocation), all) < LEAST_OF_TRAFFIC
+}
+
+/// Kernels that make such an access.
+fn kernels<'a>(context: &Context<'a>, is_meant: impl Fn(&Access<'_>) -> bool) -> Vec<&'a Kernel> {
+    let makes = |kernel: &&Kernel| context.accesses_of(kernel.id, "global").any(&is_meant);
+    context.profile.kernels.iter().filter(makes).collect()
+}
+
+fn accesses<'b>(context: &'b Context<'_>, kernel: &Kernel, allocation: &Allocation, op: &str) -> Vec<&'b Access<'b>> {
+    let there = |access: &&Access<'_>| access.op == op && is_of(access, allocation);
+    context.accesses.iter().filter(|access| access.kernel.id == kernel.id).filter(there).collect()
+}
+
+fn bytes(accesses: &[&Access<'_>]) -> u64 {
+    accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add)
+}
+
+/// Whether an element of the reader needs no more than one of the writer: it writes nothing that the writer loads, as the next step's input whose
+/// neighbours others still want, and loads nothing else of other kernels but arrays as large, of which each thread has its own element.
+fn follows(context: &Context<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
+    let loads = |kernel: &Kernel, id: u64| {
+        context.accesses_of(kernel.id, "global").any(|access| access.op == "load" && access.allocation == Some(id))
+    };
+    let is_other = |id: &u64| *id != allocation.id;
+    let mut of_reader = context.accesses_of(reader.id, "global");
+    of_reader.all(|access| {
+        let Some(id) = access.allocation.filter(is_other) else { return true };
+        if access.op != "load" {
+            return !loads(writer, id);
+        }
+        let is_made = context.accesses.iter().any(|one| {
+            one.op != "load" && one.kernel.id != reader.id && one.space == "global" && one.allocation == Some(id)
+        });
+        let is_large = context
+            .profile
+            .allocation(id)
+            .is_some_and(|one| one.touched_bytes as f64 >= AS_LARGE * allocation.touched_bytes as f64);
+        !is_made || is_large && share(access.pattern.contiguous, access.pattern.requests) >= 0.9
+    })
+}
