@@ -3,17 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, has_word};
+use super::super::context::{Context, block_of, has_word};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
-use crate::profile::model::ThreadStep;
+use crate::profile::model::{Kernel, ThreadStep};
 
 /// Least share of the kernel's requests.
 const LEAST_OF_KERNEL: f64 = 0.05;
 /// Bytes of a thread, at most, that registers, or columns in shared memory for a usual block, can hold.
 const MOST_OF_THREAD: u64 = 512;
+/// Bytes of shared memory that a block may have without asking for more.
+const MOST_OF_BLOCK: u64 = 48 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
@@ -155,6 +157,20 @@ fn is_constant(value: &str) -> bool {
         || value.contains(|c: char| c.is_ascii_digit()) && !value.contains(['[', '(']) && words.all(is_number)
 }
 
+/// What to say of shared memory, where the columns of a block's threads fit; of an array of unknown size they may.
+fn column(kernel: &Kernel, size: Option<u64>) -> String {
+    let threads = block_of(kernel).map_or(1, |block| block.iter().map(|&size| u64::from(size)).product::<u64>());
+    let most = MOST_OF_BLOCK / threads.max(1);
+    match size {
+        Some(bytes) if bytes > most => String::new(),
+        Some(_) => "; or keep it in shared memory, a column per thread (`[i][threadIdx.x]`)".to_owned(),
+        None => format!(
+            "; or keep it in shared memory, a column per thread (`[i][threadIdx.x]`; there is room for {} bytes of each of a block's {threads} threads)",
+            most.min(MOST_OF_THREAD),
+        ),
+    }
+}
+
 fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
     let requests: u64 = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
@@ -184,6 +200,8 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
         words::several(requests, "request", "requests"),
         words::bytes(bytes),
     );
+    let size = declared_bytes(context, name, accesses);
+    let column = column(kernel, size);
     let cure = if is_object {
         format!(
             "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, and give it a type without \
@@ -194,7 +212,7 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
             "every thread writes the same values into `{name}`: make it a table that the program holds once (`static const` or `__constant__`, or \
              in shared memory, filled once per block, where the lanes of a warp read different elements)"
         )
-    } else if let Some(bytes) = declared_bytes(context, name, accesses).filter(|&bytes| bytes > MOST_OF_THREAD) {
+    } else if let Some(bytes) = size.filter(|&bytes| bytes > MOST_OF_THREAD) {
         format!(
             "`{name}` has {} for each thread, too much for registers, and for a column per thread in shared memory: let the threads of a warp or block work on \
              one such array together, in shared memory, or keep the part alone that is still needed (the last row, a band, a window); where each thread needs \
@@ -203,18 +221,18 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
         )
     } else if !computed && is_reached_elsewhere(context, name, accesses) {
         format!(
-            "let the functions that `{name}` is handed to be inlined (__forceinline__), and unroll what loops they have over it, so that its indices are constants; \
-             or keep it in shared memory, a column per thread"
+            "let the functions that `{name}` is handed to be inlined (__forceinline__), and unroll what loops they have over it, so that its indices are constants{column}"
         )
-    } else if computed {
+    } else if size.is_none() {
         format!(
-            "keep `{name}` in shared memory, a column per thread (`{name}[i][threadIdx.x]`), or choose its elements with constant indices \
-             (unrolled loops, a switch) so that it fits into registers"
+            "where `{name}` has no more than {MOST_OF_THREAD} bytes for each thread, choose its elements with constant indices (unrolled loops, comparisons or a switch), so that it fits into \
+             registers{column}; where it has more, compute what is read of it when it is read, let the threads of a warp or block work on one such array together, or leave it: elements of the \
+             same index lie side by side for the threads of a warp"
         )
     } else {
         format!(
-            "give `{name}` constant indices, as long as it is small: unroll the loops over it (#pragma unroll), choose with comparisons or min and max in each step where the \
-             data decides over the element, and pass it by value; or keep it in shared memory, a column per thread"
+            "choose the elements of `{name}` with constant indices, so that it fits into registers: unroll the loops over it (#pragma unroll), take comparisons, min and max or a switch where the \
+             data decides over the element, and pass it by value{column}"
         )
     };
     let saving = accesses.iter().fold(Saving::default(), |sum, access| {

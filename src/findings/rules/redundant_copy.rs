@@ -35,6 +35,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
                 && !copies.to_device()
                 && is_written(context, copies)
                 && copies.unchanged < copies.count.div_ceil(2)
+            // One element of an array after the other comes to a place of its size on the host, and is now and then the one before.
+            || no_more(FEW_BYTES) && !copies.to_device() && is_part(copies)
             // A flag or a sum that kernels make: the host asks for it to learn whether it has changed.
             || no_more(FEW_BYTES) && !copies.to_device() && is_written(context, copies)
     };
@@ -84,6 +86,11 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         .gain(context.program_gain(seconds))
         .score(context.program_share(seconds));
     Some(if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft })
+}
+
+/// Whether each copy is of a part of the memory.
+fn is_part(copies: &Copies<'_>) -> bool {
+    copies.allocation().is_some_and(|one| one.bytes.saturating_mul(copies.count) > copies.bytes)
 }
 
 /// Whether kernels write the memory that copies come from or go to.
