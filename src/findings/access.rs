@@ -92,6 +92,8 @@ pub(super) struct Access<'a> {
     pub operand: Option<&'a Operand>,
     /// Neighbouring lanes are so far apart here and otherwise there, as in the steps of an unrolled loop.
     pub steps_differ: bool,
+    /// Different distances between neighbouring lanes among its sites, as of the steps of an unrolled loop.
+    pub strides: usize,
     /// Members of structures that its sites take, with their bytes: a structure that is copied at once is several.
     pub members: BTreeMap<&'a str, u32>,
     pub sums: Sums,
@@ -243,6 +245,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
                 .any(|pattern| pattern.contiguous > 0 && share(pattern.misaligned, pattern.contiguous) < 0.5),
             sector_offsets: patterns().filter_map(|pattern| pattern.sector_offset_bytes).collect(),
             operand: heaviest.and_then(|site| site.operand.as_ref()),
+            strides: patterns().filter_map(|pattern| pattern.stride_bytes).collect::<BTreeSet<i64>>().len(),
             steps_differ: steps_differ(&sites, lane_axis(kernel)),
             members,
             bytes_together: together(&sites),

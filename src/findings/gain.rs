@@ -34,16 +34,22 @@ impl Saving {
     /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them it is
     /// known how much is brought in vain.
     pub(super) fn of_coalescing(accesses: &[&Access<'_>], context: &Context<'_>) -> Saving {
-        let sum =
-            |value: fn(&Sums) -> u64| accesses.iter().fold(0u64, |sum, access| sum.saturating_add(value(&access.sums)));
-        let ideal = sum(|sums| sums.ideal_sectors).saturating_mul(SECTOR_BYTES);
+        let sum = |value: fn(&Sums) -> u64| total(accesses.iter().copied(), value);
         let sector = context.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
-        let beyond = |sectors: u64, bytes: u64| sectors.saturating_mul(bytes).saturating_sub(ideal);
+        // Loads that hit what others have brought need nothing below, so that their bytes are no reason for what stores bring.
+        let beyond = |sectors: fn(&Sums) -> u64, bytes: u64| {
+            let of = |loads: bool| {
+                let those = || accesses.iter().copied().filter(move |access| (access.op == "load") == loads);
+                let ideal = total(those(), |sums| sums.ideal_sectors).saturating_mul(SECTOR_BYTES);
+                total(those(), sectors).saturating_mul(bytes).saturating_sub(ideal)
+            };
+            of(true).saturating_add(of(false))
+        };
         Saving(BTreeMap::from([
             ("l1_tag", sum(|sums| sums.stages.tag.saturating_sub(sums.stages.tag.min(sums.requests))) as f64),
             ("l1_data", sum(|sums| sums.stages.data.saturating_sub(sums.stages.ideal_data)) as f64),
-            ("l2", beyond(sum(|sums| sums.l2_lookups), sector) as f64),
-            ("dram", beyond(sum(|sums| sums.dram_reads.saturating_add(sums.dram_writes)), SECTOR_BYTES) as f64),
+            ("l2", beyond(|sums| sums.l2_lookups, sector) as f64),
+            ("dram", beyond(|sums| sums.dram_reads.saturating_add(sums.dram_writes), SECTOR_BYTES) as f64),
         ]))
     }
 
@@ -55,6 +61,11 @@ impl Saving {
         });
         each.fold(0.0, f64::max)
     }
+}
+
+/// Sum of a figure over accesses.
+fn total<'a>(accesses: impl Iterator<Item = &'a Access<'a>>, value: fn(&Sums) -> u64) -> u64 {
+    accesses.fold(0u64, |sum, access| sum.saturating_add(value(&access.sums)))
 }
 
 impl Context<'_> {
@@ -125,11 +136,14 @@ pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64, assumption: &
     Some(Gain { assumption, ..gain })
 }
 
+/// Less is nothing that anybody changes a program for, nor could tell from chance.
+const LEAST_FACTOR: f64 = 1.01;
+
 /// From one time to another, of which the whole has `seconds`; `None` where nothing is gained.
 pub(super) fn gain_of(now: f64, then: f64, seconds: f64, assumption: &str) -> Option<Gain> {
     // Nothing left would be no factor; the estimate knows no latencies.
     let factor = if then > 0.0 { now / then } else { return None };
-    (factor > 1.005).then(|| Gain {
+    (factor >= LEAST_FACTOR).then(|| Gain {
         factor: digits(factor),
         seconds: digits(seconds * (1.0 - 1.0 / factor)),
         assumption: assumption.to_owned(),

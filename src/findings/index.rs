@@ -161,20 +161,27 @@ pub(super) fn is_walked(access: &Access<'_>) -> bool {
 /// Whether the thread's number is multiplied by what a loop changes, as in the steps of a reduction or a scan: then what lies between neighbouring
 /// threads changes, too.
 pub(super) fn step_grows(access: &Access<'_>) -> bool {
+    is_multiplied_by(access, |kind| {
+        matches!(kind, ExpressionKind::Counter(_) | ExpressionKind::Unknown(Reason::Recurrence, _))
+    })
+}
+
+/// Whether it is multiplied by what the kernel loads.
+pub(super) fn step_is_loaded(access: &Access<'_>) -> bool {
+    is_multiplied_by(access, |kind| matches!(kind, ExpressionKind::Unknown(Reason::Loaded, _)))
+}
+
+/// Whether the number of the thread is multiplied by such a value, or shifted by it.
+fn is_multiplied_by(access: &Access<'_>, what: fn(ExpressionKind) -> bool) -> bool {
     let Some((expressions, root)) = address(access) else { return false };
     let axis = lane_axis(access.kernel) as u8;
-    let has = |id: ExpressionId, what: fn(ExpressionKind, u8) -> bool| {
-        parts(expressions, [id]).any(|(_, kind)| what(kind, axis))
-    };
-    let of_thread = |id| has(id, |kind, axis| kind == ExpressionKind::Thread(axis));
-    let of_loop = |id| {
-        has(id, |kind, _| matches!(kind, ExpressionKind::Counter(_) | ExpressionKind::Unknown(Reason::Recurrence, _)))
-    };
+    let of_thread = |id| parts(expressions, [id]).any(|(_, kind)| kind == ExpressionKind::Thread(axis));
+    let has = |id| parts(expressions, [id]).any(|(_, kind)| what(kind));
     parts(expressions, [root]).any(|(_, kind)| match kind {
         ExpressionKind::Binary(Binary::Product, left, right) => {
-            of_thread(left) && of_loop(right) || of_thread(right) && of_loop(left)
+            of_thread(left) && has(right) || of_thread(right) && has(left)
         }
-        ExpressionKind::Binary(Binary::ShiftLeft, of, by) => of_thread(of) && of_loop(by),
+        ExpressionKind::Binary(Binary::ShiftLeft, of, by) => of_thread(of) && has(by),
         _ => false,
     })
 }

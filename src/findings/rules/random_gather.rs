@@ -31,13 +31,8 @@ const LIBRARY_SPAN: f64 = 1024.0;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let scattered = |access: &&Access<'_>| {
-        let pattern = &access.pattern;
-        access.space == "global"
-            && !access.is_opaque
-            && !access.in_library
-            && pattern.atomics.is_none()
-            && share(pattern.irregular, pattern.requests) >= 0.5
-            && access.sums.excess_share() >= LEAST_EXCESS
+        is_scattered(access)
+            && !super::struct_fields::is_packed(access)
             && !super::strided_access::by_short_rows(access)
             && !is_compacted_by_library(access)
             && !is_permuted_by_library(context, access)
@@ -46,6 +41,17 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && !is_of_several_arrays(context, access)
     };
     context.accesses.iter().filter(scattered).map(|access| draft(context, access)).collect()
+}
+
+/// Most of its requests follow no rule, and it costs sectors.
+pub(super) fn is_scattered(access: &Access<'_>) -> bool {
+    let pattern = &access.pattern;
+    access.space == "global"
+        && !access.is_opaque
+        && !access.in_library
+        && pattern.atomics.is_none()
+        && share(pattern.irregular, pattern.requests) >= 0.5
+        && access.sums.excess_share() >= LEAST_EXCESS
 }
 
 /// Lanes that computed indices, as of a picture that is scaled, lead to every second or third element: where the next lane goes no order
@@ -338,7 +344,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
              taken first), so that threads of a warp meet neighbouring elements"
         )
     } else {
-        format!("see how the index into {name} is computed: threads of a warp should meet neighbouring elements")
+        format!(
+            "look at how the index into {name} is computed, and whether threads of a warp can meet neighbouring elements"
+        )
     };
     let saved = Saved {
         saving: Saving::of_coalescing(&[access], context),

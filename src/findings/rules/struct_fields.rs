@@ -14,6 +14,9 @@ use crate::profile::is_system;
 /// From this share of a structure on its members are as good as all used.
 const ALL_USED: f64 = 0.99;
 
+/// Bytes from the first lane to the last for those of the lanes' structures, at most, where these follow each other.
+const NO_GAPS: f64 = 1.05;
+
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
 
@@ -36,6 +39,17 @@ pub(super) fn explains(access: &Access<'_>) -> bool {
         && access.pattern.stride_bytes.is_some_and(|stride| stride.abs() == bytes)
 }
 
+/// Whether lanes take a member of structures that follow each other without a gap, though lanes without one lie between: as of a list to which some
+/// threads of a warp append. Nothing is wrong with the index.
+pub(super) fn is_packed(access: &Access<'_>) -> bool {
+    let Some(operand) = access.operand else { return false };
+    let size = f64::from(operand.structure_bytes);
+    let lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64;
+    operand.member.is_some()
+        && operand.structure_bytes > access.bytes
+        && access.pattern.span_bytes.is_some_and(|span| span + f64::from(access.bytes) <= NO_GAPS * lanes * size)
+}
+
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     type Key<'a> = (u32, &'a str, Option<u64>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
@@ -43,9 +57,11 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let of_library = |access: &Access<'_>| {
         access.by_library || access.allocation.and_then(|id| context.profile.allocation(id)).is_some_and(is_of_library)
     };
-    let strided =
-        |access: &&Access<'_>| super::strided_access::is_strided(access) && explains(access) && !of_library(access);
-    for access in context.accesses.iter().filter(strided) {
+    let apart = |access: &Access<'_>| {
+        super::strided_access::is_strided(access) && explains(access)
+            || super::random_gather::is_scattered(access) && is_packed(access)
+    };
+    for access in context.accesses.iter().filter(|access| apart(access) && !of_library(access)) {
         let structure = access.operand.and_then(|operand| operand.structure.as_deref()).unwrap_or_default();
         groups.entry((access.kernel.id, structure, access.allocation)).or_default().push(access);
     }

@@ -11,6 +11,8 @@ use crate::profile::model::ThreadStep;
 
 /// Elements that a thread's part of a tile is wide, at most.
 const MOST_OF_TILE: u64 = 4;
+/// Different distances between neighbouring threads in the steps of a loop, at least, where it is the steps that set them apart.
+const MANY_STRIDES: usize = 3;
 /// Elements of a structure, at most; more are a row of a matrix.
 const MOST_FIELDS: u64 = 64;
 
@@ -68,6 +70,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
     let crosses_rows = sums.requests <= warps(access.kernel)
         && layout::others_go_along(context, access)
         && !layout::goes_on_apart(context, access);
+    let is_loaded = index::step_is_loaded(access) && !super::super::random_gather::goes_over_neighbours(access);
     Some(match neighbour {
         // There are no threads in the source.
         _ if access.kernel.is_triton() => in_triton(access, &target, verb, elements),
@@ -76,6 +79,21 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
             "each thread takes {elements} neighbouring items here: let CUB exchange them through shared memory, by {algorithm} instead of the direct \
              algorithm, or take them striped where their order does not matter"
         ),
+        None if is_loaded
+            || !matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
+                && (access.strides >= MANY_STRIDES || index::step_grows(access)) =>
+        {
+            let (how, of_each) = if is_loaded {
+                ("is loaded", "each such distance")
+            } else {
+                ("changes from step to step", "each step")
+            };
+            format!(
+                "the distance between neighbouring threads in {} {how}: look at whether what {of_each} takes can be stored side by side (as a table of each stage's own factors, one stage after \
+                 the other), or whether the threads that work can be neighbours in all steps; else bring what a block needs of it into shared memory once",
+                access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
+            )
+        }
         Some(_) if exchanged_would_harm => format!(
             "the kernel's other access is coalesced with {index}, so this is a transposition: read a tile into shared memory, \
              __syncthreads(), and {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
@@ -193,10 +211,15 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         None if !matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
             && !exchange::is_transposition(context, access) =>
         {
+            let own = if layout::goes_through_its_part(access) {
+                let part = stride.map_or_else(|| "a part".to_owned(), |stride| words::bytes(stride.unsigned_abs()));
+                format!("a thread has {part} of its own here: ")
+            } else {
+                String::new()
+            };
             format!(
-                "a thread has {} of its own here: let neighbouring threads {verb} neighbouring elements in each iteration, or move what the threads of \
-                 a block need through shared memory, neighbouring threads at neighbouring words",
-                stride.map_or_else(|| "a part".to_owned(), |stride| words::bytes(stride.unsigned_abs())),
+                "{own}let neighbouring threads {verb} neighbouring elements in each iteration, or move what the threads of a block need through shared memory, neighbouring threads at \
+                 neighbouring words"
             )
         }
         // Others take what lies between: an index of the grid runs along it.
