@@ -10,22 +10,14 @@ use crate::models::Rates;
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
 
-/// What an access wastes of the time, at least, to be worth a word.
-const LEAST_SCORE: f64 = 0.0003;
-/// The same of random gathers: their cures change the order of data, for which nobody has use where they cost little.
-const LEAST_OF_GATHERS: f64 = 0.001;
-/// Rules about single accesses, of which a program has many.
-const ABOUT_ACCESSES: [&str; 9] = [
-    "strided-access",
-    "struct-fields",
-    "random-gather",
-    "misaligned-access",
-    "bank-conflict",
-    "constant-serialised",
-    "memory-accumulator",
-    "partial-write",
-    "atomic-contention",
-];
+/// Share of the estimated time of all kernels that a note is about, at least: for less nobody changes a program.
+const LEAST_SCORE: f64 = 0.003;
+/// The same of a note about a small part of its kernel.
+const LEAST_OF_PART: f64 = 0.01;
+/// The same where the kernel waits for something else, so that the change alone gains nothing.
+const LEAST_WITHOUT_GAIN: f64 = 0.03;
+/// Share of its kernel's time from which on it is more.
+const SMALL_PART: f64 = 0.2;
 
 /// Rules whose score is a share of the estimated time of kernels.
 const ABOUT_TIME_OF_KERNELS: [&str; 18] = [
@@ -125,16 +117,30 @@ fn sort(all: &mut [(&str, Draft)]) {
 
 /// The finding as it deserves by what it costs; `None` where nobody would care.
 fn worth(id: &str, draft: Draft, context: &Context<'_>) -> Option<Draft> {
-    let least = if id == "random-gather" { LEAST_OF_GATHERS } else { LEAST_SCORE };
-    if ABOUT_ACCESSES.contains(&id) && draft.severity == Severity::Note && draft.score < least {
+    if !ABOUT_TIME_OF_KERNELS.contains(&id) {
+        return Some(draft);
+    }
+    if draft.severity == Severity::Note && is_negligible(&draft, context) {
         return None;
     }
-    if !ABOUT_TIME_OF_KERNELS.contains(&id) || context.kernel_seconds <= 0.0 {
+    if context.kernel_seconds <= 0.0 {
         return Some(draft);
     }
     let seconds = draft.score * context.kernel_seconds;
     let little = seconds < LEAST_SECONDS || context.program_share(seconds) < LEAST_OF_PROGRAM;
     Some(if little { Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft } } else { draft })
+}
+
+/// Whether nobody would change a program for what the note is about.
+fn is_negligible(draft: &Draft, context: &Context<'_>) -> bool {
+    let kernel = context.profile.kernels.iter().find(|kernel| Some(kernel.id) == draft.kernel);
+    let of_kernel = kernel.map_or(0.0, |kernel| context.kernel_share(kernel));
+    let least = match &draft.gain {
+        _ if draft.score >= SMALL_PART * of_kernel => LEAST_SCORE,
+        Some(_) => LEAST_OF_PART,
+        None => LEAST_WITHOUT_GAIN,
+    };
+    draft.score < least
 }
 
 /// Says of gains that cannot be had on top of those of findings before them: a kernel has no more time to lose than it takes.

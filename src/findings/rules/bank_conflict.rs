@@ -233,15 +233,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         _ if computed => {
             is_sure = false;
             format!(
-                "the banks depend on the data here: see how the index into {name} is computed, or, where it is small, keep a copy of it per \
-                 lane, so that each lane stays in a bank of its own (`[index][lane]`)"
+                "the banks depend on the data here: look at how the index into {name} is computed, and whether lanes can take the same or neighbouring elements; of a table of a few elements each lane may \
+                 have a copy (`[index][lane]`), and stay in a bank of its own"
             )
         }
         _ => {
             is_sure = false;
             format!(
-                "the index into {name} is computed{} so that the lanes above are a multiple of {} words apart: see how, and \
-                 let the lanes of a warp take neighbouring words, or leave padding between the groups of lanes that meet",
+                "the index into {name} is computed{} so that the lanes above are a multiple of {} words apart: look at how, and at whether \
+                 the lanes of a warp can take neighbouring words, or padding can lie between the groups of lanes that meet",
                 if of_thread { " from the thread's number" } else { "" },
                 banks.banks,
             )
@@ -272,9 +272,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         Some((_, elements, _)) => draft.alike(format!("padding by {elements} elements of {} bytes", example.bytes)),
         None => draft,
     };
-    // Where nobody knows a cure, as of places that the data chooses, what the kernel does not wait for need not change.
+    // Where nobody knows a cure, as of places that the data chooses, what the kernel hardly waits for need not change.
     let by_chance = !is_sure && draft.gain.as_ref().is_none_or(|gain| gain.factor < LEAST_UNSURE_GAIN);
-    if by_chance && draft.gain.is_none() && !of_library && draft.score < WORTH_A_CHANGE {
+    if by_chance && !of_library && draft.score < WORTH_A_CHANGE {
         return None;
     }
     Some(if by_chance || of_library { draft.severity(Severity::Note) } else { draft })

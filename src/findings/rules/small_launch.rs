@@ -60,13 +60,14 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     );
     let together = launched_together(context, kernel)
         .filter(|all| *all > blocks && is_named(context, kernel, launch_line(kernel)));
+    let is_last = together.is_none() && is_last_step(context, kernel, grid);
     let cure = match together {
         Some(_) => format!(
             "make one launch of the {}, which write different memory: let a dimension of the grid (blockIdx.y) count what the loop on the host counts; \
              where one needs what another wrote, at least launch those that do not at the same time, in streams",
             words::several(kernel.launch_count(), "launch", "launches"),
         ),
-        None if is_last_step(context, kernel, grid) => {
+        None if is_last => {
             "where this launch ends what a kernel before it began, as the sum of what its blocks have left, let the last block of that kernel do it (a counter that each block raises \
              when it has finished), or leave it; where the number of blocks follows from the size of the data, larger data fills the GPU by itself"
                 .to_owned()
@@ -80,7 +81,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         }
     };
     let each = context.estimate(kernel)?.seconds / kernel.launch_count().max(1) as f64;
-    if together.is_none() && is_next_to_nothing(kernel) {
+    // What takes less than its start is the size of a test, or as small as it should be; a launch that another kernel could do is one less.
+    if together.is_none() && (is_next_to_nothing(kernel) || !is_last && each < SECONDS_PER_LAUNCH) {
         return None;
     }
     // Parts that each SM has for itself are as much faster as more SMs work.

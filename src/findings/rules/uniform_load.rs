@@ -1,13 +1,15 @@
 //! Loads from global memory of one address by all lanes: broadcasts, which constant memory, shared memory or a register serve
 //! better where they are many.
 
+use std::collections::BTreeMap;
+
 use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
-use crate::profile::model::Severity;
+use crate::profile::model::{FindingLine, Severity, also_on};
 
 /// Least share of its requests.
 const LEAST: f64 = 0.9;
@@ -21,6 +23,9 @@ const LEAST_TURNS: u64 = 4;
 const LEAST_GAIN: f64 = 1.25;
 /// Least share of the time of all kernels that it saves: below, a change of where data lies is not worth its code.
 const LEAST_OF_PROGRAM: f64 = 0.05;
+
+/// The same of their passes through L1, for a word at all.
+const LEAST_WASTE: f64 = 0.1;
 
 /// Size of constant memory.
 const CONSTANT_BYTES: u64 = 64 << 10;
@@ -42,48 +47,73 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let broadcast = |access: &&Access<'_>| {
         access.space == "global" && !access.in_library && access.op == "load" && is_broadcast(access)
     };
-    let each = context.accesses.iter().filter(broadcast).filter_map(|access| {
-        let of_kernel = share(access.sums.requests, context.requests(access.kernel));
-        // What each thread loads once, or a few of, as the three points of a curve, is not loaded again in vain.
-        if of_kernel < LEAST_OF_KERNEL || access.sums.requests < LEAST_TURNS.saturating_mul(warps(access.kernel)) {
-            return None;
-        }
-        let reason = format!(
-            "all lanes of a warp load one address of {} from global memory, in {} of the kernel's requests: each takes a pass through L1 \
-             to bring {}",
-            context.target(access),
-            words::percent(of_kernel),
-            words::bytes(access.bytes.into()),
-        );
-        let fits = fits_constant(context, access);
-        // A warp that walks a tree or a list together: the next address is known once the last one is loaded, so that there is nothing to
-        // load before, and one address for all lanes is as good as it gets.
-        if !fits && index::is_followed(access) {
-            return None;
-        }
-        let cure = if fits {
-            "kernels never write it, and at this size it fits into constant memory (64 KiB): keep it there if it never grows beyond that; otherwise let \
-             the block load it, or a tile of it, into shared memory, or each thread what it needs into registers"
-        } else {
-            "let the block load a tile of it into shared memory; where it does not change within the loop, load it before into a register"
-        };
+    let mut groups: BTreeMap<(u32, Option<u64>, Option<&str>), Vec<&Access<'_>>> = BTreeMap::new();
+    for access in context.accesses.iter().filter(broadcast).filter(|access| is_many(context, access)) {
+        groups.entry((access.kernel.id, access.allocation, access.variable())).or_default().push(access);
+    }
+    groups.into_values().filter_map(|accesses| draft(context, &accesses)).collect()
+}
+
+/// Whether it is a good part of the kernel's requests. What each thread loads once, or a few of, as the three points of a curve, is not loaded
+/// again in vain.
+fn is_many(context: &Context<'_>, access: &Access<'_>) -> bool {
+    share(access.sums.requests, context.requests(access.kernel)) >= LEAST_OF_KERNEL
+        && access.sums.requests >= LEAST_TURNS.saturating_mul(warps(access.kernel))
+}
+
+/// The finding of one array in a kernel.
+fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
+    let worst = *accesses.iter().max_by_key(|one| (one.sums.requests, std::cmp::Reverse((one.line, one.column))))?;
+    let requests = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
+    let of_kernel = share(requests, context.requests(worst.kernel));
+    let mut lines: Vec<FindingLine> = accesses
+        .iter()
+        .filter(|access| access.line != worst.line)
+        .map(|access| FindingLine { line: access.line, column: access.column })
+        .collect();
+    lines.sort_unstable();
+    let others = if lines.is_empty() { String::new() } else { also_on(&lines) };
+    let reason = format!(
+        "all lanes of a warp load one address of {} from global memory, in {} of the kernel's requests: each takes a pass through L1 \
+         to bring {}{others}",
+        context.target(worst),
+        words::percent(of_kernel),
+        words::bytes(worst.bytes.into()),
+    );
+    let fits = accesses.iter().all(|access| fits_constant(context, access));
+    // A warp that walks a tree or a list together: the next address is known once the last one is loaded, so that there is nothing to
+    // load before, and one address for all lanes is as good as it gets.
+    if !fits && index::is_followed(worst) {
+        return None;
+    }
+    let cure = if fits {
+        "kernels never write it, and at this size it fits into constant memory (64 KiB): keep it there if it never grows beyond that; otherwise let \
+         the block load it, or a tile of it, into shared memory, or each thread what it needs into registers"
+    } else {
+        "let the block load a tile of it into shared memory; where it does not change within the loop, load it before into a register"
+    };
+    let saving = accesses.iter().fold(Saving::default(), |sum, access| {
         let stages = &access.sums.stages;
-        let saving = Saving::of("l1_lanes", (stages.words * 32) as f64)
+        sum.and(Saving::of("l1_lanes", (stages.words * 32) as f64))
             .and(Saving::of("l1_data", stages.data as f64))
-            .and(Saving::of("l1_tag", stages.tag as f64));
-        let assumption = "constant memory serves them as fast as registers";
-        let gain = context.gain(access.kernel, &saving, assumption).filter(|_| fits);
-        // Shared memory and registers take instructions of their own.
-        let worth = gain.as_ref().is_some_and(|gain| {
-            gain.factor >= LEAST_GAIN && gain.seconds >= LEAST_OF_PROGRAM * context.kernel_seconds
-        });
-        let draft = Draft::new(reason, cure)
-            .at_access(access)
-            .evidence("requests", access.sums.requests as f64)
-            .evidence("share_of_requests", of_kernel)
-            .gain(gain)
-            .score(of_kernel * context.kernel_share(access.kernel));
-        Some(if worth { draft } else { draft.severity(Severity::Note) })
+            .and(Saving::of("l1_tag", stages.tag as f64))
     });
-    each.collect()
+    // Where something else takes far longer, these passes are hidden behind it.
+    if context.waste(worst.kernel, &saving, of_kernel) < LEAST_WASTE {
+        return None;
+    }
+    let assumption = "constant memory serves them as fast as registers";
+    let gain = context.gain(worst.kernel, &saving, assumption).filter(|_| fits);
+    // Shared memory and registers take instructions of their own.
+    let worth = gain
+        .as_ref()
+        .is_some_and(|gain| gain.factor >= LEAST_GAIN && gain.seconds >= LEAST_OF_PROGRAM * context.kernel_seconds);
+    let draft = Draft::new(reason, cure)
+        .at_access(worst)
+        .evidence("requests", requests as f64)
+        .evidence("share_of_requests", of_kernel)
+        .gain(gain)
+        .score(of_kernel * context.kernel_share(worst.kernel));
+    let draft = Draft { lines, ..draft };
+    Some(if worth { draft } else { draft.severity(Severity::Note) })
 }
