@@ -97,7 +97,7 @@ fn data_that_gives_few_lanes_work_is_collected() {
 #[test]
 fn rows_of_tiles_are_not_told_to_sort_the_work() {
     let (_, _, cure) = ELEVENTH.first("divergent-branch", "TILE ROW");
-    assert!(cure.starts_with("only some iterations leave lanes idle"), "{cure}");
+    assert!(cure.starts_with("the threads share this loop already"), "{cure}");
 }
 
 #[test]
@@ -113,9 +113,8 @@ fn lists_shorter_than_a_warp_are_shared_by_fewer_lanes() {
 }
 
 #[test]
-fn second_conditions_are_not_worth_collecting_elements() {
-    let (_, _, cure) = TWELFTH.first("divergent-branch", "EITHER");
-    assert!(cure.starts_with("no side is long enough"), "{cure}");
+fn short_sides_that_data_decides_over_are_left_as_they_are() {
+    assert!(TWELFTH.all("divergent-branch", "EITHER").is_empty());
 }
 
 #[test]
@@ -186,11 +185,8 @@ fn loops_that_wait_for_others_have_no_work_to_sort() {
 }
 
 #[test]
-fn choosing_results_has_no_gain_of_full_warps() {
-    let found = FIFTEENTH.alone("near", "divergent-branch", "MOST WARPS DIVERGE");
-    let is_fit = |finding: &Value| finding["severity"] == "note" && finding["gain"].is_null();
-    assert!(found.iter().all(is_fit), "{found:#?}");
-    // Warps that have nothing to do there as a whole would do it, too.
+fn nobody_is_told_to_choose_results() {
+    assert!(FIFTEENTH.alone("near", "divergent-branch", "MOST WARPS DIVERGE").is_empty());
     assert!(FIFTEENTH.alone("sites", "divergent-branch", "WHOLE WARPS GO BY").is_empty());
 }
 
@@ -203,9 +199,7 @@ fn a_side_of_a_division_is_not_as_long_as_a_search() {
 
 #[test]
 fn the_end_of_a_do_is_no_loop_on_a_side() {
-    let found = FIFTEENTH.alone("steps", "divergent-branch", "WITHIN A DO");
-    assert!(found.iter().all(|finding| !cure(finding).contains("where one of them is a loop")), "{found:#?}");
-    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(FIFTEENTH.alone("steps", "divergent-branch", "WITHIN A DO").is_empty());
 }
 
 #[test]

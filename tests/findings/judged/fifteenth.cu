@@ -307,10 +307,10 @@ int main(int count, char **arguments) {
         sorted_in_block<<<1, 256>>>(filled(kinds), fresh<unsigned>(n), n);
     }
     if (runs("weights")) {
-        float *results = fresh<float>(40 * 256);
+        float *results = fresh<float>(120 * 256);
         for (int launch = 0; launch < 4; launch++) {
             float *weights = fresh<float>(1 << 15);
-            weighted<<<40, 256>>>(weights, results, 1 << 15);
+            weighted<<<120, 256>>>(weights, results, 1 << 15);
             cudaFree(weights);
         }
     }

@@ -15,5 +15,6 @@ mod programs;
 mod races;
 mod reuse;
 mod rows;
+mod sixteenth;
 mod strides;
 mod tools;

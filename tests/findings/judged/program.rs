@@ -2,9 +2,10 @@
 
 use crate::support_programs::{build, root, run, warpline, work_folder};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 pub struct Judged {
     name: &'static str,
@@ -12,17 +13,31 @@ pub struct Judged {
     model: &'static [&'static str],
     built: OnceLock<PathBuf>,
     document: OnceLock<Value>,
+    /// Of runs that record one kernel, by its name.
+    alone: Mutex<BTreeMap<String, &'static Value>>,
 }
 
 impl Judged {
     /// Of the file of this name, without its extension.
     pub const fn new(name: &'static str) -> Judged {
-        Judged { name, model: &[], built: OnceLock::new(), document: OnceLock::new() }
+        Judged {
+            name,
+            model: &[],
+            built: OnceLock::new(),
+            document: OnceLock::new(),
+            alone: Mutex::new(BTreeMap::new()),
+        }
     }
 
     /// The same, profiled for the A100 instead of the model of the architecture that it is built for.
     pub const fn on_a100(name: &'static str) -> Judged {
-        Judged { name, model: &["--gpu", "a100"], built: OnceLock::new(), document: OnceLock::new() }
+        Judged {
+            name,
+            model: &["--gpu", "a100"],
+            built: OnceLock::new(),
+            document: OnceLock::new(),
+            alone: Mutex::new(BTreeMap::new()),
+        }
     }
 
     fn source(&self) -> PathBuf {
@@ -42,11 +57,24 @@ impl Judged {
 
     /// The profile of a run with these arguments.
     pub fn profiled(&self, name: &str, arguments: &[&str]) -> Value {
+        self.recorded(name, arguments, &[])
+    }
+
+    /// The same of a run with these options.
+    fn recorded(&self, name: &str, arguments: &[&str], options: &[&str]) -> Value {
         let executable = self.executable();
         let folder = work_folder(&format!("{}-{name}", self.folder()));
         let profile = folder.join("profile.wlprof");
         let mut command = Command::new(warpline());
-        command.arg("run").args(self.model).arg("-o").arg(&profile).arg("--").arg(executable).args(arguments);
+        command
+            .arg("run")
+            .args(self.model)
+            .args(options)
+            .arg("-o")
+            .arg(&profile)
+            .arg("--")
+            .arg(executable)
+            .args(arguments);
         let outcome = run(&mut command, &folder, "run");
         assert!(outcome.status.success(), "{}", outcome.describe());
         let mut command = Command::new(warpline());
@@ -69,27 +97,58 @@ impl Judged {
         self.of(&self.profiled(case, &[case]), id, words).into_iter().cloned().collect()
     }
 
-    fn of<'a>(&self, document: &'a Value, id: &str, words: &str) -> Vec<&'a Value> {
+    /// The lines that these words mark.
+    fn lines(&self, words: &str) -> Vec<u64> {
         let text = std::fs::read_to_string(self.source()).expect("the program's source");
         let marked = format!("// {words}");
         let lines: Vec<u64> =
             (1..).zip(text.lines()).filter(|(_, line)| line.ends_with(&marked)).map(|(number, _)| number).collect();
         assert!(!lines.is_empty(), "no line is marked {words}");
+        lines
+    }
+
+    fn of<'a>(&self, document: &'a Value, id: &str, words: &str) -> Vec<&'a Value> {
+        let lines = self.lines(words);
         let findings = document["findings"].as_array().expect("findings");
         let there = |finding: &&Value| finding["line"].as_u64().is_some_and(|line| lines.contains(&line));
         findings.iter().filter(|finding| finding["id"] == id).filter(there).collect()
     }
 
+    /// The same where there is one; else those of a run that records the kernel of these lines alone, beside which no other one makes it too little
+    /// for a word.
+    fn seen(&self, id: &str, words: &str) -> Vec<&Value> {
+        let found = self.all(id, words);
+        if !found.is_empty() {
+            return found;
+        }
+        let document = self.document();
+        let lines = self.lines(words);
+        let is_there = |row: &&Value| row["line"].as_u64().is_some_and(|line| lines.contains(&line));
+        let rows = |table: &str| document[table].as_array().into_iter().flatten().filter(is_there);
+        let Some(row) = rows("sites").chain(rows("branches")).next() else { return found };
+        let kernels = document["kernels"].as_array().expect("kernels");
+        let name =
+            kernels.iter().find(|kernel| kernel["id"] == row["kernel"]).and_then(|kernel| kernel["name"].as_str());
+        let plain = name.expect("a name").split(['(', '<']).next().unwrap_or_default();
+        let plain = plain.rsplit(' ').next().unwrap_or_default();
+        let mut alone = self.alone.lock().expect("no other test panicked");
+        let document = *alone
+            .entry(plain.to_owned())
+            .or_insert_with(|| Box::leak(Box::new(self.recorded(plain, &[], &["--kernels", plain]))));
+        drop(alone);
+        self.of(document, id, words)
+    }
+
     /// The first finding of this id there: with its reason and its cure.
     pub fn first(&self, id: &str, words: &str) -> (&Value, &str, &str) {
-        let found = self.all(id, words);
+        let found = self.seen(id, words);
         let finding = found.first().unwrap_or_else(|| panic!("{words}: no {id} in {:#}", self.document()["findings"]));
         (finding, finding["reason"].as_str().expect("a reason"), finding["cure"].as_str().expect("a cure"))
     }
 
     /// As [`Judged::first`], where there is no other one.
     pub fn only(&self, id: &str, words: &str) -> (&Value, &str, &str) {
-        assert_eq!(self.all(id, words).len(), 1, "{words}: {:#}", self.document()["findings"]);
+        assert_eq!(self.seen(id, words).len(), 1, "{words}: {:#}", self.document()["findings"]);
         self.first(id, words)
     }
 }

@@ -100,5 +100,7 @@ fn who_loads_again_is_told_by_the_reuse_of_blocks() {
 fn launches_before_an_allocation_do_not_load_it() {
     let found = FIFTEENTH.alone("weights", "repeated-load", "WEIGHTS OF A LAUNCH");
     let times = |finding: &serde_json::Value| finding["evidence"]["times"].as_f64().unwrap_or(0.0);
-    assert!(!found.is_empty() && found.iter().all(|finding| times(finding) == 40.0), "{found:#?}");
+    // A block for each SM and a few more, each of which goes through all of it.
+    let is_fit = |finding: &serde_json::Value| (100.0..=120.0).contains(&times(finding));
+    assert!(!found.is_empty() && found.iter().all(is_fit), "{found:#?}");
 }

@@ -1,0 +1,239 @@
+// Cases of an eighteenth round of public programs (docs/design/findings.md); `// WORDS` mark lines. An argument runs a case alone.
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+// Each thread makes as many steps of a generator as its number says.
+__global__ void seeds(unsigned *states) {
+    int number = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned state = 1;
+    for (int i = 0; i < number; i++) // AS LONG AS THE NUMBER
+        state = (state * 1664525u + 1013904223u) ^ (state >> 7);
+    states[number] = state;
+}
+
+// A warp for each of many short lists.
+__global__ void nearest(const int *lengths, const float *values, float *results) {
+    int lane = threadIdx.x % 32, list = blockIdx.x * blockDim.x / 32 + threadIdx.x / 32;
+    float least = 1e30f;
+    for (int j = lane; j < lengths[list]; j += 32) { // SHARED BY A WARP
+        float value = values[list * 64 + j];
+#pragma unroll 1
+        for (int k = 0; k < 20; k++) value = value * 0.5f + __expf(-value);
+        least = fminf(least, value);
+    }
+    for (int step = 16; step > 0; step /= 2) least = fminf(least, __shfl_xor_sync(~0u, least, step));
+    if (lane == 0) results[list] = least;
+}
+
+#define COLUMNS 13
+#define ROWS (400 / COLUMNS + 1)
+
+// Of an array whose length a macro gives.
+__global__ void transposed(const int *order, const int *text, int *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+    int kept[COLUMNS * ROWS];
+    for (int k = 0; k < COLUMNS * ROWS; k++) kept[order[k % 64]] = text[k]; // LENGTH BY A MACRO
+    for (int k = 0; k < COLUMNS * ROWS; k++) sum = sum * 31 + kept[order[(k + i) % 64]]; // READ BY A MACRO
+    results[i] = sum;
+}
+
+// Half a KiB for each of 512 threads.
+__global__ void wide_blocks(const int *order, int *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+    int counts[128];
+    for (int k = 0; k < 128; k++) counts[k] = k;
+    for (int k = 0; k < 64; k++) counts[(order[k] + i) % 128] += k; // WIDE BLOCKS
+    for (int k = 0; k < 128; k++) sum = sum * 31 + counts[k];
+    results[i] = sum;
+}
+
+__global__ void doubled(const int *values, int *results) {
+    results[threadIdx.x] = values[threadIdx.x] * 2;
+}
+
+__device__ float squashed(float x) {
+    return 1.0f / (1.0f + __expf(-x));
+}
+
+// A part of what the next launch reads.
+__global__ void activate(float *gates, const float *bias) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    gates[i] = squashed(gates[i] + bias[i % 1024]);
+}
+
+__global__ void update(const float *gates, float *states, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    states[i] = states[i] * gates[i] + gates[n + i] * gates[2 * n + i] + gates[3 * n + i]; // HANDED ON
+}
+
+// What each thread reads needs a sum of all that the launch before has written.
+__global__ void exponentials(const float *values, float *results, float *sum) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float result = __expf(values[i]);
+    results[i] = result;
+    for (int step = 16; step > 0; step /= 2) result += __shfl_xor_sync(~0u, result, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(sum, result);
+}
+
+__global__ void normalised(float *results, const float *sum, float *shares) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    shares[i] = results[i] / *sum; // NEEDS ALL
+}
+
+// The next step takes neighbours of what is copied here.
+__global__ void relaxed(const float *field, float *next, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    next[i] = (field[i] + field[(i + 1) % n] + field[(i + n - 1) % n]) / 3.0f;
+}
+
+__global__ void copied(const float *next, float *field) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    field[i] = next[i]; // NEIGHBOURS WANT IT
+}
+
+// Factors of all stages in one table, each stage at another distance.
+__global__ void stages(const float2 *values, const float2 *factors, float2 *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
+    float2 value = values[i];
+#pragma unroll
+    for (int stage = 0; stage < 9; stage++) {
+        float2 factor = factors[(t & ((1 << stage) - 1)) << (8 - stage)]; // FACTORS OF UNROLLED STAGES
+        value = {value.x * factor.x - value.y * factor.y, value.x * factor.y + value.y * factor.x};
+    }
+    results[i] = value;
+}
+
+// The same with distances that are loaded.
+__global__ void sampled(const int *distances, const float *table, float *results, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int k = 0; k < count; k++) sum = sum * 0.5f + table[threadIdx.x * distances[k]]; // LOADED DISTANCE
+    results[i] = sum;
+}
+
+struct Corner {
+    int x, y;
+};
+
+// Corners one after the other, of some of a warp's threads.
+__global__ void corners(const float *strengths, Corner *list, const int *begins) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    bool is_corner = strengths[i] > 0.6f;
+    unsigned votes = __ballot_sync(~0u, is_corner);
+    if (is_corner) list[begins[i / 32] + __popc(votes & ((1u << lane) - 1))] = Corner{i % 256, i / 256}; // NEXT OF A LIST
+}
+
+struct Particle {
+    float x, y, z, mass, vx, vy, vz, charge, history[8];
+};
+
+// Loads hit what stores have to bring.
+__global__ void kicked(Particle *particles, float field) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float speed = particles[i].vx + field * particles[i].charge; // MEMBERS TOGETHER
+    particles[i].vx = speed;
+    particles[i].x += 0.01f * speed;
+}
+
+// As many blocks as the GPU runs at once go through all weights.
+__global__ void weighted(const float *weights, float *results, int n) {
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < n; i += blockDim.x) sum += weights[i] * (i % 7 + blockIdx.x); // ALL AT ONCE
+    results[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+// All lanes go through one list of points.
+__global__ void closest(const int *points, int *results, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, least = 1 << 30;
+#pragma unroll 1
+    for (int k = 0; k < n; k++) {
+        int x = points[k * 3] - i; // COORDINATE
+        int y = points[k * 3 + 1] - i; // COORDINATE
+        int z = points[k * 3 + 2] - i; // COORDINATE
+        least = min(least, abs(x) + abs(y) + abs(z));
+    }
+    results[i] = least;
+}
+
+template <class T> T *fresh(size_t n) {
+    T *memory;
+    cudaMalloc(&memory, n * sizeof(T));
+    cudaMemset(memory, 0, n * sizeof(T));
+    return memory;
+}
+
+template <class T> T *filled(const std::vector<T> &values) {
+    T *memory = fresh<T>(values.size());
+    cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
+    return memory;
+}
+
+unsigned mixed(unsigned i) {
+    return i * 2654435761u >> 7;
+}
+
+int main(int count, char **arguments) {
+    const char *only = count > 1 ? arguments[1] : "";
+    auto runs = [&](const char *name) { return !strcmp(only, name); };
+    const int n = 1 << 14;
+    std::vector<int> order(n);
+    for (int i = 0; i < n; i++) order[i] = mixed(i) % 64;
+    if (runs("seeds")) seeds<<<2, 32>>>(fresh<unsigned>(64));
+    if (runs("lists")) {
+        std::vector<int> lengths(2048);
+        for (int i = 0; i < 2048; i++) lengths[i] = 2 + mixed(i) % 40;
+        nearest<<<512, 128>>>(filled(lengths), fresh<float>(2048 * 64), fresh<float>(2048));
+    }
+    if (runs("macro")) transposed<<<n / 128, 128>>>(filled(order), filled(order), fresh<int>(n));
+    if (runs("wide")) wide_blocks<<<n / 512, 512>>>(filled(order), fresh<int>(n));
+    if (runs("scratch")) {
+        int *values = filled(order), scratch, sum = 0;
+        doubled<<<1, 64>>>(values, fresh<int>(64));
+        for (int i = 0; i < 40; i++) {
+            cudaMemcpy(&scratch, &values[i / 4], sizeof(int), cudaMemcpyDeviceToHost); // ONE AFTER THE OTHER
+            sum += scratch;
+        }
+        printf("%d\n", sum);
+    }
+    const int many = 1 << 20;
+    if (runs("gates")) {
+        float *gates = fresh<float>(4 * many), *bias = fresh<float>(4 * 1024);
+        for (int gate = 0; gate < 4; gate++) activate<<<many / 256, 256>>>(gates + gate * many, bias + gate * 1024);
+        update<<<many / 256, 256>>>(gates, fresh<float>(many), many);
+    }
+    if (runs("softmax")) {
+        float *results = fresh<float>(4 * many), *sum = fresh<float>(1);
+        exponentials<<<4 * many / 256, 256>>>(fresh<float>(4 * many), results, sum);
+        normalised<<<4 * many / 256, 256>>>(results, sum, fresh<float>(4 * many));
+    }
+    if (runs("relax")) {
+        float *field = fresh<float>(4 * many), *next = fresh<float>(4 * many);
+        relaxed<<<4 * many / 256, 256>>>(field, next, 4 * many);
+        copied<<<4 * many / 256, 256>>>(next, field);
+    }
+    if (runs("stages")) stages<<<n / 256, 256>>>(fresh<float2>(n), fresh<float2>(256), fresh<float2>(n));
+    if (runs("distance")) {
+        std::vector<int> distances = {40, 40, 72, 40, 40};
+        sampled<<<n / 256, 256>>>(filled(distances), fresh<float>(256 * 72), fresh<float>(n), 5);
+    }
+    if (runs("corners")) {
+        std::vector<float> strengths(n * 4);
+        std::vector<int> begins(n * 4 / 32);
+        int corner = 0;
+        for (int i = 0; i < n * 4; i++) {
+            if (i % 32 == 0) begins[i / 32] = corner;
+            strengths[i] = mixed(i) % 1000 * 0.001f;
+            corner += strengths[i] > 0.6f;
+        }
+        corners<<<n * 4 / 256, 256>>>(filled(strengths), fresh<Corner>(n * 4), filled(begins));
+    }
+    if (runs("particles")) kicked<<<4 * n / 256, 256>>>(fresh<Particle>(4 * n), 1.5f);
+    if (runs("weights")) weighted<<<40, 256>>>(fresh<float>(1 << 15), fresh<float>(40 * 256), 1 << 15);
+    if (runs("points")) closest<<<n / 128, 128>>>(filled(order), fresh<int>(n), 100);
+    cudaDeviceSynchronize();
+    printf("%s\n", cudaGetErrorString(cudaGetLastError()));
+    return 0;
+}

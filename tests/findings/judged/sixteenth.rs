@@ -1,0 +1,92 @@
+//! The cases of the eighteenth round, a run for each.
+
+use super::program::cure;
+use super::programs::SIXTEENTH;
+use serde_json::Value;
+
+/// The finding of a case, which is the only one of its id there.
+fn only(case: &str, id: &str, words: &str) -> Value {
+    let found = SIXTEENTH.alone(case, id, words);
+    assert_eq!(found.len(), 1, "{case}: {found:#?}");
+    found.into_iter().next().expect("a finding")
+}
+
+#[test]
+fn loops_as_long_as_the_threads_number_are_told_as_such() {
+    let finding = only("seeds", "divergent-branch", "AS LONG AS THE NUMBER");
+    assert!(cure(&finding).contains("as many iterations here as its number says"), "{finding:#}");
+    assert!(finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn lanes_that_share_a_loop_are_not_told_to_share_it() {
+    let finding = only("lists", "divergent-branch", "SHARED BY A WARP");
+    assert!(cure(&finding).contains("let several such loops share a warp"), "{finding:#}");
+    assert!(!cure(&finding).contains("sort or group the work"), "{finding:#}");
+}
+
+#[test]
+fn arrays_of_unknown_length_are_not_taken_for_small() {
+    let found = SIXTEENTH.alone("macro", "local-array", "READ BY A MACRO");
+    let found = if found.is_empty() { SIXTEENTH.alone("macro", "local-array", "LENGTH BY A MACRO") } else { found };
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let cure = cure(&found[0]);
+    assert!(
+        cure.starts_with("where `kept` has no more than 512 bytes") && cure.contains("where it has more"),
+        "{cure}"
+    );
+}
+
+#[test]
+fn columns_of_shared_memory_are_told_where_they_fit() {
+    let finding = only("wide", "local-array", "WIDE BLOCKS");
+    assert!(!cure(&finding).contains("shared memory"), "{finding:#}");
+}
+
+#[test]
+fn elements_that_come_to_one_place_in_turn_are_no_redundant_copies() {
+    assert!(SIXTEENTH.alone("scratch", "redundant-copy", "ONE AFTER THE OTHER").is_empty());
+}
+
+#[test]
+fn what_the_launch_before_has_written_is_not_read_back() {
+    let finding = only("gates", "cache-sweep", "HANDED ON");
+    assert_eq!(finding["severity"], "warning", "{finding:#}");
+    assert!(cure(&finding).starts_with("make one kernel of both"), "{finding:#}");
+    // Where a thread needs what others have made, launches stay apart.
+    assert!(SIXTEENTH.alone("softmax", "cache-sweep", "NEEDS ALL").is_empty());
+    assert!(SIXTEENTH.alone("relax", "cache-sweep", "NEIGHBOURS WANT IT").is_empty());
+}
+
+#[test]
+fn distances_that_change_are_no_part_of_a_threads_own() {
+    let finding = only("stages", "strided-access", "FACTORS OF UNROLLED STAGES");
+    assert!(cure(&finding).contains("changes from step to step"), "{finding:#}");
+    let finding = only("distance", "strided-access", "LOADED DISTANCE");
+    assert!(cure(&finding).contains("in `table` is loaded"), "{finding:#}");
+}
+
+#[test]
+fn entries_of_a_list_that_follow_each_other_are_in_order() {
+    assert!(SIXTEENTH.alone("corners", "random-gather", "NEXT OF A LIST").is_empty());
+    let found = SIXTEENTH.alone("corners", "struct-fields", "NEXT OF A LIST");
+    assert!(found.iter().all(|finding| cure(finding).contains("`Corner` as a whole, 8 bytes at a time")), "{found:#?}");
+}
+
+#[test]
+fn loads_that_hit_hide_nothing_of_what_stores_bring() {
+    let finding = only("particles", "struct-fields", "MEMBERS TOGETHER");
+    let gain = finding["gain"]["factor"].as_f64().expect("a gain");
+    assert!(gain > 3.0, "{finding:#}");
+}
+
+#[test]
+fn blocks_that_run_at_once_have_their_data_each() {
+    assert!(SIXTEENTH.alone("weights", "repeated-load", "ALL AT ONCE").is_empty());
+}
+
+#[test]
+fn lines_of_one_array_are_one_finding() {
+    let finding = only("points", "uniform-load", "COORDINATE");
+    assert_eq!(finding["lines"].as_array().map(Vec::len), Some(2), "{finding:#}");
+}
