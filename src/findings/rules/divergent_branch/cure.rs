@@ -52,10 +52,16 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         fills_warps = false;
         "the thread's number decides how long each lane stays in this loop: look at how its begin, its end or its step comes from that number; lanes that share one loop (begin at the lane, step by the \
          warp) differ by one iteration at most"
-    } else if is_loop || facts::leaves_loop(branch) || facts::goes_on_either_way(context, branch) {
+    } else if is_loop
+        || branch.executions > warps(kernel) && facts::leaves_loop(branch)
+        || facts::goes_on_either_way(context, branch)
+    {
         "give the threads of a warp loops of about the same length: where an iteration does much, sort or group the work by the number of its \
          iterations, or let the lanes of a warp share the work of one loop; where it does little, see whether a fixed number of iterations, or none \
          (an intrinsic, a closed form), gives the same"
+    } else if number.is_none() && facts::appends(context, branch) {
+        // They collect already, and whose places they are atomic-contention says.
+        return None;
     } else if facts::is_election(branch) {
         fills_warps = false;
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
@@ -91,7 +97,7 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
     } else if seldom {
         "few warps have lanes on both sides: where a few lanes do a long part, collect their elements in a list (an atomic counter for a place in \
          it, once per warp) and give these to whole warps afterwards; group the data by what decides where that is cheaper"
-    } else if few {
+    } else if few && longest.is_some_and(|(_, &lanes)| lanes == fewest) {
         OF_FEW_LANES
     } else if number.is_some() && !both {
         "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
@@ -114,9 +120,10 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
          list and give these to whole warps"
     } else if !both && branch.decided_by.contains(&Decider::Data) {
         "the data decides which lanes have work here, and the others wait: order the data by what decides, or collect the elements that have work in a \
-         list (an atomic counter for a place in it, once per warp) and give these to whole warps; a short side can be written without a branch"
+         list (an atomic counter for a place in it, once per warp) and give these to whole warps; where each lane is in a step of a loop of its own, of which no list can be made, let a step do the same for all lanes \
+         (other operands in the place of a branch)"
     } else if number.is_none() && both {
-        "what each lane has computed or loaded decides here, and both sides are long: where it is known beforehand, order the data by it, so that whole warps take \
+        "what each lane has computed or loaded decides here, and more than one side is long: where it is known beforehand, order the data by it, so that whole warps take \
          one side; else let the sides have as much in common as they can (the same instructions with other operands, chosen by `?:`, and what both do before or \
          behind the branch), or take a formula or intrinsic that needs no cases"
     } else if number.is_none() {

@@ -16,6 +16,8 @@ pub(super) const WARP: u64 = 32;
 pub(super) const LINES_OF_STEP: u32 = 3;
 /// Lines from a branch to a loop that may be one of its sides, at most.
 pub(super) const LINES_OF_SIDE: u32 = 8;
+/// Lines from a branch to the operation that gives the place of what it appends, at most.
+const LINES_OF_APPEND: u32 = 3;
 
 /// Whether one lane of a warp goes another way than the others: to a part that is done by one of them.
 pub(super) fn is_alone(branch: &Branch) -> bool {
@@ -74,6 +76,19 @@ pub(super) fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
         .filter(|access| (access.file, access.line) == (&branch.file[..], branch.line));
     copies().any(|one| one.ends_loop)
         && (copies().any(|one| one.order_assumed) || there.any(|access| access.op == "load" && access.past_l1))
+}
+
+/// Whether a short side is there to append to a list: an atomic operation, a few lines on, gives the place.
+pub(super) fn appends(context: &Context<'_>, branch: &Branch) -> bool {
+    let behind = branch.line..=branch.line + LINES_OF_APPEND;
+    runs_at_most(branch, SHORT)
+        && context.accesses.iter().any(|access| {
+            access.kernel.id == branch.kernel
+                && access.op == "atomic"
+                && access.result_used
+                && access.file == branch.file
+                && behind.contains(&access.line)
+        })
 }
 
 /// Whether a loop begins a few lines behind the branch, so that it may be a part of one side. One that only ends there (`} while (..);`) is around it.

@@ -118,6 +118,7 @@ mod tests {
         let lines = ["  int idx = blockIdx.x*blockDim.x + threadIdx.x;", "int end = ends[idx];"];
         assert_eq!(kind_of("for (int i = 0; i < idx; i++)", &lines), Some(Loop::AsLongAsNumber));
         assert_eq!(kind_of("for (int i = 0; i <= threadIdx.x; ++i) {", &lines), Some(Loop::AsLongAsNumber));
+        assert_eq!(kind_of("for (int j = last; j >= max(bound, idx + 2); j--) {", &lines), Some(Loop::AsLongAsNumber));
         assert_eq!(kind_of("for (int i = 0; i < end; i++)", &lines), None);
         assert_eq!(kind_of("for (int i = idx; i < idx + 4; i++)", &lines), None);
     }

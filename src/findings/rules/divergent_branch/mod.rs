@@ -29,7 +29,7 @@ const SELDOM: f64 = 0.25;
 const LEAST_SELDOM_GAIN: f64 = 1.25;
 
 /// Sides that are reported: a switch may have many.
-const MOST_SIDES: usize = 4;
+const MOST_SIDES: usize = 8;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
@@ -113,13 +113,17 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         return None;
     }
     let lanes: u64 = branch.lanes.iter().copied().fold(0, u64::saturating_add);
-    let sides: Vec<String> =
-        branch.lanes.iter().take(MOST_SIDES).map(|&side| words::percent(share(side, lanes))).collect();
+    // Of a switch, those that no lane takes are left out.
+    let taken: Vec<usize> =
+        (0..branch.lanes.len()).filter(|&side| branch.lanes.len() <= 2 || branch.lanes[side] > 0).collect();
+    let taken = || taken.iter().copied().take(MOST_SIDES);
+    let sides: Vec<String> = taken().map(|side| words::percent(share(branch.lanes[side], lanes))).collect();
     if facts::is_alone(branch) && of_kernel < LEAST_ALONE {
         return None;
     }
     let is_loop = branch.ends_loop;
-    let issued: Vec<String> = branch.instructions.iter().take(MOST_SIDES).map(|&side| words::count(side)).collect();
+    let issued: Vec<String> =
+        taken().filter_map(|side| branch.instructions.get(side)).map(|&count| words::count(count)).collect();
     let issued = if is_loop || issued.is_empty() {
         String::new()
     } else {
