@@ -3,6 +3,7 @@
 use super::super::super::access::Access;
 use super::super::super::context::{Context, block_of, lane_axis, thread_index, warps};
 use super::super::super::index;
+use super::super::super::terms::terms_of;
 use super::super::super::texture;
 use super::super::super::words;
 use super::{exchange, layout, library};
@@ -128,12 +129,21 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
                  neighbouring threads at neighbouring words, or let neighbouring threads have neighbouring elements"
             )
         }
+        None if matches!(elements, 2 | 4 | 8 | 16)
+            && elements * u64::from(access.bytes) <= 16
+            && !(layout::takes_whole_records(context, access) || layout::goes_through_its_part(access)) =>
+        {
+            format!(
+                "each thread takes one of every {elements} elements here: keep what is used in an array without gaps, or, where others use what lies between, let a block bring its part through shared \
+                 memory, neighbouring threads at neighbouring words"
+            )
+        }
         None if matches!(elements, 2 | 4 | 8 | 16) && elements * u64::from(access.bytes) <= 16 => format!(
             "let a thread {verb} its {elements} neighbouring elements with one wide access, or keep what is used in an array without \
              gaps"
         ),
         None if (3..=8).contains(&elements)
-            && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
+            && matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
             && !(elements.is_power_of_two()
                 && (layout::goes_through_its_part(access) || layout::takes_whole_records(context, access))) =>
         {
@@ -155,8 +165,8 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
             )
         }
         // Other lines take the rest of the record.
-        None if matches!(steps.map(|steps| &steps[axis]), Some(ThreadStep::Bytes(_)))
-            && sums.requests <= warps(access.kernel)
+        None if sums.requests <= warps(access.kernel)
+            && elements <= MOST_FIELDS
             && layout::takes_whole_records(context, access) =>
         {
             format!(
@@ -176,6 +186,17 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
                  of its own (an array per field), where neighbouring threads have neighbouring elements",
                 words::bytes(stride.map_or(0, i64::unsigned_abs)),
                 if elements > MOST_FIELDS { ", or a column or diagonal of a matrix with such rows" } else { "" },
+            )
+        }
+        // The thread's number gives the part, loaded data the place in it.
+        None if access.operand.is_some_and(|operand| operand.loaded_index)
+            && super::super::random_gather::has_own_rows(&terms_of(access)) =>
+        {
+            let name = access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`"));
+            format!(
+                "each thread has a part of {name} of its own here{}, and loaded data chooses the element: store {name} transposed (`[element][thread]`), so that threads at the same element meet \
+                 neighbouring ones, or keep the parts in shared memory where they fit",
+                stride.map_or_else(String::new, |stride| format!(" ({})", words::bytes(stride.unsigned_abs()))),
             )
         }
         // Whether memory holds the begin of a thread's part or each element's place, the code does not say.
