@@ -132,6 +132,18 @@ pub(super) fn is_made_of_data(access: &Access<'_>) -> bool {
     address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(is_loaded))
 }
 
+/// What of an address is not known before the kernel runs, in words, and the line that it comes from.
+pub(super) fn unknown_part(access: &Access<'_>) -> Option<(&'static str, u32)> {
+    let (expressions, root) = address(access)?;
+    let mut unknown = parts(expressions, [root]).filter_map(|(_, kind)| match kind {
+        // Those say nothing that a reader could look for.
+        ExpressionKind::Unknown(Reason::Complex | Reason::Local | Reason::Argument, _) => None,
+        ExpressionKind::Unknown(reason, line) => Some((reason.text(), line)),
+        _ => None,
+    });
+    unknown.next()
+}
+
 /// Whether a remainder of what the thread's number is a part of goes into the address, as where one number counts through several dimensions.
 pub(super) fn is_split(access: &Access<'_>) -> bool {
     let Some((expressions, root)) = address(access) else { return false };

@@ -2,7 +2,7 @@
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, is_of_library, warps};
-use super::super::draft::{Draft, Saved};
+use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::library;
@@ -40,7 +40,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && !is_nearly_dense(access)
             && !is_of_several_arrays(context, access)
     };
-    context.accesses.iter().filter(scattered).map(|access| draft(context, access)).collect()
+    context.accesses.iter().filter(scattered).filter_map(|access| draft(context, access)).collect()
 }
 
 /// Most of its requests follow no rule, and it costs sectors.
@@ -171,7 +171,7 @@ fn stores_several(access: &Access<'_>) -> bool {
 }
 
 /// Whether the address is that of a row which the thread's number gives, and of a place in it that loaded data gives.
-fn has_own_rows(terms: &[Term]) -> bool {
+pub(super) fn has_own_rows(terms: &[Term]) -> bool {
     let rows =
         |term: &Term| term.of_thread && !term.loaded && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
     let places = |term: &Term| term.loaded && !term.of_thread;
@@ -201,7 +201,7 @@ fn of_small_table(name: &str) -> String {
     )
 }
 
-fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
+fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     let sums = &access.sums;
     let target = context.target(access);
     let indirect = access.operand.is_some_and(|operand| operand.loaded_index);
@@ -234,6 +234,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         });
     // How a library's own search or merge goes through the data is the library's.
     let mut one_cause = None;
+    let mut is_vague = false;
     let of_library = library_call(access.kernel).filter(|_| is_system(access.file) && index::is_walked(access));
     let cure = if let Some(call) = &of_library {
         library::other_code(&call.function)
@@ -264,11 +265,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
             "each thread has a part of {name} of its own here, which it fills and reads at its own pace: interleave the parts (`[element][thread]`), so that \
              threads at the same element meet neighbouring ones, or keep what is read again in shared memory"
         )
-    } else if indirect
-        && is_small_table(context, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE })
-    {
+    } else if is_small_table(context, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE }) {
         of_small_table(&name)
-    } else if access.op == "load" && index::is_walked(access) {
+    } else if access.op == "load" && index::is_walked(access) && !terms.iter().any(|term| term.loaded) {
         format!(
             "each thread finds its way through {name} step by step, as the data says (a tree, a search, a merge): keep what a block needs of it in shared memory, \
              as the top of a tree, the first steps of a search or the parts that are merged; order what the threads look for, so that neighbours go the same \
@@ -343,7 +342,15 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
             "the code makes several indices of one number, by quotients and remainders: let the index that goes along a row of {name} be the one that changes fastest (the remainder that is \
              taken first), so that threads of a warp meet neighbouring elements"
         )
+    } else if let Some((what, line)) = index::unknown_part(access) {
+        is_vague = true;
+        format!(
+            "the place in {name} depends on a value that is {what}{}: order what the threads of a warp work on by that value, so that they meet neighbouring elements, or let them take one part of {name} \
+             together",
+            if line == 0 { String::new() } else { format!(" (line {line})") },
+        )
     } else {
+        is_vague = true;
         format!(
             "look at how the index into {name} is computed, and whether threads of a warp can meet neighbouring elements"
         )
@@ -366,6 +373,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Draft {
         .evidence("span_bytes", span)
         .one_cause(one_cause)
         .saves(context, saved);
+    // Where nobody knows a cure, and little is lost, there is nothing to say.
+    if is_vague && draft.score < WORTH_A_CHANGE {
+        return None;
+    }
     let draft = if of_library.is_some() { draft.severity(Severity::Note) } else { draft };
-    if indirect { draft } else { index::with_its_line(draft, context, access) }
+    Some(if indirect { draft } else { index::with_its_line(draft, context, access) })
 }
