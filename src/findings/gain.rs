@@ -24,6 +24,11 @@ impl Saving {
         self
     }
 
+    /// The largest amount.
+    pub(super) fn most(&self) -> f64 {
+        self.0.values().copied().fold(0.0, f64::max)
+    }
+
     /// A part of it.
     pub(super) fn times(mut self, part: f64) -> Saving {
         self.0.values_mut().for_each(|amount| *amount *= part);

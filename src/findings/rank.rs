@@ -102,6 +102,8 @@ fn sort(all: &mut [(&str, Draft)]) {
     all.sort_by(|(one_id, one), (other_id, other)| {
         (other.severity.cmp(&one.severity))
             .then(other.score.total_cmp(&one.score))
+            // Scores end at the kernel's whole time.
+            .then(saved(other).total_cmp(&saved(one)))
             .then_with(|| {
                 (one_id, &one.file, one.line, one.column, one.kernel).cmp(&(
                     other_id,
@@ -113,6 +115,11 @@ fn sort(all: &mut [(&str, Draft)]) {
             })
             .then_with(|| (one.allocation, &one.object).cmp(&(other.allocation, &other.object)))
     });
+}
+
+/// What the cure of a finding saves, in the limit's unit: findings of one rule and kernel compare by it.
+fn saved(draft: &Draft) -> f64 {
+    draft.saved.as_ref().map_or(0.0, |saved| saved.saving.most())
 }
 
 /// The finding as it deserves by what it costs; `None` where nobody would care.

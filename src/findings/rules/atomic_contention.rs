@@ -281,6 +281,10 @@ fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> (&'sta
              gets to the others with __shfl_sync, and let each lane add the number of active lanes below it (__popc(m & ((1u << lane) - 1)))",
             Left::Warp,
         ),
+        _ if access.result_used && one_address && atomics.lanes <= atomics.requests => (
+            "one lane of each warp or block takes what the others need already: let it take more at a time (what several turns need), or give each block a fixed share, so that fewer operations meet",
+            Left::Block,
+        ),
         _ if access.result_used && one_address => (
             "what it returns is used, as a place in a list or the number of a ticket: take several at a time (one thread of a block adds as many as \
              its warps need, and hands them out), so that fewer operations meet",

@@ -52,7 +52,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         words::percent(share(doubles(&worst), all)),
         words::time(limit.seconds),
         if mixed {
-            "; the kernel loads and stores floats, so that constants, functions or variables make it double"
+            "; what the kernel loads and stores has 4 bytes each, so that constants, functions or variables make it double"
         } else {
             ""
         },
@@ -90,6 +90,8 @@ fn has_doubles(access: &Access<'_>) -> Option<bool> {
         Some(name) if name.starts_with("double") => Some(true),
         Some(name) if name.starts_with("float") => Some(false),
         Some(_) => None,
+        // Bytes and pairs of them are neither.
+        None if access.bytes < 4 => None,
         None => Some(access.bytes.is_multiple_of(8)),
     }
 }

@@ -20,6 +20,8 @@ const TIMES_FROM_L1: f64 = 64.0;
 const LEAST_LOADS: f64 = 0.8;
 /// Lines from a load to the store of its value to shared memory, at most: of a guarded one the optimiser may give the store another line.
 const NEAR_LINES: u32 = 2;
+/// Times that a block loads data, at least, to load it again: borders and fills are a little more than once.
+const MORE_THAN_ONCE: f64 = 1.1;
 /// Smaller data stays in L1 anyway.
 const LEAST_BYTES: u64 = 64 << 10;
 
@@ -55,7 +57,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let worst: &Access<'_> =
         of_it.max_by_key(|access| (access.sums.l2_load_lookups, std::cmp::Reverse((access.line, access.column))))?;
     // Strides and gathers have findings of their own.
-    if worst.sums.excess_share() >= 0.25 {
+    if worst.sums.excess_share() >= 0.25 || share(worst.pattern.irregular, worst.pattern.requests) >= 0.5 {
         return None;
     }
     // What a line adds up in shared memory is no copy of the data.
@@ -105,7 +107,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
              keep it"
         )
     } else if staged {
-        "it is staged in shared memory already: larger tiles, or several results per thread, use each tile more often"
+        "it, or what is made of it, is staged in shared memory already: larger tiles, or several results per thread, use each load more often"
             .to_owned()
     } else {
         format!(
@@ -140,7 +142,7 @@ fn launches_with(allocation: &Allocation, kernel: &Kernel) -> u64 {
 fn is_by_block(row: &ByKernel, times: f64, blocks: f64) -> bool {
     let sectors = row.metrics.reuse.as_ref().map(|reuse| &reuse.sector);
     let again = sectors.and_then(|sectors| Some((sectors.beyond?.l1, sectors.infinite)));
-    times > blocks || again.is_some_and(|(again, first)| again > first)
+    times > MORE_THAN_ONCE * blocks || again.is_some_and(|(again, first)| again > first)
 }
 
 /// Loads that hit L1 and keep it busy: each value is fetched for every use, though a thread or block uses it many times.

@@ -101,7 +101,8 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let names = members.keys().map(|name| name.trim_start_matches('.').to_owned());
     // Those with two underscores are a library's own.
     let names: Vec<String> = names.filter(|name| !name.starts_with("__")).collect();
-    let named = if names.is_empty() { String::new() } else { format!(" ({})", words::list(&names)) };
+    // Of a structure that is taken as a whole elsewhere, some members are all that is taken here.
+    let named = if names.is_empty() || taken_whole > 0 { String::new() } else { format!(" ({})", words::list(&names)) };
     let structure = operand.structure.as_deref().filter(|name| !name.is_empty());
     let structure = structure.map_or_else(|| "a structure".to_owned(), |name| format!("`{name}`"));
     let sums = &worst.sums;
