@@ -158,6 +158,74 @@ __global__ void closest(const int *points, int *results, int n) {
     results[i] = least;
 }
 
+// Fewer elements than threads, and no loop.
+__global__ void few_elements(const float *values, float *results, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) { // FEWER THAN THREADS
+        float value = values[i];
+        for (int k = 0; k < 64; k++) value = value * 0.5f + __expf(-value) / (1.0f + value);
+        results[i] = value;
+    }
+}
+
+// A list of what is seldom found.
+__global__ void found(const unsigned *text, unsigned *list, unsigned *count, int n) {
+    int first = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+    for (int i = first; i < n; i += gridDim.x * blockDim.x) {
+        unsigned letters = text[i] * 2654435761u >> 8;
+        if (letters % 16 == 3 && letters / 16 % 2 == 1) { // APPENDED
+            list[atomicAdd(count, 1u)] = i;
+        }
+    }
+}
+
+// A column of short counters for each thread.
+__global__ void quantiles(const unsigned *values, unsigned *results, int n) {
+    __shared__ unsigned short counts[16][128];
+    for (int k = 0; k < 16; k++) counts[k][threadIdx.x] = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) counts[values[i * 128 + threadIdx.x] % 16][threadIdx.x]++; // SHORT COLUMNS
+    unsigned sum = 0;
+    for (int k = 0; k < 16; k++) sum = sum * 31 + counts[k][threadIdx.x];
+    results[blockIdx.x * 128 + threadIdx.x] = sum;
+}
+
+// A map of each thread's own, and data that says where in it.
+__global__ void visits(const int *cells, int *maps, int steps) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+    for (int k = 0; k < steps; k++) maps[i * 441 + cells[k]] += 1; // MAPS OF THEIR OWN
+}
+
+// All values are doubles, and one byte is stored.
+__global__ void agrees(double begin, char *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    double x = begin + i, y = begin - i;
+#pragma unroll 1
+    for (int k = 0; k < 50; k++) x = x * 0.5 + y * y * 0.25, y = y * x + 0.125; // DOUBLES THROUGHOUT
+    results[i] = x < y;
+}
+
+// Seven statements take a record.
+__global__ void records(const float *values, float *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float a = values[i * 7]; // RECORDS OF SEVEN
+    float b = values[i * 7 + 1]; // RECORDS OF SEVEN
+    float c = values[i * 7 + 2]; // RECORDS OF SEVEN
+    float d = values[i * 7 + 3]; // RECORDS OF SEVEN
+    float e = values[i * 7 + 4]; // RECORDS OF SEVEN
+    float f = values[i * 7 + 5]; // RECORDS OF SEVEN
+    float g = values[i * 7 + 6]; // RECORDS OF SEVEN
+    results[i] = a * b + c * d + e * f + g;
+}
+
+// Nobody uses what lies between.
+__global__ void every_second(const float *values, float *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    results[i] = values[2 * i] * 2.0f; // EVERY SECOND ONE
+}
+
 template <class T> T *fresh(size_t n) {
     T *memory;
     cudaMalloc(&memory, n * sizeof(T));
@@ -233,6 +301,18 @@ int main(int count, char **arguments) {
     if (runs("particles")) kicked<<<4 * n / 256, 256>>>(fresh<Particle>(4 * n), 1.5f);
     if (runs("weights")) weighted<<<40, 256>>>(fresh<float>(1 << 15), fresh<float>(40 * 256), 1 << 15);
     if (runs("points")) closest<<<n / 128, 128>>>(filled(order), fresh<int>(n), 100);
+    if (runs("few")) few_elements<<<1, 256>>>(fresh<float>(256), fresh<float>(256), 8);
+    std::vector<unsigned> words(1 << 17);
+    for (size_t i = 0; i < words.size(); i++) words[i] = mixed(i);
+    if (runs("append")) found<<<64, 128>>>(filled(words), fresh<unsigned>(1 << 17), fresh<unsigned>(1), 1 << 17);
+    if (runs("quantiles")) quantiles<<<64, 128>>>(filled(words), fresh<unsigned>(n), 500);
+    if (runs("maps")) {
+        for (int i = 0; i < n; i++) order[i] = mixed(i) % 441;
+        visits<<<32, 128>>>(filled(order), fresh<int>(32 * 128 * 441), 40);
+    }
+    if (runs("doubles")) agrees<<<128, 128>>>(0.25, fresh<char>(n));
+    if (runs("records")) records<<<n / 128, 128>>>(fresh<float>(7 * n), fresh<float>(n));
+    if (runs("second")) every_second<<<n / 128, 128>>>(fresh<float>(2 * n), fresh<float>(n));
     cudaDeviceSynchronize();
     printf("%s\n", cudaGetErrorString(cudaGetLastError()));
     return 0;

@@ -90,3 +90,47 @@ fn lines_of_one_array_are_one_finding() {
     let finding = only("points", "uniform-load", "COORDINATE");
     assert_eq!(finding["lines"].as_array().map(Vec::len), Some(2), "{finding:#}");
 }
+
+#[test]
+fn borders_are_no_loops_of_other_lengths() {
+    let found = SIXTEENTH.alone("few", "divergent-branch", "FEWER THAN THREADS");
+    assert!(found.iter().all(|finding| !cure(finding).contains("loops of about the same length")), "{found:#?}");
+}
+
+#[test]
+fn who_appends_to_a_list_collects_already() {
+    assert!(SIXTEENTH.alone("append", "divergent-branch", "APPENDED").is_empty());
+}
+
+#[test]
+fn columns_of_narrow_elements_share_banks() {
+    let finding = only("quantiles", "bank-conflict", "SHORT COLUMNS");
+    assert!(cure(&finding).contains("take elements of 4 bytes"), "{finding:#}");
+}
+
+#[test]
+fn parts_that_the_threads_number_gives_have_no_indices_to_sort() {
+    let finding = only("maps", "strided-access", "MAPS OF THEIR OWN");
+    assert!(cure(&finding).contains("store `maps` transposed"), "{finding:#}");
+    assert!(!cure(&finding).contains("go along it together"), "{finding:#}");
+}
+
+#[test]
+fn doubles_throughout_are_not_made_by_constants() {
+    for finding in SIXTEENTH.alone("doubles", "double-precision", "DOUBLES THROUGHOUT") {
+        assert!(!cure(&finding).contains("0.5f"), "{finding:#}");
+    }
+}
+
+#[test]
+fn records_are_taken_whole_by_several_statements() {
+    let found = SIXTEENTH.alone("records", "strided-access", "RECORDS OF SEVEN");
+    assert!(!found.is_empty(), "no finding");
+    assert!(found.iter().all(|finding| !cure(finding).contains("takes one element here")), "{found:#?}");
+}
+
+#[test]
+fn what_lies_between_is_not_read_at_once() {
+    let finding = only("second", "strided-access", "EVERY SECOND ONE");
+    assert!(!cure(&finding).contains("one wide access"), "{finding:#}");
+}
