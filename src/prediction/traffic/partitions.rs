@@ -19,7 +19,7 @@ const GONE: f64 = 0.8;
 /// The probability that the next use of a line is one of the same side: where blocks come apart, sides follow each other by chance; where all keep step,
 /// SMs take the blocks in turns, so that blocks an even number apart, as those of a stencil's planes, are mostly on one side (fitted).
 const BY_CHANCE: f64 = 0.5;
-const IN_STEP: f64 = 0.8;
+const IN_STEP: f64 = 0.9;
 
 /// Difference of shares that does not matter.
 const ALIKE: f64 = 0.01;
