@@ -18,26 +18,61 @@ const LEAST_EXCESS: f64 = 0.1;
 /// Least share of the kernel's sectors.
 const LEAST_OF_KERNEL: f64 = 0.05;
 
+/// Pointers beside an aligned one of the same allocation that may be an element to the left and to the right of it.
+const NEIGHBOURS: usize = 2;
+
 const PAD_ROWS: &str = "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does";
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    type Key = (u32, Option<u64>);
-    let mut groups: BTreeMap<Key, Vec<&Access<'_>>> = BTreeMap::new();
+    // Pointers into one allocation lead to parts of it, of which each begins somewhere.
+    type Key<'a> = (u32, Option<u64>, Option<&'a str>);
+    let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
     for access in context
         .accesses
         .iter()
         .filter(|access| access.space == "global" && access.allocation.is_some() && !access.is_opaque)
     {
-        groups.entry((access.kernel.id, access.allocation)).or_default().push(access);
+        groups.entry((access.kernel.id, access.allocation, access.variable())).or_default().push(access);
     }
+    // By allocation, with the number of its pointers.
+    let mut parts: BTreeMap<(u32, Option<u64>), (Vec<Found<'_>>, usize)> = BTreeMap::new();
+    for ((kernel, allocation, _), accesses) in &groups {
+        let (all, pointers) = parts.entry((*kernel, *allocation)).or_default();
+        all.extend(found(context, accesses));
+        *pointers += usize::from(accesses.iter().any(|access| is_contiguous(access)));
+    }
+    let mut drafts = Vec::new();
     // Arrays that one line goes through are one thing to change.
     let mut lines: BTreeMap<(u32, String, u32, String), Vec<Found<'_>>> = BTreeMap::new();
-    for found in groups.into_values().filter_map(|accesses| found(context, &accesses)) {
-        let draft = &found.draft;
-        let place = (found.worst.kernel.id, draft.file.clone(), draft.line, draft.cure.clone());
-        lines.entry(place).or_default().push(found);
+    for (found, pointers) in parts.into_values() {
+        // Beside one that is aligned, two may be the neighbours on both sides.
+        if found.len() < pointers && found.len() <= NEIGHBOURS {
+            continue;
+        }
+        if found.len() > 1 && found.iter().all(|one| one.is_offset) {
+            drafts.extend(of_parts(context, found));
+            continue;
+        }
+        for found in found {
+            let draft = &found.draft;
+            let place = (found.worst.kernel.id, draft.file.clone(), draft.line, draft.cure.clone());
+            lines.entry(place).or_default().push(found);
+        }
     }
-    lines.into_values().filter_map(|found| of_line(context, found)).collect()
+    drafts.extend(lines.into_values().filter_map(|found| of_line(context, found, |access| context.target(access))));
+    drafts
+}
+
+/// The finding of parts that an allocation is divided into without regard to sectors.
+fn of_parts(context: &Context<'_>, found: Vec<Found<'_>>) -> Option<Draft> {
+    let allocation = context.allocation_name(found.first()?.worst.allocation)?;
+    let name =
+        |access: &Access<'_>| access.variable().map_or_else(|| context.target(access), |name| format!("`{name}`"));
+    let draft = of_line(context, found, name)?;
+    let cure = format!(
+        "let each part of {allocation} begin on a multiple of 128 bytes, as what cudaMalloc returns does: round its offset up where the parts are laid out"
+    );
+    Some(Draft { cure, ..draft })
 }
 
 /// What is found of one allocation.
@@ -46,17 +81,23 @@ struct Found<'a> {
     draft: Draft,
     worst: &'a Access<'a>,
     hits: Vec<&'a Access<'a>>,
+    /// The data begins at an offset, the same in all requests.
+    is_offset: bool,
 }
 
 /// The finding of a line and a cure: of the array that loses most, with the others' names.
-fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
+fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>, name: impl Fn(&Access<'_>) -> String) -> Option<Draft> {
     found.sort_by_key(|one| (std::cmp::Reverse(one.worst.sums.excess()), one.worst.column, one.worst.allocation));
     let hits: Vec<&Access<'_>> = found.iter().flat_map(|one| one.hits.iter().copied()).collect();
     let each: Vec<Vec<&Access<'_>>> = found.iter().map(|one| one.hits.clone()).collect();
-    let names: Vec<String> = found.iter().skip(1).map(|one| context.target(one.worst)).collect();
+    let names: Vec<String> = found.iter().skip(1).map(|one| name(one.worst)).collect();
     let Found { mut draft, worst, .. } = found.into_iter().next()?;
     if !names.is_empty() {
-        draft.reason.push_str(&format!("; so do those to {}", names.join(" and ")));
+        let others = match &names[..] {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            names => names.join(""),
+        };
+        draft.reason.push_str(&format!("; so do those to {others}"));
     }
     let wasted_by = |hits: &[&Access<'_>]| {
         let of_kernel = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
@@ -78,9 +119,9 @@ fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
 }
 
 /// A stencil reads its neighbours beside the element itself, and only one of the three can be aligned. So all accesses of the
-/// kernel to the allocation have to be misaligned, or the allocation's rows begin anywhere.
+/// kernel through one pointer have to be misaligned, or the rows begin anywhere.
 fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>> {
-    let plain = |access: &Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= 0.5;
+    let plain = is_contiguous;
     let misaligned = |access: &Access<'_>| share(access.pattern.misaligned, access.pattern.contiguous) >= 0.5;
     if !accesses.iter().all(|access| !plain(access) || (misaligned(access) && !access.has_aligned)) {
         return None;
@@ -180,7 +221,13 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         .evidence("requests", sums.requests as f64)
         .evidence("sectors", sums.sectors as f64)
         .evidence("ideal_sectors", sums.ideal_sectors as f64);
-    Some(Found { draft, worst, hits })
+    let is_offset = worst.pattern.offset_bytes.is_some_and(|offset| offset % SECTOR_BYTES != 0);
+    Some(Found { draft, worst, hits, is_offset })
+}
+
+/// Whether lane lies beside lane in most requests.
+fn is_contiguous(access: &Access<'_>) -> bool {
+    share(access.pattern.contiguous, access.pattern.requests) >= 0.5
 }
 
 /// The shape of the kernel's blocks, if what a row of a block's threads accesses does not fill whole sectors.
