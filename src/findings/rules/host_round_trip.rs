@@ -48,15 +48,13 @@ fn is_result(context: &Context<'_>, copies: &Copies<'_>) -> bool {
     context.accesses.iter().any(|access| access.op != "load" && writes(access.allocation))
 }
 
-/// Whether about as much goes to the same memory again, after it has come back: input of a launch of its own would go there first.
+/// Whether about as much goes from the same place on the host to the device, after it has come back: input of a launch of its own would go there first.
 fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
-    let same_memory = || back.memory().any(|one| forth.memory().any(|other| one.id == other.id));
     let later = back.launches.zip(forth.launches).is_some_and(|(back, forth)| forth.0 >= back.0 && forth.1 >= back.1);
     forth.to_device()
         && is_looped(forth)
         && forth.bytes.saturating_mul(2) >= back.bytes
         && later
-        && same_memory()
         && back.hosts.intersection(&forth.hosts).any(Option::is_some)
 }
 
@@ -84,11 +82,14 @@ fn round_trip(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> D
     let seconds = copy_seconds(bytes, back.count.saturating_add(forth.count));
     let line = innermost(forth.path).map_or(String::new(), |frame| format!(" (line {})", frame.line));
     let (names, several) = back.describe();
+    let place = match back.memory().any(|one| forth.memory().any(|other| one.id == other.id)) {
+        true => String::new(),
+        false => format!(", to {}", forth.describe().0),
+    };
     let reason = format!(
-        "{names} {} to the host {} here between launches, and {} to the device again{line}: {} in all, {}",
+        "{names} {} to the host {} here between launches, and what the host has made of it goes to the device again{place}{line}: {} in all, {}",
         if several { "come" } else { "comes" },
         words::several(back.count, "time", "times"),
-        if several { "go" } else { "goes" },
         words::bytes(bytes),
         time(context, seconds),
     );

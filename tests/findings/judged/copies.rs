@@ -1,7 +1,9 @@
 //! Copies between host and device.
 
 use super::program::cure;
-use super::programs::{ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, SECOND, THIRD, THIRTEENTH, TWELFTH};
+use super::programs::{
+    ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, POWER_ITERATION, SECOND, THIRD, THIRTEENTH, TWELFTH,
+};
 
 #[test]
 fn copies_that_bring_nothing_are_not_to_be_gathered() {
@@ -81,4 +83,14 @@ fn results_of_each_launch_may_be_the_same_by_chance() {
     let found = FOURTEENTH.alone("matches", "redundant-copy", "RESULTS OF EACH");
     assert!(found.iter().all(|finding| cure(finding).contains("only this data gives the same")), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn what_the_host_changes_between_launches_goes_back_to_other_memory() {
+    let (_, reason, cure) = POWER_ITERATION.only("host-round-trip", "TO THE HOST");
+    assert!(
+        reason.contains("goes to the device again, to `vector`") && cure.starts_with("do in a kernel"),
+        "{reason}\n{cure}"
+    );
+    assert!(POWER_ITERATION.all("host-round-trip", "A PICTURE").is_empty());
 }

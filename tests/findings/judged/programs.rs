@@ -25,6 +25,7 @@ pub static FOURTEENTH: Judged = Judged::on_a100("fourteenth");
 pub static FOURTEENTH_LIBRARY: Judged = Judged::on_a100("fourteenth_library");
 pub static FIFTEENTH: Judged = Judged::on_a100("fifteenth");
 pub static FIFTEENTH_LIBRARY: Judged = Judged::on_a100("fifteenth_library");
+pub static POWER_ITERATION: Judged = Judged::new("power_iteration");
 pub static RACING_INDEX: Judged = Judged::new("racing_index");
 pub static SIXTEENTH: Judged = Judged::new("sixteenth");
 pub static TUNED: Judged = Judged::new("tuned");
