@@ -6,6 +6,7 @@ use super::super::context::{Context, block_of, lane_axis};
 use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::index;
+use super::super::terms::terms_of;
 use super::super::words;
 use crate::geometry::{BankRules, Banks, Width};
 use crate::metrics::{WavefrontMemo, wavefronts};
@@ -219,11 +220,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
              number is the last one ({name} as `[element][threadIdx.x]`) and each lane stays in a bank of its own whatever its element"
         ),
         // Columns of elements that are narrower than a bank's word: two lanes have theirs in one bank.
-        _ if computed && access.bytes < WORD_BYTES && is_own_column(access) => format!(
-            "each thread has a column of {name} of its own, but elements of {} put those of {} neighbouring lanes into one bank: take elements of {WORD_BYTES} bytes, so that each lane stays in a bank of its own",
-            words::bytes(access.bytes.into()),
-            WORD_BYTES / access.bytes.max(1),
-        ),
+        _ if computed
+            && access.bytes < WORD_BYTES
+            && super::random_gather::has_own_columns(access, &terms_of(access)) =>
+        {
+            format!(
+                "each thread has a column of {name} of its own, but elements of {} put those of {} neighbouring lanes into one bank: take elements of {WORD_BYTES} bytes, so that each lane stays in a bank of its own",
+                words::bytes(access.bytes.into()),
+                WORD_BYTES / access.bytes.max(1),
+            )
+        }
         _ if computed && access.op == "store" => {
             is_sure = false;
             let turn = u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1));
@@ -284,13 +290,6 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         return None;
     }
     Some(if by_chance || of_library { draft.severity(Severity::Note) } else { draft })
-}
-
-/// Whether the thread's number is the last index, as in `counts[i][threadIdx.x]`.
-fn is_own_column(access: &Access<'_>) -> bool {
-    access.operand.is_some_and(|operand| {
-        matches!(operand.thread_steps[lane_axis(access.kernel)], ThreadStep::Bytes(bytes) if bytes == i64::from(access.bytes))
-    })
 }
 
 /// Whether the lanes that lie where the thread's number puts them do not meet each other, but others, which lie elsewhere.

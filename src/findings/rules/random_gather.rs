@@ -179,7 +179,7 @@ pub(super) fn has_own_rows(terms: &[Term]) -> bool {
 }
 
 /// Whether the address is that of a column which the thread's number gives, in a row that loaded data gives.
-fn has_own_columns(access: &Access<'_>, terms: &[Term]) -> bool {
+pub(super) fn has_own_columns(access: &Access<'_>, terms: &[Term]) -> bool {
     let columns =
         |term: &Term| term.of_thread && !term.loaded && !term.times_unknown && term.scale == i64::from(access.bytes);
     let rows =
@@ -235,6 +235,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     // How a library's own search or merge goes through the data is the library's.
     let mut one_cause = None;
     let mut is_vague = false;
+    let mut is_unknown = false;
     let of_library = library_call(access.kernel).filter(|_| is_system(access.file) && index::is_walked(access));
     let cure = if let Some(call) = &of_library {
         library::other_code(&call.function)
@@ -337,11 +338,6 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "sort or group the indices so that the threads of a warp meet neighbouring elements of {name}, reorder {name} to match, or \
              keep the part that is hot in shared memory"
         )
-    } else if index::is_split(access) {
-        format!(
-            "the code makes several indices of one number, by quotients and remainders: let the index that goes along a row of {name} be the one that changes fastest (the remainder that is \
-             taken first), so that threads of a warp meet neighbouring elements"
-        )
     } else if let Some((what, line)) = index::unknown_part(access) {
         is_vague = true;
         format!(
@@ -349,8 +345,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
              together",
             if line == 0 { String::new() } else { format!(" (line {line})") },
         )
+    } else if index::is_split(access) {
+        format!(
+            "the code makes several indices of one number, by quotients and remainders: let the index that goes along a row of {name} be the one that changes fastest (the remainder that is \
+             taken first), so that threads of a warp meet neighbouring elements"
+        )
     } else {
         is_vague = true;
+        is_unknown = true;
         format!(
             "look at how the index into {name} is computed, and whether threads of a warp can meet neighbouring elements"
         )
@@ -377,6 +379,6 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     if is_vague && draft.score < WORTH_A_CHANGE {
         return None;
     }
-    let draft = if of_library.is_some() { draft.severity(Severity::Note) } else { draft };
+    let draft = if of_library.is_some() || is_unknown { draft.severity(Severity::Note) } else { draft };
     Some(if indirect { draft } else { index::with_its_line(draft, context, access) })
 }

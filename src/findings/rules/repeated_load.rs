@@ -82,7 +82,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let blocks_of_launch = blocks(kernel) as f64 / kernel.launch_count().max(1) as f64;
     // Blocks that run at the same time, each on an SM of its own, have to have it each.
     let by_block = is_by_block(row, times, blocks_of_launch);
-    if !by_block && context.rates.is_some_and(|rates| blocks_of_launch <= f64::from(rates.sms)) {
+    if !by_block && !worst.past_l1 && context.rates.is_some_and(|rates| blocks_of_launch <= f64::from(rates.sms)) {
         return None;
     }
     let whose = if by_block {

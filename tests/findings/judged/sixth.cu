@@ -77,7 +77,8 @@ int main() {
     cudaMalloc(&next, sizeof(double) * width * width);
     cudaMemset(field, 0, sizeof(double) * width * width);
     diffuse<<<width * width / 256, 256>>>(field, next, width);
-    border<<<width / 256, 256>>>(next, width, width); // SHORT
+    for (int i = 0; i < 24; i++)
+        border<<<width / 256, 256>>>(next, width, width); // SHORT
     float *colours;
     cudaMalloc(&colours, sizeof(float) * 256 * 128);
     board<<<128, dim3(16, 16)>>>(colours);

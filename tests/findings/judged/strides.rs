@@ -68,12 +68,6 @@ fn block_wide_loads_and_stores_have_other_algorithms() {
 }
 
 #[test]
-fn a_structure_of_which_all_is_used_is_read_as_a_whole() {
-    let (_, reason, cure) = FOURTH.first("struct-fields", "WHOLE JOINT");
-    assert!(reason.contains("all of its 16 bytes") && cure.starts_with("read `Joint` as a whole"), "{reason} {cure}");
-}
-
-#[test]
 fn what_a_kernel_takes_of_a_structure_elsewhere_is_used() {
     let (_, reason, cure) = FIFTH.first("struct-fields", "ONE MEMBER FIRST");
     assert!(
@@ -102,12 +96,6 @@ fn a_border_does_not_decide_over_the_layout() {
 fn eight_short_numbers_are_one_access() {
     let (_, _, cure) = SIXTH.first("strided-access", "CODES");
     assert!(cure.starts_with("let a thread read its 8 neighbouring elements with one wide access"), "{cure}");
-}
-
-#[test]
-fn three_elements_of_a_thread_are_no_row() {
-    let (_, _, cure) = SEVENTH.first("strided-access", "POINTS");
-    assert!(cure.starts_with("3 elements lie side by side for each thread"), "{cure}");
 }
 
 #[test]
@@ -191,12 +179,6 @@ fn gains_of_short_launches_are_told_with_their_start() {
     let (finding, ..) = TWELFTH.first("strided-access", "SHORT");
     let said = assumption(finding);
     assert!(said.contains(" x with 3 us more for each launch"), "{said}");
-}
-
-#[test]
-fn elements_that_data_chooses_are_no_part_of_a_thread() {
-    let (_, _, cure) = TUNED.first("strided-access", "CHOSEN");
-    assert!(cure.starts_with("the index comes out of memory") && !cure.contains("of its own"), "{cure}");
 }
 
 #[test]

@@ -65,7 +65,11 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     let written = if is_kept { 0 } else { written.saturating_mul(SECTOR_BYTES) };
     let waste = context.waste(reader, &saving, LEAST_OF_KERNEL)
         + context.waste(writer, &Saving::of("dram", written as f64), LEAST_OF_KERNEL);
-    let name = |kernel: &Kernel| kernel.name.split(['(', '<']).next().unwrap_or_default().to_owned();
+    // Of a template's instantiation the name has the type that it returns.
+    let name = |kernel: &Kernel| {
+        let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
+        plain.rsplit(' ').next().unwrap_or_default().to_owned()
+    };
     let reason = format!(
         "{} is written by `{}` and read by `{}`, each byte once, after it has left L2: {} come back from DRAM",
         context.target(worst),

@@ -1,5 +1,6 @@
 //! What to do about a branch: by what decides over it, by how long its sides are, and by how often lanes part.
 
+use super::super::super::access::share;
 use super::super::super::context::{Context, blocks, warps};
 use super::facts::{self, Number, SHORT, WARP};
 use super::is_seldom;
@@ -11,6 +12,9 @@ use warpline_format::condition::Decider;
 const A_FEW_THREADS: u64 = WARP / 4;
 /// So many lanes of a warp do a part for all of it, as `threadIdx.x == 0` in rows of eight threads.
 const FEW_LANES: u64 = 4;
+
+/// Share of the kernel's lane slots that are idle, at least, where collecting elements in a list gains what full warps would bring.
+const LEAST_TO_COLLECT: f64 = 0.15;
 
 /// What to do where one lane of a block or a few of a warp work.
 const OF_FEW_LANES: &str = "one lane or a few do this part while the others wait: spread it over the warp (shuffles, one element per lane), or let \
@@ -36,6 +40,8 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
     // No warp takes that part with half of its lanes or more: no bound runs through work that others share.
     let never_half_a_warp = !little && longest.is_some_and(|(_, &lanes)| lanes < WARP / 2 * branch.divergent.max(1));
     let mut fills_warps = true;
+    // A list, or another order of the data, costs what neighbouring threads have in neighbouring elements now.
+    let pays = share(branch.idle_lane_slots, kernel.lane_slots.issued) >= LEAST_TO_COLLECT;
     let cure = if facts::waits_for_others(context, branch) {
         fills_warps = false;
         "the loop waits here for what other threads write: what is waited for decides how long, and no order of the data does; let one lane of a warp wait for all of them where they wait for the \
@@ -115,10 +121,12 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         // No order of the data pays for so little, and all lanes doing both sides saves the branch alone.
         return None;
     } else if !both && facts::shares_short_lists(branch) {
+        fills_warps = pays;
         "lane by lane, the data decides who has work: where the lanes of a warp share a row or list that is mostly shorter than the warp, let as many lanes share \
          one as it has elements (8 or 16, several rows or lists a warp); else order the data by what decides, or collect the elements that have work in a \
          list and give these to whole warps"
     } else if !both && branch.decided_by.contains(&Decider::Data) {
+        fills_warps = pays;
         "the data decides which lanes have work here, and the others wait: order the data by what decides, or collect the elements that have work in a \
          list (an atomic counter for a place in it, once per warp) and give these to whole warps; where each lane is in a step of a loop of its own, of which no list can be made, let a step do the same for all lanes \
          (other operands in the place of a branch)"

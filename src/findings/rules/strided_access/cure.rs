@@ -189,9 +189,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
             )
         }
         // The thread's number gives the part, loaded data the place in it.
-        None if access.operand.is_some_and(|operand| operand.loaded_index)
-            && super::super::random_gather::has_own_rows(&terms_of(access)) =>
-        {
+        None if super::super::random_gather::has_own_rows(&terms_of(access)) => {
             let name = access.variable().map_or_else(|| "the data".to_owned(), |name| format!("`{name}`"));
             format!(
                 "each thread has a part of {name} of its own here{}, and loaded data chooses the element: store {name} transposed (`[element][thread]`), so that threads at the same element meet \
