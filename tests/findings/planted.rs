@@ -88,6 +88,7 @@ macro_rules! pairs {
 
 pairs![
     base_counts "atomic-contention" "census" ["shared memory per block"],
+    bond_energy "atomic-contention" "sums" ["within the warp"],
     chess_moves "local-array" "moves" ["shared memory, a column per thread"],
     connected_parts "host-round-trip" "labels" ["let a kernel work out"],
     crop_growth "divergent-branch" "" ["threadIdx.x / 32"],

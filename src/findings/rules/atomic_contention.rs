@@ -3,7 +3,7 @@
 //! Modelled: one operation per clock and address, which is what the units at the L2 cache do at best; the estimate has it as the limits
 //! `atomic_address` and `shared_atomics`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, blocks, warps};
@@ -11,7 +11,7 @@ use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Atomics, HotPlace, Severity};
+use crate::profile::model::{Atomics, Gain, HotPlace, Severity};
 use warpline_format::condition::AtomicKind;
 
 /// Lanes of a warp that meet on one address, on average, at least.
@@ -106,13 +106,22 @@ fn saving(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics, left: L
     if access.space == "shared" {
         return Saving::of(limit(access), atomics.deepest.saturating_sub(atomics.requests) as f64);
     }
+    let saving = saving_of(context, access, |other| is_of_statement(other, access).then_some(left));
+    match left.lanes(context, access, atomics) {
+        Some(left) => saving.and(traffic(context, access).times(1.0 - share(left.min(atomics.lanes), atomics.lanes))),
+        None => saving,
+    }
+}
+
+/// The same once all of the kernel's accesses are cured of which `cured` says what is left.
+fn saving_of(context: &Context<'_>, access: &Access<'_>, cured: impl Fn(&Access<'_>) -> Option<Left>) -> Saving {
     let mut each: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
     for other in context.accesses_of(access.kernel.id, "global") {
-        let is_own = (other.file, other.line, other.column) == (access.file, access.line, access.column);
+        let left = cured(other);
         for hot in other.pattern.atomics.iter().flat_map(|atomics| &atomics.hottest) {
             let (before, after) = each.entry((hot.allocation, hot.offset)).or_default();
             *before = before.saturating_add(hot.lanes);
-            *after = after.saturating_add(if is_own { left.of(access, hot) } else { hot.lanes });
+            *after = after.saturating_add(left.map_or(hot.lanes, |left| left.of(other, hot)));
         }
     }
     let before = each.values().map(|(before, _)| *before).max().unwrap_or(0);
@@ -120,11 +129,33 @@ fn saving(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics, left: L
     // The limit has the hottest address of each launch, which need not be the same one.
     let limits = access.kernel.estimates.first().map(|estimate| &estimate.limits[..]).unwrap_or_default();
     let amount = limits.iter().find(|known| known.name == limit(access)).map_or(before, |known| known.amount);
-    let saving = Saving::of(limit(access), amount as f64 * share(before.saturating_sub(after), before));
-    match left.lanes(context, access, atomics) {
-        Some(left) => saving.and(traffic(context, access).times(1.0 - share(left.min(atomics.lanes), atomics.lanes))),
-        None => saving,
+    Saving::of(limit(access), amount as f64 * share(before.saturating_sub(after), before))
+}
+
+/// Whether an access is one of the same operation in the source.
+fn is_of_statement(other: &Access<'_>, access: &Access<'_>) -> bool {
+    (other.file, other.line, other.column) == (access.file, access.line, access.column)
+}
+
+/// The gain of all such findings of the kernel together: of addresses that are as hot as each other, no cure of one brings anything.
+fn gain_together(context: &Context<'_>, access: &Access<'_>, left: Left, instead: f64) -> Option<Gain> {
+    if access.space == "shared" {
+        return None;
     }
+    let left_of = |other: &Access<'_>| {
+        let atomics = other.pattern.atomics.as_ref().filter(|atomics| is_contended(other, atomics))?;
+        Some(cure(context, other, atomics).1)
+    };
+    let others = context.accesses_of(access.kernel.id, "global").filter(|other| !is_of_statement(other, access));
+    let lines: BTreeSet<u32> = others.filter(|other| left_of(other).is_some()).map(|other| other.line).collect();
+    let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+    let with = match &lines[..] {
+        [] => return None,
+        [line] => format!("line {line}"),
+        [first @ .., last] => format!("lines {} and {last}", first.join(", ")),
+    };
+    let assumption = format!("{}, here and on {with}: none of them brings anything alone", left.assumption());
+    context.gain_for(access.kernel, &saving_of(context, access, left_of), instead, &assumption)
 }
 
 /// What the access asks of the parts that it goes through on its way to the addresses.
@@ -171,16 +202,22 @@ fn are_many(access: &Access<'_>, atomics: &Atomics) -> bool {
     atomics.lanes > LANES_PER_BLOCK * blocks(access.kernel).max(1)
 }
 
+/// Whether they meet on an address so often that there is a finding of it.
+fn is_contended(access: &Access<'_>, atomics: &Atomics) -> bool {
+    let hot_lanes = atomics.hottest.first().map_or(0, |hot| hot.lanes);
+    let is_crowded =
+        hot_lanes > LANES_PER_BLOCK * blocks(access.kernel).max(1) && share(hot_lanes, atomics.lanes) >= 0.01;
+    is_crowded || depth(atomics) >= DEEP && are_many(access, atomics)
+}
+
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
+    if !is_contended(access, atomics) {
+        return None;
+    }
     let kernel = access.kernel;
     let depth = depth(atomics);
     let hottest = atomics.hottest.first();
     let hot_lanes = hottest.map_or(0, |hot| hot.lanes);
-    let crowded = hot_lanes > LANES_PER_BLOCK * blocks(kernel).max(1) && share(hot_lanes, atomics.lanes) >= 0.01;
-    let deep = depth >= DEEP && are_many(access, atomics);
-    if !crowded && !deep {
-        return None;
-    }
     let is_shared = access.space == "shared";
     let seconds = serial_seconds(context, access, atomics);
     let name = context.target(access);
@@ -219,6 +256,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         }
         None => context.gain_for(kernel, &saving, instead, left.assumption()),
     };
+    let gain = gain.or_else(|| gain_together(context, access, left, instead));
     // One operation per warp or block in global memory runs beside what else the kernel does, and costs what it takes longer.
     let waste = if depth < DEEP && !is_shared && !kernel.estimates.is_empty() && context.kernel_seconds > 0.0 {
         gain.as_ref().map_or(0.0, |gain| gain.seconds) / context.kernel_seconds

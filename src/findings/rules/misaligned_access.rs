@@ -105,6 +105,9 @@ fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>, name: impl Fn(&Acce
     };
     let is_worth = each.iter().any(|hits| wasted_by(hits) >= WORTH_A_CHANGE);
     let of_kernel: f64 = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
+    if of_kernel < LEAST_OF_KERNEL {
+        return None;
+    }
     let saving = Saving::of_coalescing(&hits, context);
     let waste = context.waste(worst.kernel, &saving, of_kernel);
     let gain = context.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill");
@@ -137,10 +140,6 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
     let hits: Vec<&'a Access<'a>> = accesses.iter().filter(hit).copied().collect();
     let worst =
         *hits.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
-    let of_kernel: f64 = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
-    if of_kernel < LEAST_OF_KERNEL {
-        return None;
-    }
     let sums = &worst.sums;
     let target = context.target(worst);
     let array = worst.variable().map_or_else(|| "the array".to_owned(), |name| format!("`{name}`"));

@@ -5,11 +5,11 @@ use super::programs::{ELEVENTH, FIFTEENTH, FIFTH, FIRST, SEVENTH, THIRD, THIRTEE
 use serde_json::Value;
 
 #[test]
-fn atomics_on_several_addresses_are_not_each_the_whole_cost() {
+fn atomics_on_several_addresses_gain_together_alone() {
     for words in ["ADD", "EXCHANGE", "MAX"] {
         let (finding, ..) = FIRST.only("atomic-contention", words);
         // The two others are left, and take as long.
-        assert!(finding["gain"].is_null(), "{words}: {finding:#}");
+        assert!(assumption(finding).contains("none of them brings anything alone"), "{words}: {finding:#}");
     }
 }
 
@@ -47,7 +47,7 @@ fn places_are_given_back_by_subtracting() {
 fn tickets_are_no_sums() {
     for finding in SEVENTH.all("atomic-contention", "TICKET") {
         let cure = finding["cure"].as_str().expect("a cure");
-        assert!(cure.starts_with("what it returns is used"), "{cure}");
+        assert!(cure.contains("let it take more at a time") && !cure.contains("combine"), "{cure}");
     }
     assert!(!SEVENTH.all("atomic-contention", "TICKET").is_empty());
 }

@@ -21,7 +21,7 @@ __global__ void grow(Trees trees, int count) {
     trees.height[i] += 0.1f * light; // PLANTED
     trees.girth[i] += 0.01f * light; // PLANTED
     trees.crown[i] *= 1 + light;     // PLANTED
-    trees.age[i] += 1;
+    trees.age[i] += 1;               // PLANTED
 }
 
 int main() {
