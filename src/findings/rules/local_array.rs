@@ -62,7 +62,19 @@ fn is_handed_on(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> 
     let mut lines = lines.take_while(|(_, text)| !text.starts_with('}'));
     lines.any(|(_, text)| {
         let code = text.split("//").next().unwrap_or_default();
-        has_word(code, name) && !follows(code, name, "[")
+        is_named_whole(code, name)
+    })
+}
+
+/// Whether a line has the name of the array without brackets behind it, and not as that of a member (`threadIdx.x`).
+fn is_named_whole(code: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (&code[..at], &code[at + name.len()..]);
+        !before.ends_with(|c: char| is_part(c) || c == '.')
+            && !before.ends_with("->")
+            && !behind.starts_with(is_part)
+            && !behind.trim_start().starts_with('[')
     })
 }
 
@@ -147,6 +159,18 @@ fn is_table(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool
         })
 }
 
+/// Whether all that is stored in it stands in braces behind its declaration, on lines that the profile does not have.
+fn may_be_table(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+    let mut stores = accesses.iter().filter(|access| access.op == "store").peekable();
+    stores.peek().is_some()
+        && !is_handed_on(context, name, accesses)
+        && stores.all(|access| {
+            let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+            let code = text.and_then(|text| text.split("//").next()).unwrap_or_default();
+            is_declared(code, name) && code.trim_end().ends_with('{')
+        })
+}
+
 /// Whether a value, or all that braces hold, is text or a number of the source.
 fn is_constant(value: &str) -> bool {
     let value = value.trim_start();
@@ -212,6 +236,11 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
             "every thread writes the same values into `{name}`: make it a table that the program holds once (`static const` or `__constant__`, or \
              in shared memory, filled once per block, where the lanes of a warp read different elements)"
         )
+    } else if may_be_table(context, name, accesses) {
+        format!(
+            "where all threads write the same numbers into `{name}`, make it a table that the program holds once (`static const` or `__constant__`, or in shared memory, filled once per block, where the \
+             lanes of a warp read different elements); else choose its elements with constant indices, so that it fits into registers"
+        )
     } else if let Some(bytes) = size.filter(|&bytes| bytes > MOST_OF_THREAD) {
         format!(
             "`{name}` has {} for each thread, too much for registers, and for a column per thread in shared memory: let the threads of a warp or block work on \
@@ -257,7 +286,7 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use super::{declared_elements, follows, is_constant};
+    use super::{declared_elements, follows, is_constant, is_named_whole};
 
     #[test]
     fn sizes_are_those_that_are_declared() {
@@ -270,6 +299,12 @@ mod tests {
     fn constants_are_text_and_numbers() {
         assert!([" 0.5f;", " -1e-3;", " \"ABC+/\";", " { 1, 0x1F, .5f };"].into_iter().all(is_constant));
         assert!([" n;", " { 1, n };", " 2 * table[3];", " f(1);", " {"].into_iter().all(|value| !is_constant(value)));
+    }
+
+    #[test]
+    fn members_are_not_the_array() {
+        assert!(is_named_whole("fill(x, 3);", "x") && is_named_whole("float *p = x;", "x"));
+        assert!(!is_named_whole("int i = threadIdx.x + x[i] + p->x + max;", "x"));
     }
 
     #[test]

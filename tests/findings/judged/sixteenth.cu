@@ -220,6 +220,24 @@ __global__ void records(const float *values, float *results) {
     results[i] = a * b + c * d + e * f + g;
 }
 
+// Tables of numbers, one of which has a name that a member has, too.
+__global__ void curves(const float *values, float *results) {
+    const float x[12] = {0, 1, 2, 4, 7, 9, 12, 16, 20, 25, 31, 36};
+    const float steps[12] = {
+        0.25f, 0.5f, 0.125f, 0.75f, 0.0625f, 2.0f, 1.5f, 3.0f,
+        0.875f, 1.25f, 1.75f, 2.5f
+    };
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float value = values[i], sum = 0.0f;
+#pragma unroll 1
+    for (int k = 0; k < 20; k++) {
+        int at = int(value * 7.0f + k) % 12;
+        sum += x[at]; // A TABLE
+        sum *= steps[at]; // A TABLE ON LINES
+    }
+    results[i] = sum;
+}
+
 // Nobody uses what lies between.
 __global__ void every_second(const float *values, float *results) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -312,6 +330,7 @@ int main(int count, char **arguments) {
     }
     if (runs("doubles")) agrees<<<128, 128>>>(0.25, fresh<char>(n));
     if (runs("records")) records<<<n / 128, 128>>>(fresh<float>(7 * n), fresh<float>(n));
+    if (runs("curves")) curves<<<n / 128, 128>>>(fresh<float>(n), fresh<float>(n));
     if (runs("second")) every_second<<<n / 128, 128>>>(fresh<float>(2 * n), fresh<float>(n));
     cudaDeviceSynchronize();
     printf("%s\n", cudaGetErrorString(cudaGetLastError()));

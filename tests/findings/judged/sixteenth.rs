@@ -134,3 +134,12 @@ fn what_lies_between_is_not_read_at_once() {
     let finding = only("second", "strided-access", "EVERY SECOND ONE");
     assert!(!cure(&finding).contains("one wide access"), "{finding:#}");
 }
+
+#[test]
+fn numbers_of_the_source_are_a_table() {
+    for words in ["A TABLE", "A TABLE ON LINES"] {
+        for finding in SIXTEENTH.alone("curves", "local-array", words) {
+            assert!(cure(&finding).contains("that the program holds once"), "{finding:#}");
+        }
+    }
+}
