@@ -47,7 +47,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let broadcast = |access: &&Access<'_>| {
         access.space == "global" && !access.in_library && access.op == "load" && is_broadcast(access)
     };
-    let mut groups: BTreeMap<(u32, Option<u64>, Option<&str>), Vec<&Access<'_>>> = BTreeMap::new();
+    type Key<'a> = (u32, Option<u64>, Option<&'a str>);
+    let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
     for access in context.accesses.iter().filter(broadcast).filter(|access| is_many(context, access)) {
         groups.entry((access.kernel.id, access.allocation, access.variable())).or_default().push(access);
     }
