@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpline_format::site_table::SiteTable;
+use warpline_format::site_table::{Decision, SiteTable};
 
 use crate::analysis::{BlockSum, KernelData};
 use crate::profile::build::rows::rows::{idle_in_part, instructions};
@@ -37,19 +37,35 @@ fn active(sum: &BlockSum) -> f64 {
     sum.lanes as f64 / sum.executions.max(1) as f64
 }
 
+/// Lanes that a branch leaves out of a block's executions by taking other sides, at most; the others were not there, or left elsewhere. Unknown of the
+/// branches of a loop, whose lanes stay out of its later iterations, too.
+fn left_out(table: &SiteTable, kernel: &KernelData, decision: &Decision, sum: &BlockSum) -> Option<u64> {
+    let own_block = *table.branch_blocks.get(decision.branch as usize)?;
+    if table.decisions_of(own_block).iter().any(|outer| outer.branch == decision.branch) {
+        return None;
+    }
+    let branch = kernel.branches.get(&decision.branch)?;
+    let side = *branch.lanes.get(decision.side as usize)?;
+    let all = branch.lanes.iter().fold(0u64, |sum, lanes| sum.saturating_add(*lanes));
+    let others = (all - side.min(all)).min(branch.divergent.saturating_mul(31));
+    // A block of a loop on the side runs more often than the side is taken: that is at least as often as its share of the lanes says.
+    let taken = (branch.executions as f64 * side as f64 / all.max(1) as f64).max(branch.divergent as f64).max(1.0);
+    Some((others as f64 * (sum.executions as f64 / taken).max(1.0)).ceil() as u64)
+}
+
 /// Lane slots of a block that wait for somebody to have left them idle.
 struct Idle {
     slots: u64,
-    /// The branch that has to answer for those that came to it.
-    inner: Option<u32>,
+    /// The branch that has to answer for those that came to it, and for how many at most.
+    inner: Option<(u32, u64)>,
 }
 
 impl Idle {
     /// Of lanes that an outer branch left out, an inner one is not guilty.
     fn share(&mut self, lanes: f64, came: f64, costs: &mut BTreeMap<u32, BranchCost>) {
-        let Some(branch) = self.inner.take() else { return };
+        let Some((branch, most)) = self.inner.take() else { return };
         let part = if lanes < WARP { ((came - lanes) / (WARP - lanes)).clamp(0.0, 1.0) } else { 1.0 };
-        let own = ((self.slots as f64 * part).round() as u64).min(self.slots);
+        let own = ((self.slots as f64 * part).round() as u64).min(self.slots).min(most);
         self.slots -= own;
         let cost = costs.entry(branch).or_default();
         cost.idle_slots = cost.idle_slots.saturating_add(own);
@@ -80,7 +96,8 @@ pub(in crate::profile::build) fn costs(table: &SiteTable, kernel: &KernelData) -
             {
                 let came = fullest.get(&(decision.branch, decision.side)).copied().unwrap_or(WARP);
                 idle.share(active(sum), came, &mut costs);
-                idle.inner = Some(decision.branch);
+                let most = left_out(table, kernel, decision, sum).map_or(u64::MAX, |most| most.saturating_mul(once));
+                idle.inner = Some((decision.branch, most));
             }
             for decision in decisions {
                 if seen.insert((decision.branch, decision.side)) {
@@ -107,7 +124,7 @@ pub(in crate::profile::build) fn costs(table: &SiteTable, kernel: &KernelData) -
 mod tests {
     use super::*;
     use crate::analysis::BranchSum;
-    use warpline_format::site_table::{Block, Branch, Decision, InstructionMix};
+    use warpline_format::site_table::{Block, Branch, InstructionMix};
 
     /// 0: `if` that parts lanes; 1: begins its side, with an `if` of its own; 2: that one's side; 3: the rest of the first side,
     /// ten instructions; 4: behind both.
@@ -149,6 +166,19 @@ mod tests {
         assert_eq!(outer[&0], cost(&[13, 0], 16 + 32 + 160));
         assert_eq!(outer[&1], cost(&[2, 0], 0));
         assert_eq!(run(&SiteTable { decisions: Vec::new(), ..table }, [32, 16, 4, 16, 32], [1, 1]), BTreeMap::new());
+    }
+
+    #[test]
+    fn a_branch_answers_for_the_lanes_that_it_parts_alone() {
+        // Blocks of five threads: of twenty warps one has four lanes leave at the border, and the 27 that it never had are nobody's.
+        let table = SiteTable { decisions: vec![Decision { block: 3, branch: 0, side: 0 }], ..nested() };
+        let sum = |executions, lanes, partial| BlockSum { executions, lanes, partial, by_warp: None };
+        let kernel = KernelData {
+            blocks: [(0, sum(20, 100, 0)), (3, sum(20, 96, 1))].into(),
+            branches: [(0, BranchSum { executions: 20, divergent: 1, lanes: vec![96, 4] })].into(),
+            ..KernelData::default()
+        };
+        assert_eq!(costs(&table, &kernel)[&0].idle_slots, 5 * 10);
     }
 
     #[test]
