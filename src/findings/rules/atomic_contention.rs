@@ -291,6 +291,11 @@ fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> (&'sta
     let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
     let one_address = distinct_per_request < 1.5;
     match access.atomic.unwrap_or_default() {
+        AtomicKind::Attempt if !access.result_used => (
+            "nobody uses what it returns, so that nobody tries again: of the lanes that meet one at most can find the value that it compares with; look at it \
+             with a plain load first, and let only lanes whose comparison can succeed make the operation",
+            Left::Warp,
+        ),
         AtomicKind::Attempt => (
             "lanes that meet try again until each of them was first: use the operation itself where the GPU has it (atomicAdd of doubles, \
              atomicMin and atomicMax of 64 bits), else combine the values within the warp and the block first, where they can be, and let one \
