@@ -18,6 +18,8 @@ use warpline_format::condition::AtomicKind;
 const DEEP: f64 = 1.5;
 /// Lanes on the hottest address for each block of the kernel, at least: fewer are what a block's one atomic brings.
 const LANES_PER_BLOCK: u64 = 4;
+/// Operations of each block, at least, where it comes again and again for its share of the work.
+const TURNS: u64 = 4;
 /// Addresses of a request, on average, up to which its lanes combine their values one address after the other.
 const FEW_ADDRESSES: f64 = 4.0;
 /// Bytes of shared memory that a block may have without asking for more.
@@ -324,10 +326,17 @@ fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> (&'sta
              gets to the others with __shfl_sync, and let each lane add the number of active lanes below it (__popc(m & ((1u << lane) - 1)))",
             Left::Warp,
         ),
-        _ if access.result_used && one_address && atomics.lanes <= atomics.requests => (
-            "one lane of each warp or block takes what the others need already: let it take more at a time (what several turns need), or give each block a fixed share, so that fewer operations meet",
-            Left::Block,
-        ),
+        // A ticket that each block draws once is no share of the work.
+        _ if access.result_used
+            && one_address
+            && atomics.lanes <= atomics.requests
+            && atomics.requests >= TURNS * blocks(access.kernel) =>
+        {
+            (
+                "what it returns is used, and one lane takes what the others need already: let it take more at a time (what several turns need), or give each block a fixed share, so that fewer operations meet",
+                Left::Block,
+            )
+        }
         _ if access.result_used && one_address => (
             "what it returns is used, as a place in a list or the number of a ticket: take several at a time (one thread of a block adds as many as \
              its warps need, and hands them out), so that fewer operations meet",
