@@ -100,7 +100,7 @@ pairs![
     shallow_water "host-round-trip" "height" ["do in a kernel what the host does"],
     soil_moisture "redundant-copy" "stations" ["once before the loop"],
     star_tracks "double-precision" "" ["with an f (0.5f)"],
-    tree_growth "misaligned-access" "" ["let each part of `forest` begin"],
+    tree_growth "misaligned-access" "" ["let each part of `forest`", "begin on a multiple of 128 bytes"],
     tide_table "constant-serialised" "tides" ["global memory"],
     video_lines "misaligned-access" "" ["make the length of a row"],
     allocation_churn "allocation-churn" "next" ["once before the loop"],

@@ -273,10 +273,16 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
              (`[element][thread]`), so that threads at the same element meet neighbouring ones; else let the lanes of a warp fill one part together",
             access.variable().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`")),
         ),
-        None if exchange::is_transposition(context, access) => format!(
-            "the same statement is coalesced at its other end, so this is a transposition: read a tile into shared memory, __syncthreads(), and \
+        None if exchange::is_transposition(context, access)
+            && (sums.requests > warps(access.kernel)
+                || layout::goes_on_apart(context, access)
+                || layout::covers(context, access)) =>
+        {
+            format!(
+                "the same statement is coalesced at its other end, so this is a transposition: read a tile into shared memory, __syncthreads(), and \
              {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
-        ),
+            )
+        }
         // No loop goes along the row, here nor on another line.
         None if sums.requests <= warps(access.kernel) && !layout::goes_on_apart(context, access) => format!(
             "each thread takes one element here, so that no other index could take the place of {index}: store {} transposed, or keep the \

@@ -58,6 +58,13 @@ pub(super) fn takes_all(context: &Context<'_>, access: &Access<'_>) -> bool {
     of_launch as f64 >= MOST_OF_IT * allocation.touched_bytes as f64
 }
 
+/// Whether a launch takes as many bytes as the allocation has, and not a column or a border of it.
+pub(super) fn covers(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+    let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
+    of_launch as f64 >= MOST_OF_IT * share(allocation.bytes, allocation.count)
+}
+
 /// Whether the kernel goes through the same memory in loops, its threads far apart, so that its layout is what matters.
 pub(super) fn goes_on_apart(context: &Context<'_>, access: &Access<'_>) -> bool {
     let same = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;

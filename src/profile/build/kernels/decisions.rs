@@ -40,8 +40,7 @@ fn active(sum: &BlockSum) -> f64 {
 /// Lanes that a branch leaves out of a block's executions by taking other sides, at most; the others were not there, or left elsewhere. Unknown of the
 /// branches of a loop, whose lanes stay out of its later iterations, too.
 fn left_out(table: &SiteTable, kernel: &KernelData, decision: &Decision, sum: &BlockSum) -> Option<u64> {
-    let own_block = *table.branch_blocks.get(decision.branch as usize)?;
-    if table.decisions_of(own_block).iter().any(|outer| outer.branch == decision.branch) {
+    if decides_over_itself(table, decision.branch) {
         return None;
     }
     let branch = kernel.branches.get(&decision.branch)?;
@@ -51,6 +50,22 @@ fn left_out(table: &SiteTable, kernel: &KernelData, decision: &Decision, sum: &B
     // A block of a loop on the side runs more often than the side is taken: that is at least as often as its share of the lanes says.
     let taken = (branch.executions as f64 * side as f64 / all.max(1) as f64).max(branch.divergent as f64).max(1.0);
     Some((others as f64 * (sum.executions as f64 / taken).max(1.0)).ceil() as u64)
+}
+
+/// Whether a branch decides, by others maybe, how often it is reached itself, as those that end a loop or lead out of it do.
+fn decides_over_itself(table: &SiteTable, branch: u32) -> bool {
+    let Some(&own) = table.branch_blocks.get(branch as usize) else { return true };
+    let (mut seen, mut left) = (BTreeSet::from([own]), vec![own]);
+    while let Some(block) = left.pop() {
+        for decision in table.decisions_of(block) {
+            if decision.branch == branch {
+                return true;
+            }
+            let outer = table.branch_blocks.get(decision.branch as usize);
+            left.extend(outer.filter(|&&outer| seen.insert(outer)));
+        }
+    }
+    false
 }
 
 /// Lane slots of a block that wait for somebody to have left them idle.
