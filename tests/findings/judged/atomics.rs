@@ -1,7 +1,7 @@
 //! Atomic operations that meet.
 
 use super::program::{assumption, cure};
-use super::programs::{ELEVENTH, FIFTEENTH, FIFTH, FIRST, SEVENTH, THIRD, THIRTEENTH, TUNED, TWELFTH};
+use super::programs::{ELEVENTH, FIFTEENTH, FIFTH, FIRST, SEVENTEENTH, SEVENTH, THIRD, THIRTEENTH, TUNED, TWELFTH};
 use serde_json::Value;
 
 #[test]
@@ -112,4 +112,10 @@ fn places_are_not_taken_in_copies_of_an_array() {
         |finding: &Value| cure(finding).contains("__match_any_sync") && !cure(finding).contains("keep several");
     assert!(found.iter().all(is_fit), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn attempts_that_nobody_repeats_are_no_loops() {
+    let (_, _, cure) = SEVENTEENTH.first("atomic-contention", "NOT REPEATED");
+    assert!(cure.starts_with("nobody uses what it returns") && !cure.contains("until each of them"), "{cure}");
 }

@@ -2,8 +2,8 @@
 
 use super::program::{assumption, cure};
 use super::programs::{
-    EIGHTH, ELEVENTH, FIFTEENTH, FIFTEENTH_LIBRARY, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTH,
-    SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD, THIRTEENTH, TUNED, TWELFTH,
+    EIGHTH, ELEVENTH, FIFTEENTH, FIFTEENTH_LIBRARY, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTEENTH,
+    SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD, THIRTEENTH, TUNED, TWELFTH,
 };
 use serde_json::Value;
 
@@ -266,4 +266,10 @@ fn parts_that_begin_anywhere_have_no_wide_accesses() {
     let found = FIFTEENTH.alone("lists", "strided-access", "PAIRS OF A LIST");
     assert!(found.iter().all(|finding| cure(finding).contains("no wide access to them is aligned")), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn a_permutation_cannot_be_stored_otherwise() {
+    let (_, _, cure) = SEVENTEENTH.first("strided-access", "PERMUTED");
+    assert!(cure.contains("read a tile into shared memory") && !cure.contains("store `packed` transposed"), "{cure}");
 }
