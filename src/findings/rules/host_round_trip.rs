@@ -50,7 +50,11 @@ fn is_result(context: &Context<'_>, copies: &Copies<'_>) -> bool {
 
 /// Whether about as much goes from the same place on the host to the device, after it has come back: input of a launch of its own would go there first.
 fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
-    let later = back.launches.zip(forth.launches).is_some_and(|(back, forth)| forth.0 >= back.0 && forth.1 >= back.1);
+    // The first input may come from the same line.
+    let is_later = |back_at: (u64, u64), forth_at: (u64, u64)| {
+        forth_at.1 >= back_at.1 && (forth_at.0 >= back_at.0 || forth.count > back.count)
+    };
+    let later = back.launches.zip(forth.launches).is_some_and(|(back_at, forth_at)| is_later(back_at, forth_at));
     forth.to_device()
         && is_looped(forth)
         && forth.bytes.saturating_mul(2) >= back.bytes
