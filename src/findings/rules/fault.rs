@@ -71,7 +71,7 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
     let race = race_of(context, fault).filter(|_| is_outside(&fault.kind));
     let cure = match race {
         Some(race) => format!(
-            "put the race on line {} of this kernel right first: where the index depends on what it leaves undefined, that is the cause;              else {cure}",
+            "put the race on line {} of this kernel right first: where the index depends on what it leaves undefined, that is the cause; else {cure}",
             race.line
         ),
         None => cure,

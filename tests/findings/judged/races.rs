@@ -62,5 +62,5 @@ fn a_place_past_the_end_may_come_of_a_race() {
     let (race, ..) = RACING_INDEX.only("race", "STORED");
     let (_, _, cure) = RACING_INDEX.only("fault", "PAST");
     let first = format!("put the race on line {} of this kernel right first", race["line"]);
-    assert!(cure.starts_with(&first) && cure.contains("check the index"), "{cure}");
+    assert!(cure.starts_with(&first) && cure.contains("that is the cause; else check the index"), "{cure}");
 }
