@@ -171,6 +171,12 @@ impl<'a> Context<'a> {
         places.into_values().chain(others).collect()
     }
 
+    /// Whether kernels write memory that copies come from or go to.
+    pub(super) fn is_written(&self, copies: &Copies<'_>) -> bool {
+        let written = |id: u64| self.accesses.iter().any(|access| access.op != "load" && access.allocation == Some(id));
+        copies.memory().any(|allocation| written(allocation.id))
+    }
+
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.
     pub(super) fn kernel_share(&self, kernel: &Kernel) -> f64 {
         if self.kernel_seconds > 0.0 {

@@ -1,7 +1,5 @@
 //! Results that come to the host after each launch, and maybe go back for the next one.
 
-use std::collections::BTreeSet;
-
 use super::super::access::share;
 use super::super::context::{Context, Copies, copy_seconds, innermost};
 use super::super::draft::Draft;
@@ -23,7 +21,7 @@ const SAME_PLACE: f64 = 1.5;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let copies = context.bus_copies();
-    let back = copies.iter().filter(|one| !one.to_device() && is_looped(one) && is_result(context, one));
+    let back = copies.iter().filter(|one| !one.to_device() && is_looped(one) && context.is_written(one));
     back.filter_map(|back| match copies.iter().find(|forth| returns(back, forth)) {
         Some(forth) => Some(round_trip(context, back, forth)),
         None if is_overwritten(context, back) && !has_inputs(back, &copies) => only_back(context, back),
@@ -39,13 +37,6 @@ fn is_looped(copies: &Copies<'_>) -> bool {
         && copies.bytes / copies.count >= LEAST_BYTES
         && copies.unchanged < copies.count.div_ceil(2)
         && launches + 1 >= copies.count
-}
-
-/// Whether kernels write what is copied.
-fn is_result(context: &Context<'_>, copies: &Copies<'_>) -> bool {
-    let memory: BTreeSet<u64> = copies.memory().map(|allocation| allocation.id).collect();
-    let writes = |allocation: Option<u64>| allocation.is_some_and(|id| memory.contains(&id));
-    context.accesses.iter().any(|access| access.op != "load" && writes(access.allocation))
 }
 
 /// Whether about as much goes from the same place on the host to the device, after it has come back: input of a launch of its own would go there first.

@@ -33,12 +33,12 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             // Results that each launch makes anew.
             || no_more(SMALL_BYTES)
                 && !copies.to_device()
-                && is_written(context, copies)
+                && context.is_written(copies)
                 && copies.unchanged < copies.count.div_ceil(2)
             // One element of an array after the other comes to a place of its size on the host, and is now and then the one before.
             || no_more(FEW_BYTES) && !copies.to_device() && is_part(copies)
             // A flag or a sum that kernels make: the host asks for it to learn whether it has changed.
-            || no_more(FEW_BYTES) && !copies.to_device() && is_written(context, copies)
+            || no_more(FEW_BYTES) && !copies.to_device() && context.is_written(copies)
     };
     let again = context.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST && !by_chance(copies));
     again.filter_map(|copies| draft(context, &copies)).collect()
@@ -58,7 +58,7 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         words::count(copies.unchanged),
         words::bytes(bytes),
     );
-    let cure = if !to_device && is_written(context, copies) {
+    let cure = if !to_device && context.is_written(copies) {
         "copy it back once after the loop, or only where a kernel has written it; where each launch may bring another result, and only this data gives the same, leave it".to_owned()
     } else if !to_device {
         "copy it back once after the loop, or only where a kernel has written it".to_owned()
@@ -93,12 +93,6 @@ fn is_part(copies: &Copies<'_>) -> bool {
     copies.allocation().is_some_and(|one| one.bytes.saturating_mul(copies.count) > copies.bytes)
 }
 
-/// Whether kernels write the memory that copies come from or go to.
-fn is_written(context: &Context<'_>, copies: &Copies<'_>) -> bool {
-    let Some(allocation) = copies.allocation() else { return false };
-    context.accesses.iter().any(|access| access.op != "load" && access.allocation == Some(allocation.id))
-}
-
 /// Other memory that about as many copies bring to the same place on the host.
 fn origin<'a>(context: &Context<'a>, copies: &Copies<'_>) -> Option<&'a Allocation> {
     let to = copies.allocation()?;
@@ -123,5 +117,5 @@ fn goes_back(context: &Context<'_>, copies: &Copies<'_>) -> bool {
     let there = allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
     let sum = |count: u64, copy: &crate::profile::model::CopyRow| count.saturating_add(copy.count);
     let (back, there) = (back.fold(0, sum), there.fold(0, sum));
-    is_written(context, copies) && back.saturating_mul(2) >= there
+    context.is_written(copies) && back.saturating_mul(2) >= there
 }
