@@ -216,6 +216,8 @@ fn what_each_process_does_once_is_not_done_many_times() {
         bytes: 64,
         count: 1,
         unchanged_count: 0,
+        source_count: 0,
+        source_bytes: 0,
         first_launch: None,
         last_launch: None,
         host: None,

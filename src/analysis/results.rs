@@ -42,6 +42,10 @@ pub struct CopySum {
     pub bytes: u64,
     /// Copies whose bytes were at the destination already.
     pub unchanged: u64,
+    /// Copies of which this is the source and other device memory the destination, which counts them, too.
+    pub source_count: u64,
+    /// Bytes of those.
+    pub source_bytes: u64,
     /// Number of the launch that follows the first copy.
     pub first_launch: LaunchId,
     /// Number of the launch that follows the last copy.

@@ -16,7 +16,7 @@ use super::matching::{
 };
 use super::{differences, document};
 use crate::profile::Profile;
-use crate::profile::model::{Branch, Finding, Severity};
+use crate::profile::model::{Allocation, Branch, Finding, Severity};
 
 /// How profiles are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,9 +131,9 @@ impl<'a> Side<'a> {
 
     /// Sums over the whole program.
     pub(super) fn program(&self) -> Figures {
-        let is_part =
-            |index: usize| self.groups.get(index).is_some_and(|group| group.rows.iter().all(|row| row.kind == "named"));
-        figures::of_program(&self.kernels, &self.allocations, is_part)
+        let is_other = |row: &&Allocation| row.kind == "named" || row.kind.contains("Host");
+        let is_apart = |index: usize| self.groups.get(index).is_some_and(|group| group.rows.iter().all(is_other));
+        figures::of_program(self.code.profile, &self.kernels, &self.allocations, is_apart)
     }
 
     fn position(&self, (file, line): Place<'_>) -> Position {

@@ -97,6 +97,9 @@ const OF_KERNELS: [Kind; 16] = [
     kind("races", Better::Less, Unit::Count, true),
 ];
 
+/// Seconds of the program's copies, as assumed.
+const OF_COPYING: Kind = kind("copies.seconds", Better::Less, Unit::Seconds, true);
+
 /// Figures of branches.
 const OF_BRANCHES: [Kind; 3] = [
     kind("divergent", Better::Less, Unit::Count, true),
@@ -146,7 +149,7 @@ pub fn names(subject: Subject) -> Vec<String> {
     match subject {
         Subject::Program => {
             let sums = OF_PROGRAM.iter().map(|name| (*name).to_owned());
-            sums.chain(plain(&OF_ALLOCATIONS)).chain(copies).collect()
+            sums.chain([OF_COPYING.name.to_owned()]).chain(plain(&OF_ALLOCATIONS)).chain(copies).collect()
         }
         Subject::Kernel => plain(&OF_KERNELS).chain(spaces).chain(classes).collect(),
         Subject::Line => spaces.collect(),
@@ -172,7 +175,10 @@ fn find(name: &str) -> Option<(usize, &'static Kind)> {
     };
     if let Some(found) = among(&OF_KERNELS, name, 0).or_else(|| among(&OF_BRANCHES, name, 0)) {
         // Times come first, and what they do not know; whatever a launch looks like after what it does.
-        return Some(if found.0 <= 1 { found } else { (300 + found.0, found.1) });
+        return Some((if found.0 <= 1 { 2 * found.0 } else { 300 + found.0 }, found.1));
+    }
+    if name == OF_COPYING.name {
+        return Some((1, &OF_COPYING));
     }
     if let Some(found) = among(&OF_ALLOCATIONS, name, 10) {
         return Some(found);
@@ -258,6 +264,12 @@ impl Figures {
         let figure = self.0.entry(name.to_owned()).or_insert(Figure { value: Value::Count(0), out_of: None });
         if let Value::Count(count) = &mut figure.value {
             *count = count.saturating_add(more);
+        }
+    }
+
+    fn subtract(&mut self, name: &str, less: u64) {
+        if let Some(Figure { value: Value::Count(count), .. }) = self.0.get_mut(name) {
+            *count = count.saturating_sub(less);
         }
     }
 
@@ -432,9 +444,14 @@ pub(super) fn of_allocations(rows: &[&crate::profile::model::Allocation]) -> Fig
     figures
 }
 
-/// Figures of the program: sums over its kernels and allocations. `is_part` says which of these lie inside others, whose memory
-/// counts once.
-pub(super) fn of_program(kernels: &[Figures], allocations: &[Figures], is_part: impl Fn(usize) -> bool) -> Figures {
+/// Figures of the program: sums over its kernels and allocations. `is_apart` says which of these do not count as
+/// device memory of their own: parts of others, and host memory.
+pub(super) fn of_program(
+    profile: &Profile,
+    kernels: &[Figures],
+    allocations: &[Figures],
+    is_apart: impl Fn(usize) -> bool,
+) -> Figures {
     let mut sum = Figures::default();
     for figures in kernels {
         for name in OF_PROGRAM {
@@ -454,10 +471,17 @@ pub(super) fn of_program(kernels: &[Figures], allocations: &[Figures], is_part: 
     }
     for (index, figures) in allocations.iter().enumerate() {
         let of_memory = |name: &str| OF_ALLOCATIONS.iter().any(|kind| kind.name == name);
-        let wanted = |name: &str| name.starts_with("copies.") || of_memory(name) && !is_part(index);
+        let wanted = |name: &str| name.starts_with("copies.") || of_memory(name) && !is_apart(index);
         let kept = figures.0.iter().filter(|(name, _)| wanted(name)).map(|(name, figure)| (name.clone(), *figure));
         sum.add_all(&Figures(kept.collect()));
     }
+    // What goes from one allocation to another is one copy, of which both have a row.
+    for copy in profile.allocations.iter().flat_map(|row| &row.copies).filter(|copy| copy.source_count > 0) {
+        sum.subtract(&format!("copies.{}.bytes", copy.direction), copy.source_bytes);
+        sum.subtract(&format!("copies.{}.count", copy.direction), copy.source_count);
+    }
+    let seconds = crate::profile::nine_digits(crate::profile::seconds_of_copies(profile));
+    sum.0.insert(OF_COPYING.name.to_owned(), Figure { value: Value::Ratio(seconds), out_of: Some(seconds) });
     sum
 }
 

@@ -295,6 +295,7 @@ fn memory(names: &Names<'_>, paths: &mut CallPaths<'_>) -> (Rows, Rows) {
                 copied_bytes: copy.bytes,
                 copies: copy.count,
                 unchanged_copies: copy.unchanged_count,
+                source_copies: copy.source_count,
                 first_launch: copy.first_launch,
                 last_launch: copy.last_launch,
                 host_name: copy.host.and_then(|host| hosts.get(&host).copied().flatten()),

@@ -7,13 +7,10 @@ use super::access::{Access, accesses, share};
 use super::words;
 use crate::models::Rates;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
-use crate::profile::{Profile, is_system};
+use crate::profile::{Profile, bus_seconds, is_system, over_bus};
 
-/// Bytes per second between host and device: what PCIe 3.0 x16 gives to large copies, about
-/// (<https://developer.nvidia.com/blog/how-optimize-data-transfers-cuda-cc/>). An assumption, as no model knows the machine's bus.
-pub(super) const BUS_BYTES_PER_SECOND: f64 = 12e9;
-/// Seconds that a copy takes however small it is, about; an assumption, too.
-pub(super) const SECONDS_PER_COPY: f64 = 10e-6;
+/// Direction of copies that do not cross the bus.
+const WITHIN_DEVICE: &str = "device_to_device";
 
 /// Allocations that copies of one place are told of, at most.
 const MOST_NAMED: usize = 64;
@@ -95,13 +92,12 @@ impl<'a> Copies<'a> {
 impl<'a> Context<'a> {
     pub(super) fn new(profile: &'a Profile, rates: Option<&'a Rates>) -> Context<'a> {
         let seconds = |kernel: &Kernel| kernel.estimates.first().map_or(0.0, |estimate| estimate.seconds);
-        let copies = profile.allocations.iter().flat_map(|allocation| &allocation.copies);
         Context {
             profile,
             rates,
             accesses: accesses(profile),
             kernel_seconds: profile.kernels.iter().map(seconds).sum(),
-            copy_seconds: copies.filter(|copy| over_bus(copy)).map(|copy| copy_seconds(copy.bytes, copy.count)).sum(),
+            copy_seconds: bus_seconds(profile),
         }
     }
 
@@ -128,9 +124,19 @@ impl<'a> Context<'a> {
 
     /// Copies between host and device by their place, each group in the order of its largest.
     pub(super) fn bus_copies(&self) -> Vec<Copies<'a>> {
+        self.copies(over_bus)
+    }
+
+    /// Copies within the device, by their place and where they go to.
+    pub(super) fn device_copies(&self) -> Vec<Copies<'a>> {
+        self.copies(|copy| copy.direction == WITHIN_DEVICE && copy.count > copy.source_count)
+    }
+
+    /// Such copies by their place.
+    fn copies(&self, are_meant: impl Fn(&CopyRow) -> bool) -> Vec<Copies<'a>> {
         let mut groups: BTreeMap<(&str, &[Frame]), Copies<'a>> = BTreeMap::new();
         for allocation in &self.profile.allocations {
-            for copy in allocation.copies.iter().filter(|copy| over_bus(copy)) {
+            for copy in allocation.copies.iter().filter(|copy| are_meant(copy)) {
                 let group = groups.entry((&copy.direction, &copy.path)).or_insert_with(|| Copies {
                     direction: &copy.direction,
                     path: &copy.path,
@@ -141,8 +147,8 @@ impl<'a> Context<'a> {
                     unchanged: 0,
                     launches: None,
                 });
-                group.bytes = group.bytes.saturating_add(copy.bytes);
-                group.count = group.count.saturating_add(copy.count);
+                group.bytes = group.bytes.saturating_add(copy.bytes - copy.source_bytes.min(copy.bytes));
+                group.count = group.count.saturating_add(copy.count - copy.source_count.min(copy.count));
                 group.unchanged = group.unchanged.saturating_add(copy.unchanged_count);
                 group.hosts.insert(copy.host);
                 group.launches = span(group.launches, copy.first_launch.zip(copy.last_launch));
@@ -163,6 +169,8 @@ impl<'a> Context<'a> {
                 others.push(group);
                 continue;
             };
+            // Between arrays that take turns the same line goes from each to the other.
+            let names = if group.direction == WITHIN_DEVICE { Vec::new() } else { names };
             match places.entry((group.direction, &frame.file, frame.line, frame.column, names)) {
                 Entry::Vacant(place) => _ = place.insert(group),
                 Entry::Occupied(mut place) => place.get_mut().add(group),
@@ -265,16 +273,6 @@ pub(super) fn has_word(text: &str, word: &str) -> bool {
             let after = text[at + word.len()..].chars().next();
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         })
-}
-
-/// Whether a copy crosses the bus.
-pub(super) fn over_bus(copy: &CopyRow) -> bool {
-    matches!(&copy.direction[..], "host_to_device" | "device_to_host")
-}
-
-/// Assumed seconds of copies.
-pub(super) fn copy_seconds(bytes: u64, count: u64) -> f64 {
-    bytes as f64 / BUS_BYTES_PER_SECOND + count as f64 * SECONDS_PER_COPY
 }
 
 /// From the first to the last of two ranges of launches.

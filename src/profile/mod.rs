@@ -4,6 +4,7 @@
 //! container on disk.
 
 mod build;
+mod bus;
 mod estimate;
 pub mod file;
 mod function_name;
@@ -18,6 +19,10 @@ mod shown;
 pub(crate) use build::op_name;
 pub use build::{BuildInput, RunFacts, Sources, addresses_of, build};
 pub(crate) use build::{IGNORE_COMMENT, idle_in_part};
+pub(crate) use bus::{
+    BUS_BYTES_PER_SECOND, SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY, bus_seconds, copy_seconds, over_bus,
+    seconds_between_launches, seconds_of_copies,
+};
 pub(crate) use estimate::{Work, of_work};
 pub(crate) use file::{MergeReader, ToMerge, probe, write_spare};
 pub use file::{ProfileError, read, write};

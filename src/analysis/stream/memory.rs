@@ -170,6 +170,11 @@ impl Memory {
             sum.count += 1;
             sum.bytes = sum.bytes.saturating_add(bytes);
         }
+        if let (Some(_), Some(source)) = (ends[0], second) {
+            let sum = analysis.copies.entry(key(source)).or_default();
+            sum.source_count += 1;
+            sum.source_bytes = sum.source_bytes.saturating_add(bytes);
+        }
         self.contents.copied(&keys, ends[0]);
         Ok(written)
     }

@@ -286,7 +286,7 @@ mod tests {
             ("[kernel.x]\n", "limits.toml: kernel: there is no such table; nearest are `kernels`"),
             (
                 "[program]\nseconds = { soft = 5 }",
-                "program.seconds: there is no such figure here; nearest are `estimate.seconds`",
+                "program.seconds: there is no such figure here; nearest are `copies.seconds`, `estimate.seconds`",
             ),
             ("[kernels.x]\nglobal.sector = { soft = 5 }", "nearest are `global.sectors`"),
             ("[kernels.x]\nglobal.sectors = { soft = \"5\" }", "global.sectors.soft: it must be a number"),

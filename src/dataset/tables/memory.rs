@@ -32,6 +32,7 @@ table! {
         copied_bytes: u64, "bytes", "all of them";
         copies: u64, "copies", "how many";
         unchanged_copies: u64, "copies", "of these, that brought nothing new";
+        source_copies: u64, "copies", "of these, of which this is the source and other device memory the destination, which has them in a row of its own";
         first_launch: Option<u64>, "", "number of the launch that follows the first of them";
         last_launch: Option<u64>, "", "number of the launch that follows the last of them";
         host_name: Option<&'a str>, "", "name of the host allocation on the other side";

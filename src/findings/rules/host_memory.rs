@@ -1,9 +1,10 @@
 //! Host memory that kernels reach where it is, again and again: each miss goes over the bus.
 
-use super::super::context::{BUS_BYTES_PER_SECOND, Context, describe};
+use super::super::context::{Context, describe};
 use super::super::draft::Draft;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
+use crate::profile::BUS_BYTES_PER_SECOND;
 use crate::profile::model::{Allocation, Severity};
 
 /// Bytes over the bus for each byte that is touched, at least, for more than a note.

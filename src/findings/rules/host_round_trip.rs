@@ -1,9 +1,10 @@
 //! Results that come to the host after each launch, and maybe go back for the next one.
 
 use super::super::access::share;
-use super::super::context::{Context, Copies, copy_seconds, innermost};
+use super::super::context::{Context, Copies, innermost};
 use super::super::draft::Draft;
 use super::super::words;
+use crate::profile::copy_seconds;
 use crate::profile::model::Severity;
 
 /// Copies to the host, at least.

@@ -1,9 +1,10 @@
 //! Large copies from or to host memory that is not pinned: the driver copies them through a buffer of its own (CUDA C++ Best
 //! Practices Guide, "Pinned Memory").
 
-use super::super::context::{Context, Copies, copy_seconds, innermost};
+use super::super::context::{Context, Copies, innermost};
 use super::super::draft::Draft;
 use super::super::words;
+use crate::profile::copy_seconds;
 use crate::profile::model::{HostAllocation, Severity};
 
 /// Bytes in all, at least, where nothing asks for more than that they arrive.

@@ -1,9 +1,10 @@
 //! Copies that bring nothing new.
 
 use super::super::access::share;
-use super::super::context::{Context, Copies, copy_seconds, describe, innermost};
+use super::super::context::{Context, Copies, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
+use crate::profile::copy_seconds;
 use crate::profile::model::{Allocation, Severity};
 
 /// Copies that brought nothing, at least.

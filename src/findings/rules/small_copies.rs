@@ -1,8 +1,9 @@
 //! Many small copies from one place: each costs its latency, whatever it brings.
 
-use super::super::context::{Context, Copies, SECONDS_PER_COPY, innermost};
+use super::super::context::{Context, Copies, innermost};
 use super::super::draft::Draft;
 use super::super::words;
+use crate::profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY};
 
 /// Copies from one place, at least.
 const LEAST: u64 = 50;
@@ -12,16 +13,18 @@ const MOST_BYTES: u64 = 16 << 10;
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     // Copies to the device that mostly bring nothing are to be left out, not gathered. Back comes what a loop waits for, as a
     // flag, the same or not.
-    let small = context.bus_copies().into_iter().filter(|copies| {
+    let is_small = |copies: &Copies<'_>| {
         copies.count >= LEAST
             && copies.bytes / copies.count.max(1) <= MOST_BYTES
             && (!copies.to_device() || copies.unchanged <= copies.count / 2)
-    });
-    small.filter_map(|copies| draft(context, &copies)).collect()
+    };
+    let over_bus = context.bus_copies().into_iter().filter(is_small).filter_map(|copies| draft(context, &copies));
+    let within =
+        context.device_copies().into_iter().filter(is_small).filter_map(|copies| within_device(context, &copies));
+    over_bus.chain(within).collect()
 }
 
 fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
-    let allocation = copies.allocation()?;
     let seconds = copies.count as f64 * SECONDS_PER_COPY;
     let to_device = copies.to_device();
     let reason = format!(
@@ -38,13 +41,33 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         "copy all that is read here at once, compute on the device what the host makes of it, or keep a flag or sum there for several \
          steps; where they are synchronous, use pinned memory and cudaMemcpyAsync so that they overlap with kernels"
     };
+    Some(at(copies, reason, cure)?.score(context.program_share(seconds)))
+}
+
+/// Of copies that do not cross the bus: the start of each is that of a launch, and a kernel could do all of them.
+fn within_device(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
+    let seconds = copies.count as f64 * SECONDS_PER_DEVICE_COPY;
+    let reason = format!(
+        "{} of {} on average go within the device to {} from here: each costs about {:.0} µs, as a launch does, however small it is",
+        words::several(copies.count, "copy", "copies"),
+        words::bytes(copies.bytes / copies.count.max(1)),
+        copies.describe().0,
+        SECONDS_PER_DEVICE_COPY * 1e6,
+    );
+    let cure = "make one of them: rows or a column at equal distances with one cudaMemcpy2DAsync, whose pitches are these distances; others in a kernel with a thread for each \
+                element, or in the kernel that makes the data or takes it";
+    let all = context.kernel_seconds + context.copy_seconds + seconds;
+    Some(at(copies, reason, cure)?.score(seconds / all))
+}
+
+fn at(copies: &Copies<'_>, reason: String, cure: &str) -> Option<Draft> {
+    let allocation = copies.allocation()?;
     Some(
         Draft::new(reason, cure)
             .at_frame(innermost(copies.path))
             .of_allocation(allocation.id)
             .object(allocation.name.clone())
             .evidence("copies", copies.count as f64)
-            .evidence("bytes_per_copy", copies.bytes as f64 / copies.count.max(1) as f64)
-            .score(context.program_share(seconds)),
+            .evidence("bytes_per_copy", copies.bytes as f64 / copies.count.max(1) as f64),
     )
 }

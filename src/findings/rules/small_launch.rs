@@ -10,11 +10,13 @@ use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::library_call;
-use crate::profile::model::{Frame, Kernel, Severity};
+use crate::profile::model::{Frame, Gain, Kernel, Severity};
 use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, parts};
 
 /// A launch leaves more than this share of the SMs without a block.
 const LEAST_IDLE: f64 = 0.75;
+/// The same where the kernel steps by the grid's size, so that its number of blocks is free.
+const LEAST_IDLE_OF_STEPS: f64 = 0.1;
 /// Least share of the kernel in the time of all: a last small step of a reduction is none.
 const LEAST_SHARE: f64 = 0.1;
 /// Seconds of a launch, by the estimate, from which on it is worth a change.
@@ -25,6 +27,8 @@ const LEAST_OF_START: f64 = 0.05;
 
 /// Iterations of a loop that steps by the grid's size, for each warp, from which on more blocks have something to do.
 const LEAST_ITERATIONS: f64 = 2.0;
+/// The same of a loop that steps by the block's size: several blocks share it only where it is long.
+const MANY_ITERATIONS: f64 = 32.0;
 
 /// A final step leaves at most one of so many bytes that it loads.
 const LEAST_TIMES_LESS: u64 = 8;
@@ -46,22 +50,54 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let grid = grids.max_by_key(|grid| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul))?;
     let blocks: u64 = grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
     let of_time = context.kernel_share(kernel);
-    if sms == 0 || blocks as f64 > (1.0 - LEAST_IDLE) * sms as f64 || of_time < LEAST_SHARE {
+    if sms == 0 || of_time < LEAST_SHARE {
+        return None;
+    }
+    let each = context.estimate(kernel)?.seconds / kernel.launch_count().max(1) as f64;
+    let idle = 1.0 - blocks as f64 / sms as f64;
+    let steps_by_grid = idle > 0.0 && steps_by(context, kernel, has_grid, LEAST_ITERATIONS);
+    let steps_by_block = idle > 0.0 && !is_together(kernel) && steps_by(context, kernel, has_block, MANY_ITERATIONS);
+    // Launches whose starts take longer than they do are too many, however they fill the GPU.
+    let are_starts = each < SECONDS_PER_LAUNCH && blocks <= at_once(context, kernel);
+    let is_small = idle >= LEAST_IDLE || steps_by_grid && idle >= LEAST_IDLE_OF_STEPS && each >= LEAST_SECONDS;
+    if !is_small && !are_starts {
         return None;
     }
     // A library takes as many blocks as the data needs: of a few calls there is nothing to say.
     if library_call(kernel).is_some() && kernel.launch_count() < MANY_LAUNCHES {
         return None;
     }
-    let reason = format!(
-        "launches of at most {} use {blocks} of the {sms} SMs: the others have nothing to do for {} of the estimated time of all kernels",
-        words::several(blocks, "block", "blocks"),
-        words::percent(of_time),
-    );
     let together = launched_together(context, kernel)
         .filter(|all| *all > blocks && is_named(context, kernel, launch_line(kernel)));
+    if !is_small && together.is_none() {
+        return None;
+    }
+    let reason = if is_small {
+        format!(
+            "launches of at most {} use {blocks} of the {sms} SMs: the others have nothing to do for {} of the estimated time of all kernels",
+            words::several(blocks, "block", "blocks"),
+            words::percent(of_time),
+        )
+    } else {
+        format!(
+            "{} of at most {} one after the other take {} each by the estimate, and the start of each about {:.0} us: {} in all",
+            words::several(kernel.launch_count(), "launch", "launches"),
+            words::several(blocks, "block", "blocks"),
+            words::time(each),
+            SECONDS_PER_LAUNCH * 1e6,
+            words::time(kernel.launch_count() as f64 * SECONDS_PER_LAUNCH),
+        )
+    };
     let is_last = together.is_none() && is_last_step(context, kernel, grid);
+    // What a launch loads may be what one before it has stored, as along the diagonals of a table.
+    let may_depend = together.is_some() && loads_what_it_stores(context, kernel);
     let cure = match together {
+        Some(_) if may_depend => format!(
+            "look at which of the {} need what another wrote, as they load memory that they store to: those that do not could be one launch, with a dimension of the grid (blockIdx.y) \
+             for what the loop on the host counts; where each needs the one before it, let a launch make several steps (a block on its tile in shared memory, or a cooperative \
+             launch), or record the launches in a CUDA graph, whose starts are shorter",
+            words::several(kernel.launch_count(), "launch", "launches"),
+        ),
         Some(_) => format!(
             "make one launch of the {}, which write different memory: let a dimension of the grid (blockIdx.y) count what the loop on the host counts; \
              where one needs what another wrote, at least launch those that do not at the same time, in streams",
@@ -72,6 +108,16 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
              when it has finished), or leave it; where the number of blocks follows from the size of the data, larger data fills the GPU by itself"
                 .to_owned()
         }
+        None if steps_by_grid => {
+            "the kernel steps by the grid's size, so that any number of blocks does its work: launch at least as many blocks as there are SMs \
+             (cudaDeviceGetAttribute), better as many as the GPU holds at a time (times cudaOccupancyMaxActiveBlocksPerMultiprocessor)"
+                .to_owned()
+        }
+        None if steps_by_block => {
+            "the threads of a block step by its size through many elements each: let several blocks share what one does now, with a dimension of the grid for the piece and another one \
+             for its parts, and a step of gridDim.x * blockDim.x"
+                .to_owned()
+        }
         None => {
             let smaller = if warps_of_block(kernel) > 1 && !is_together(kernel) { "smaller blocks, " } else { "" };
             format!(
@@ -80,7 +126,6 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             )
         }
     };
-    let each = context.estimate(kernel)?.seconds / kernel.launch_count().max(1) as f64;
     // What takes less than its start is the size of a test, or as small as it should be; a launch that another kernel could do is one less.
     if together.is_none() && (is_next_to_nothing(kernel) || !is_last && each < SECONDS_PER_LAUNCH) {
         return None;
@@ -89,15 +134,17 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let estimate = context.estimate(kernel)?;
     // How many blocks there are is free where the kernel steps by the grid's size; else the problem's size says it, and a warp
     // is not divided.
-    let steps_by_grid = steps_by_grid(context, kernel);
     let warps = blocks.saturating_mul(warps_of_block(kernel));
     let reached = match together {
         Some(all) => sms.min(all),
-        None if steps_by_grid => sms,
+        None if steps_by_grid || steps_by_block => sms,
         None if is_together(kernel) => blocks,
         None => sms.min(warps).max(blocks),
     };
-    let factor = reached as f64 / blocks as f64;
+    // Launches of several sizes take as long as one of their blocks each.
+    let before =
+        together.map_or(blocks as f64, |all| (all as f64 / kernel.launch_count().max(1) as f64).min(sms as f64));
+    let factor = reached as f64 / before;
     let whole_gpu = ["l2", "dram", "bus", "atomic_address"];
     let then = estimate
         .limits
@@ -110,9 +157,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         None => "the same work, spread over all SMs",
     };
     // What is shorter than a launch takes anyway gains nothing that anybody could measure.
-    let gain = gain_of(now, then.fold(0.0, f64::max), estimate.seconds, assumption)
-        .filter(|_| together.is_some() || each >= SECONDS_PER_LAUNCH);
-    let idle = 1.0 - blocks as f64 / sms as f64;
+    let then = then.fold(0.0, f64::max);
+    let gain = gain_of(now, then, estimate.seconds, assumption)
+        .filter(|_| !may_depend && (together.is_some() || each >= SECONDS_PER_LAUNCH))
+        .map(|gain| if together.is_some() { with_starts(gain, kernel, estimate.seconds) } else { gain });
     let draft = Draft::new(reason, cure).at_frame(launch_line(kernel)).of_kernel(kernel);
     let draft = if draft.line == 0 { draft.at_kernel(kernel) } else { draft };
     let long = each >= LEAST_SECONDS;
@@ -122,9 +170,28 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("sms", sms as f64)
         .evidence("share_of_time", of_time)
         .gain(gain)
-        .score(idle * of_time * 0.9);
-    let worth = together.is_some() && draft.gain.is_some() || steps_by_grid && long;
+        .score(if is_small { idle * of_time * 0.9 } else { of_time * 0.9 });
+    let worth = together.is_some() && !may_depend && (draft.gain.is_some() || are_starts)
+        || (steps_by_grid || steps_by_block) && long;
     Some(if worth { draft } else { draft.severity(Severity::Note) })
+}
+
+/// Blocks that the GPU holds at a time.
+fn at_once(context: &Context<'_>, kernel: &Kernel) -> u64 {
+    let resident = kernel.launches.first().map_or(1, |launch| launch.resident_blocks);
+    context.rates.map_or(0, |rates| u64::from(rates.sms)).saturating_mul(resident.max(1).into())
+}
+
+/// The gain of one launch instead of many, told with the starts that fall away, too: the estimate has none.
+fn with_starts(gain: Gain, kernel: &Kernel, seconds: f64) -> Gain {
+    let starts = kernel.launch_count() as f64 * SECONDS_PER_LAUNCH;
+    let factor = (seconds + starts) / (seconds / gain.factor + SECONDS_PER_LAUNCH);
+    let assumption = format!(
+        "{}; about {factor:.0} x with {:.0} us for the start of each launch",
+        gain.assumption,
+        SECONDS_PER_LAUNCH * 1e6
+    );
+    Gain { assumption, ..gain }
 }
 
 /// Whether all launches have one block, whose threads work together on what another kernel has written: its final step.
@@ -159,13 +226,18 @@ pub(super) fn is_next_to_nothing(kernel: &Kernel) -> bool {
     seconds.is_some_and(|seconds| seconds < LEAST_OF_START * start)
 }
 
-/// Whether an address moves by the grid's size from iteration to iteration of a loop, and threads make several of these: then more blocks
-/// would each do less. Where the grid covers the data, its size follows from that.
-fn steps_by_grid(context: &Context<'_>, kernel: &Kernel) -> bool {
+/// Whether an address moves by a size that the launch gives from iteration to iteration of a loop, and threads make so many of these: then more
+/// blocks would each do less. Where the grid covers the data, its size follows from that.
+fn steps_by(
+    context: &Context<'_>,
+    kernel: &Kernel,
+    is_size: fn(&[Expression], ExpressionId) -> bool,
+    iterations: f64,
+) -> bool {
     let Some(addresses) = &kernel.addresses else { return false };
     let expressions = &addresses.expressions;
-    let counter_of_grid = |one: &Expression| match one.kind {
-        ExpressionKind::Binary(Binary::Product, step, counter) if has_grid(expressions, step) => {
+    let counter_of_size = |one: &Expression| match one.kind {
+        ExpressionKind::Binary(Binary::Product, step, counter) if is_size(expressions, step) => {
             match expressions.get(counter as usize)?.kind {
                 ExpressionKind::Counter(id) => Some(id),
                 _ => None,
@@ -173,19 +245,25 @@ fn steps_by_grid(context: &Context<'_>, kernel: &Kernel) -> bool {
         }
         _ => None,
     };
-    let counters: BTreeSet<_> = expressions.iter().filter_map(counter_of_grid).collect();
+    let counters: BTreeSet<_> = expressions.iter().filter_map(counter_of_size).collect();
     // Accesses of which no other loop makes several.
     let alone = addresses.sites.iter().filter(|site| matches!(site.loops[..], [only] if counters.contains(&only)));
     let sites: BTreeSet<u32> = alone.map(|site| site.site).collect();
     let global =
         context.accesses_of(kernel.id, "global").filter(|access| access.site.is_some_and(|site| sites.contains(&site)));
     let most = global.map(|access| access.most_requests).max();
-    !counters.is_empty() && most.is_none_or(|requests| requests as f64 >= LEAST_ITERATIONS * warps(kernel) as f64)
+    !counters.is_empty() && most.is_none_or(|requests| requests as f64 >= iterations * warps(kernel) as f64)
 }
 
 /// Whether the grid's size is a part of a value.
 fn has_grid(expressions: &[Expression], root: ExpressionId) -> bool {
     parts(expressions, [root]).any(|(_, kind)| matches!(kind, ExpressionKind::GridSize(_)))
+}
+
+/// Whether the block's size is a part of a value, and the grid's is none.
+fn has_block(expressions: &[Expression], root: ExpressionId) -> bool {
+    let is_block = |(_, kind): (ExpressionId, ExpressionKind)| matches!(kind, ExpressionKind::BlockSize(_));
+    !has_grid(expressions, root) && parts(expressions, [root]).any(is_block)
 }
 
 /// Whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
@@ -194,6 +272,21 @@ fn is_named(context: &Context<'_>, kernel: &Kernel, frame: Option<&Frame>) -> bo
     let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
     let name = plain.rsplit([':', ' ']).next().unwrap_or_default();
     text.is_none_or(|text| !text.contains("<<<") || text.contains(name))
+}
+
+/// Whether it loads an allocation that it stores to, elsewhere than where it stores.
+fn loads_what_it_stores(context: &Context<'_>, kernel: &Kernel) -> bool {
+    let address = |access: &Access<'_>| {
+        let sites = kernel.addresses.as_ref().map_or(&[][..], |addresses| &addresses.sites);
+        sites.iter().find(|site| Some(site.site) == access.site).map(|site| &site.address)
+    };
+    let stores: Vec<&Access<'_>> =
+        context.accesses_of(kernel.id, "global").filter(|access| access.op != "load").collect();
+    let mut loads = context.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
+    loads.any(|load| {
+        let mut there = stores.iter().filter(|store| store.allocation == load.allocation).peekable();
+        there.peek().is_some() && !there.any(|store| address(store).is_some() && address(store) == address(load))
+    })
 }
 
 /// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could

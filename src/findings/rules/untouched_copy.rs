@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::access::share;
-use super::super::context::{BUS_BYTES_PER_SECOND, Context, describe, innermost};
+use super::super::context::{Context, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
+use crate::profile::BUS_BYTES_PER_SECOND;
 use crate::profile::model::{Allocation, Frame, Severity};
 
 /// Touched share, at most.

@@ -133,6 +133,8 @@ pub(in crate::merge) fn allocations(merged: &mut Merged, profile: &Profile, ids:
                     sum.bytes = sum.bytes.saturating_add(copy.bytes);
                     sum.count = sum.count.saturating_add(copy.count);
                     sum.unchanged_count = sum.unchanged_count.saturating_add(copy.unchanged_count);
+                    sum.source_count = sum.source_count.saturating_add(copy.source_count);
+                    sum.source_bytes = sum.source_bytes.saturating_add(copy.source_bytes);
                 }
                 None => sum.copies.push(CopyRow { host, first_launch: None, last_launch: None, ..copy.clone() }),
             }

@@ -343,6 +343,8 @@ fn add_allocations(
                 row.bytes = row.bytes.saturating_add(sum.bytes);
                 row.count = row.count.saturating_add(sum.count);
                 row.unchanged_count = row.unchanged_count.saturating_add(sum.unchanged);
+                row.source_count = row.source_count.saturating_add(sum.source_count);
+                row.source_bytes = row.source_bytes.saturating_add(sum.source_bytes);
                 row.first_launch = row.first_launch.min(Some(sum.first_launch));
                 row.last_launch = row.last_launch.max(Some(sum.last_launch));
                 continue;
@@ -352,6 +354,8 @@ fn add_allocations(
                 bytes: sum.bytes,
                 count: sum.count,
                 unchanged_count: sum.unchanged,
+                source_count: sum.source_count,
+                source_bytes: sum.source_bytes,
                 first_launch: Some(sum.first_launch),
                 last_launch: Some(sum.last_launch),
                 host,

@@ -80,6 +80,12 @@ pub struct CopyRow {
     /// since the copy before, or still in the device memory that they had come to the host from.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub unchanged_count: u64,
+    /// Of these, those of which this is the source and other device memory the destination, whose row counts them, too.
+    #[serde(default, skip_serializing_if = "super::number::is_zero")]
+    pub source_count: u64,
+    /// Bytes of those.
+    #[serde(default, skip_serializing_if = "super::number::is_zero")]
+    pub source_bytes: u64,
     /// Number of the launch that follows the first of them; absent where runs were merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_launch: Option<u64>,

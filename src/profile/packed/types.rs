@@ -61,7 +61,7 @@ pack! {
     }
     TouchedMap { part_bytes touched }
     Lifetime { first_launch last_launch }
-    CopyRow { direction bytes count unchanged_count first_launch last_launch host path }
+    CopyRow { direction bytes count unchanged_count source_count source_bytes first_launch last_launch host path }
     ByKernel { kernel metrics }
     HostAllocation { id name kind bytes path count }
     Branch { kernel file line column executions divergent lanes instructions idle_lane_slots kernel_line decided_by ends_loop order_assumed }

@@ -188,11 +188,40 @@ pub(in crate::report) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
                 // Fewer requests in all may be less favourable ones each.
                 shown.verdict = Verdict::Neither;
             }
+            if let Some(other) = other_time(name).and_then(|name| changes.get(name)) {
+                // Of kernels and copies.
+                if name == KERNEL_SECONDS {
+                    shown.label = "estimated time of kernels".to_owned();
+                }
+                if outweighs(*other, changes[name]) {
+                    shown.verdict = Verdict::Neither;
+                }
+            }
             shown
         })
         // A difference that no digit shows.
         .filter(|shown| all || shown.before != shown.after)
         .collect()
+}
+
+/// Seconds of kernels.
+const KERNEL_SECONDS: &str = "estimate.seconds";
+/// Seconds of the program's copies.
+const COPY_SECONDS: &str = "copies.seconds";
+
+/// The program's other time: of copies beside that of kernels.
+fn other_time(name: &str) -> Option<&'static str> {
+    match name {
+        KERNEL_SECONDS => Some(COPY_SECONDS),
+        COPY_SECONDS => Some(KERNEL_SECONDS),
+        _ => None,
+    }
+}
+
+/// Whether one time changes the other way, and more: both together then are no better, or no worse, for the other.
+fn outweighs(one: [Option<Value>; 2], other: [Option<Value>; 2]) -> bool {
+    let change = |[before, after]: [Option<Value>; 2]| Some(after?.number() - before?.number());
+    change(one).zip(change(other)).is_some_and(|(one, other)| one * other < 0.0 && one.abs() > other.abs())
 }
 
 /// The figure that a share or mean is about: `global.sectors` of `global.sectors_per_request`.
@@ -234,7 +263,8 @@ fn shown(name: &str, [before, after]: [Option<Value>; 2]) -> Shown {
 /// `global.sectors_per_request` as `global sectors per request`.
 pub(in crate::report) fn words(name: &str) -> String {
     match name {
-        "estimate.seconds" => "estimated time".to_owned(),
+        KERNEL_SECONDS => "estimated time".to_owned(),
+        COPY_SECONDS => "assumed time of copies".to_owned(),
         "atomics.hottest_lanes" => "atomic operations on one address".to_owned(),
         "instructions.warps" => "warp instructions".to_owned(),
         "blocks_per_sm" => "blocks per SM".to_owned(),

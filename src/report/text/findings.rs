@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::sections::limiter;
-use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
+use crate::profile::{Profile, seconds_between_launches};
 use crate::report::finding_text;
 use crate::report::words::figures::{percent, seconds};
 use crate::report::words::names;
@@ -41,6 +41,10 @@ pub(in crate::report) fn verdict(profile: &Profile) -> String {
             percent(estimate.seconds / all),
             seconds(all),
         );
+    }
+    let copies = seconds_between_launches(profile);
+    if all > 0.0 && copies > all {
+        _ = write!(text, " Copies between launches take about {}, by what is assumed of the bus.", seconds(copies));
     }
     let count = |severity| profile.findings.iter().filter(|finding| finding.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));

@@ -2,7 +2,7 @@
 
 use super::program::cure;
 use super::programs::{
-    ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, POWER_ITERATION, SECOND, THIRD, THIRTEENTH, TWELFTH,
+    ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, MANY_STARTS, POWER_ITERATION, SECOND, THIRD, THIRTEENTH, TWELFTH,
 };
 
 #[test]
@@ -93,4 +93,14 @@ fn what_the_host_changes_between_launches_goes_back_to_other_memory() {
         "{reason}\n{cure}"
     );
     assert!(POWER_ITERATION.all("host-round-trip", "A PICTURE").is_empty());
+}
+
+#[test]
+fn copies_of_single_elements_within_the_device_are_one() {
+    let found = MANY_STARTS.alone("columns", "small-copies", "AN ELEMENT");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(finding["evidence"]["copies"], 400.0, "{finding:#}");
+    assert!(cure(finding).contains("cudaMemcpy2DAsync"), "{finding:#}");
+    assert!(finding["object"] == "right" && finding["severity"] == "warning", "{finding:#}");
+    assert!(MANY_STARTS.alone("one-copy", "small-copies", "AN ELEMENT").is_empty());
 }

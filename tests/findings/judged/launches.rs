@@ -1,7 +1,7 @@
 //! Launches that do not fill the GPU.
 
 use super::program::cure;
-use super::programs::{EIGHTH_MORE, FIRST, FOURTEENTH, FOURTH, SIXTH, THIRD, THIRTEENTH, TWELFTH};
+use super::programs::{EIGHTH_MORE, FIRST, FOURTEENTH, FOURTH, MANY_STARTS, SIXTH, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn a_single_warp_is_not_spread_over_all_sms() {
@@ -91,4 +91,46 @@ fn steps_in_place_that_others_go_on_with_are_not_the_last() {
     let found = FOURTEENTH.alone("tiles", "small-launch", "FIRST STEP");
     assert!(found.iter().all(|finding| !cure(finding).contains("last block")), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn launches_shorter_than_their_starts_could_be_one() {
+    let found = MANY_STARTS.alone("pictures", "small-launch", "A LAUNCH PER PICTURE");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(finding["severity"], "warning", "{finding:#}");
+    assert!(cure(finding).starts_with("make one launch of the 96 launches"), "{finding:#}");
+    assert!(
+        finding["reason"].as_str().is_some_and(|reason| reason.ends_with("about 3 us: 288 us in all")),
+        "{finding:#}"
+    );
+    let cured = MANY_STARTS.profiled("one-launch", &["one-launch"]);
+    assert!(cured["findings"].as_array().is_some_and(Vec::is_empty), "{:#}", cured["findings"]);
+}
+
+#[test]
+fn launches_that_load_what_they_store_may_need_one_another() {
+    let found = MANY_STARTS.alone("rows", "small-launch", "A LAUNCH PER ROW");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
+    assert!(cure(finding).starts_with("look at which of the 1023 launches need"), "{finding:#}");
+}
+
+#[test]
+fn steps_by_the_grid_fill_the_gpu() {
+    let found = MANY_STARTS.alone("few-blocks", "small-launch", "STEPS");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(finding["severity"], "warning", "{finding:#}");
+    assert!(cure(finding).starts_with("the kernel steps by the grid's size"), "{finding:#}");
+    let gain = finding["gain"]["factor"].as_f64().expect("a gain");
+    assert!((2.5..2.8).contains(&gain), "{finding:#}");
+    assert!(MANY_STARTS.alone("all-blocks", "small-launch", "STEPS").is_empty());
+}
+
+#[test]
+fn several_blocks_share_a_plane() {
+    let found = MANY_STARTS.alone("planes", "small-launch", "A BLOCK PER PLANE");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(finding["severity"], "warning", "{finding:#}");
+    assert!(cure(finding).contains("let several blocks share what one does now"), "{finding:#}");
+    assert!(finding["gain"]["factor"].as_f64() > Some(4.0), "{finding:#}");
 }

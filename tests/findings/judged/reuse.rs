@@ -1,7 +1,8 @@
 //! Data that is loaded again, by warps, blocks or launches.
 
+use super::program::cure;
 use super::programs::{
-    EIGHTH, ELEVENTH, FIFTEENTH, FIFTH, FIRST, FOURTEENTH, NINTH, SIXTH_SWEEP, THIRD, THIRTEENTH, TWELFTH,
+    EIGHTH, ELEVENTH, FIFTEENTH, FIFTH, FIRST, FOURTEENTH, IN_PLACE, NINTH, SIXTH_SWEEP, THIRD, THIRTEENTH, TWELFTH,
 };
 
 #[test]
@@ -103,4 +104,25 @@ fn launches_before_an_allocation_do_not_load_it() {
     // A block for each SM and a few more, each of which goes through all of it.
     let is_fit = |finding: &serde_json::Value| (100.0..=120.0).contains(&times(finding));
     assert!(!found.is_empty() && found.iter().all(is_fit), "{found:#?}");
+}
+
+#[test]
+fn what_is_changed_in_place_and_read_back_is_one_kernel() {
+    let found = IN_PLACE.alone("before", "cache-sweep", "READ BACK");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    let reason = finding["reason"].as_str().expect("a reason");
+    assert!(reason.contains("is written by `advance` and read by `square`"), "{reason}");
+    assert!(cure(finding).starts_with("make one kernel of both"), "{finding:#}");
+    assert!(finding["gain"]["factor"].as_f64() > Some(1.5), "{finding:#}");
+    assert!(IN_PLACE.alone("after", "cache-sweep", "READ BACK").is_empty());
+}
+
+#[test]
+fn steps_that_need_results_from_anywhere_stay_apart() {
+    let found = IN_PLACE.alone("sparse", "cache-sweep", "A MATRIX");
+    assert!(!found.is_empty());
+    for finding in &found {
+        assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
+        assert!(cure(finding).starts_with("each step needs what another kernel has made"), "{finding:#}");
+    }
 }

@@ -9,7 +9,7 @@ use super::super::super::words;
 use super::{LEAST_BYTES, dram};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
-use crate::profile::model::{Allocation, Kernel};
+use crate::profile::model::{Allocation, CopyRow, Gain, Kernel};
 
 /// Bytes that the second kernel loads for each byte that the first has stored, about: others load neighbours again, or a part.
 const ONCE: std::ops::RangeInclusive<f64> = 0.9..=1.02;
@@ -21,6 +21,8 @@ const LEAST_OF_KERNEL: f64 = 0.25;
 const LEAST_OF_TRAFFIC: f64 = 0.1;
 /// Sectors that requests waste, at most.
 const MOST_EXCESS: f64 = 0.1;
+/// Bytes of an allocation of a few scalars, as those of a solver's step, at most.
+const MOST_OF_SCALARS: u64 = 256;
 /// What else comes from another kernel is as large, at least: of a few sums each thread may need what all have made.
 const AS_LARGE: f64 = 0.25;
 
@@ -33,7 +35,11 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     let readers = kernels(context, |access| access.op == "load" && is_of(access, allocation));
     let readers: Vec<&Kernel> = readers.into_iter().filter(|reader| reader.id != writer.id).collect();
     let [reader] = readers[..] else { return None };
-    if is_system(&writer.file) || is_system(&reader.file) || !follows(context, allocation, writer, reader) {
+    if is_system(&writer.file)
+        || is_system(&reader.file)
+        || !comes_first(context, allocation, writer, reader)
+        || !follows(context, allocation, writer, reader)
+    {
         return None;
     }
     let stores = accesses(context, writer, allocation, "store");
@@ -60,15 +66,28 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     let saving = Saving::of("dram", read as f64);
     let gain = context.gain(reader, &saving, "what the kernel before it has written is still in registers")?;
     // Nobody else needs it in memory, either.
-    let is_kept = allocation.copies.iter().any(|copy| copy.direction == "device_to_host");
+    let is_kept = allocation.copies.iter().any(|copy| copy.direction == "device_to_host")
+        || !accesses(context, writer, allocation, "load").is_empty();
     let written = stores.iter().map(|access| access.sums.dram_writes).fold(0, u64::saturating_add);
     let written = if is_kept { 0 } else { written.saturating_mul(SECTOR_BYTES) };
-    let waste = context.waste(reader, &saving, LEAST_OF_KERNEL)
-        + context.waste(writer, &Saving::of("dram", written as f64), LEAST_OF_KERNEL);
+    let of_writer = Saving::of("dram", written as f64);
+    let waste = context.waste(reader, &saving, LEAST_OF_KERNEL) + context.waste(writer, &of_writer, LEAST_OF_KERNEL);
     // Of a template's instantiation the name has the type that it returns.
     let name = |kernel: &Kernel| {
         let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
         plain.rsplit(' ').next().unwrap_or_default().to_owned()
+    };
+    let gain = match context.gain(writer, &of_writer, "") {
+        Some(more) => Gain {
+            assumption: format!(
+                "{}; {} more of `{}` where nobody else needs it in memory",
+                gain.assumption,
+                words::time(more.seconds),
+                name(writer)
+            ),
+            ..gain
+        },
+        None => gain,
     };
     let reason = format!(
         "{} is written by `{}` and read by `{}`, each byte once, after it has left L2: {} come back from DRAM",
@@ -118,18 +137,42 @@ fn bytes(accesses: &[&Access<'_>]) -> u64 {
     accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add)
 }
 
+/// Whether the reader's first launch comes after the writer's, and nothing from the host comes between: neither other data, nor, from what
+/// the writer has stored elsewhere, what the host makes of it.
+fn comes_first(context: &Context<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
+    let (Some(wrote), Some(read)) = (first_launch(writer), first_launch(reader)) else { return false };
+    let between =
+        |copy: &CopyRow| copy.last_launch.is_none_or(|at| at > wrote) && copy.first_launch.is_none_or(|at| at <= read);
+    let renews = |copy: &CopyRow| matches!(&copy.direction[..], "host_to_device" | "set") && between(copy);
+    let asks = |copy: &CopyRow| copy.direction == "device_to_host" && between(copy);
+    let stored = |id: u64| {
+        let mut of_writer = context.accesses_of(writer.id, "global");
+        of_writer.any(|access| access.op != "load" && access.allocation == Some(id))
+    };
+    let mut others = context.profile.allocations.iter().filter(|one| one.id != allocation.id && stored(one.id));
+    wrote < read && !allocation.copies.iter().any(renews) && !others.any(|one| one.copies.iter().any(asks))
+}
+
+/// Number of a kernel's first launch.
+fn first_launch(kernel: &Kernel) -> Option<u64> {
+    kernel.launches.iter().map(|launch| launch.id).chain(kernel.launch_groups.iter().map(|group| group.first)).min()
+}
+
 /// Whether an element of the reader needs no more than one of the writer: it writes nothing that the writer loads, as the next step's input whose
-/// neighbours others still want, and loads nothing else of other kernels but arrays as large, of which each thread has its own element.
+/// neighbours others still want, but sums that all add to, and loads nothing else of other kernels but arrays as large, of which each thread has its own element.
 fn follows(context: &Context<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
     let loads = |kernel: &Kernel, id: u64| {
         context.accesses_of(kernel.id, "global").any(|access| access.op == "load" && access.allocation == Some(id))
     };
     let is_other = |id: &u64| *id != allocation.id;
+    let is_scalar = |id| context.profile.allocation(id).is_some_and(|one| one.bytes <= MOST_OF_SCALARS);
     let mut of_reader = context.accesses_of(reader.id, "global");
     of_reader.all(|access| {
         let Some(id) = access.allocation.filter(is_other) else { return true };
         if access.op != "load" {
-            return !loads(writer, id);
+            // What the writer reads of a few scalars is not what the next launch is to find there.
+            let is_sum = access.op == "atomic" && is_scalar(id);
+            return is_sum || !loads(writer, id);
         }
         let is_made = context.accesses.iter().any(|one| {
             one.op != "load" && one.kernel.id != reader.id && one.space == "global" && one.allocation == Some(id)

@@ -1,6 +1,9 @@
 //! Data that is swept again after it left L2: each sweep reads it from DRAM.
 
 mod handed_on;
+mod steps;
+
+use steps::Needs;
 
 use super::super::access::{Access, share};
 use super::super::context::Context;
@@ -8,7 +11,7 @@ use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Allocation, Kernel};
+use crate::profile::model::{Allocation, Kernel, Severity};
 
 /// Bytes read from DRAM for each byte that is touched, at least.
 const TIMES: f64 = 2.5;
@@ -90,7 +93,14 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
             context.target(worst),
         )
     };
-    let cure = if across {
+    let needs = if across { steps::needs(context, &of_it) } else { Needs::Itself };
+    let cure = if across && needs == Needs::Everything {
+        "each step needs what another kernel has made everywhere, so that launches stay apart: make the data smaller (narrower types, a format without what is zero or follows \
+         from the rest), or keep the part that L2 has room for there (a persisting access window, __ldcs for what streams past)"
+    } else if across && needs == Needs::Neighbours {
+        "let a block make several steps on its tile in shared memory or registers: loaded with as many neighbours on each side as it makes steps, it needs nobody else's results meanwhile \
+         (temporal blocking)"
+    } else if across {
         "fuse the launches, so that a thread or block makes several steps on its data while it is there, or let all steps go over one part \
          of the data that L2 holds before the next part"
     } else {
@@ -104,15 +114,18 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let moved = of_kernel.metrics.dram.as_ref().map_or(0, |dram| dram.read_sectors + dram.write_sectors);
     let saving = Saving::of("dram", (1.0 - once) * (moved * SECTOR_BYTES) as f64);
     let waste = context.waste(kernel, &saving, 1.0 - once);
-    Some(
-        Draft::new(reason, cure)
-            .at_access(worst)
-            .evidence("times", times)
-            .evidence("dram_read_bytes", read as f64)
-            .evidence("touched_bytes", touched as f64)
-            .evidence("saved_bytes", saved)
-            .evidence("launches", kernels as f64)
-            .gain(context.gain(kernel, &saving, "the data comes from DRAM once and goes back once"))
-            .score(waste),
-    )
+    let gain = context.gain(kernel, &saving, "the data comes from DRAM once and goes back once");
+    // Nobody knows how small the data can be.
+    let gain = gain.filter(|_| needs != Needs::Everything);
+    let draft = Draft::new(reason, cure)
+        .at_access(worst)
+        .evidence("times", times)
+        .evidence("dram_read_bytes", read as f64)
+        .evidence("touched_bytes", touched as f64)
+        .evidence("saved_bytes", saved)
+        .evidence("launches", kernels as f64)
+        .gain(gain)
+        .score(waste);
+    // Steps that need what others make are written otherwise by few, and at some cost.
+    Some(if needs == Needs::Itself { draft } else { draft.severity(Severity::Note) })
 }

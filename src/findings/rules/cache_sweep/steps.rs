@@ -1,0 +1,63 @@
+//! What a step of launches that sweep over data needs of the step before.
+
+use std::collections::BTreeSet;
+
+use super::super::super::access::{Access, share};
+use super::super::super::context::Context;
+use crate::geometry::SECTOR_BYTES;
+
+/// Bytes that a kernel loads for each byte of an array that others have made, up to which each thread takes its own element alone.
+const ONCE: f64 = 1.1;
+/// Share of requests that go along an array.
+const ALONG: f64 = 0.5;
+
+/// What an element needs of what the step before has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Its own value.
+    Itself,
+    /// Those of elements beside it, at fixed distances.
+    Neighbours,
+    /// Those of elements anywhere.
+    Everything,
+}
+
+/// What the kernels of these accesses need of what kernels store between their launches.
+pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
+    let kernels: BTreeSet<u32> = sweeping.iter().map(|access| access.kernel.id).collect();
+    let made: BTreeSet<u64> = context
+        .accesses
+        .iter()
+        .filter(|access| access.op != "load" && access.space == "global" && access.kernel.launch_count() > 1)
+        .filter_map(|access| access.allocation)
+        .collect();
+    let mut found = Needs::Itself;
+    for &kernel in &kernels {
+        for &id in &made {
+            let loads: Vec<&Access<'_>> = context
+                .accesses_of(kernel, "global")
+                .filter(|access| access.op == "load" && access.allocation == Some(id))
+                .collect();
+            found = match of_loads(context, id, &loads) {
+                Needs::Everything => return Needs::Everything,
+                Needs::Neighbours => Needs::Neighbours,
+                Needs::Itself => found,
+            };
+        }
+    }
+    found
+}
+
+/// The same of one kernel's loads of one allocation.
+fn of_loads(context: &Context<'_>, id: u64, loads: &[&Access<'_>]) -> Needs {
+    let Some(first) = loads.first() else { return Needs::Itself };
+    let touched = context.profile.allocation(id).map_or(0, |allocation| allocation.touched_bytes);
+    let bytes = loads.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
+    let each = bytes as f64 / first.kernel.launch_count().max(1) as f64;
+    // A few values that all threads read, as a step's length, come from wherever the host or another kernel has them.
+    if each <= ONCE * touched as f64 || touched < SECTOR_BYTES * 8 {
+        return Needs::Itself;
+    }
+    let along = |access: &&&Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= ALONG;
+    if loads.iter().all(|access| along(&access)) { Needs::Neighbours } else { Needs::Everything }
+}
