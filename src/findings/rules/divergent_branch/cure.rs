@@ -5,6 +5,7 @@ use super::super::super::context::{Context, blocks, warps};
 use super::facts::{self, Number, SHORT, WARP};
 use super::is_seldom;
 use super::loops::{self, Loop};
+use super::periods;
 use crate::profile::model::{Branch, Kernel};
 use warpline_format::condition::Decider;
 
@@ -19,6 +20,10 @@ const LEAST_TO_COLLECT: f64 = 0.15;
 /// What to do where one lane of a block or a few of a warp work.
 const OF_FEW_LANES: &str = "one lane or a few do this part while the others wait: spread it over the warp (shuffles, one element per lane), or let \
                             another warp or kernel do it";
+
+/// The same where there is nothing to spread.
+const OF_FEW_LANES_FOR_LITTLE: &str = "one lane or a few do this part, and the others wait: as few instructions as can be belong there, and what does not need to be there goes before or behind it, \
+                                       where all lanes work; where others have nothing to do here, look at whether the part can be left to a few warps, each full of lanes that have it to do";
 
 /// What to do, and whether that makes full warps of the same work; `None` where nobody would change the branch.
 pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<(&'static str, bool)> {
@@ -81,11 +86,34 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
     } else if little && !leaves_lanes_out {
         // A warp that takes a few instructions under a condition loses little, whoever is idle.
         return None;
-    } else if for_a_few
-        || number.is_some() && (seldom && never_half_a_warp || few && !little && branch.divergent >= blocks(kernel))
+    } else if number.is_some() && facts::is_case(context, branch) && !both {
+        fills_warps = false;
+        "the thread's number decides which of several cases a lane has, and a warp runs all that its lanes have, one after the other: let the case be what changes slowest with the thread's number, so that \
+         a warp or block has one of them, or let what differs between the cases be operands (chosen by `?:` or from a table) of the same instructions"
+    } else if (for_a_few
+        || number.is_some() && (seldom && never_half_a_warp || few && !little && branch.divergent >= blocks(kernel)))
+        && facts::can_be_shared(context, branch)
     {
         OF_FEW_LANES
-    } else if number == Some(Number::Compared) && !always && !both && branch.executions <= warps(kernel) {
+    } else if for_a_few || number.is_some() && few && !little && branch.divergent >= blocks(kernel) {
+        fills_warps = false;
+        OF_FEW_LANES_FOR_LITTLE
+    } else if number == Some(Number::Compared)
+        && !always
+        && !both
+        && branch.executions <= warps(kernel)
+        && facts::leaves_half_out(branch)
+        && !facts::may_be_border(kernel, branch)
+    {
+        fills_warps = periods::are_counted(context, kernel, branch);
+        "half of the threads have nothing to do here, and those that work are the first or the last of each few (no border of the data has so many parts): let half as many threads run, numbered by \
+         those that work: of periods of 2 h elements of which the first h have work, thread t takes i = t / h * 2 h + t % h, so that all lanes of a warp work"
+    } else if number == Some(Number::Compared)
+        && !always
+        && !both
+        && branch.executions <= warps(kernel)
+        && facts::may_be_border(kernel, branch)
+    {
         "the border of the data runs through warps here, and the lanes beyond it have nothing to do: a bound that is no multiple of 32 vanishes where sizes are such multiples (padded \
          data, several small pieces for one block) or where the block's width divides them; or count the elements in one dimension, so that the last warp alone has a border"
     } else if seldom && number.is_some() {
@@ -103,7 +131,11 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
     } else if seldom {
         "few warps have lanes on both sides: where a few lanes do a long part, collect their elements in a list (an atomic counter for a place in \
          it, once per warp) and give these to whole warps afterwards; group the data by what decides where that is cheaper"
-    } else if few && longest.is_some_and(|(_, &lanes)| lanes == fewest) {
+    } else if few
+        && longest.is_some_and(|(_, &lanes)| lanes == fewest)
+        && number.is_some()
+        && facts::can_be_shared(context, branch)
+    {
         OF_FEW_LANES
     } else if number.is_some() && !both {
         "the thread's number decides here, compared with a bound that leaves less than a warp or changes from step to step: give the threads \
@@ -130,6 +162,11 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         "the data decides which lanes have work here, and the others wait: order the data by what decides, or collect the elements that have work in a \
          list (an atomic counter for a place in it, once per warp) and give these to whole warps; where each lane is in a step of a loop of its own, of which no list can be made, let a step do the same for all lanes \
          (other operands in the place of a branch)"
+    } else if number.is_none() && both && branch.executions > warps(kernel) {
+        fills_warps = false;
+        "step by step, what each lane has computed or loaded decides here, and more than one side is long: where the order in which a lane goes through its elements is free, order them by what decides, so \
+         that the lanes of a warp have the same case in a step; where it is not, as along a stream, look at whether a step can do the same for all lanes (the same instructions with other operands, chosen by `?:`), \
+         or whether a warp can work on one stream together"
     } else if number.is_none() && both {
         "what each lane has computed or loaded decides here, and more than one side is long: where it is known beforehand, order the data by it, so that whole warps take \
          one side; else let the sides have as much in common as they can (the same instructions with other operands, chosen by `?:`, and what both do before or \

@@ -1,8 +1,9 @@
 //! What a branch's figures and its lines say of it.
 
-use super::super::super::context::{Context, has_word};
+use super::super::super::access::share;
+use super::super::super::context::{Context, block_of, blocks, has_word};
 use super::{DECIDES, LOOPS};
-use crate::profile::model::Branch;
+use crate::profile::model::{Branch, Kernel};
 use warpline_format::condition::Decider;
 
 /// Warp instructions of one run of a part, at most, for the part to be little.
@@ -16,6 +17,10 @@ pub(super) const WARP: u64 = 32;
 pub(super) const LINES_OF_STEP: u32 = 3;
 /// Lines from a branch to a loop that may be one of its sides, at most.
 pub(super) const LINES_OF_SIDE: u32 = 8;
+/// Least share of the lanes on each of two sides that have about half of them.
+const NEARLY_HALF: f64 = 0.45;
+/// Warp instructions of one run of a part without a loop of its own on its lines, from which on it is work that others could share.
+const LONG: u64 = 200;
 /// Lines from a branch to the operation that gives the place of what it appends, at most.
 const LINES_OF_APPEND: u32 = 3;
 
@@ -55,6 +60,65 @@ pub(super) fn goes_on_either_way(context: &Context<'_>, branch: &Branch) -> bool
     let has_loop = text.is_some_and(|text| DECIDES[..LOOPS].iter().any(|word| has_word(text, word)));
     has_loop
         && matches!(branch.instructions[..], [one, other] if one == other && one > LITTLE.saturating_mul(branch.divergent))
+}
+
+/// Whether the lanes on the other side of a long part wait for it, and the part is one that they could share: none of them has another case to do
+/// behind it, and a loop or many instructions are there to deal out.
+pub(super) fn can_be_shared(context: &Context<'_>, branch: &Branch) -> bool {
+    let least = branch.instructions.iter().copied().min().unwrap_or(0);
+    let longest = branch.instructions.iter().zip(&branch.lanes).max_by_key(|(issued, _)| **issued);
+    let is_long = longest.is_some_and(|(&issued, &lanes)| issued >= LONG.saturating_mul(branch.executions.min(lanes)));
+    least == 0 && !is_case(context, branch) && (is_long || has_loop_on_side(context, branch))
+}
+
+/// Whether one of the lines behind a branch begins a loop.
+fn has_loop_on_side(context: &Context<'_>, branch: &Branch) -> bool {
+    let lines = context.profile.sources.get(&branch.file);
+    let mut behind = lines.into_iter().flat_map(|lines| lines.range(branch.line + 1..=branch.line + LINES_OF_SIDE));
+    behind.any(|(_, text)| ["for", "while"].into_iter().any(|word| has_word(text, word)) && !ends_do(text))
+}
+
+/// What a branch compares with different numbers on different lines: `if(kind==)` of `if (kind == 1)`; `None` of anything else.
+pub(super) fn case_of(context: &Context<'_>, branch: &Branch) -> Option<String> {
+    let text = context.profile.sources.get(&branch.file)?.get(&branch.line)?;
+    let code = text.split("//").next().unwrap_or_default();
+    let head = code.split(['{', ';']).next().unwrap_or_default();
+    let is_number = head.split_once("==").is_some_and(|(left, right)| {
+        let begins = |side: &str| side.trim_start_matches(['(', ' ']).starts_with(|c: char| c.is_ascii_digit());
+        begins(right) || begins(left.rsplit('(').next().unwrap_or_default())
+    });
+    let plain = head.chars().filter(|c| !(c.is_ascii_digit() || c.is_whitespace() || *c == '}')).collect::<String>();
+    (is_number && has_word(head, "if")).then(|| plain.trim_start_matches("else").to_owned())
+}
+
+/// Whether it is one of several cases: a side of a switch, or one of the branches that compare the same value with other numbers.
+pub(super) fn is_case(context: &Context<'_>, branch: &Branch) -> bool {
+    let text = |one: &Branch| {
+        let line = context.profile.sources.get(&one.file).and_then(|lines| lines.get(&one.line));
+        line.map(|text| text.split("//").next().unwrap_or_default().trim().to_owned())
+    };
+    let case = case_of(context, branch);
+    branch.lanes.len() > 2
+        || case.is_some()
+            && context.profile.branches.iter().any(|one| {
+                (one.kernel, &one.file) == (branch.kernel, &branch.file)
+                    && one.line != branch.line
+                    && text(one) != text(branch)
+                    && case_of(context, one) == case
+            })
+}
+
+/// Whether no more warps part here than a border of the data, or of each block's part of it, runs through: one for each row of each block, on two sides.
+pub(super) fn may_be_border(kernel: &Kernel, branch: &Branch) -> bool {
+    let rows = block_of(kernel).map_or(1, |[_, y, z]| u64::from(y).saturating_mul(z.into()));
+    branch.divergent <= blocks(kernel).saturating_mul(rows).saturating_mul(2)
+}
+
+/// Whether as many lanes take one side as the other, and one of the sides is empty.
+pub(super) fn leaves_half_out(branch: &Branch) -> bool {
+    let all: u64 = branch.lanes.iter().copied().fold(0, u64::saturating_add);
+    let is_half = |&lanes: &u64| (NEARLY_HALF..=1.0 - NEARLY_HALF).contains(&share(lanes, all));
+    branch.lanes.len() == 2 && branch.lanes.iter().all(is_half) && branch.instructions.contains(&0)
 }
 
 /// Whether a scan within the warp decides by the lane's number who adds what it got from another lane: those below the step have nothing to add,

@@ -6,7 +6,7 @@ use crate::profile::model::Branch;
 /// Lines that a head may go over, at most.
 const LINES_OF_HEAD: u32 = 3;
 /// Names on the way from an expression to the thread's number, at most.
-const MOST_NAMES: u32 = 3;
+pub(super) const MOST_NAMES: u32 = 3;
 /// What has the thread's number, or the lane's.
 const NUMBERS: [&str; 4] = ["threadIdx", "thread_rank", "lane_id", "laneid"];
 
@@ -66,7 +66,7 @@ fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 /// Whether the thread's number is one of the values that are added up, as such: not multiplied, not divided, which a warp may have in common, and not
 /// what it leads to in memory.
-fn is_of_thread(text: &str, before: &dyn Fn(&str) -> Option<String>, names: u32) -> bool {
+pub(super) fn is_of_thread(text: &str, before: &dyn Fn(&str) -> Option<String>, names: u32) -> bool {
     let is_number = |word: &str| {
         NUMBERS.contains(&word)
             || names > 0
@@ -79,7 +79,7 @@ fn is_of_thread(text: &str, before: &dyn Fn(&str) -> Option<String>, names: u32)
 }
 
 /// What a line gives to a name: `a + b` of `int name = a + b;`.
-fn value_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn value_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let code = text.split("//").next().unwrap_or_default();
     code.match_indices(name).find_map(|(at, _)| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';

@@ -4,6 +4,7 @@
 mod cure;
 mod facts;
 mod loops;
+mod periods;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,7 +14,8 @@ use super::super::context::{Context, has_word};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
-use crate::profile::model::{Branch, Kernel, Severity};
+use crate::profile::model::{Branch, FindingLine, Kernel, Severity, Site, also_on};
+use facts::Number;
 use warpline_format::condition::Decider;
 
 /// Least share of the kernel's issued lane slots that a branch costs.
@@ -27,6 +29,9 @@ const LEAST_ALONE: f64 = 0.3;
 const SELDOM: f64 = 0.25;
 /// What full warps would have to bring there.
 const LEAST_SELDOM_GAIN: f64 = 1.25;
+
+/// Bytes that a pass over shared memory brings to a full warp.
+const BYTES_OF_PASS: u64 = 128;
 
 /// Sides that are reported: a switch may have many.
 const MOST_SIDES: usize = 8;
@@ -45,11 +50,31 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
             Entry::Occupied(mut sum) => add(sum.get_mut(), branch),
         }
     }
-    places
-        .into_values()
-        .filter(|branch| is_own(context, branch))
-        .filter_map(|branch| draft(context, kernel, &branch))
-        .collect()
+    let own = places.into_values().filter(|branch| is_own(context, branch));
+    cases_together(context, own.filter_map(|branch| Some((draft(context, kernel, &branch)?, branch))).collect())
+}
+
+/// Puts the cases of one value together: one change cures them all.
+fn cases_together(context: &Context<'_>, drafts: Vec<(Draft, Branch)>) -> Vec<Draft> {
+    let mut found: Vec<(Option<String>, Draft)> = Vec::new();
+    for (draft, branch) in drafts {
+        let case = facts::case_of(context, &branch).filter(|_| facts::is_case(context, &branch));
+        let same = |(known, one): &&mut (Option<String>, Draft)| {
+            known.is_some() && *known == case && one.file == draft.file && one.cure == draft.cure
+        };
+        match found.iter_mut().find(same) {
+            Some((_, whole)) => {
+                let score = whole.score + draft.score;
+                whole.lines.push(FindingLine { line: draft.line, column: draft.column });
+                let whole_again = whole.clone().score(score);
+                *whole = if whole.at_most_note { whole_again.severity(Severity::Note) } else { whole_again };
+            }
+            None => found.push((case, draft)),
+        }
+    }
+    let told =
+        found.into_iter().map(|(_, draft)| Draft { reason: draft.reason.clone() + &also_on(&draft.lines), ..draft });
+    told.collect()
 }
 
 /// What a line has that decides itself.
@@ -152,10 +177,21 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         let issued = kernel.lane_slots.issued.max(1) as f64 / 32.0;
         sum.and(Saving::of(limit, saved / issued * amount.map_or(0.0, |limit| limit.amount as f64)))
     });
+    // Threads that are numbered from 0 on, and take neighbouring words, ask shared memory with full warps, too.
+    let is_numbered = fills_warps && facts::number_of_thread(branch) == Some(Number::Interleaved);
+    let passes = if is_numbered { sparse_passes(context, branch) } else { 0.0 };
+    let saving = saving.and(Saving::of("shared", passes)).and(Saving::of("l1_data", passes));
+    let little = little && passes == 0.0;
     let waste = context.waste(kernel, &saving, of_kernel);
     if waste < LEAST_WASTE {
         return None;
     }
+    let assumption = if is_loop && branch.decided_by.iter().any(|one| matches!(one, Decider::Data | Decider::Computed))
+    {
+        "at most, as of the same work in full warps: whatever the order, lanes of a warp differ by some iterations"
+    } else {
+        "the same work in full warps"
+    };
     let draft = Draft::new(reason, cure)
         .at_frame(Some(&crate::profile::model::Frame {
             function: String::new(),
@@ -168,12 +204,30 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         .evidence("divergent", branch.divergent as f64)
         .evidence("idle_lane_slots", cost as f64)
         .evidence("share_of_lane_slots", of_kernel)
-        .gain(context.gain(kernel, &saving, "the same work in full warps"))
+        .gain(context.gain(kernel, &saving, assumption))
         .score(waste);
     let draft = if fills_warps { draft } else { draft.gain(None) };
     // Where something else is slower, full warps would make nothing faster; and nobody makes full warps of every border.
     let worth = draft.gain.as_ref().is_some_and(|gain| !little && (!seldom || gain.factor >= LEAST_SELDOM_GAIN));
     Some(if !worth { draft.severity(Severity::Note) } else { draft })
+}
+
+/// Passes over shared memory that the lines behind the branch make, also in functions that they call, and that fewer requests of full warps would not
+/// need.
+fn sparse_passes(context: &Context<'_>, branch: &Branch) -> f64 {
+    let behind = branch.line..=branch.line + facts::LINES_OF_SIDE;
+    let is_there = |file: &str, line: u32| file == branch.file && behind.contains(&line);
+    let is_behind = |site: &&Site| {
+        site.kernel == branch.kernel
+            && site.space == "shared"
+            && (is_there(&site.file, site.line) || site.inlined_at.iter().any(|one| is_there(&one.file, one.line)))
+    };
+    let sparse = context.profile.sites.iter().filter(is_behind).map(|site| {
+        let passes = site.metrics.shared.as_ref().map_or(0, |passes| passes.wavefronts);
+        let full = site.metrics.lanes.saturating_mul(site.bytes.into()).div_ceil(BYTES_OF_PASS);
+        passes.saturating_sub(full) as f64
+    });
+    sparse.sum()
 }
 
 #[cfg(test)]
