@@ -1,10 +1,12 @@
 //! Stores that fill only parts of the sectors they touch: what is left of a sector has to be read or masked on its way to DRAM.
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, lane_axis};
 use super::super::draft::Draft;
+use super::super::index;
 use super::super::words;
-use crate::profile::model::Severity;
+use crate::profile::model::{Severity, ThreadStep};
+use warpline_format::condition::Decider;
 
 /// Fewer than this part of the bytes of the touched sectors are written.
 const MOST_FILLED: f64 = 0.5;
@@ -37,7 +39,14 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             words::bytes(access.bytes.into()),
         );
         let few = access.sums.lanes < 16 * access.sums.requests;
-        let cure = if few {
+        // Lanes that are not there, or that their number leaves out, write where they have to, and so do those that change data in place.
+        if few && has_place(access) && (!is_decided_by_data(context, access) || changes_in_place(context, access)) {
+            return None;
+        }
+        let cure = if few && has_place(access) {
+            "few lanes of a warp have something to store, each at the place that its number gives: look at whether what reads it needs it there; where a list of what was found does as well, \
+             compact it (ballot and prefix sum) and store it side by side, else leave it"
+        } else if few {
             "few lanes of a warp store here: gather the results in shared memory, or compact them (ballot and prefix sum), and store them side \
              by side"
         } else {
@@ -53,4 +62,25 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         )
     });
     each.collect()
+}
+
+/// Whether the thread's number gives the place, so that another one would be another element.
+fn has_place(access: &Access<'_>) -> bool {
+    let of_lanes = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(_) | ThreadStep::Times(_));
+    !index::is_given_by_atomics(access)
+        && access
+            .operand
+            .is_some_and(|operand| !operand.loaded_index && of_lanes(&operand.thread_steps[lane_axis(access.kernel)]))
+}
+
+/// Whether data decides at a branch of the kernel which lanes go on.
+fn is_decided_by_data(context: &Context<'_>, access: &Access<'_>) -> bool {
+    context.profile.branches.iter().any(|branch| {
+        branch.kernel == access.kernel.id && branch.divergent > 0 && branch.decided_by.contains(&Decider::Data)
+    })
+}
+
+/// Whether the kernel reads what it writes there.
+fn changes_in_place(context: &Context<'_>, access: &Access<'_>) -> bool {
+    context.accesses_of(access.kernel.id, "global").any(|one| one.op == "load" && one.allocation == access.allocation)
 }
