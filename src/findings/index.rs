@@ -5,7 +5,7 @@ use warpline_format::expression::{AddressExpression, Binary, Expression, Express
 use super::access::Access;
 use super::context::{Context, block_of, has_word, lane_axis, thread_index};
 use super::draft::Draft;
-use super::terms::{Term, terms_of};
+use super::terms::{Term, terms_of, terms_of_launches};
 use crate::geometry::SECTOR_BYTES;
 
 /// Parts of an address that are looked at, at most.
@@ -199,11 +199,12 @@ fn is_multiplied_by(access: &Access<'_>, what: fn(ExpressionKind) -> bool) -> bo
 }
 
 /// Whether blocks take another number of elements than they have threads, as where they share a border: the block's number is
-/// multiplied by what is computed.
+/// multiplied by what is computed. That of another dimension than the threads' counts rows.
 pub(super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {
     let Some((expressions, root)) = address(access) else { return false };
+    let axis = lane_axis(access.kernel) as u8;
     let kind = |id: ExpressionId| expressions.get(id as usize).map(|one| one.kind);
-    let is_block = |id: ExpressionId| matches!(kind(id), Some(ExpressionKind::Block(_)));
+    let is_block = |id: ExpressionId| kind(id) == Some(ExpressionKind::Block(axis));
     let is_computed = |id: ExpressionId| {
         let of_parameter = |(_, kind)| matches!(kind, ExpressionKind::Parameter { .. });
         matches!(kind(id), Some(ExpressionKind::Binary(Binary::Sum | Binary::Difference, ..)))
@@ -231,6 +232,23 @@ pub(super) fn blocks_follow_each_other(access: &Access<'_>) -> bool {
         terms.iter().filter(|term| !term.of_thread && !term.is_fixed).partition(|term| term.of_block);
     matches!(blocks[..], [one] if by_block(one))
         && others.into_iter().all(|term| is_whole(term) || term.counts && term.of_grid)
+}
+
+/// Whether a loop moves the address by less than what a warp takes, and not by whole sectors: a window that slides, of which no layout aligns all
+/// places.
+pub(super) fn slides(access: &Access<'_>) -> bool {
+    let of_warp = 32 * i64::from(access.bytes);
+    terms_of_launches(access).iter().any(|term| {
+        term.counts
+            && !(term.loaded || term.of_thread || term.of_grid || term.times_unknown)
+            && term.scale < of_warp
+            && term.scale % SECTOR_BYTES as i64 != 0
+    })
+}
+
+/// Bytes from the begin of a row, or of the data, to the first element that the threads take, by the numbers in the index.
+pub(super) fn border_bytes(access: &Access<'_>) -> i64 {
+    terms_of(access).iter().filter_map(|term| term.constant).fold(0, i64::saturating_add)
 }
 
 /// Whether something moves the address by rows that may begin within a sector; also where nobody knows how it is made.

@@ -5,6 +5,7 @@ use warpline_format::expression::{
 };
 
 use super::access::Access;
+use crate::profile::model::Argument;
 
 /// Terms of an address that are looked at, at most.
 const MOST_TERMS: usize = 64;
@@ -34,6 +35,8 @@ pub(super) struct Term {
     pub of_grid: bool,
     /// Parameters and numbers alone, the same for all threads of a launch.
     pub is_fixed: bool,
+    /// Bytes, where it is a number.
+    pub constant: Option<i64>,
 }
 
 /// Whether a product has the block's size as one of its factors, and no other unknown one but the block's number.
@@ -57,18 +60,44 @@ fn is_times_block_size(expressions: &[Expression], kind: ExpressionKind) -> bool
 pub(super) fn terms_of(access: &Access<'_>) -> Vec<Term> {
     let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
-    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site))
+    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site, &|_| None))
 }
 
-/// The terms that an address is the sum of.
-fn terms(expressions: &[Expression], address: &AddressExpression) -> Vec<Term> {
+/// The same with what all launches of the kernel gave for its parameters in their place.
+pub(super) fn terms_of_launches(access: &Access<'_>) -> Vec<Term> {
+    let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
+    let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
+    let argument = |kind: ExpressionKind| {
+        let ExpressionKind::Parameter { parameter, offset } = kind else { return None };
+        let mut launches = access.kernel.launches.iter().map(|launch| {
+            let is_it =
+                |one: &&Argument| (one.parameter, one.offset) == (parameter, offset) && one.allocation.is_none();
+            let argument = launch.arguments.iter().find(is_it)?;
+            // Of four bytes they are signed numbers, as almost all sizes are.
+            Some(if argument.bytes == 4 { i64::from(argument.value as u32 as i32) } else { argument.value as i64 })
+        });
+        let first = launches.next()??;
+        launches.all(|value| value == Some(first)).then_some(first)
+    };
+    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site, &argument))
+}
+
+/// The terms that an address is the sum of; `argument` is what is known of a parameter.
+fn terms(
+    expressions: &[Expression],
+    address: &AddressExpression,
+    argument: &dyn Fn(ExpressionKind) -> Option<i64>,
+) -> Vec<Term> {
     let mut found = Vec::new();
     let mut open = vec![(address.address, 1i64)];
     while let Some((id, scale)) = open.pop() {
         let Some(one) = expressions.get(id as usize).filter(|_| found.len() < MOST_TERMS) else { continue };
-        let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
-            ExpressionKind::Constant(value) => Some(value),
-            _ => None,
+        let constant = |mut id: ExpressionId| loop {
+            match expressions.get(id as usize)?.kind {
+                ExpressionKind::Constant(value) => break Some(value),
+                ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => id = of,
+                kind => break argument(kind),
+            }
         };
         match one.kind {
             ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => {
@@ -90,6 +119,10 @@ fn terms(expressions: &[Expression], address: &AddressExpression) -> Vec<Term> {
                     ExpressionKind::Unknown(Reason::Loaded, line) if line != 0 => Some(line),
                     _ => None,
                 };
+                let constant = match kind {
+                    ExpressionKind::Constant(value) => Some(value.saturating_mul(scale)),
+                    _ => None,
+                };
                 let scale = scale.saturating_abs();
                 let times_block_size = is_times_block_size(expressions, kind);
                 found.push(Term {
@@ -97,6 +130,7 @@ fn terms(expressions: &[Expression], address: &AddressExpression) -> Vec<Term> {
                     times_unknown,
                     loaded_at,
                     times_block_size,
+                    constant,
                     ..made_of(expressions, id, &address.loops)
                 });
             }

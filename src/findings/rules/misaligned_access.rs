@@ -21,6 +21,9 @@ const LEAST_OF_KERNEL: f64 = 0.05;
 /// Pointers beside an aligned one of the same allocation that may be an element to the left and to the right of it.
 const NEIGHBOURS: usize = 2;
 
+/// Gain of rows that are laid out anew with their borders, at least, for more than a note.
+const LEAST_FOR_BORDERS: f64 = 1.25;
+
 const PAD_ROWS: &str = "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does";
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
@@ -115,8 +118,11 @@ fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>, name: impl Fn(&Acce
     let score = waste.max(of_kernel * context.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
     let is_gained = gain.is_some() || context.estimate(worst.kernel).is_none();
     let draft = draft.gain(gain).score(score);
-    // Longer rows are more bytes: where nothing is gained for these, nobody has to.
-    let draft = if is_gained || is_worth || draft.cure != PAD_ROWS { draft } else { draft.severity(Severity::Note) };
+    // Longer rows are more bytes, and another begin of what lies in them is another index everywhere: where little is gained for these, nobody has to.
+    let pads_rows = draft.cure.starts_with(PAD_ROWS);
+    let is_little = draft.cure != PAD_ROWS && draft.gain.as_ref().is_none_or(|gain| gain.factor < LEAST_FOR_BORDERS);
+    let draft =
+        if pads_rows && (!(is_gained || is_worth) || is_little) { draft.severity(Severity::Note) } else { draft };
     // Where a library is to begin, as one behind a zero, the user knows.
     (draft.severity > Severity::Note || !is_system(&worst.kernel.file)).then_some(draft)
 }
@@ -187,7 +193,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         (None, None) if is_one_part(worst) => return None,
         // Where data decides over the begin, as of the part of an array that is sorted next, there are no rows either.
         (None, None) if index::is_decided_by_data(worst) => return None,
-        (None, None) if super::random_gather::goes_over_neighbours(worst) => return None,
+        (None, None) if super::random_gather::goes_over_neighbours(worst) || index::slides(worst) => return None,
         (None, None) if index::has_shares_of_blocks(worst) => (
             "where the block's share happens to begin".to_owned(),
             format!(
@@ -205,6 +211,14 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         ),
         // Nothing in the index goes from row to row.
         (None, None) if !index::has_rows(worst) => return None,
+        (None, None) if let border @ 1.. = index::border_bytes(worst) && border % SECTOR_BYTES as i64 != 0 => (
+            format!("where rows happen to begin, and {} behind that", words::bytes(border.unsigned_abs())),
+            format!(
+                "{PAD_ROWS}, and let what the threads take of a row begin on a sector, too: it begins {} of {} bytes behind the row's begin, as behind a border, to which padding in front of it gives whole sectors",
+                words::several(border.unsigned_abs() / u64::from(worst.bytes.max(1)), "element", "elements"),
+                worst.bytes,
+            ),
+        ),
         (None, None) => ("where rows happen to begin".to_owned(), PAD_ROWS.to_owned()),
     };
     let reason = format!(
