@@ -266,13 +266,20 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "each thread has a part of {name} of its own here, which it fills and reads at its own pace: interleave the parts (`[element][thread]`), so that \
              threads at the same element meet neighbouring ones, or keep what is read again in shared memory"
         )
-    } else if is_small_table(context, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE }) {
+    } else if !(goes_along_rows(access, &terms) && !index::is_walked(access))
+        && is_small_table(context, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE })
+    {
         of_small_table(&name)
     } else if access.op == "load" && index::is_walked(access) && !terms.iter().any(|term| term.loaded) {
         format!(
             "each thread finds its way through {name} step by step, as the data says (a tree, a search, a merge): keep what a block needs of it in shared memory, \
              as the top of a tree, the first steps of a search or the parts that are merged; order what the threads look for, so that neighbours go the same \
              way; or let the lanes of a warp work on one part together"
+        )
+    } else if indirect && access.op == "load" && index::is_walked(access) && terms.iter().any(is_begin) {
+        format!(
+            "each thread goes through a part of {name} of its own, from where loaded data lets it begin and by as many elements as the data says: bring what a block needs of it into shared memory first, \
+             neighbouring threads at neighbouring words, or let the lanes of a warp work on one part together; where the threads search, keep what the first steps of all of them meet in shared memory"
         )
     } else if goes_along_rows(access, &terms) {
         format!(
