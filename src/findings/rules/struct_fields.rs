@@ -7,10 +7,12 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, is_of_library, warps};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
-use super::super::index;
+use super::super::index::{self, subscripts};
 use super::super::words;
 use crate::profile::is_system;
 
+/// Bytes of a table that is read only, at most, where nothing is gained by another layout.
+const SMALL_TABLE: u64 = 4 << 10;
 /// From this share of a structure on its members are as good as all used.
 const ALL_USED: f64 = 0.99;
 
@@ -65,7 +67,45 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let structure = access.operand.and_then(|operand| operand.structure.as_deref()).unwrap_or_default();
         groups.entry((access.kernel.id, structure, access.allocation)).or_default().push(access);
     }
-    groups.into_values().filter_map(|accesses| draft(context, &accesses)).collect()
+    let groups = groups
+        .into_values()
+        .filter(|accesses| !is_small(context, accesses) && !stores_all_that_changes(context, accesses));
+    groups.filter_map(|accesses| draft(context, &accesses)).collect()
+}
+
+/// Whether all that the kernels have of it is a table of a few structures, which caches hold.
+fn is_small(context: &Context<'_>, accesses: &[&Access<'_>]) -> bool {
+    let id = accesses.first().and_then(|access| access.allocation);
+    let allocation = id.and_then(|id| context.profile.allocation(id));
+    allocation.is_some_and(|allocation| allocation.bytes <= SMALL_TABLE)
+        && !context.accesses.iter().any(|access| access.op != "load" && access.allocation == id)
+}
+
+/// Whether the lines give a whole structure a new value, of which the compiler leaves out the members that stay what they were: the kernel loads
+/// those, too.
+fn stores_all_that_changes(context: &Context<'_>, accesses: &[&Access<'_>]) -> bool {
+    let gives_whole = |access: &&Access<'_>| {
+        let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+        access.op == "store" && text.is_some_and(|text| assigns_whole(text, access.variable()))
+    };
+    let Some(first) = accesses.first().and_then(|access| Some((access, access.operand?))) else { return false };
+    let (first, operand) = first;
+    let mut there = context.accesses_of(first.kernel.id, "global").filter(|one| one.allocation == first.allocation);
+    accesses.iter().all(gives_whole)
+        && there.any(|one| {
+            let whole = one.bytes.max(one.bytes_together.unwrap_or(0).try_into().unwrap_or(u32::MAX));
+            one.op == "load" && whole >= operand.structure_bytes
+        })
+}
+
+/// Whether a line assigns to an element or to what a pointer leads to, and not to a member of it.
+fn assigns_whole(text: &str, name: Option<&str>) -> bool {
+    let code = text.split("//").next().unwrap_or_default();
+    let Some((target, _)) = code.split_once('=').filter(|(_, value)| !value.starts_with('=')) else { return false };
+    let target = target.trim_end();
+    let last = name.map(|name| name.rsplit(['.', '>']).next().unwrap_or(name)).unwrap_or_default();
+    target.ends_with(']') && subscripts(target, last).count() == 1
+        || target.trim_start().starts_with('*') && !target.contains("->")
 }
 
 fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
@@ -129,7 +169,11 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         words::ratio(sums.ideal_sectors, sums.requests),
     );
     let verb = if worst.op == "store" { "write" } else { "read" };
-    let cure = if all_used && vector(size) > worst.bytes.into() {
+    let by_library = is_system(&worst.kernel.file) && is_system(worst.file);
+    let cure = if all_used && by_library && matches!(size, 2 | 4 | 8 | 16) {
+        // The same words as of an element that strided-access knows by its size alone.
+        super::strided_access::aligned_for_library(size, worst.bytes)
+    } else if all_used && vector(size) > worst.bytes.into() {
         format!(
             "{verb} {structure} as a whole, {} at a time (a vector type, aligned to its size), stage it through shared memory, or keep an \
              array of each member",
@@ -173,4 +217,17 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         context,
         worst,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assigns_whole;
+
+    #[test]
+    fn whole_elements_are_no_members() {
+        assert!(assigns_whole("frame[i] = make_float4(f(p.x), f(p.y), f(p.z), p.w);", Some("frame")));
+        assert!(assigns_whole("  *to = value;", Some("to")));
+        assert!(!assigns_whole("frame[i].x = p.x;", Some("frame")));
+        assert!(!assigns_whole("if (frame[i].x == 1) x = 2;", Some("frame")));
+    }
 }

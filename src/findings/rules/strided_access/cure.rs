@@ -34,6 +34,28 @@ fn in_triton(access: &Access<'_>, target: &str, verb: &str, elements: u64) -> St
     }
 }
 
+/// The cure where blocks lie across what lies side by side.
+fn of_blocks_shape(index: &str, other: usize, by: &str, verb: &str) -> String {
+    format!(
+        "let {index} take the place of {}, which moves the address by {by}, and shape block and grid to match: neighbouring threads would {verb} neighbouring elements",
+        thread_index(other),
+    )
+}
+
+/// The dimension that would have to be the threads' by that cure, where it is an access's.
+pub(super) fn blocks_lie_across(context: &Context<'_>, access: &Access<'_>) -> Option<usize> {
+    let axis = lane_axis(access.kernel);
+    let (steps, block) = (&access.operand?.thread_steps, block_of(access.kernel)?);
+    let by_one = |other: usize| matches!(steps[other], ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes));
+    let other = (0..3).find(|&other| other != axis && by_one(other) && block[other] == 1)?;
+    (!access.kernel.is_triton() && !exchange::harmed_by_exchange(context, access, axis, other)).then_some(other)
+}
+
+/// That cure of all of a kernel's accesses.
+pub(super) fn of_all_across(axis: usize, other: usize) -> String {
+    of_blocks_shape(thread_index(axis), other, "one element", "take")
+}
+
 /// The cure of an access; `None` where there is nothing to change.
 pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>) -> Option<String> {
     let sums = &access.sums;
@@ -99,12 +121,9 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
             "the kernel's other access is coalesced with {index}, so this is a transposition: read a tile into shared memory, \
              __syncthreads(), and {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
         ),
-        Some(other) if block_of(access.kernel).is_some_and(|block| block[other] == 1) => format!(
-            "let {index} take the place of {}, which moves the address by {}, and shape block and grid to match: neighbouring \
-             threads would {verb} neighbouring elements",
-            thread_index(other),
-            by(other),
-        ),
+        Some(other) if block_of(access.kernel).is_some_and(|block| block[other] == 1) => {
+            of_blocks_shape(index, other, &by(other), verb)
+        }
         Some(other) => format!(
             "exchange {index} and {}: {} moves the address by {}, so that neighbouring threads would {verb} neighbouring elements",
             thread_index(other),
@@ -113,12 +132,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         ),
         // The library copies an element of the user's type, as far as the type's alignment lets it.
         None if matches!(elements, 2 | 4) && library::is_copied(access) => {
-            let bytes = stride.map_or(0, i64::unsigned_abs);
-            format!(
-                "the library moves elements of {bytes} bytes here, {} at a time, as their type is aligned to no more: give the type the alignment of its size (alignas({bytes})), so that \
-                 it moves as a whole, or keep its members in arrays of their own (as keys and values: sort_by_key, zip_iterator)",
-                access.bytes,
-            )
+            library::aligned(stride.map_or(0, i64::unsigned_abs), access.bytes)
         }
         None if matches!(elements, 2 | 4 | 8 | 16)
             && elements * u64::from(access.bytes) <= 16

@@ -24,6 +24,14 @@ pub(super) fn is_copied(access: &Access<'_>) -> bool {
     is_system(&access.kernel.file) && is_system(access.file)
 }
 
+/// What to do where a library moves elements of the user's type piece by piece.
+pub(in super::super) fn aligned(bytes: u64, at_a_time: u32) -> String {
+    format!(
+        "the library moves elements of {bytes} bytes here, {at_a_time} at a time, as their type is aligned to no more: give the type the alignment of its size (alignas({bytes})), so that \
+         it moves as a whole, or keep its members in arrays of their own (as keys and values: sort_by_key, zip_iterator)"
+    )
+}
+
 /// The algorithm of CUB's that takes the place of one of its block-wide loads or stores in the user's kernel.
 pub(super) fn of_block_wide(access: &Access<'_>) -> Option<&'static str> {
     if is_system(&access.kernel.file) || !access.innermost.contains("cub::") {

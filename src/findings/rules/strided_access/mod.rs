@@ -1,19 +1,22 @@
 //! Neighbouring lanes that are a stride apart: each touches a sector of its own (CUDA C++ Best Practices Guide, "Strided
 //! Accesses").
 
+mod causes;
 mod cure;
 mod exchange;
 mod layout;
 mod library;
 
 use super::super::access::{Access, share};
-use super::super::context::{Context, block_of, lane_axis, thread_index};
+use super::super::context::{Context, block_of, lane_axis, thread_index, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::texture;
 use super::super::words;
 use crate::profile::model::ThreadStep;
+
+pub(super) use library::aligned as aligned_for_library;
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.25;
@@ -25,7 +28,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     // array, only what few lanes do at its border.
     let is_stride = |access: &Access<'_>| !index::is_held_within(access) && !index::is_given_by_atomics(access);
     let strided = |access: &&Access<'_>| (is_strided(access) || by_short_rows(access)) && is_stride(access);
-    context.accesses.iter().filter(strided).filter_map(|access| draft(context, access)).collect()
+    let strided = context.accesses.iter().filter(strided);
+    causes::joined(context, strided.filter_map(|access| Some((access, draft(context, access)?))).collect())
 }
 
 /// The code moves the address by a row or so from thread to thread, and rows of the block are so short that its requests show no
