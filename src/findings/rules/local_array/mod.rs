@@ -1,10 +1,14 @@
 //! Arrays of a thread that lie in local memory, mostly since their index is computed: registers have no addresses.
 
+mod handed;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+use handed::Handed;
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, has_word};
-use super::super::draft::Draft;
+use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
@@ -28,7 +32,22 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             groups.entry((access.kernel.id, name)).or_default().push(access);
         }
     }
-    groups.into_iter().filter_map(|((_, name), accesses)| draft(context, name, &accesses)).collect()
+    let found = groups.into_iter().filter_map(|((kernel, name), accesses)| {
+        let handed = handed::to(context, name, &accesses);
+        let draft = draft(context, name, &accesses, handed.as_ref())?;
+        let is_handed = handed.is_some_and(|handed| handed.only_there);
+        Some(Found { kernel, name: name.to_owned(), is_handed, draft })
+    });
+    handed::joined(context, found.collect())
+}
+
+/// What is found of a variable.
+struct Found {
+    kernel: u32,
+    name: String,
+    /// It is what a function that is not inlined calls something of its caller's.
+    is_handed: bool,
+    draft: Draft,
 }
 
 fn is_computed(access: &Access<'_>) -> bool {
@@ -195,7 +214,18 @@ fn column(kernel: &Kernel, size: Option<u64>) -> String {
     }
 }
 
-fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Draft> {
+/// The array within the structure that a line indexes by something that has a name.
+fn running_member<'a>(context: &Context<'_>, accesses: &[&Access<'a>]) -> Option<&'a str> {
+    accesses.iter().find_map(|access| {
+        let member = access.operand?.member.as_deref()?.strip_suffix("[]")?;
+        let name = member.rsplit(['.', ']']).next().filter(|name| !name.is_empty())?;
+        let text = context.profile.sources.get(access.file)?.get(&access.line)?;
+        let has_name = |subscript: &str| subscript.contains(char::is_alphabetic);
+        index::subscripts(text, name).any(has_name).then_some(name)
+    })
+}
+
+fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>], handed: Option<&Handed>) -> Option<Draft> {
     let requests: u64 = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
     let kernel = accesses.first()?.kernel;
@@ -210,23 +240,41 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
     };
     let worst = *accesses.iter().max_by_key(key)?;
     let computed = accesses.iter().any(|access| is_computed(access));
+    let handed = handed.filter(|_| !computed && handed::are_unrolled(context, name, accesses));
     let is_object = !computed && (is_object(accesses) || !is_array(context, name, accesses));
-    let why = if is_object {
-        "its address is taken, as where it is handed to a function by reference, or it is volatile, as what a template makes of a volatile argument"
+    let member = running_member(context, accesses).filter(|_| is_object);
+    let mut why = if let Some(Handed { function, .. }) = handed {
+        format!("`{function}`, which is not inlined, is handed its address")
+    } else if is_object {
+        "its address is taken, as where it is handed to a function by reference, or it is volatile, as what a template makes of a volatile argument".to_owned()
     } else if computed {
-        "its index is computed while the kernel runs, and registers have no addresses"
+        "its index is computed while the kernel runs, and registers have no addresses".to_owned()
     } else {
-        "its address is taken or its index is no constant"
+        "its address is taken or its index is no constant".to_owned()
     };
+    if let Some(member) = member {
+        why.push_str(&format!("; the index into its array `{member}` is no constant either"));
+    }
+    let called =
+        if name == "this" { "the object that it is called for (`this`)".to_owned() } else { format!("`{name}`") };
     let reason = format!(
-        "`{name}` lies in local memory, as {why}: {} of the kernel's requests ({}) move {} to and from it",
+        "{called} lies in local memory, as {why}: {} of the kernel's requests ({}) move {} to and from it",
         words::percent(of_kernel),
         words::several(requests, "request", "requests"),
         words::bytes(bytes),
     );
     let size = declared_bytes(context, name, accesses);
     let column = column(kernel, size);
-    let cure = if is_object {
+    let cure = if let (Some(Handed { function, .. }), None) = (handed, member) {
+        format!(
+            "let `{function}` be inlined (__forceinline__), and unroll what loops it has over what it is handed, so that this can stay in its caller's registers"
+        )
+    } else if let Some(member) = member {
+        format!(
+            "let the functions that take the address of `{name}` be inlined (__forceinline__), so that its other members can stay in registers; choose the elements of `{member}` with constant indices, \
+             too (unrolled loops, several elements at a time){column}"
+        )
+    } else if is_object {
         format!(
             "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, and give it a type without \
              `volatile`, so that it can stay in registers"
@@ -279,8 +327,15 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<
             .evidence("requests", requests as f64)
             .evidence("bytes", bytes as f64)
             .evidence("share_of_requests", of_kernel)
-            .gain(context.gain(kernel, &saving, "no traffic for this array, and nothing else slower"))
-            .score(context.waste(kernel, &saving, of_kernel)),
+            .one_cause(handed.map(|handed| format!("handed to {}", handed.function)))
+            .saves(
+                context,
+                Saved {
+                    saving,
+                    otherwise: of_kernel,
+                    assumption: "no traffic for this array, and nothing else slower",
+                },
+            ),
     )
 }
 
