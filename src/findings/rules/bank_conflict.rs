@@ -242,6 +242,20 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             });
             format!("the data says where each lane stores in {name}: see how the index is computed{padded}")
         }
+        // Data gives how far lanes are apart, the thread's number how often: no table that each lane could have a copy of.
+        _ if computed && of_thread && are_evenly_apart(example) => {
+            is_sure = false;
+            let turn = u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1));
+            let padded = behind_each_turn(example, banks).map_or(String::new(), |passes| {
+                format!(
+                    ": with an element of padding behind every {turn} words, so that index i becomes i + i / {turn}, the worst request takes {passes} instead of {} passes, counted again",
+                    example.passes
+                )
+            });
+            format!(
+                "how far neighbouring lanes are apart in {name} depends on the data here: look at which distances are usual, and at whether padding helps those{padded}"
+            )
+        }
         _ if computed => {
             is_sure = false;
             format!(
@@ -412,6 +426,19 @@ fn has_own_rows(example: &BankConflict, banks: Banks) -> bool {
         (begin..begin.saturating_add(length)).contains(&address)
     };
     length > 0 && example.lanes.iter().all(in_own_row)
+}
+
+/// Whether neighbouring lanes of the example are about equally far apart, by more than an element, as where their number is multiplied or divided.
+fn are_evenly_apart(example: &BankConflict) -> bool {
+    let element = u64::from(example.bytes.max(1));
+    let mut apart = Vec::new();
+    for pair in example.lanes.windows(2) {
+        let lanes = u64::from(pair[1].0.saturating_sub(pair[0].0)).max(1);
+        let Some(bytes) = pair[1].1.checked_sub(pair[0].1) else { return false };
+        apart.push(bytes / lanes);
+    }
+    let (least, most) = (apart.iter().min().copied().unwrap_or(0), apart.iter().max().copied().unwrap_or(0));
+    least > element && most <= least + element
 }
 
 /// Bytes from one lane to the next: as the code has it, or as all lanes of the example have it.
