@@ -1,11 +1,13 @@
 //! Copies that bring nothing new.
 
+use std::collections::BTreeSet;
+
 use super::super::access::share;
 use super::super::context::{Context, Copies, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
 use crate::profile::copy_seconds;
-use crate::profile::model::{Allocation, Severity};
+use crate::profile::model::{Allocation, FindingLine, Severity, also_on};
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
@@ -39,10 +41,65 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             // One element of an array after the other comes to a place of its size on the host, and is now and then the one before.
             || no_more(FEW_BYTES) && !copies.to_device() && is_part(copies)
             // A flag or a sum that kernels make: the host asks for it to learn whether it has changed.
-            || no_more(FEW_BYTES) && !copies.to_device() && context.is_written(copies)
+            || no_more(FEW_BYTES) && !copies.to_device() && (context.is_written(copies) || is_asked_for(copies))
     };
     let again = context.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST && !by_chance(copies));
-    again.filter_map(|copies| draft(context, &copies)).collect()
+    together(
+        again.filter_map(|copies| Some((draft(context, &copies)?, function_of(&copies), copies.to_device()))).collect(),
+    )
+}
+
+/// Small copies of one function that are made as often as each other, and as often for nothing, at least, for one copy to do for all.
+const SEVERAL: usize = 3;
+
+fn function_of(copies: &Copies<'_>) -> String {
+    innermost(copies.path).map_or_else(String::new, |frame| frame.function.clone())
+}
+
+/// Puts the notes of small copies together that one copy of one buffer would do for.
+fn together(found: Vec<(Draft, String, bool)>) -> Vec<Draft> {
+    let number = |draft: &Draft, name: &str| draft.evidence.get(name).map_or(0, |value| value.to_bits());
+    let key = |(draft, function, to_device): &(Draft, String, bool)| {
+        let is_small = draft.severity == Severity::Note && draft.gain.is_none() && draft.line != 0;
+        let counts = (number(draft, "copies"), number(draft, "unchanged_copies"));
+        is_small.then(|| (draft.file.clone(), function.clone(), *to_device, draft.cure.clone(), counts))
+    };
+    let mut groups: Vec<(Option<_>, Vec<Draft>)> = Vec::new();
+    for one in found {
+        let key = key(&one);
+        match groups.iter_mut().find(|(known, _)| known.is_some() && *known == key) {
+            Some((_, drafts)) => drafts.push(one.0),
+            None => groups.push((key, vec![one.0])),
+        }
+    }
+    let mut told = Vec::new();
+    for (_, drafts) in groups {
+        if drafts.len() < SEVERAL {
+            told.extend(drafts);
+            continue;
+        }
+        let mut rest = drafts.into_iter();
+        let Some(mut whole) = rest.next() else { continue };
+        let mut names = BTreeSet::new();
+        for more in rest {
+            whole.lines.push(FindingLine { line: more.line, column: more.column });
+            whole.score = (whole.score + more.score).min(1.0);
+            names.extend(more.object);
+        }
+        let names: Vec<String> = names.into_iter().collect();
+        if !names.is_empty() {
+            whole.reason.push_str(&format!("; so are {}", words::list(&names)));
+        }
+        whole.reason.push_str(&also_on(&whole.lines));
+        whole.cure.push_str("; what is copied together can lie in one buffer, for which one copy does");
+        told.push(whole);
+    }
+    told
+}
+
+/// Whether launches come between such copies, so that the host asks what they have made of a value.
+fn is_asked_for(copies: &Copies<'_>) -> bool {
+    copies.launches.is_some_and(|(first, last)| first < last)
 }
 
 fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
