@@ -49,17 +49,21 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     };
     type Key<'a> = (u32, Option<u64>, Option<&'a str>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context.accesses.iter().filter(broadcast).filter(|access| is_many(context, access)) {
+    for access in context.accesses.iter().filter(broadcast).filter(|access| is_repeated(access)) {
         groups.entry((access.kernel.id, access.allocation, access.variable())).or_default().push(access);
     }
-    groups.into_values().filter_map(|accesses| draft(context, &accesses)).collect()
+    // The members of a structure are accesses of their own, and one array to move.
+    let groups = groups.into_values().filter(|accesses| {
+        let requests = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
+        accesses.first().is_some_and(|one| share(requests, context.requests(one.kernel)) >= LEAST_OF_KERNEL)
+    });
+    groups.filter_map(|accesses| draft(context, &accesses)).collect()
 }
 
-/// Whether it is a good part of the kernel's requests. What each thread loads once, or a few of, as the three points of a curve, is not loaded
+/// Whether a warp makes it again and again. What each thread loads once, or a few of, as the three points of a curve, is not loaded
 /// again in vain.
-fn is_many(context: &Context<'_>, access: &Access<'_>) -> bool {
-    share(access.sums.requests, context.requests(access.kernel)) >= LEAST_OF_KERNEL
-        && access.sums.requests >= LEAST_TURNS.saturating_mul(warps(access.kernel))
+fn is_repeated(access: &Access<'_>) -> bool {
+    access.sums.requests >= LEAST_TURNS.saturating_mul(warps(access.kernel))
 }
 
 /// The finding of one array in a kernel.
@@ -73,6 +77,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         .map(|access| FindingLine { line: access.line, column: access.column })
         .collect();
     lines.sort_unstable();
+    lines.dedup();
     let others = if lines.is_empty() { String::new() } else { also_on(&lines) };
     let reason = format!(
         "all lanes of a warp load one address of {} from global memory, in {} of the kernel's requests: each takes a pass through L1 \
