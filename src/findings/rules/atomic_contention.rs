@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, blocks, warps};
-use super::super::draft::Draft;
+use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
@@ -16,6 +16,8 @@ use warpline_format::condition::AtomicKind;
 
 /// Lanes of a warp that meet on one address, on average, at least.
 const DEEP: f64 = 1.5;
+/// The same where they are worth a word though the model has no cost for them.
+const VERY_DEEP: f64 = 8.0;
 /// Lanes on the hottest address for each block of the kernel, at least: fewer are what a block's one atomic brings.
 const LANES_PER_BLOCK: u64 = 4;
 /// Operations of each block, at least, where it comes again and again for its share of the work.
@@ -204,11 +206,22 @@ fn are_many(access: &Access<'_>, atomics: &Atomics) -> bool {
     atomics.lanes > LANES_PER_BLOCK * blocks(access.kernel).max(1)
 }
 
+/// Blocks that come to the hottest address: launches may update one allocation each, about as often as the other ones.
+fn blocks_at_hottest(access: &Access<'_>, atomics: &Atomics) -> u64 {
+    let all = blocks(access.kernel);
+    let Some(hottest) = atomics.hottest.first() else { return all };
+    let lanes = |own: bool| {
+        let there = atomics.hottest.iter().filter(|hot| !own || hot.allocation == hottest.allocation);
+        there.map(|hot| hot.lanes).fold(0, u64::saturating_add)
+    };
+    (all as f64 * share(lanes(true), lanes(false))).ceil() as u64
+}
+
 /// Whether they meet on an address so often that there is a finding of it.
 fn is_contended(access: &Access<'_>, atomics: &Atomics) -> bool {
     let hot_lanes = atomics.hottest.first().map_or(0, |hot| hot.lanes);
-    let is_crowded =
-        hot_lanes > LANES_PER_BLOCK * blocks(access.kernel).max(1) && share(hot_lanes, atomics.lanes) >= 0.01;
+    let blocks = blocks_at_hottest(access, atomics);
+    let is_crowded = hot_lanes > LANES_PER_BLOCK * blocks.max(1) && share(hot_lanes, atomics.lanes) >= 0.01;
     is_crowded || depth(atomics) >= DEEP && are_many(access, atomics)
 }
 
@@ -268,6 +281,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         let own = if is_shared { saving } else { Saving::of(limit(access), own as f64) };
         context.waste(kernel, &own, share(atomics.lanes, context.requests(kernel).saturating_mul(32)))
     };
+    // What so many lanes of one address cost on their way there, and where they meet others of its sector, no model knows.
+    let is_unknown = !is_shared && depth >= VERY_DEEP && waste < WORTH_A_CHANGE;
+    let requests = share(atomics.requests, context.requests(kernel)) * context.kernel_share(kernel);
+    let waste = if is_unknown { waste.max(requests.min(WORTH_A_CHANGE / 2.0)) } else { waste };
     let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", atomics.requests as f64)
