@@ -246,6 +246,21 @@ pub(super) fn slides(access: &Access<'_>) -> bool {
     })
 }
 
+/// Elements that a block's number is multiplied by, where nothing else moves the address by parts of sectors.
+pub(super) fn share_of_blocks(access: &Access<'_>) -> Option<u64> {
+    let terms = terms_of_launches(access);
+    let off: Vec<&Term> = terms
+        .iter()
+        .filter(|term| {
+            !(term.is_fixed || term.of_thread)
+                && (term.times_unknown || term.loaded || term.scale % SECTOR_BYTES as i64 != 0)
+        })
+        .collect();
+    let [share] = off[..] else { return None };
+    let is_known = share.of_block && !(share.times_unknown || share.loaded || share.counts || share.of_grid);
+    is_known.then_some(share.scale.unsigned_abs() / u64::from(access.bytes.max(1)))
+}
+
 /// Bytes from the begin of a row, or of the data, to the first element that the threads take, by the numbers in the index.
 pub(super) fn border_bytes(access: &Access<'_>) -> i64 {
     terms_of(access).iter().filter_map(|term| term.constant).fold(0, i64::saturating_add)

@@ -120,7 +120,8 @@ fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>, name: impl Fn(&Acce
     let draft = draft.gain(gain).score(score);
     // Longer rows are more bytes, and another begin of what lies in them is another index everywhere: where little is gained for these, nobody has to.
     let pads_rows = draft.cure.starts_with(PAD_ROWS);
-    let is_little = draft.cure != PAD_ROWS && draft.gain.as_ref().is_none_or(|gain| gain.factor < LEAST_FOR_BORDERS);
+    let is_little = draft.cure.contains("behind the row's begin")
+        && draft.gain.as_ref().is_none_or(|gain| gain.factor < LEAST_FOR_BORDERS);
     let draft =
         if pads_rows && (!(is_gained || is_worth) || is_little) { draft.severity(Severity::Note) } else { draft };
     // Where a library is to begin, as one behind a zero, the user knows.
@@ -217,6 +218,13 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
                 "{PAD_ROWS}, and let what the threads take of a row begin on a sector, too: it begins {} of {} bytes behind the row's begin, as behind a border, to which padding in front of it gives whole sectors",
                 words::several(border.unsigned_abs() / u64::from(worst.bytes.max(1)), "element", "elements"),
                 worst.bytes,
+            ),
+        ),
+        (None, None) if let Some(share) = index::share_of_blocks(worst) => (
+            "where rows, or the parts of blocks, happen to begin".to_owned(),
+            format!(
+                "{PAD_ROWS}; where blocks take parts of {share} elements each, round that number up to a multiple of {}, so that each part begins on a sector",
+                (SECTOR_BYTES / u64::from(worst.bytes.max(1))).max(1),
             ),
         ),
         (None, None) => ("where rows happen to begin".to_owned(), PAD_ROWS.to_owned()),
