@@ -34,6 +34,11 @@ fn in_triton(access: &Access<'_>, target: &str, verb: &str, elements: u64) -> St
     }
 }
 
+/// Whether what the kernel's accesses take of the elements of this distance is all of them.
+fn takes_all_of_it(context: &Context<'_>, access: &Access<'_>) -> bool {
+    layout::takes_whole_records(context, access) || layout::goes_through_its_part(access)
+}
+
 /// The cure where blocks lie across what lies side by side.
 fn of_blocks_shape(index: &str, other: usize, by: &str, verb: &str) -> String {
     format!(
@@ -131,6 +136,13 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
             by(other),
         ),
         // The library copies an element of the user's type, as far as the type's alignment lets it.
+        None if matches!(elements, 2 | 4) && library::is_copied(access) && !takes_all_of_it(context, access) => {
+            format!(
+                "the call takes {} of every {} bytes here, as a member of a structure: keep what it takes in an array of its own (an array for each member, as for zip_iterator)",
+                access.bytes,
+                stride.map_or(0, i64::unsigned_abs),
+            )
+        }
         None if matches!(elements, 2 | 4) && library::is_copied(access) => {
             library::aligned(stride.map_or(0, i64::unsigned_abs), access.bytes)
         }
