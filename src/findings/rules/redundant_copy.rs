@@ -13,6 +13,8 @@ use crate::profile::model::{Allocation, FindingLine, Severity, also_on};
 const LEAST: u64 = 2;
 /// The same of few bytes: a part of the copies, as those of a loop's first round.
 const LEAST_OF_COPIES: f64 = 0.1;
+/// Part of the copies that is chance, whatever they bring.
+const VERY_FEW: f64 = 0.02;
 /// Bytes of a copy of a single value, at most, and of a small copy.
 const FEW_BYTES: u64 = 16;
 const SMALL_BYTES: u64 = 4096;
@@ -25,7 +27,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     // Few of many copies, and few bytes: nobody changes a program for that.
     let is_little = |copies: &Copies<'_>| {
         let part = share(copies.unchanged, copies.count);
-        part < LEAST_OF_COPIES && part * (copies.bytes as f64) < LEAST_BYTES as f64
+        part < VERY_FEW || part < LEAST_OF_COPIES && part * (copies.bytes as f64) < LEAST_BYTES as f64
     };
     // Single values are often the same by chance, other small ones now and then.
     let by_chance = |copies: &Copies<'_>| {
@@ -129,6 +131,10 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
     } else if goes_back(context, copies) {
         "what comes back to the host goes to the device again as it was: leave it on the device throughout the loop, copy it there once before and \
          back once after it, or only where the host looks at it or has changed it"
+            .to_owned()
+    } else if context.is_written(copies) {
+        "copy it once before the loop or the calls that need it, and again only where the host has changed it; where a kernel has, and it is to begin with the same again, bring it from a copy on the \
+         device (cudaMemcpyDeviceToDevice)"
             .to_owned()
     } else {
         "copy it once before the loop or the calls that need it, and again only where the host has changed it"
