@@ -1,11 +1,12 @@
 //! Device memory that nothing ever uses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::share;
 use super::super::context::{Context, describe, is_of_library};
 use super::super::draft::Draft;
 use super::super::words;
+use crate::profile::is_system;
 use crate::profile::model::{Allocation, Frame, Severity};
 
 /// Smaller ones are a note.
@@ -113,7 +114,18 @@ fn which(context: &Context<'_>, unused: &[&Allocation]) -> String {
     }
     let places = unused.iter().filter_map(|one| alike.iter().position(|id| *id == one.id));
     let places: Vec<String> = places.map(|place| (place + 1).to_string()).collect();
-    format!(", number {} of {} in the order in which they are made,", places.join(", "), alike.len())
+    let called: BTreeSet<String> = unused.iter().filter_map(|one| called_from(one)).collect();
+    let called = called.into_iter().collect::<Vec<String>>().join(" and ");
+    let called = if called.is_empty() { called } else { format!(" (made for {called})") };
+    format!(", number {} of {} in the order in which they are made{called},", places.join(", "), alike.len())
+}
+
+/// The user's line that calls the function which makes an allocation.
+fn called_from(allocation: &Allocation) -> Option<String> {
+    let mut users = allocation.path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file));
+    let maker = users.next()?;
+    let caller = users.find(|frame| frame.function != maker.function)?;
+    Some(format!("line {} of {}", caller.line, caller.file.rsplit('/').next().unwrap_or_default()))
 }
 
 #[cfg(test)]
