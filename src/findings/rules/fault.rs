@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::model::{Fault, Frame, Severity};
+use crate::profile::is_system;
+use crate::profile::model::{Fault, Frame, Severity, Site};
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     type Key<'a> = (&'a str, &'a str, u32, u32, Option<u32>);
@@ -78,9 +79,40 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
     };
     // A GPU that counts each barrier for the other does what was meant, in part of the programs that do this.
     let severity = if fault.other.is_some() { Severity::Warning } else { Severity::Error };
-    let draft = Draft::new(reason, cure).at_frame(Some(&fault.frame)).severity(severity).score(1.0);
-    let draft = Draft { kernel: fault.kernel, allocation: fault.allocation, ..draft };
+    let (frame, cure) = match called_at(context, fault) {
+        Some(frame) if fault.kind == "divergent_barrier" => {
+            (frame, "take the call out of the branch, so that all threads of the block make it".to_owned())
+        }
+        Some(frame) => (frame, cure),
+        None => (fault.frame.clone(), cure),
+    };
+    let inside = (frame != fault.frame).then(|| fault.frame.clone());
+    let draft = Draft::new(reason, cure).at_frame(Some(&frame)).severity(severity).score(1.0);
+    let draft = Draft { kernel: fault.kernel, allocation: fault.allocation, inside_library: inside, ..draft };
     draft.evidence("times", count as f64).evidence("bytes", fault.bytes.into())
+}
+
+/// The line of the user's kernel that calls the library's function in which the fault is, as far as what that accesses tells: the one line from which
+/// the kernel reaches the library's file.
+fn called_at(context: &Context<'_>, fault: &Fault) -> Option<Frame> {
+    let kernel = context.profile.kernels.iter().find(|kernel| Some(kernel.id) == fault.kernel)?;
+    if !is_system(&fault.frame.file) || is_system(&kernel.file) {
+        return None;
+    }
+    let is_inside = |site: &&Site| {
+        Some(site.kernel) == fault.kernel
+            && !is_system(&site.file)
+            && (site.leaf.file == fault.frame.file || site.inlined_at.iter().any(|one| one.file == fault.frame.file))
+    };
+    let mut lines = context.profile.sites.iter().filter(is_inside);
+    let first = lines.next()?;
+    let is_same = |site: &Site| (&site.file, site.line) == (&first.file, first.line);
+    lines.all(is_same).then(|| Frame {
+        function: String::new(),
+        file: first.file.clone(),
+        line: first.line,
+        column: first.column,
+    })
 }
 
 /// Whether the kind is that of an access outside of its memory.
