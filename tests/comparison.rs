@@ -13,7 +13,7 @@ use warpline::comparison::document::{Diff, Value};
 use warpline::comparison::limits::parse;
 use warpline::comparison::{Options, compare};
 use warpline::profile::Profile;
-use warpline::profile::model::Severity;
+use warpline::profile::model::{CopyRow, Estimate, Severity};
 use warpline::report::{DiffOptions, diff_json, diff_markdown, diff_text};
 
 fn diff(before: &Profile, after: &Profile) -> Diff {
@@ -230,6 +230,71 @@ fn findings_come_go_and_change_with_their_lines() {
     let found = diff(&before, &after).findings;
     assert_eq!((found.new.len(), found.gone.len(), found.changed.len()), (0, 1, 1));
     assert_eq!(found.gone[0].id, "divergent-branch");
+}
+
+/// A copy from one allocation to another counts once, and less copying is no worse for a kernel more.
+#[test]
+fn copies_have_a_number_and_an_assumed_time() {
+    let code = sum(32);
+    let mut before =
+        program("/a/app.cu", &[Source { name: "sum", code: &code }], &[("d_in", 1 << 20), ("d_out", 1 << 20)]);
+    let mut after = before.clone();
+    let copy = |direction: &str, count: u64, source_count: u64| CopyRow {
+        direction: direction.into(),
+        bytes: count << 20,
+        count,
+        unchanged_count: 0,
+        source_count,
+        source_bytes: source_count << 20,
+        first_launch: Some(0),
+        last_launch: Some(0),
+        host: None,
+        path: Vec::new(),
+    };
+    before.allocations[0].copies = vec![copy("host_to_device", 12, 0)];
+    after.allocations[0].copies = vec![copy("host_to_device", 1, 0), copy("device_to_device", 5, 5)];
+    after.allocations[1].copies = vec![copy("device_to_device", 5, 0)];
+    let time = |profile: &mut Profile, seconds: f64| {
+        profile.kernels[0].estimates = vec![Estimate { seconds, ..Estimate::default() }];
+    };
+    time(&mut before, 20e-6);
+    time(&mut after, 90e-6);
+    let found = diff(&before, &after);
+    let both = |name: &str| found.program[name].map(|value| value.map_or(0.0, Value::number));
+    assert_eq!(both("copies.device_to_device.count"), [0.0, 5.0]);
+    assert_eq!(both("copies.device_to_device.bytes"), [0.0, 5.0 * 1048576.0]);
+    // 12 GB/s and 10 us each over the bus, 3 us each within the device.
+    let [one, other] = both("copies.seconds");
+    assert!((one - 12.0 * (1048576.0 / 12e9 + 10e-6)).abs() < 1e-9, "{one}");
+    assert!((other - (1048576.0 / 12e9 + 10e-6 + 5.0 * 3e-6)).abs() < 1e-9, "{other}");
+    let text = diff_text(&found, &before, &after, &DiffOptions { color: false, top: 10, all: false, width: 100 });
+    let line = |words: &str| text.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{text}"));
+    assert!(!line("estimated time of kernels").contains("worse"), "{text}");
+    assert!(line("assumed time of copies").ends_with("better"), "{text}");
+}
+
+/// A sweep is told where most of the data comes from DRAM, which may be another kernel afterwards.
+#[test]
+fn a_sweep_stays_the_same_in_another_kernel() {
+    let kernels = |sectors| {
+        let code = sum(sectors);
+        let sources = [Source { name: "sum", code: &code }, Source { name: "scale", code: &scale() }];
+        program("/a/app.cu", &sources, &[("d_field", 1 << 20)])
+    };
+    let (mut before, mut after) = (kernels(256), kernels(32));
+    let sweep = |profile: &Profile, kernel, line| {
+        let mut sweep = finding("cache-sweep", Severity::Note, kernel, "/a/app.cu", line);
+        sweep.allocation = Some(profile.allocations[0].id);
+        sweep
+    };
+    before.findings = vec![sweep(&before, 0, 6)];
+    after.findings = vec![sweep(&after, 1, 13)];
+    let found = diff(&before, &after);
+    assert_eq!((found.findings.gone.len(), found.findings.new.len()), (0, 0), "{}", diff_json(&found));
+    // What is said of one kernel's requests is another thing in another kernel.
+    before.findings[0].id = "strided-access".to_owned();
+    after.findings[0].id = "strided-access".to_owned();
+    assert_eq!(diff(&before, &after).findings.gone.len(), 1);
 }
 
 /// What was cured elsewhere makes the rest weigh more. That is no change of the rest.

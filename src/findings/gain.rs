@@ -119,6 +119,9 @@ fn slowest(estimate: &Estimate, saving: &Saving) -> f64 {
     seconds.fold(0.0, f64::max)
 }
 
+/// Limits of what all SMs share: they are as fast with few SMs at work as with many.
+pub(super) const OF_ALL_SMS: [&str; 4] = ["l2", "dram", "bus", "atomic_address"];
+
 /// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last, about; an assumption.
 pub(super) const SECONDS_PER_LAUNCH: f64 = 3e-6;
 /// A gain is told with that time where it is at most this part of what it is without.

@@ -7,6 +7,9 @@ use super::lines::{Code, Lines, Place};
 use super::pairs::{Pairs, in_order};
 use crate::profile::model::Finding;
 
+/// Findings about an allocation in all kernels, which stand at the access that takes most of it.
+const OF_ALLOCATIONS: [&str; 1] = ["cache-sweep"];
+
 /// Everything a finding is known by, in terms of the profile after.
 struct Key<'a> {
     id: &'a str,
@@ -37,24 +40,27 @@ pub(crate) fn pair(
     let afters: Vec<Option<Key<'_>>> = after.profile.findings.iter().map(of_after).collect();
     let sizes = (befores.len(), afters.len());
     let mut pairs = Pairs::default();
-    let mut step = |part: for<'k> fn(&Key<'k>) -> Option<Part<'k>>| {
+    let mut step = |in_kernel: bool, part: for<'k> fn(&Key<'k>) -> Option<Part<'k>>| {
         let of = |keys: &[Option<Key<'_>>], index: usize| {
             let key = keys[index].as_ref()?;
             let (place, allocation, object) = part(key)?;
             let place = place.map(|(file, line)| (file.to_owned(), line));
-            Some((key.id.to_owned(), key.kernel, place, allocation, object.map(str::to_owned)))
+            let kernel = key.kernel.filter(|_| in_kernel);
+            Some((key.id.to_owned(), kernel, place, allocation, object.map(str::to_owned)))
         };
         pairs.by_key(sizes, |index| of(&befores, index), |index| of(&afters, index), in_order);
     };
-    step(|key| Some((Some(key.place?), key.allocation, key.object)));
-    step(|key| Some((Some(key.place?), None, key.object)));
-    step(|key| Some((Some(key.place?), None, None)));
+    step(true, |key| Some((Some(key.place?), key.allocation, key.object)));
+    step(true, |key| Some((Some(key.place?), None, key.object)));
+    step(true, |key| Some((Some(key.place?), None, None)));
     // The line was written anew.
-    step(|key| Some((None, Some(key.allocation?), key.object)));
-    step(|key| Some((None, Some(key.allocation?), None)));
-    step(|key| Some((None, None, Some(key.object?))));
+    step(true, |key| Some((None, Some(key.allocation?), key.object)));
+    step(true, |key| Some((None, Some(key.allocation?), None)));
+    step(true, |key| Some((None, None, Some(key.object?))));
     // About the kernel or the program as a whole.
-    step(|key| (key.allocation.is_none() && key.object.is_none()).then_some((None, None, None)));
+    step(true, |key| (key.allocation.is_none() && key.object.is_none()).then_some((None, None, None)));
+    // About an allocation, whichever kernel takes most of it now.
+    step(false, |key| OF_ALLOCATIONS.contains(&key.id).then_some((None, Some(key.allocation?), None)));
     pairs
 }
 

@@ -3,7 +3,7 @@
 
 use super::super::context::Context;
 use super::super::draft::Draft;
-use super::super::gain::gain_of_kernel;
+use super::super::gain::{OF_ALL_SMS, gain_of_kernel};
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::profile::model::{Kernel, Severity};
@@ -14,8 +14,6 @@ const LEAST_TAIL: f64 = 0.2;
 const LEAST_LOST: f64 = 0.1;
 /// Least share of the kernel in the time of all.
 const LEAST_SHARE: f64 = 0.1;
-/// Parts of the GPU that all SMs share: they do not wait for the last wave as long as others ask them.
-const OF_ALL_SMS: [&str; 4] = ["l2", "dram", "bus", "atomic_address"];
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()

@@ -1,0 +1,86 @@
+//! Many launches from one place that could be one.
+
+use std::collections::BTreeSet;
+
+use super::super::super::access::Access;
+use super::super::super::context::Context;
+use super::super::super::gain::SECONDS_PER_LAUNCH;
+use super::super::partial_warps::launch_line;
+use super::MANY_LAUNCHES;
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::{Frame, Gain, Kernel};
+
+/// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could
+/// be one launch.
+pub(super) fn blocks_of_all(context: &Context<'_>, kernel: &Kernel) -> Option<u64> {
+    let size = |grid: [u32; 3]| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
+    let line = |path: &[Frame]| path.last().map(|frame| (frame.file.clone(), frame.line, frame.column));
+    let alone = kernel.launches.iter().map(|launch| (line(&launch.path), size(launch.grid)));
+    let grouped = kernel
+        .launch_groups
+        .iter()
+        .map(|group| (line(&group.path), group.grid.map_or(1, size).saturating_mul(group.launches)));
+    let all: Vec<_> = alone.chain(grouped).collect();
+    let first = all.first()?.0.clone()?;
+    if kernel.launch_count() < MANY_LAUNCHES || all.iter().any(|(line, _)| line.as_ref() != Some(&first)) {
+        return None;
+    }
+    let stores = || context.accesses_of(kernel.id, "global").filter(|access| access.op != "load");
+    let written: BTreeSet<u64> = stores().filter_map(|access| access.allocation).collect();
+    let touched =
+        written.iter().filter_map(|&id| context.profile.allocation(id)).map(|allocation| allocation.touched_bytes);
+    let stored =
+        stores().map(|access| access.sums.ideal_sectors.saturating_mul(SECTOR_BYTES)).fold(0, u64::saturating_add);
+    let apart = !written.is_empty()
+        && stores().all(|access| access.op == "store" && access.allocation.is_some())
+        && stored <= touched.fold(0u64, u64::saturating_add);
+    // What another kernel writes between the launches, as each step of an elimination, keeps them apart.
+    let loaded: BTreeSet<u64> = context
+        .accesses_of(kernel.id, "global")
+        .filter(|access| access.op == "load")
+        .filter_map(|access| access.allocation)
+        .collect();
+    let is_fed = context.accesses.iter().any(|other| {
+        other.kernel.id != kernel.id
+            && other.kernel.launch_count() > 1
+            && other.op != "load"
+            && other.allocation.is_some_and(|id| loaded.contains(&id))
+    });
+    (apart && !is_fed && is_named(context, kernel, launch_line(kernel)))
+        .then(|| all.iter().map(|(_, blocks)| *blocks).fold(0, u64::saturating_add))
+}
+
+/// Whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
+fn is_named(context: &Context<'_>, kernel: &Kernel, frame: Option<&Frame>) -> bool {
+    let text = frame.and_then(|frame| context.profile.sources.get(&frame.file)?.get(&frame.line));
+    let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
+    let name = plain.rsplit([':', ' ']).next().unwrap_or_default();
+    text.is_none_or(|text| !text.contains("<<<") || text.contains(name))
+}
+
+/// Whether it loads an allocation that it stores to, elsewhere than where it stores.
+pub(super) fn loads_what_it_stores(context: &Context<'_>, kernel: &Kernel) -> bool {
+    let address = |access: &Access<'_>| {
+        let sites = kernel.addresses.as_ref().map_or(&[][..], |addresses| &addresses.sites);
+        sites.iter().find(|site| Some(site.site) == access.site).map(|site| &site.address)
+    };
+    let stores: Vec<&Access<'_>> =
+        context.accesses_of(kernel.id, "global").filter(|access| access.op != "load").collect();
+    let mut loads = context.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
+    loads.any(|load| {
+        let mut there = stores.iter().filter(|store| store.allocation == load.allocation).peekable();
+        there.peek().is_some() && !there.any(|store| address(store).is_some() && address(store) == address(load))
+    })
+}
+
+/// The gain of one launch instead of many, told with the starts that fall away, too: the estimate has none.
+pub(super) fn with_starts(gain: Gain, kernel: &Kernel, seconds: f64) -> Gain {
+    let starts = kernel.launch_count() as f64 * SECONDS_PER_LAUNCH;
+    let factor = (seconds + starts) / (seconds / gain.factor + SECONDS_PER_LAUNCH);
+    let assumption = format!(
+        "{}; about {factor:.0} x with {:.0} us for the start of each launch",
+        gain.assumption,
+        SECONDS_PER_LAUNCH * 1e6
+    );
+    Gain { assumption, ..gain }
+}
