@@ -25,6 +25,7 @@ pub static FOURTEENTH: Judged = Judged::on_a100("fourteenth");
 pub static FOURTEENTH_LIBRARY: Judged = Judged::on_a100("fourteenth_library");
 pub static FIFTEENTH: Judged = Judged::on_a100("fifteenth");
 pub static FIFTEENTH_LIBRARY: Judged = Judged::on_a100("fifteenth_library");
+pub static EXCHANGED_FIELDS: Judged = Judged::on_a100("exchanged_fields");
 pub static IN_PLACE: Judged = Judged::on_a100("in_place");
 pub static MANY_STARTS: Judged = Judged::on_a100("many_starts");
 pub static POWER_ITERATION: Judged = Judged::new("power_iteration");

@@ -2,8 +2,8 @@
 
 use super::program::{assumption, cure};
 use super::programs::{
-    EIGHTH, ELEVENTH, FIFTEENTH, FIFTEENTH_LIBRARY, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND, SEVENTEENTH,
-    SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD, THIRTEENTH, TUNED, TWELFTH,
+    EIGHTH, ELEVENTH, EXCHANGED_FIELDS, FIFTEENTH, FIFTEENTH_LIBRARY, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND,
+    SEVENTEENTH, SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD, THIRTEENTH, TUNED, TWELFTH,
 };
 use serde_json::Value;
 
@@ -272,4 +272,14 @@ fn parts_that_begin_anywhere_have_no_wide_accesses() {
 fn a_permutation_cannot_be_stored_otherwise() {
     let (_, _, cure) = SEVENTEENTH.first("strided-access", "PERMUTED");
     assert!(cure.contains("read a tile into shared memory") && !cure.contains("store `packed` transposed"), "{cure}");
+}
+
+#[test]
+fn indices_are_exchanged_for_all_fields_at_once() {
+    let (finding, reason, cure) = EXCHANGED_FIELDS.only("strided-access", "CURL");
+    assert!(cure.starts_with("exchange threadIdx.x and threadIdx.y"), "{cure}");
+    for field in ["h.values", "ex.values", "ey.values"] {
+        assert!(reason.contains(&format!("`{field}`")), "{reason}");
+    }
+    assert!(finding["gain"]["factor"].as_f64() > Some(2.0), "{finding:#}");
 }

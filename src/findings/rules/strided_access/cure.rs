@@ -61,6 +61,30 @@ pub(super) fn of_all_across(axis: usize, other: usize) -> String {
     of_blocks_shape(thread_index(axis), other, "one element", "take")
 }
 
+/// Another index that moves the address by one element, and could take the place of the lanes' one.
+fn neighbour(access: &Access<'_>, stride: Option<i64>, axis: usize) -> Option<usize> {
+    let steps = access.operand.map(|operand| &operand.thread_steps)?;
+    let moves = |step: &ThreadStep, most: u64| matches!(step, ThreadStep::Bytes(bytes) if (1..=most).contains(&bytes.unsigned_abs()));
+    // Tiles of a few elements lie side by side as well, where what is neighbouring now is far apart.
+    let few = MOST_OF_TILE * u64::from(access.bytes);
+    let far = stride.is_some_and(|stride| stride.unsigned_abs() >= 8 * few);
+    let block = block_of(access.kernel);
+    let of_tile = |other: usize| far && block.is_some_and(|block| block[other] > 1) && moves(&steps[other], few);
+    let by_one = |other: usize| matches!(steps[other], ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes));
+    (0..3)
+        .find(|&other| other != axis && by_one(other))
+        .or_else(|| (0..3).find(|&other| other != axis && of_tile(other)))
+}
+
+/// The index whose exchange with the lanes' one cures an access.
+pub(super) fn exchanged_with(context: &Context<'_>, access: &Access<'_>) -> Option<usize> {
+    let axis = lane_axis(access.kernel);
+    let other = neighbour(access, access.pattern.stride_bytes, axis)?;
+    let is_flat = block_of(access.kernel).is_some_and(|block| block[other] == 1);
+    let is_cured = !access.kernel.is_triton() && !access.by_texture && !is_flat;
+    (is_cured && !exchange::harmed_by_exchange(context, access, axis, other)).then_some(other)
+}
+
 /// The cure of an access; `None` where there is nothing to change.
 pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>) -> Option<String> {
     let sums = &access.sums;
@@ -70,21 +94,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
     let axis = lane_axis(access.kernel);
     let steps = access.operand.map(|operand| &operand.thread_steps);
     let index = thread_index(axis);
-    // Another index that moves the address by one element could take this one's place.
-    let neighbour = steps.and_then(|steps| {
-        let moves = |step: &ThreadStep, most: u64| {
-            matches!(step, ThreadStep::Bytes(bytes) if (1..=most).contains(&bytes.unsigned_abs()))
-        };
-        // Tiles of a few elements lie side by side as well, where what is neighbouring now is far apart.
-        let few = MOST_OF_TILE * u64::from(access.bytes);
-        let far = stride.is_some_and(|stride| stride.unsigned_abs() >= 8 * few);
-        let block = block_of(access.kernel);
-        let of_tile = |other: usize| far && block.is_some_and(|block| block[other] > 1) && moves(&steps[other], few);
-        let by_one = |other: usize| {
-            matches!(steps[other], ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes))
-        };
-        (0..3).find(|&other| other != axis && by_one(other)).or_else(|| (0..3).find(|&other| other != axis && of_tile(other)))
-    });
+    let neighbour = neighbour(access, stride, axis);
     let by = |other: usize| match steps.map(|steps| &steps[other]) {
         Some(ThreadStep::Bytes(bytes)) if bytes.unsigned_abs() > access.bytes.into() => {
             words::several(bytes.unsigned_abs() / u64::from(access.bytes.max(1)), "element", "elements")
