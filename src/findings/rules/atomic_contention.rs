@@ -11,13 +11,15 @@ use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Atomics, Gain, HotPlace, Severity};
+use crate::profile::model::{Atomics, Gain, HotPlace, Severity, Site};
 use warpline_format::condition::AtomicKind;
 
 /// Lanes of a warp that meet on one address, on average, at least.
 const DEEP: f64 = 1.5;
 /// The same where they are worth a word though the model has no cost for them.
 const VERY_DEEP: f64 = 8.0;
+/// Share of the time that these are ranked by, at most.
+const MOST_UNKNOWN: f64 = 0.04;
 /// Lanes on the hottest address for each block of the kernel, at least: fewer are what a block's one atomic brings.
 const LANES_PER_BLOCK: u64 = 4;
 /// Operations of each block, at least, where it comes again and again for its share of the work.
@@ -67,10 +69,10 @@ impl Left {
     }
 
     /// Of those on one address of global memory.
-    fn of(self, access: &Access<'_>, hot: &HotPlace) -> u64 {
+    fn of(self, context: &Context<'_>, access: &Access<'_>, hot: &HotPlace) -> u64 {
         match self {
             Left::Warp => hot.lanes.min(hot.requests),
-            Left::Block | Left::BlockAfterShared => hot.lanes.min(blocks(access.kernel).max(1)),
+            Left::Block | Left::BlockAfterShared => hot.lanes.min(blocks_at(context, access, hot).max(1)),
         }
     }
 }
@@ -125,7 +127,7 @@ fn saving_of(context: &Context<'_>, access: &Access<'_>, cured: impl Fn(&Access<
         for hot in other.pattern.atomics.iter().flat_map(|atomics| &atomics.hottest) {
             let (before, after) = each.entry((hot.allocation, hot.offset)).or_default();
             *before = before.saturating_add(hot.lanes);
-            *after = after.saturating_add(left.map_or(hot.lanes, |left| left.of(other, hot)));
+            *after = after.saturating_add(left.map_or(hot.lanes, |left| left.of(context, other, hot)));
         }
     }
     let before = each.values().map(|(before, _)| *before).max().unwrap_or(0);
@@ -147,7 +149,7 @@ fn gain_together(context: &Context<'_>, access: &Access<'_>, left: Left, instead
         return None;
     }
     let left_of = |other: &Access<'_>| {
-        let atomics = other.pattern.atomics.as_ref().filter(|atomics| is_contended(other, atomics))?;
+        let atomics = other.pattern.atomics.as_ref().filter(|atomics| is_contended(context, other, atomics))?;
         Some(cure(context, other, atomics).1)
     };
     let others = context.accesses_of(access.kernel.id, "global").filter(|other| !is_of_statement(other, access));
@@ -206,27 +208,34 @@ fn are_many(access: &Access<'_>, atomics: &Atomics) -> bool {
     atomics.lanes > LANES_PER_BLOCK * blocks(access.kernel).max(1)
 }
 
-/// Blocks that come to the hottest address: launches may update one allocation each, about as often as the other ones.
-fn blocks_at_hottest(access: &Access<'_>, atomics: &Atomics) -> u64 {
+/// Blocks that come to a hot address: launches may update an allocation each, and come to the others never.
+fn blocks_at(context: &Context<'_>, access: &Access<'_>, hot: &HotPlace) -> u64 {
     let all = blocks(access.kernel);
-    let Some(hottest) = atomics.hottest.first() else { return all };
-    let lanes = |own: bool| {
-        let there = atomics.hottest.iter().filter(|hot| !own || hot.allocation == hottest.allocation);
-        there.map(|hot| hot.lanes).fold(0, u64::saturating_add)
+    let is_own = |site: &&Site| {
+        (site.kernel, site.line, site.column, &site.op[..]) == (access.kernel.id, access.line, access.column, access.op)
+            && site.file == access.file
     };
-    (all as f64 * share(lanes(true), lanes(false))).ceil() as u64
+    let rows = || context.profile.sites.iter().filter(is_own).flat_map(|site| &site.by_allocation);
+    let lanes = |only: Option<u64>| {
+        let there = rows().filter(|row| only.is_none() || row.allocation == only);
+        there.map(|row| row.metrics.lanes).fold(0, u64::saturating_add)
+    };
+    match lanes(None) {
+        0 => all,
+        sum => (all as f64 * share(lanes(Some(hot.allocation)), sum)).ceil() as u64,
+    }
 }
 
 /// Whether they meet on an address so often that there is a finding of it.
-fn is_contended(access: &Access<'_>, atomics: &Atomics) -> bool {
+fn is_contended(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> bool {
     let hot_lanes = atomics.hottest.first().map_or(0, |hot| hot.lanes);
-    let blocks = blocks_at_hottest(access, atomics);
+    let blocks = atomics.hottest.first().map_or(0, |hot| blocks_at(context, access, hot));
     let is_crowded = hot_lanes > LANES_PER_BLOCK * blocks.max(1) && share(hot_lanes, atomics.lanes) >= 0.01;
     is_crowded || depth(atomics) >= DEEP && are_many(access, atomics)
 }
 
 fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
-    if !is_contended(access, atomics) {
+    if !is_contended(context, access, atomics) {
         return None;
     }
     let kernel = access.kernel;
@@ -277,14 +286,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         gain.as_ref().map_or(0.0, |gain| gain.seconds) / context.kernel_seconds
     } else {
         // Where several addresses are as hot as each other, no cure of one brings anything, and each of them costs as much.
-        let own = hottest.map_or(0, |hot| hot.lanes.saturating_sub(left.of(access, hot)));
+        let own = hottest.map_or(0, |hot| hot.lanes.saturating_sub(left.of(context, access, hot)));
         let own = if is_shared { saving } else { Saving::of(limit(access), own as f64) };
         context.waste(kernel, &own, share(atomics.lanes, context.requests(kernel).saturating_mul(32)))
     };
     // What so many lanes of one address cost on their way there, and where they meet others of its sector, no model knows.
     let is_unknown = !is_shared && depth >= VERY_DEEP && waste < WORTH_A_CHANGE;
     let requests = share(atomics.requests, context.requests(kernel)) * context.kernel_share(kernel);
-    let waste = if is_unknown { waste.max(requests.min(WORTH_A_CHANGE / 2.0)) } else { waste };
+    let waste = if is_unknown { waste.max(requests.min(MOST_UNKNOWN)) } else { waste };
     let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", atomics.requests as f64)
