@@ -34,9 +34,14 @@ fn in_triton(access: &Access<'_>, target: &str, verb: &str, elements: u64) -> St
     }
 }
 
-/// Whether what the kernel's accesses take of the elements of this distance is all of them.
-fn takes_all_of_it(context: &Context<'_>, access: &Access<'_>) -> bool {
-    layout::takes_whole_records(context, access) || layout::goes_through_its_part(access)
+/// Whether the call moves whole elements of this distance, rather than reading a member: it stores them, or its accesses take all of them.
+fn moves_whole_elements(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let is_stored = |one: &Access<'_>| {
+        one.op == "store" && one.bytes == access.bytes && one.pattern.stride_bytes == access.pattern.stride_bytes
+    };
+    context.accesses_of(access.kernel.id, "global").any(is_stored)
+        || layout::takes_whole_records(context, access)
+        || layout::goes_through_its_part(access)
 }
 
 /// The cure where blocks lie across what lies side by side.
@@ -146,7 +151,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
             by(other),
         ),
         // The library copies an element of the user's type, as far as the type's alignment lets it.
-        None if matches!(elements, 2 | 4) && library::is_copied(access) && !takes_all_of_it(context, access) => {
+        None if matches!(elements, 2 | 4) && library::is_copied(access) && !moves_whole_elements(context, access) => {
             format!(
                 "the call takes {} of every {} bytes here, as a member of a structure: keep what it takes in an array of its own (an array for each member, as for zip_iterator)",
                 access.bytes,
