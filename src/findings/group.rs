@@ -21,7 +21,7 @@ pub(super) fn group(drafts: Vec<(&'static str, Draft)>, context: &Context<'_>) -
             _ => groups.push((id, vec![draft])),
         }
     }
-    let of_kernels = groups.into_iter().map(|(id, drafts)| (id, together(drafts, context))).collect();
+    let of_kernels = groups.into_iter().map(|(id, drafts)| (id, together(id, drafts, context))).collect();
     instantiations(of_kernels, context)
 }
 
@@ -77,7 +77,7 @@ fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
 }
 
-fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
+fn together(id: &str, drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
     let mut drafts = drafts.into_iter();
     let mut whole = drafts.next().unwrap_or_else(|| Draft::new("", ""));
     let mut lines = Vec::new();
@@ -97,7 +97,9 @@ fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
     lines.sort_unstable();
     if !others.is_empty() {
         let names: Vec<String> = others.into_iter().collect();
-        whole.reason.push_str(&format!("; so do those to {}", words::list(&names)));
+        // Of what the finding is about, or of the accesses to it.
+        let so_do = if id == "local-array" { "so do" } else { "so do those to" };
+        whole.reason.push_str(&format!("; {so_do} {}", words::list(&names)));
     }
     whole.reason.push_str(&also_on(&lines));
     let whole = Draft { lines, ..whole };

@@ -7,7 +7,11 @@ use super::super::super::words;
 use super::{Found, has_variable_index, is_declared};
 use crate::profile::model::Site;
 
+/// Bytes of the widest access of a thread, of which elements have fewer.
+const WIDEST: u32 = 16;
+
 /// A function that is not inlined and reaches a variable of its caller's.
+#[derive(Clone)]
 pub(super) struct Handed {
     /// Its name, without its parameters.
     pub function: String,
@@ -51,7 +55,9 @@ pub(super) fn are_unrolled(context: &Context<'_>, name: &str, accesses: &[&Acces
     let named: Vec<&&Access<'_>> = accesses.iter().filter(|access| has_variable_index(context, name, access)).collect();
     let is_unrolled = |access: &&&&Access<'_>| {
         let there = |site: &&Site| (site.line, &site.op[..], &site.file[..]) == (access.line, access.op, access.file);
-        sites_of(context, name, accesses).filter(there).count() > 1
+        // Several elements at once have constant indices as well.
+        let sites: Vec<&Site> = sites_of(context, name, accesses).filter(there).collect();
+        sites.len() > 1 || sites.iter().any(|site| site.bytes >= WIDEST)
     };
     // What is copied as a whole, as by a loop that the compiler made one copy of, has one site, too.
     named.is_empty() || 2 * named.iter().filter(is_unrolled).count() > named.len()

@@ -32,11 +32,22 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             groups.entry((access.kernel.id, name)).or_default().push(access);
         }
     }
-    let found = groups.into_iter().filter_map(|((kernel, name), accesses)| {
-        let handed = handed::to(context, name, &accesses);
-        let draft = draft(context, name, &accesses, handed.as_ref())?;
-        let is_handed = handed.is_some_and(|handed| handed.only_there);
-        Some(Found { kernel, name: name.to_owned(), is_handed, draft })
+    let all: Vec<_> = groups
+        .into_iter()
+        .map(|((kernel, name), accesses)| (kernel, name, handed::to(context, name, &accesses), accesses))
+        .collect();
+    let only_function = |kernel: u32| {
+        let mut functions = all.iter().filter(|(of, ..)| *of == kernel).filter_map(|(_, _, handed, _)| handed.as_ref());
+        let first = &functions.next()?.function;
+        functions.all(|one| one.function == *first).then(|| first.clone())
+    };
+    let found = all.iter().filter_map(|(kernel, name, handed, accesses)| {
+        // What has constant indices lies in memory as somebody has its address, under a name of his own.
+        let escapes = || Some(Handed { function: only_function(*kernel)?, only_there: false });
+        let known = handed.clone().or_else(escapes);
+        let draft = draft(context, name, accesses, known.as_ref())?;
+        let is_handed = handed.as_ref().is_some_and(|handed| handed.only_there);
+        Some(Found { kernel: *kernel, name: (*name).to_owned(), is_handed, draft })
     });
     handed::joined(context, found.collect())
 }
