@@ -77,6 +77,10 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         fills_warps = false;
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
+    } else if number.is_some() && facts::is_case(context, branch) && !both {
+        fills_warps = false;
+        "the thread's number decides which of several cases a lane has, and a warp runs all that its lanes have, one after the other: let the case be what changes slowest with the thread's number, so that \
+         a warp or block has one of them, or let what differs between the cases be operands (chosen by `?:` or from a table) of the same instructions"
     } else if number == Some(Number::Interleaved) && !both && !alone && few && always {
         "one lane of each group does this part, and the others wait: where it ends what the group has done together (with shuffles, a vote), as few instructions as can be belong there; \
          where it is work of its own, number those that work from 0 on, so that whole warps work and whole warps are done"
@@ -86,10 +90,6 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
     } else if little && !leaves_lanes_out {
         // A warp that takes a few instructions under a condition loses little, whoever is idle.
         return None;
-    } else if number.is_some() && facts::is_case(context, branch) && !both {
-        fills_warps = false;
-        "the thread's number decides which of several cases a lane has, and a warp runs all that its lanes have, one after the other: let the case be what changes slowest with the thread's number, so that \
-         a warp or block has one of them, or let what differs between the cases be operands (chosen by `?:` or from a table) of the same instructions"
     } else if (for_a_few
         || number.is_some() && (seldom && never_half_a_warp || few && !little && branch.divergent >= blocks(kernel)))
         && facts::can_be_shared(context, branch)
