@@ -7,6 +7,7 @@ mod bank_conflicts;
 mod computing;
 mod copies;
 mod divergence;
+mod eighteenth;
 mod gathers;
 mod launches;
 mod local_memory;

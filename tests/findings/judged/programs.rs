@@ -32,4 +32,5 @@ pub static POWER_ITERATION: Judged = Judged::new("power_iteration");
 pub static RACING_INDEX: Judged = Judged::new("racing_index");
 pub static SIXTEENTH: Judged = Judged::new("sixteenth");
 pub static SEVENTEENTH: Judged = Judged::on_a100("seventeenth");
+pub static EIGHTEENTH: Judged = Judged::on_a100("eighteenth");
 pub static TUNED: Judged = Judged::new("tuned");

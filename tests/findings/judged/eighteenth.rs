@@ -1,0 +1,149 @@
+//! The cases of the nineteenth round, a run for each.
+
+use super::program::cure;
+use super::programs::EIGHTEENTH;
+use serde_json::Value;
+
+/// The finding of a case, which is the only one of its id on these lines.
+fn only(case: &str, id: &str, words: &str) -> Value {
+    let found = EIGHTEENTH.alone(case, id, words);
+    assert_eq!(found.len(), 1, "{case}: {found:#?}");
+    found.into_iter().next().expect("a finding")
+}
+
+fn reason(finding: &Value) -> &str {
+    finding["reason"].as_str().unwrap_or_else(|| panic!("no reason: {finding:#}"))
+}
+
+fn factor(finding: &Value) -> f64 {
+    finding["gain"]["factor"].as_f64().unwrap_or_else(|| panic!("no gain: {finding:#}"))
+}
+
+fn lines(finding: &Value) -> usize {
+    finding["lines"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn halves_of_each_few_are_no_border() {
+    let finding = only("halves", "divergent-branch", "FIRST HALF OF EACH");
+    assert!(cure(&finding).starts_with("half of the threads have nothing to do here"), "{finding:#}");
+}
+
+#[test]
+fn what_is_swapped_in_place_stays_there() {
+    for words in ["SWAPPED HERE", "SWAPPED THERE"] {
+        assert!(EIGHTEENTH.alone("halves", "partial-write", words).is_empty());
+    }
+}
+
+#[test]
+fn rows_of_a_small_matrix_are_rows() {
+    let finding = only("rows", "random-gather", "ALONG A CHOSEN ROW");
+    assert!(cure(&finding).starts_with("each thread goes along a row of `matrix`"), "{finding:#}");
+}
+
+#[test]
+fn windows_that_slide_by_what_the_host_says_are_no_rows() {
+    assert!(EIGHTEENTH.alone("windows", "misaligned-access", "SLIDES").is_empty());
+}
+
+#[test]
+fn rows_behind_a_border_are_no_shares_of_blocks() {
+    let finding = only("inner", "misaligned-access", "BEHIND A BORDER");
+    assert!(cure(&finding).contains("it begins 1 element of 4 bytes behind the row's begin"), "{finding:#}");
+    assert!(!cure(&finding).contains("blocks share"), "{finding:#}");
+}
+
+#[test]
+fn few_instructions_of_a_few_lanes_are_nothing_to_spread() {
+    let finding = only("leaders", "divergent-branch", "ONE OF EIGHT");
+    assert!(!cure(&finding).contains("spread it") && finding["gain"].is_null(), "{finding:#}");
+    assert_eq!(finding["severity"], "note", "{finding:#}");
+}
+
+#[test]
+fn cases_of_one_value_are_one_finding() {
+    let finding = only("cases", "divergent-branch", "FIRST CASE");
+    assert!(cure(&finding).contains("which of several cases a lane has"), "{finding:#}");
+    assert_eq!(lines(&finding), 2, "{finding:#}");
+    assert!(EIGHTEENTH.alone("cases", "divergent-branch", "SECOND CASE").is_empty());
+}
+
+#[test]
+fn streams_have_no_indices_to_sort() {
+    let finding = only("streams", "random-gather", "ALONG A STREAM");
+    assert!(cure(&finding).starts_with("each thread goes through a part of `bytes` of its own"), "{finding:#}");
+}
+
+#[test]
+fn blocks_that_are_columns_have_one_cure() {
+    let finding = only("columns", "strided-access", "HELD WITHIN");
+    assert!(cure(&finding).starts_with("let threadIdx.y take the place of threadIdx.x"), "{finding:#}");
+    assert!(cure(&finding).contains("shape block and grid to match") && lines(&finding) == 1, "{finding:#}");
+    assert!(EIGHTEENTH.alone("columns", "strided-access", "BY COLUMNS").is_empty());
+}
+
+#[test]
+fn members_that_stay_what_they_were_are_not_stored() {
+    assert!(EIGHTEENTH.alone("brighter", "struct-fields", "ALL BUT ONE").is_empty());
+}
+
+#[test]
+fn arrays_of_constant_indices_are_handed_to_a_function() {
+    let finding = only("integrated", "local-array", "HANDED ON");
+    assert!(cure(&finding).starts_with("let `advanced` be inlined (__forceinline__)"), "{finding:#}");
+    assert!(reason(&finding).contains("`slopes` and `state`"), "{finding:#}");
+}
+
+#[test]
+fn lanes_that_data_sets_apart_have_no_table() {
+    let finding = only("unpacked", "bank-conflict", "LOADED DISTANCE");
+    assert!(cure(&finding).starts_with("how far neighbouring lanes are apart in `parts`"), "{finding:#}");
+}
+
+#[test]
+fn tables_of_a_few_structures_need_no_other_layout() {
+    assert!(EIGHTEENTH.alone("table", "struct-fields", "FEW STRUCTURES").is_empty());
+}
+
+#[test]
+fn flags_that_stay_clear_are_asked_for_all_the_same() {
+    assert!(EIGHTEENTH.alone("flag", "redundant-copy", "A FLAG").is_empty());
+}
+
+#[test]
+fn small_copies_of_one_function_are_one_finding() {
+    let finding = only("coefficients", "redundant-copy", "COEFFICIENTS");
+    assert!(cure(&finding).contains("in one buffer") && lines(&finding) == 2, "{finding:#}");
+}
+
+#[test]
+fn rings_of_a_matrix_are_one_finding() {
+    let finding = only("turned", "strided-access", "RING");
+    assert!(cure(&finding).starts_with("the threads cross the rows of `square`"), "{finding:#}");
+}
+
+#[test]
+fn sparse_requests_to_shared_memory_are_a_part_of_the_gain() {
+    let finding = only("summed", "divergent-branch", "EVERY SECOND THREAD");
+    assert!(factor(&finding) > 2.0 && finding["severity"] == "warning", "{finding:#}");
+}
+
+#[test]
+fn members_of_an_array_are_broadcast_together() {
+    let finding = only("lit", "uniform-load", "A LAMP");
+    assert!(cure(&finding).contains("constant memory"), "{finding:#}");
+}
+
+#[test]
+fn very_deep_updates_of_many_addresses_are_worth_a_word() {
+    let finding = only("sorted", "atomic-contention", "ROWS IN ORDER");
+    assert!(cure(&finding).contains("combine their values first"), "{finding:#}");
+    assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn turns_of_launches_that_update_their_own_word_are_counted_for_it() {
+    let finding = only("turns", "atomic-contention", "A WORD EACH");
+    assert!(factor(&finding) > 2.0, "{finding:#}");
+}
