@@ -262,10 +262,13 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     } else {
         format!("the warps of all blocks update the same addresses of {name}")
     };
+    // Of a launch that did not end nobody counted the hottest address.
+    let is_counted = is_shared || hottest.is_some();
+    let takes =
+        if is_counted { format!(", {} at one per clock (modelled)", words::time(seconds)) } else { String::new() };
     let reason = format!(
-        "{meet}, in {}{place}: they are done one after the other, {} at one per clock (modelled)",
+        "{meet}, in {}{place}: they are done one after the other{takes}",
         words::several(atomics.requests, "request", "requests"),
-        words::time(seconds),
     );
     let (cure, left) = cure(context, access, atomics);
     let saving = saving(context, access, atomics, left);
@@ -301,7 +304,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         .evidence("lanes_on_one_address", depth)
         .evidence("hottest_lanes", hot_lanes as f64)
         .evidence("hottest_offset", hottest.map_or(f64::NAN, |hot| hot.offset as f64))
-        .evidence("serial_seconds", seconds)
+        .evidence("serial_seconds", if is_counted { seconds } else { f64::NAN })
         .gain(gain)
         .score(waste);
     let object = draft.object.clone();

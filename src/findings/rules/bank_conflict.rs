@@ -263,6 +263,14 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
                  have a copy (`[index][lane]`), and stay in a bank of its own"
             )
         }
+        // The code does not say how the index is made.
+        _ if !of_thread && index::is_decided_by_data(access) => {
+            is_sure = false;
+            format!(
+                "the index into {name} is not known before the kernel runs: look at how it is computed; where loaded data chooses the element, as of a table, no padding helps, and a copy of a small one for \
+                 each lane (`[index][lane]`) keeps each in a bank of its own"
+            )
+        }
         _ => {
             is_sure = false;
             format!(

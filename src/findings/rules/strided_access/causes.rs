@@ -41,6 +41,7 @@ pub(super) fn joined(context: &Context<'_>, mut found: Vec<(&Access<'_>, Draft)>
         }
     }
     cross_one_matrix(context, &mut found);
+    have_one_index(&mut found);
     found.into_iter().map(|(_, draft)| draft).collect()
 }
 
@@ -62,6 +63,36 @@ fn cross_one_matrix(context: &Context<'_>, found: &mut [(&Access<'_>, Draft)]) {
                  memory, neighbouring threads at neighbouring words (rows of a tile padded by one element)"
             );
             draft.one_cause = Some(format!("rows of {name}"));
+        }
+    }
+}
+
+/// Joins the accesses of a kernel to several arrays that one index sets apart by as many elements, where the cure is the same for all of them.
+fn have_one_index(found: &mut [(&Access<'_>, Draft)]) {
+    let plain = |access: &Access<'_>, draft: &Draft| {
+        let cure = draft.cure.replace("write", "read");
+        access.variable().map_or(cure.clone(), |name| cure.replace(&format!("`{name}`"), "_"))
+    };
+    for at in 0..found.len() {
+        if found[at].1.one_cause.is_some() {
+            continue;
+        }
+        let (first, draft) = &found[at];
+        let (first, cure) = (*first, plain(first, draft));
+        let steps = |access: &Access<'_>| access.operand.map(|operand| operand.thread_steps.clone());
+        let is_known = steps(first)
+            .is_some_and(|steps| matches!(steps[lane_axis(first.kernel)], ThreadStep::Bytes(_) | ThreadStep::Times(_)));
+        let alike = |(access, draft): &(&Access<'_>, Draft)| {
+            access.kernel.id == first.kernel.id
+                && draft.one_cause.is_none()
+                && elements(access) == elements(first)
+                && steps(access) == steps(first)
+                && plain(access, draft) == cure
+        };
+        let all: Vec<usize> = (0..found.len()).filter(|&other| is_known && alike(&found[other])).collect();
+        let arrays = all.iter().filter(|&&other| found[other].0.allocation != first.allocation).count();
+        if arrays > 0 {
+            all.into_iter().for_each(|other| found[other].1.one_cause = Some(cure.clone()));
         }
     }
 }
