@@ -255,7 +255,8 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>], handed: Op
     let is_object = !computed && (is_object(accesses) || !is_array(context, name, accesses));
     let member = running_member(context, accesses).filter(|_| is_object);
     let mut why = if let Some(Handed { function, .. }) = handed {
-        format!("`{function}`, which is not inlined, is handed its address")
+        let how = if is_object { "takes it by reference" } else { "is handed it" };
+        format!("its address is taken: `{function}`, which is not inlined, {how}")
     } else if is_object {
         "its address is taken, as where it is handed to a function by reference, or it is volatile, as what a template makes of a volatile argument".to_owned()
     } else if computed {
@@ -277,9 +278,19 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>], handed: Op
     let size = declared_bytes(context, name, accesses);
     let column = column(kernel, size);
     let cure = if let (Some(Handed { function, .. }), None) = (handed, member) {
-        format!(
-            "let `{function}` be inlined (__forceinline__), and unroll what loops it has over what it is handed, so that this can stay in its caller's registers"
-        )
+        if is_object && name == "this" {
+            format!(
+                "let `{function}` be inlined (__forceinline__), so that the object that it is called for can stay in registers"
+            )
+        } else if is_object {
+            format!(
+                "let `{function}` be inlined (__forceinline__), or hand `{name}` to it by value, so that it can stay in registers"
+            )
+        } else {
+            format!(
+                "let `{function}` be inlined (__forceinline__), and unroll what loops it has over what it is handed, so that this can stay in its caller's registers"
+            )
+        }
     } else if let Some(member) = member {
         format!(
             "let the functions that take the address of `{name}` be inlined (__forceinline__), so that its other members can stay in registers; choose the elements of `{member}` with constant indices, \

@@ -79,17 +79,18 @@ fn have_one_index(found: &mut [(&Access<'_>, Draft)]) {
         }
         let (first, draft) = &found[at];
         let (first, cure) = (*first, plain(first, draft));
-        let steps = |access: &Access<'_>| access.operand.map(|operand| operand.thread_steps.clone());
-        let is_known = steps(first)
-            .is_some_and(|steps| matches!(steps[lane_axis(first.kernel)], ThreadStep::Bytes(_) | ThreadStep::Times(_)));
+        let is_known = |access: &Access<'_>| {
+            let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
+            matches!(step, Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
+        };
         let alike = |(access, draft): &(&Access<'_>, Draft)| {
             access.kernel.id == first.kernel.id
                 && draft.one_cause.is_none()
                 && elements(access) == elements(first)
-                && steps(access) == steps(first)
+                && is_known(access)
                 && plain(access, draft) == cure
         };
-        let all: Vec<usize> = (0..found.len()).filter(|&other| is_known && alike(&found[other])).collect();
+        let all: Vec<usize> = (0..found.len()).filter(|&other| is_known(first) && alike(&found[other])).collect();
         let arrays = all.iter().filter(|&&other| found[other].0.allocation != first.allocation).count();
         if arrays > 0 {
             all.into_iter().for_each(|other| found[other].1.one_cause = Some(cure.clone()));
