@@ -114,6 +114,15 @@ impl Judged {
         findings.iter().filter(|finding| finding["id"] == id).filter(there).collect()
     }
 
+    /// The findings of this id of which these lines are, first or further ones.
+    pub fn about(&self, id: &str, words: &str) -> Vec<&Value> {
+        let lines = self.lines(words);
+        let has = |place: &Value| place["line"].as_u64().is_some_and(|line| lines.contains(&line));
+        let findings = self.document()["findings"].as_array().expect("findings");
+        let is_there = |finding: &&Value| has(finding) || finding["lines"].as_array().into_iter().flatten().any(has);
+        findings.iter().filter(|finding| finding["id"] == id).filter(is_there).collect()
+    }
+
     /// The same where there is one; else those of a run that records the kernel of these lines alone, beside which no other one makes it too little
     /// for a word.
     fn seen(&self, id: &str, words: &str) -> Vec<&Value> {

@@ -32,14 +32,6 @@ pub(super) fn joined(context: &Context<'_>, mut found: Vec<(&Access<'_>, Draft)>
             draft.one_cause = Some(format!("blocks across {other}"));
         }
     }
-    // Indices that are exchanged are so for all.
-    for (access, draft) in &mut found {
-        if draft.one_cause.is_none()
-            && let Some(other) = cure::exchanged_with(context, access)
-        {
-            draft.one_cause = Some(format!("exchanged with {other}"));
-        }
-    }
     cross_one_matrix(context, &mut found);
     have_one_index(&mut found);
     found.into_iter().map(|(_, draft)| draft).collect()

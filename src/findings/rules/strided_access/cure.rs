@@ -81,15 +81,6 @@ fn neighbour(access: &Access<'_>, stride: Option<i64>, axis: usize) -> Option<us
         .or_else(|| (0..3).find(|&other| other != axis && of_tile(other)))
 }
 
-/// The index whose exchange with the lanes' one cures an access.
-pub(super) fn exchanged_with(context: &Context<'_>, access: &Access<'_>) -> Option<usize> {
-    let axis = lane_axis(access.kernel);
-    let other = neighbour(access, access.pattern.stride_bytes, axis)?;
-    let is_flat = block_of(access.kernel).is_some_and(|block| block[other] == 1);
-    let is_cured = !access.kernel.is_triton() && !access.by_texture && !is_flat;
-    (is_cured && !exchange::harmed_by_exchange(context, access, axis, other)).then_some(other)
-}
-
 /// The cure of an access; `None` where there is nothing to change.
 pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>) -> Option<String> {
     let sums = &access.sums;
