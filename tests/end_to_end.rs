@@ -104,6 +104,7 @@ programs![
     thrust,
     two_units,
     types,
+    undefined_arguments,
     undefined_at_first,
     use_after_free,
     vectors,

@@ -81,6 +81,10 @@ const ONLY_WARNINGS: [&str; 10] = [
     "-Wno-unknown-warning-option",
 ];
 
+/// In device code an argument may be undefined in lanes whose value nobody looks at, as nvcc has it: `int i; if (lane == 0) i = atomicAdd(…);
+/// i = __shfl_sync(~0u, i, 0);` is the usual way to take places for a warp. clang would conclude that all lanes are lane 0.
+const UNDEFINED_ARGUMENTS: [&str; 2] = ["-Xclang", "-no-enable-noundef-analysis"];
+
 /// What every compilation of an input gets.
 fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command {
     let command = clang(tools, input.language);
@@ -105,6 +109,7 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
     let command = match side {
         Side::Device => command
             .args(["--cuda-device-only".into(), format!("-O{}", invocation.device_level())])
+            .args(UNDEFINED_ARGUMENTS)
             .args(invocation.device.iter().cloned()),
         // The registration code is only made for a GPU binary. Any file will do: the pass replaces it.
         Side::Host => command

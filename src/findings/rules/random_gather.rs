@@ -266,7 +266,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             "each thread has a part of {name} of its own here, which it fills and reads at its own pace: interleave the parts (`[element][thread]`), so that \
              threads at the same element meet neighbouring ones, or keep what is read again in shared memory"
         )
-    } else if !(goes_along_rows(access, &terms) && !index::is_walked(access))
+    } else if (index::is_walked(access) || !goes_along_rows(access, &terms))
         && is_small_table(context, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE })
     {
         of_small_table(&name)

@@ -77,7 +77,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let is_free = way == Way::StepsByGrid && idle >= LEAST_IDLE_OF_STEPS && each >= LEAST_SECONDS;
     let is_small = idle >= LEAST_IDLE || is_free;
     let is_one = matches!(way, Way::Together(_) | Way::InPart(_));
-    if !is_small && !(are_starts && is_one) {
+    if !(is_small || are_starts && is_one) {
         return None;
     }
     // A library takes as many blocks as the data needs: of a few calls there is nothing to say.
