@@ -51,14 +51,14 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         context.target(worst),
     );
     let streamed = streamed(context, kernel, worst);
-    let cure = "work on smaller tiles, so that what a block uses again fits into L1 beside the other blocks, or keep the tile in shared memory; \
-                data that is used once can go past L1 (__ldcg)";
+    let cure = "work on smaller tiles, so that what a block uses again fits into L1 beside the other blocks, or keep the tile in shared memory";
     let cure = match streamed.map(|access| context.target(access)) {
         Some(data) => format!(
             "{data} is read once and takes the room of what is used again: load it past L1 with __ldcg(&…); if that is \
              not enough, {cure}"
         ),
-        None => cure.to_owned(),
+        None if loads.iter().any(|access| access.past_l1) => cure.to_owned(),
+        None => format!("{cure}; data that is used once can go past L1 (__ldcg)"),
     };
     let all: u64 =
         context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_load_lookups).fold(0, u64::saturating_add);
@@ -88,6 +88,7 @@ fn streamed<'b>(context: &'b Context<'_>, kernel: &Kernel, worst: &Access<'_>) -
     let all: u64 = loads().map(|access| access.sums.sectors).fold(0, u64::saturating_add);
     let once = |access: &&Access<'_>| {
         access.allocation != worst.allocation
+            && !access.past_l1
             && is_read_once(context, access)
             && share(access.sums.sectors, all) >= LEAST_STREAM
     };

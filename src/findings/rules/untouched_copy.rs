@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::super::access::share;
+use super::super::access::{Access, share};
 use super::super::context::{Context, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
@@ -12,6 +12,8 @@ use crate::profile::model::{Allocation, Frame, Severity};
 
 /// Touched share, at most.
 const MOST_TOUCHED: f64 = 0.5;
+/// Share of requests whose lanes lie side by side, where what they take are pieces.
+const ALONG: f64 = 0.9;
 /// Bytes copied and not touched, at least.
 const LEAST_BYTES: u64 = 256 << 10;
 
@@ -109,6 +111,15 @@ fn is_scattered(allocation: &Allocation) -> bool {
     })
 }
 
+/// Whether kernels go along it wherever they touch it, at places that the code says and no data.
+fn is_in_pieces(context: &Context<'_>, allocation: &Allocation) -> bool {
+    let of_it = |access: &&Access<'_>| access.space == "global" && access.allocation == Some(allocation.id);
+    context.accesses.iter().filter(of_it).all(|access| {
+        share(access.pattern.contiguous, access.pattern.requests) >= ALONG
+            && !access.operand.is_some_and(|operand| operand.loaded_index)
+    })
+}
+
 fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
     let &Untouched { allocation, frame, allocations, copied, touched, whole, wasted, scattered } = one;
     let seconds = wasted as f64 / BUS_BYTES_PER_SECOND;
@@ -128,8 +139,12 @@ fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
             words::percent(share(touched, whole)),
         )
     };
+    let in_pieces = scattered && is_in_pieces(context, allocation);
     let cure = if touched == 0 {
         "leave the copy and the allocation out"
+    } else if in_pieces {
+        "what kernels take lies in pieces, side by side, as a part of each row: where these are at equal distances, copy them alone with one cudaMemcpy2D (the rows' length as the pitch of the host, the \
+         piece's as the width), into memory of their size; else pack them on the host"
     } else if scattered {
         "what kernels leave out lies between what they take, as where data is sampled or one field of a record is used: where it is known before, pack on the \
          host what they take, and copy that; else nothing can be left out"
@@ -145,5 +160,11 @@ fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
         .gain(context.program_gain(seconds))
         .score(context.program_share(seconds));
     // What could be left out nobody knows.
-    if scattered { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft }
+    if in_pieces {
+        Draft { gain: None, ..draft }
+    } else if scattered {
+        Draft { gain: None, ..draft.severity(Severity::Note) }
+    } else {
+        draft
+    }
 }

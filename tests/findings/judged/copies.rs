@@ -2,7 +2,8 @@
 
 use super::program::cure;
 use super::programs::{
-    ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, MANY_STARTS, POWER_ITERATION, SECOND, THIRD, THIRTEENTH, TWELFTH,
+    ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, MANY_STARTS, PIECES, POWER_ITERATION, SECOND, THIRD, THIRTEENTH,
+    TWELFTH,
 };
 
 #[test]
@@ -103,4 +104,15 @@ fn copies_of_single_elements_within_the_device_are_one() {
     assert!(cure(finding).contains("cudaMemcpy2DAsync"), "{finding:#}");
     assert!(finding["object"] == "right" && finding["severity"] == "warning", "{finding:#}");
     assert!(MANY_STARTS.alone("one-copy", "small-copies", "AN ELEMENT").is_empty());
+}
+
+#[test]
+fn pieces_of_rows_are_copied_alone() {
+    let found = PIECES.alone("pieces", "untouched-copy", "A PIECE OF EACH ROW");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert!(finding["severity"] == "warning" && cure(finding).contains("cudaMemcpy2D"), "{finding:#}");
+    assert_eq!(finding["evidence"]["touched_bytes"], 4096.0 * 128.0 * 4.0, "{finding:#}");
+    for finding in PIECES.alone("samples", "untouched-copy", "SAMPLES") {
+        assert!(finding["severity"] == "note" && !cure(&finding).contains("cudaMemcpy2D"), "{finding:#}");
+    }
 }

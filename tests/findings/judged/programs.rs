@@ -28,6 +28,7 @@ pub static FIFTEENTH_LIBRARY: Judged = Judged::on_a100("fifteenth_library");
 pub static EXCHANGED_FIELDS: Judged = Judged::on_a100("exchanged_fields");
 pub static IN_PLACE: Judged = Judged::on_a100("in_place");
 pub static MANY_STARTS: Judged = Judged::on_a100("many_starts");
+pub static PIECES: Judged = Judged::on_a100("pieces");
 pub static POWER_ITERATION: Judged = Judged::new("power_iteration");
 pub static RACING_INDEX: Judged = Judged::new("racing_index");
 pub static SIXTEENTH: Judged = Judged::new("sixteenth");
