@@ -216,13 +216,14 @@ fn blocks_at(context: &Context<'_>, access: &Access<'_>, hot: &HotPlace) -> u64 
             && site.file == access.file
     };
     let rows = || context.profile.sites.iter().filter(is_own).flat_map(|site| &site.by_allocation);
-    let lanes = |only: Option<u64>| {
+    // Blocks make as many requests, of more or fewer lanes.
+    let requests = |only: Option<u64>| {
         let there = rows().filter(|row| only.is_none() || row.allocation == only);
-        there.map(|row| row.metrics.lanes).fold(0, u64::saturating_add)
+        there.map(|row| row.metrics.requests).fold(0, u64::saturating_add)
     };
-    match lanes(None) {
+    match requests(None) {
         0 => all,
-        sum => (all as f64 * share(lanes(Some(hot.allocation)), sum)).ceil() as u64,
+        sum => (all as f64 * share(requests(Some(hot.allocation)), sum)).ceil() as u64,
     }
 }
 

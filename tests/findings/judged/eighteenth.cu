@@ -202,9 +202,9 @@ __global__ void row_sums(const float *values, const int *rows, float *sums) {
     atomicAdd(&sums[rows[i]], values[i]); // ROWS IN ORDER
 }
 
-// A block updates one word for each of its warps.
-__global__ void counted(int *words) {
-    if (threadIdx.x % 32 == 0) atomicAdd(&words[threadIdx.x / 32 % 2 * 64], 1); // A WORD EACH
+// Each warp of a block updates the same words, as many as a launch has.
+__global__ void counted(int *words, int count) {
+    if (threadIdx.x % 32 < count) atomicAdd(&words[threadIdx.x % 32], 1); // A WORD EACH
 }
 
 template <class T> T *fresh(size_t n) {
@@ -285,7 +285,7 @@ int main(int count, char **arguments) {
         row_sums<<<4096, 256>>>(fresh<float>(1 << 20), filled(rows), fresh<float>(1 << 16));
     }
     if (runs("turns"))
-        for (int turn = 0; turn < 6; turn++) counted<<<2048, 512>>>(fresh<int>(128));
+        for (int turn = 0; turn < 6; turn++) counted<<<2048, 256>>>(fresh<int>(128), 32 >> turn);
     cudaDeviceSynchronize();
     return 0;
 }
