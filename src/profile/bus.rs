@@ -23,8 +23,7 @@ pub(crate) fn copy_seconds(bytes: u64, count: u64) -> f64 {
 
 /// Seconds of all copies over the bus of a program.
 pub(crate) fn bus_seconds(profile: &Profile) -> f64 {
-    let copies = profile.allocations.iter().flat_map(|allocation| &allocation.copies);
-    copies.filter(|copy| over_bus(copy)).map(|copy| copy_seconds(copy.bytes, copy.count)).sum()
+    seconds(profile, over_bus)
 }
 
 /// The same with the starts of those within the device. What moves there is as fast as kernels, and left out.
