@@ -105,6 +105,7 @@ programs![
     two_units,
     types,
     undefined_arguments,
+    shuffles_without_mask,
     undefined_at_first,
     use_after_free,
     vectors,

@@ -6,6 +6,7 @@ pub(super) mod memory;
 mod null;
 pub(super) mod optimize;
 pub(super) mod prepare;
+mod shuffles;
 pub(super) mod split;
 pub(super) mod stray;
 mod undefined;

@@ -1,7 +1,8 @@
 //! The user's `-O` level, run in process.
 
-use super::copies;
+use super::{copies, shuffles};
 use crate::device::error::DeviceError;
+use crate::ir::machine::architecture;
 use crate::ir::space;
 use crate::llvm::module::verify;
 use crate::llvm::shim::{Tuning, run_pipeline};
@@ -15,6 +16,9 @@ use inkwell::module::Module;
 pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), DeviceError> {
     machine.adopt(module);
     align_shared(module);
+    if architecture(machine) >= shuffles::WITH_MASKS {
+        shuffles::add_masks(module);
+    }
     let level = level.min(3);
     let tuning = Tuning { keep_notes: true, ..Tuning::of_level(level) };
     if level > 0 {
