@@ -33,12 +33,25 @@ pub(super) struct Draft {
     pub alike: Option<String>,
     /// What findings of several objects have in common that one change cures, as the array of indices that leads to all of them.
     pub one_cause: Option<String>,
+    /// What the reason is said of, for findings of several objects.
+    pub about: About,
     /// Further lines.
     pub lines: Vec<FindingLine>,
     /// Other instantiations of the kernel's template.
     pub other_kernels: Vec<u32>,
     /// The rule says that nothing has to be changed.
     pub at_most_note: bool,
+}
+
+/// What a reason is said of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum About {
+    /// The accesses to an object.
+    Accesses,
+    /// The object itself.
+    Object,
+    /// What becomes of data.
+    Data,
 }
 
 /// What a cure saves, and of what.
@@ -77,6 +90,7 @@ impl Draft {
             saved: None,
             alike: None,
             one_cause: None,
+            about: About::Accesses,
             lines: Vec::new(),
             other_kernels: Vec::new(),
             at_most_note: false,
@@ -165,6 +179,10 @@ impl Draft {
     /// What leads to other objects in the same way, where one change cures them all.
     pub(super) fn one_cause(self, what: Option<String>) -> Draft {
         Draft { one_cause: what, ..self }
+    }
+
+    pub(super) fn about(self, about: About) -> Draft {
+        Draft { about, ..self }
     }
 
     /// What others of its object with the same cure have in common with it.

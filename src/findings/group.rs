@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::Context;
-use super::draft::Draft;
+use super::draft::{About, Draft};
 use super::words;
 use crate::profile::model::{FindingLine, also_on};
 
@@ -21,7 +21,7 @@ pub(super) fn group(drafts: Vec<(&'static str, Draft)>, context: &Context<'_>) -
             _ => groups.push((id, vec![draft])),
         }
     }
-    let of_kernels = groups.into_iter().map(|(id, drafts)| (id, together(id, drafts, context))).collect();
+    let of_kernels = groups.into_iter().map(|(id, drafts)| (id, together(drafts, context))).collect();
     instantiations(of_kernels, context)
 }
 
@@ -77,7 +77,7 @@ fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
 }
 
-fn together(id: &str, drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
+fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
     let mut drafts = drafts.into_iter();
     let mut whole = drafts.next().unwrap_or_else(|| Draft::new("", ""));
     let mut lines = Vec::new();
@@ -97,11 +97,15 @@ fn together(id: &str, drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
     lines.sort_unstable();
     if !others.is_empty() {
         let names: Vec<String> = others.into_iter().collect();
-        // Of what the finding is about, or of the accesses to it.
-        let so_do = if id == "local-array" { "so do" } else { "so do those to" };
+        let so_do = match whole.about {
+            About::Object => "so do",
+            About::Accesses => "so do those to",
+            About::Data => "so were",
+        };
         whole.reason.push_str(&format!("; {so_do} {}", words::list(&names)));
     }
-    whole.reason.push_str(&also_on(&lines));
+    let elsewhere: Vec<FindingLine> = lines.iter().copied().filter(|line| line.line != whole.line).collect();
+    whole.reason.push_str(&also_on(&elsewhere));
     let whole = Draft { lines, ..whole };
     whole.rated(context)
 }

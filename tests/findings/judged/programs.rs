@@ -34,4 +34,5 @@ pub static RACING_INDEX: Judged = Judged::new("racing_index");
 pub static SIXTEENTH: Judged = Judged::new("sixteenth");
 pub static SEVENTEENTH: Judged = Judged::on_a100("seventeenth");
 pub static EIGHTEENTH: Judged = Judged::on_a100("eighteenth");
+pub static STATES: Judged = Judged::on_a100("states");
 pub static TUNED: Judged = Judged::new("tuned");

@@ -2,7 +2,8 @@
 
 use super::program::cure;
 use super::programs::{
-    EIGHTH, ELEVENTH, FIFTEENTH, FIFTH, FIRST, FOURTEENTH, IN_PLACE, NINTH, SIXTH_SWEEP, THIRD, THIRTEENTH, TWELFTH,
+    EIGHTH, ELEVENTH, FIFTEENTH, FIFTH, FIRST, FOURTEENTH, IN_PLACE, NINTH, SIXTH_SWEEP, STATES, THIRD, THIRTEENTH,
+    TWELFTH,
 };
 
 #[test]
@@ -35,7 +36,10 @@ fn launches_on_other_memory_sweep_nothing() {
         let launches = if of_input { 3.0 } else { 6.0 };
         assert_eq!(finding["evidence"]["launches"], launches, "{finding:#}");
     }
-    assert!(SIXTH_SWEEP.all("cache-sweep", "SWEPT").iter().any(|finding| finding["object"] == "in"));
+    let about_input = |finding: &&serde_json::Value| {
+        finding["object"] == "in" || finding["reason"].as_str().is_some_and(|reason| reason.contains("; so were `in`"))
+    };
+    assert!(SIXTH_SWEEP.all("cache-sweep", "SWEPT").iter().any(about_input));
 }
 
 #[test]
@@ -125,4 +129,17 @@ fn steps_that_need_results_from_anywhere_stay_apart() {
         assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
         assert!(cure(finding).starts_with("each step needs what another kernel has made"), "{finding:#}");
     }
+}
+
+/// Fusing the launches keeps all three arrays, so that one finding has the gain of all.
+#[test]
+fn arrays_that_launches_sweep_together_are_one_finding() {
+    let document = STATES.profiled("swept", &["swept"]);
+    let all = document["findings"].as_array().expect("findings");
+    let found: Vec<_> = all.iter().filter(|finding| finding["id"] == "cache-sweep").collect();
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    let reason = finding["reason"].as_str().expect("a reason");
+    assert!(reason.contains("; so were ") && reason.contains("launches sweep"), "{reason}");
+    assert!(cure(finding).starts_with("fuse the launches"), "{finding:#}");
+    assert!(finding["gain"]["factor"].as_f64() > Some(3.0), "{finding:#}");
 }

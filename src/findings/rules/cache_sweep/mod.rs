@@ -7,7 +7,7 @@ use steps::Needs;
 
 use super::super::access::{Access, share};
 use super::super::context::Context;
-use super::super::draft::Draft;
+use super::super::draft::{About, Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
@@ -113,19 +113,23 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let of_kernel = allocation.by_kernel.iter().find(|row| row.kernel == kernel.id)?;
     let moved = of_kernel.metrics.dram.as_ref().map_or(0, |dram| dram.read_sectors + dram.write_sectors);
     let saving = Saving::of("dram", (1.0 - once) * (moved * SECTOR_BYTES) as f64);
-    let waste = context.waste(kernel, &saving, 1.0 - once);
-    let gain = context.gain(kernel, &saving, "the data comes from DRAM once and goes back once");
-    // Nobody knows how small the data can be.
-    let gain = gain.filter(|_| needs != Needs::Everything);
     let draft = Draft::new(reason, cure)
         .at_access(worst)
         .evidence("times", times)
         .evidence("dram_read_bytes", read as f64)
         .evidence("touched_bytes", touched as f64)
         .evidence("saved_bytes", saved)
-        .evidence("launches", kernels as f64)
-        .gain(gain)
-        .score(waste);
+        .evidence("launches", kernels as f64);
+    let draft = match needs {
+        // Nobody knows how small the data can be.
+        Needs::Everything => draft.score(context.waste(kernel, &saving, 1.0 - once)),
+        // What launches sweep together, one launch that makes all steps keeps together.
+        Needs::Itself | Needs::Neighbours => {
+            let assumption = "the data comes from DRAM once and goes back once";
+            let draft = draft.saves(context, Saved { saving, otherwise: 1.0 - once, assumption });
+            if across { draft.about(About::Data).one_cause(Some(format!("launches, {needs:?}"))) } else { draft }
+        }
+    };
     // Steps that need what others make are written otherwise by few, and at some cost.
     Some(if needs == Needs::Itself { draft } else { draft.severity(Severity::Note) })
 }

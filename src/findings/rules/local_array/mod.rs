@@ -8,7 +8,7 @@ use handed::Handed;
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, has_word};
-use super::super::draft::{Draft, Saved};
+use super::super::draft::{About, Draft, Saved};
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
@@ -346,6 +346,7 @@ fn draft(context: &Context<'_>, name: &str, accesses: &[&Access<'_>], handed: Op
         Draft::new(reason, cure)
             .at_access(worst)
             .object(Some(name))
+            .about(About::Object)
             .evidence("requests", requests as f64)
             .evidence("bytes", bytes as f64)
             .evidence("share_of_requests", of_kernel)

@@ -3,21 +3,35 @@
 use super::super::super::access::Access;
 use super::super::super::context::{Context, lane_axis};
 use super::super::super::draft::Draft;
-use super::cure;
+use super::cure::{self, Cure};
+use super::wording;
 use crate::profile::model::ThreadStep;
 
 /// Part of the longer of two strides by which they differ, at most, where both are rows of one matrix, crossed along them or along a diagonal.
 const ROWS_ALIKE: f64 = 0.02;
 
+/// An access whose neighbouring threads lie apart.
+pub(super) struct Strided<'c, 'a> {
+    pub(super) access: &'c Access<'a>,
+    pub(super) cure: Cure,
+    pub(super) draft: Draft,
+}
+
 /// Gives the findings of accesses with a common cause one cure, so that they become one.
-pub(super) fn joined(context: &Context<'_>, mut found: Vec<(&Access<'_>, Draft)>) -> Vec<Draft> {
-    let across: Vec<(u32, i64, usize)> = found
-        .iter()
-        .filter_map(|(access, _)| {
-            Some((access.kernel.id, elements(access)?, cure::blocks_lie_across(context, access)?))
-        })
-        .collect();
-    for (access, draft) in &mut found {
+pub(super) fn joined(context: &Context<'_>, mut found: Vec<Strided<'_, '_>>) -> Vec<Draft> {
+    lie_across(context, &mut found);
+    cross_one_matrix(context, &mut found);
+    have_one_index(context, &mut found);
+    found.into_iter().map(|one| one.draft).collect()
+}
+
+/// Gives the accesses of a kernel whose blocks lie across what lies side by side one cure.
+fn lie_across(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
+    let across = |Strided { access, .. }: &Strided<'_, '_>| {
+        Some((access.kernel.id, elements(access)?, cure::blocks_lie_across(context, access)?))
+    };
+    let across: Vec<(u32, i64, usize)> = found.iter().filter_map(across).collect();
+    for Strided { access, draft, .. } in found {
         let same = |&&(kernel, stride, _): &&(u32, i64, usize)| {
             kernel == access.kernel.id && elements(access).map(i64::abs) == Some(stride.abs())
         };
@@ -28,28 +42,25 @@ pub(super) fn joined(context: &Context<'_>, mut found: Vec<(&Access<'_>, Draft)>
         if is_unknown && !access.operand.is_some_and(|operand| operand.loaded_index)
             || cure::blocks_lie_across(context, access).is_some()
         {
-            draft.cure = cure::of_all_across(axis, other);
+            draft.cure = wording::of_all_across(axis, other);
             draft.one_cause = Some(format!("blocks across {other}"));
         }
     }
-    cross_one_matrix(context, &mut found);
-    have_one_index(&mut found);
-    found.into_iter().map(|(_, draft)| draft).collect()
 }
 
 /// Gives the accesses of a loop that cross the rows of one matrix, some of them along a diagonal, one cure.
-fn cross_one_matrix(context: &Context<'_>, found: &mut [(&Access<'_>, Draft)]) {
+fn cross_one_matrix(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
     for at in 0..found.len() {
-        let (first, _) = &found[at];
-        let first = *first;
-        let alike: Vec<usize> = (0..found.len()).filter(|&other| crosses_like(first, found[other].0)).collect();
-        let differ = alike.iter().any(|&other| elements(found[other].0).map(i64::abs) != elements(first).map(i64::abs));
-        if !differ || alike.iter().any(|&other| found[other].1.one_cause.is_some()) {
+        let first = found[at].access;
+        let alike: Vec<usize> = (0..found.len()).filter(|&other| crosses_like(first, found[other].access)).collect();
+        let differ =
+            alike.iter().any(|&other| elements(found[other].access).map(i64::abs) != elements(first).map(i64::abs));
+        if !differ || alike.iter().any(|&other| found[other].draft.one_cause.is_some()) {
             continue;
         }
         let name = first.variable().map_or_else(|| context.target(first), |name| format!("`{name}`"));
         for other in alike {
-            let draft = &mut found[other].1;
+            let draft = &mut found[other].draft;
             draft.cure = format!(
                 "the threads cross the rows of {name} here, along columns or diagonals: let neighbouring threads take neighbouring elements of it in each iteration, or move tiles of it through shared \
                  memory, neighbouring threads at neighbouring words (rows of a tile padded by one element)"
@@ -60,32 +71,28 @@ fn cross_one_matrix(context: &Context<'_>, found: &mut [(&Access<'_>, Draft)]) {
 }
 
 /// Joins the accesses of a kernel to several arrays that one index sets apart by as many elements, where the cure is the same for all of them.
-fn have_one_index(found: &mut [(&Access<'_>, Draft)]) {
-    let plain = |access: &Access<'_>, draft: &Draft| {
-        let cure = draft.cure.replace("write", "read");
-        access.variable().map_or(cure.clone(), |name| cure.replace(&format!("`{name}`"), "_"))
+fn have_one_index(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
+    let is_known = |access: &Access<'_>| {
+        let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
+        matches!(step, Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
     };
     for at in 0..found.len() {
-        if found[at].1.one_cause.is_some() {
+        let Strided { access: first, cure, draft } = &found[at];
+        if draft.one_cause.is_some() || !is_known(first) {
             continue;
         }
-        let (first, draft) = &found[at];
-        let (first, cure) = (*first, plain(first, draft));
-        let is_known = |access: &Access<'_>| {
-            let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
-            matches!(step, Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
+        let alike = |one: &Strided<'_, '_>| {
+            one.access.kernel.id == first.kernel.id
+                && one.draft.one_cause.is_none()
+                && elements(one.access) == elements(first)
+                && is_known(one.access)
+                && one.cure == *cure
         };
-        let alike = |(access, draft): &(&Access<'_>, Draft)| {
-            access.kernel.id == first.kernel.id
-                && draft.one_cause.is_none()
-                && elements(access) == elements(first)
-                && is_known(access)
-                && plain(access, draft) == cure
-        };
-        let all: Vec<usize> = (0..found.len()).filter(|&other| is_known(first) && alike(&found[other])).collect();
-        let arrays = all.iter().filter(|&&other| found[other].0.allocation != first.allocation).count();
+        let all: Vec<usize> = (0..found.len()).filter(|&other| alike(&found[other])).collect();
+        let arrays = all.iter().filter(|&&other| found[other].access.allocation != first.allocation).count();
         if arrays > 0 {
-            all.into_iter().for_each(|other| found[other].1.one_cause = Some(cure.clone()));
+            let cause = cure.told(context, first);
+            all.into_iter().for_each(|other| found[other].draft.one_cause = Some(cause.clone()));
         }
     }
 }

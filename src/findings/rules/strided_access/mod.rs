@@ -6,6 +6,7 @@ mod cure;
 mod exchange;
 mod layout;
 mod library;
+mod wording;
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, block_of, lane_axis, thread_index, warps};
@@ -15,6 +16,7 @@ use super::super::index;
 use super::super::texture;
 use super::super::words;
 use crate::profile::model::ThreadStep;
+use causes::Strided;
 
 pub(super) use library::aligned as aligned_for_library;
 
@@ -29,7 +31,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let is_stride = |access: &Access<'_>| !index::is_held_within(access) && !index::is_given_by_atomics(access);
     let strided = |access: &&Access<'_>| (is_strided(access) || by_short_rows(access)) && is_stride(access);
     let strided = context.accesses.iter().filter(strided);
-    causes::joined(context, strided.filter_map(|access| Some((access, draft(context, access)?))).collect())
+    causes::joined(context, strided.filter_map(|access| of_access(context, access)).collect())
 }
 
 /// The code moves the address by a row or so from thread to thread, and rows of the block are so short that its requests show no
@@ -81,7 +83,7 @@ fn has_neighbours(access: &Access<'_>) -> bool {
     access.sums.lanes >= LEAST_LANES * access.sums.requests
 }
 
-fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
+fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<Strided<'c, 'a>> {
     let stride = access.pattern.stride_bytes.filter(|_| is_strided(access));
     if super::struct_fields::explains(access) || library::is_blocked(access) || texture::is_scaled(access) {
         return None;
@@ -126,8 +128,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         otherwise: excess_of_kernel(context, access),
         assumption: "each request touches only the sectors that its bytes fill",
     };
-    Some(index::with_its_line(
-        Draft::new(reason, cure)
+    let draft = index::with_its_line(
+        Draft::new(reason, cure.told(context, access))
             .at_access(access)
             .evidence("stride_bytes", stride.map_or(f64::NAN, |stride| stride as f64))
             .evidence("requests", sums.requests as f64)
@@ -136,7 +138,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
             .saves(context, saved),
         context,
         access,
-    ))
+    );
+    Some(Strided { access, cure, draft })
 }
 
 /// An access's sectors that its bytes do not need, of all sectors of its kernel.
