@@ -1,5 +1,7 @@
 //! Numbers in sentences.
 
+use crate::profile::model::Frame;
+
 /// `1 byte`, `512 bytes`, `4.0 KiB`, `16.0 MiB`.
 pub(super) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -58,6 +60,11 @@ pub(super) fn time(seconds: f64) -> String {
 pub(super) fn ratio(part: u64, whole: u64) -> String {
     let value = if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+/// "line 8 of main.cu".
+pub(super) fn place(frame: &Frame) -> String {
+    format!("line {} of {}", frame.line, frame.file.rsplit('/').next().unwrap_or_default())
 }
 
 /// Names in a list: "`x`, `y` and `z`".

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::super::context::{Context, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::library_function;
 use crate::profile::model::{Allocation, Frame};
+use crate::profile::{copied_class, is_system, library_function};
 
 /// Allocations from one call path for each that is alive at the same time, at least.
 const LEAST: u64 = 8;
@@ -27,7 +27,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut places: BTreeMap<Place<'_>, (Vec<&Allocation>, u64)> = BTreeMap::new();
     for (path, rows) in groups {
         let Some(live) = churned(&rows) else { continue };
-        let frame = innermost(path);
+        let frame = copy(path).map_or_else(|| innermost(path), |(frame, _)| Some(frame));
         let name = rows.first().and_then(|row| row.name.as_deref());
         let place = frame.map_or(("", 0, 0, name), |frame| (&frame.file, frame.line, frame.column, name));
         let (all, most) = places.entry(place).or_default();
@@ -53,6 +53,13 @@ fn churned(rows: &[&Allocation]) -> Option<u64> {
     (count(rows) / live >= LEAST).then_some(live)
 }
 
+/// Where the user's code copies an object, whose copy the memory is of, and the object's class.
+fn copy(path: &[Frame]) -> Option<(&Frame, &str)> {
+    let (at, class) = path.iter().enumerate().find_map(|(at, frame)| Some((at, copied_class(&frame.function)?)))?;
+    let frame = path[..at].iter().rev().find(|frame| frame.line != 0 && !is_system(&frame.file))?;
+    Some((frame, class))
+}
+
 fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft> {
     let first = rows.first()?;
     let count = count(rows);
@@ -67,17 +74,31 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
         (None, Some(function)) => format!("scratch memory of `{function}`"),
         (None, None) => "memory".to_owned(),
     };
+    let copy = copy(&first.path);
+    let here = match (copy, innermost(&first.path)) {
+        (Some((frame, class)), Some(made)) if (&made.file, made.line) != (&frame.file, frame.line) => {
+            format!("for the copy of a `{class}` that is made here (by {})", words::place(made))
+        }
+        (Some((_, class)), _) => format!("for the copy of a `{class}` that is made here"),
+        _ => "here".to_owned(),
+    };
     let reason = format!(
-        "{name} is allocated {} here, {} each on average, with at most {live} alive at a time: every allocation and its end wait for the driver \
+        "{name} is allocated {} {here}, {} each on average, with at most {live} alive at a time: every allocation and its end wait for the driver \
          or the device",
         words::several(count, "time", "times"),
         words::bytes(bytes),
     );
     let each = |row: &&Allocation| row.bytes / row.count.max(1);
     let sizes_differ = rows.iter().map(each).max() != rows.iter().map(each).min();
+    let of_copy;
     let cure = if scratch.is_some() {
         "hand Thrust an allocator that keeps such memory, as thrust::cuda::par(allocator), or call the algorithm of CUB, whose scratch memory you allocate \
          once"
+    } else if let Some((_, class)) = copy {
+        of_copy = format!(
+            "hand the `{class}` on by reference (const {class} &) where it is only read, and move it where nobody needs it any more; where a copy is needed, keep one and copy into it again"
+        );
+        &of_copy
     } else if sizes_differ {
         "their sizes differ: allocate the largest that is needed once and use it for all of them, or take the memory from a pool (cudaMallocAsync with a \
          release threshold)"
@@ -87,7 +108,7 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
         "allocate it once before the loop and use it again"
     };
     let draft = Draft::new(reason, cure)
-        .at_frame(context.named_at(first))
+        .at_frame(copy.map_or_else(|| context.named_at(first), |(frame, _)| Some(frame)))
         .of_allocation(first.id)
         .object(first.name.clone())
         .evidence("allocations", count as f64)

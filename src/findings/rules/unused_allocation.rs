@@ -125,7 +125,7 @@ fn called_from(allocation: &Allocation) -> Option<String> {
     let mut users = allocation.path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file));
     let maker = users.next()?;
     let caller = users.find(|frame| frame.function != maker.function)?;
-    Some(format!("line {} of {}", caller.line, caller.file.rsplit('/').next().unwrap_or_default()))
+    Some(words::place(caller))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Allocations and host memory.
 
-use super::programs::{FIRST, FOURTH, SECOND, THIRD, THIRTEENTH, TWELFTH};
+use super::program::cure;
+use super::programs::{FIRST, FOURTH, SECOND, STATES, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
 fn ways_to_one_allocation_are_one_finding() {
@@ -99,4 +100,20 @@ fn members_of_elements_of_an_array_are_one_finding() {
     let reason = unused[0]["reason"].as_str().expect("a reason");
     assert!(reason.starts_with("`members[0].spare` (64.0 KiB) and others of its array, 16 allocations"), "{reason}");
     assert!(reason.contains("are never used"), "{reason}");
+}
+
+#[test]
+fn memory_of_a_copied_object_is_told_where_the_copy_is_made() {
+    let found = STATES.alone("by_value", "allocation-churn", "HANDED BY VALUE");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(finding["evidence"]["allocations"], 12.0);
+    let reason = finding["reason"].as_str().expect("a reason");
+    assert!(
+        reason.contains(
+            "allocated 12 times for the copy of a `Owned<float>` that is made here (by line 11 of states.cu)"
+        ),
+        "{reason}"
+    );
+    assert!(cure(finding).starts_with("hand the `Owned<float>` on by reference"), "{finding:#}");
+    assert!(STATES.alone("by_value", "allocation-churn", "ALLOCATED").is_empty());
 }
