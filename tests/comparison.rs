@@ -13,7 +13,7 @@ use warpline::comparison::document::{Diff, Value};
 use warpline::comparison::limits::parse;
 use warpline::comparison::{Options, compare};
 use warpline::profile::Profile;
-use warpline::profile::model::{CopyRow, Estimate, Severity};
+use warpline::profile::model::{CopyRow, Estimate, Finding, FindingLine, Severity};
 use warpline::report::{DiffOptions, diff_json, diff_markdown, diff_text};
 
 fn diff(before: &Profile, after: &Profile) -> Diff {
@@ -230,6 +230,26 @@ fn findings_come_go_and_change_with_their_lines() {
     let found = diff(&before, &after).findings;
     assert_eq!((found.new.len(), found.gone.len(), found.changed.len()), (0, 1, 1));
     assert_eq!(found.gone[0].id, "divergent-branch");
+}
+
+/// Of two lines of one array that both versions have, one is another place: what is found there is not the other finding, changed.
+#[test]
+fn findings_on_lines_that_both_versions_have_are_told_apart() {
+    let mut before = program("/a/app.cu", &[Source { name: "sum", code: &sum(256) }], &[]);
+    let mut after = program("/a/app.cu", &[Source { name: "sum", code: &sum(64) }], &[]);
+    let about = |line| Finding {
+        object: Some("data".to_owned()),
+        ..finding("bank-conflict", Severity::Warning, 0, "/a/app.cu", line)
+    };
+    before.findings = vec![about(6)];
+    after.findings = vec![about(7)];
+    let found = diff(&before, &after).findings;
+    assert_eq!((found.new.len(), found.gone.len(), found.changed.len()), (1, 1, 0));
+    // Where the worst of several lines was mended, the others' finding stays.
+    before.findings[0].lines = vec![FindingLine { line: 7, column: 5 }];
+    after.findings[0].evidence.insert("sectors_per_request".into(), 8.0);
+    let found = diff(&before, &after).findings;
+    assert_eq!((found.new.len(), found.gone.len(), found.changed.len()), (0, 0, 1));
 }
 
 /// A copy from one allocation to another counts once, and less copying is no worse for a kernel more.

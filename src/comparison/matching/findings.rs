@@ -1,6 +1,6 @@
 //! Findings: by id, kernel, place and what they are about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::allocations::AllocationGroup;
 use super::lines::{Code, Lines, Place};
@@ -16,6 +16,10 @@ struct Key<'a> {
     /// Kernel, by index.
     kernel: Option<usize>,
     place: Option<Place<'a>>,
+    /// Its line is in both profiles.
+    is_kept: bool,
+    /// All its lines.
+    lines: BTreeSet<Place<'a>>,
     /// Group of allocations, by index.
     allocation: Option<usize>,
     object: Option<&'a str>,
@@ -35,33 +39,81 @@ pub(crate) fn pair(
 ) -> Pairs {
     let (of_one, of_other) = (groups_of(one), groups_of(other));
     let of_before = |finding| key_before(finding, before, &of_one, (kernels, lines, allocations));
-    let befores: Vec<Option<Key<'_>>> = before.profile.findings.iter().map(of_before).collect();
-    let of_after = |finding| Some(key_after(finding, after, &of_other));
-    let afters: Vec<Option<Key<'_>>> = after.profile.findings.iter().map(of_after).collect();
-    let sizes = (befores.len(), afters.len());
-    let mut pairs = Pairs::default();
-    let mut step = |in_kernel: bool, part: for<'k> fn(&Key<'k>) -> Option<Part<'k>>| {
-        let of = |keys: &[Option<Key<'_>>], index: usize| {
-            let key = keys[index].as_ref()?;
-            let (place, allocation, object) = part(key)?;
-            let place = place.map(|(file, line)| (file.to_owned(), line));
-            let kernel = key.kernel.filter(|_| in_kernel);
-            Some((key.id.to_owned(), kernel, place, allocation, object.map(str::to_owned)))
-        };
-        pairs.by_key(sizes, |index| of(&befores, index), |index| of(&afters, index), in_order);
+    let of_after = |finding| Some(key_after(finding, after, &of_other, (kernels, lines)));
+    let mut matching = Matching {
+        befores: before.profile.findings.iter().map(of_before).collect(),
+        afters: after.profile.findings.iter().map(of_after).collect(),
+        pairs: Pairs::default(),
     };
-    step(true, |key| Some((Some(key.place?), key.allocation, key.object)));
-    step(true, |key| Some((Some(key.place?), None, key.object)));
-    step(true, |key| Some((Some(key.place?), None, None)));
-    // The line was written anew.
-    step(true, |key| Some((None, Some(key.allocation?), key.object)));
-    step(true, |key| Some((None, Some(key.allocation?), None)));
-    step(true, |key| Some((None, None, Some(key.object?))));
+    matching.by(Allowed::Any, |key| Some((key.kernel, Some(key.place?), key.allocation, key.object)));
+    matching.by(Allowed::Any, |key| Some((key.kernel, Some(key.place?), None, key.object)));
+    matching.by(Allowed::Any, |key| Some((key.kernel, Some(key.place?), None, None)));
+    matching.by_further_lines();
+    for allowed in [Allowed::WrittenAnewBefore, Allowed::WrittenAnewAfter] {
+        matching.by(allowed, |key| Some((key.kernel, None, Some(key.allocation?), key.object)));
+        matching.by(allowed, |key| Some((key.kernel, None, Some(key.allocation?), None)));
+        matching.by(allowed, |key| Some((key.kernel, None, None, Some(key.object?))));
+    }
     // About the kernel or the program as a whole.
-    step(true, |key| (key.allocation.is_none() && key.object.is_none()).then_some((None, None, None)));
+    let is_whole = |key: &Key<'_>| key.allocation.is_none() && key.object.is_none();
+    matching.by(Allowed::Any, |key| is_whole(key).then_some((key.kernel, None, None, None)));
     // About an allocation, whichever kernel takes most of it now.
-    step(false, |key| OF_ALLOCATIONS.contains(&key.id).then_some((None, Some(key.allocation?), None)));
-    pairs
+    let is_of_allocation = |key: &Key<'_>| OF_ALLOCATIONS.contains(&key.id);
+    matching.by(Allowed::Any, |key| Some((None, None, Some(key.allocation.filter(|_| is_of_allocation(key))?), None)));
+    matching.pairs
+}
+
+/// Kernel, place, allocation and object, as far as they count.
+type Part<'k> = (Option<usize>, Option<Place<'k>>, Option<usize>, Option<&'k str>);
+
+/// Which findings may be one. Of two lines that are both in both profiles, one is another place.
+#[derive(Clone, Copy, PartialEq)]
+enum Allowed {
+    Any,
+    WrittenAnewBefore,
+    WrittenAnewAfter,
+}
+
+/// Findings of both sides, and which is which so far.
+struct Matching<'a> {
+    befores: Vec<Option<Key<'a>>>,
+    afters: Vec<Option<Key<'a>>>,
+    pairs: Pairs,
+}
+
+impl<'a> Matching<'a> {
+    /// Pairs those of one id that agree in a part of what they are known by.
+    fn by(&mut self, allowed: Allowed, part: impl for<'k> Fn(&'k Key<'a>) -> Option<Part<'k>>) {
+        let Matching { befores, afters, pairs } = self;
+        let sizes = (befores.len(), afters.len());
+        let of_before = |index: usize| {
+            let key = befores[index].as_ref().filter(|key| allowed != Allowed::WrittenAnewBefore || !key.is_kept)?;
+            Some((key.id, part(key)?))
+        };
+        let of_after = |index: usize| {
+            let key = afters[index].as_ref().filter(|key| allowed != Allowed::WrittenAnewAfter || !key.is_kept)?;
+            Some((key.id, part(key)?))
+        };
+        pairs.by_key(sizes, of_before, of_after, in_order);
+    }
+
+    /// Pairs those of which the one has the other's line as a further one, as where the worst line of several was mended.
+    fn by_further_lines(&mut self) {
+        let Matching { befores, afters, pairs } = self;
+        let (one, other) = pairs.rest(befores.len(), afters.len());
+        for before in one {
+            let Some(key) = &befores[before] else { continue };
+            let is_alike = |after: &&usize| {
+                afters[**after].as_ref().is_some_and(|other| {
+                    (key.id, key.kernel, key.object) == (other.id, other.kernel, other.object)
+                        && !key.lines.is_disjoint(&other.lines)
+                })
+            };
+            if let Some(&after) = other.iter().filter(|after| pairs.before(**after).is_none()).find(is_alike) {
+                pairs.add(before, after);
+            }
+        }
+    }
 }
 
 /// In terms of the profile after; `None` for what was found in a kernel that is gone.
@@ -76,24 +128,41 @@ fn key_before<'a>(
         Some(kernel) => Some(kernels.after(kernel)?),
         None => None,
     };
+    let place = lines.after(kernel, (&finding.file, finding.line));
     Some(Key {
         id: &finding.id,
         kernel: paired,
-        place: lines.after(kernel, (&finding.file, finding.line)),
+        place,
+        is_kept: place.is_some(),
+        lines: lines_of(finding).filter_map(|place| lines.after(kernel, place)).collect(),
         allocation: finding.allocation.and_then(|id| allocations.after(*groups.get(&id)?)),
         object: finding.object.as_deref(),
     })
 }
 
-fn key_after<'a>(finding: &'a Finding, after: &Code<'_>, groups: &BTreeMap<u64, usize>) -> Key<'a> {
+fn key_after<'a>(
+    finding: &'a Finding,
+    after: &Code<'_>,
+    groups: &BTreeMap<u64, usize>,
+    (kernels, lines): (&Pairs, &Lines<'_>),
+) -> Key<'a> {
+    let kernel = finding.kernel.and_then(|id| after.kernel(id));
+    let before = kernel.and_then(|kernel| kernels.before(kernel));
+    let place = (finding.line != 0).then_some((&finding.file[..], finding.line));
+    let is_known = kernel.is_none() || before.is_some();
     Key {
         id: &finding.id,
-        kernel: finding.kernel.and_then(|id| after.kernel(id)),
-        place: (finding.line != 0).then_some((&finding.file, finding.line)),
+        kernel,
+        place,
+        is_kept: is_known && place.is_some_and(|place| lines.was_there(before, place)),
+        lines: lines_of(finding).collect(),
         allocation: finding.allocation.and_then(|id| groups.get(&id).copied()),
         object: finding.object.as_deref(),
     }
 }
 
-/// Place, allocation and object, as far as they count.
-type Part<'k> = (Option<Place<'k>>, Option<usize>, Option<&'k str>);
+/// A finding's lines, the first and further ones.
+fn lines_of(finding: &Finding) -> impl Iterator<Item = Place<'_>> {
+    let all = std::iter::once(finding.line).chain(finding.lines.iter().map(|one| one.line));
+    all.filter(|line| *line != 0).map(|line| (&finding.file[..], line))
+}

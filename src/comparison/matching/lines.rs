@@ -128,4 +128,13 @@ impl<'a> Lines<'a> {
         };
         map.get(place.0)?.get(&place.1).copied()
     }
+
+    /// Whether a line after is one that was there before, in a kernel (by its index before) or in host code.
+    pub(crate) fn was_there(&self, kernel: Option<usize>, place: Place<'_>) -> bool {
+        let map = match kernel {
+            Some(kernel) => self.kernels.get(&kernel),
+            None => Some(&self.host),
+        };
+        map.is_some_and(|map| map.values().flat_map(BTreeMap::values).any(|after| *after == place))
+    }
 }
