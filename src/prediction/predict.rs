@@ -6,7 +6,7 @@ use warpline_format::device::Device;
 use warpline_format::matrix::Product;
 use warpline_format::occupancy::{Kernel, Stated};
 
-use super::count::{Basis, condition, count, settled};
+use super::count::{Basis, SiteRequests, condition, count, settled};
 use super::digits::taken_apart;
 use super::evaluate::{Evaluated, Lost, Value};
 use super::form::{Form, Truth, block, counter};
@@ -77,6 +77,12 @@ pub struct Prediction {
     pub l2_oversubscription: f64,
     /// What lies between two uses of what earlier waves touched, over what L2 holds.
     pub l2_reuse_oversubscription: f64,
+    /// Share of what blocks load that earlier ones touched, as far as it comes from DRAM again.
+    pub l2_reuse_lost: f64,
+    /// Threads that make requests, as far as an access outside loops tells; else all.
+    pub active_threads: f64,
+    /// The model has rules for the passes through the stages of L1.
+    pub has_wavefronts: bool,
     /// Name of the slowest part; empty where no rate is known.
     pub limiter: String,
     /// Seconds at least; `None` where no rate is known.
@@ -89,6 +95,8 @@ pub struct Prediction {
     pub sites: Vec<(Requests, Basis)>,
     /// What L1's figures were taken from.
     pub replayed: Replayed,
+    /// What L2 and DRAM move for some addresses was taken from the run, though their requests were counted.
+    pub recorded_traffic: bool,
     /// Footprints left edges or overlaps out of account.
     pub rough: bool,
 }
@@ -115,6 +123,9 @@ pub enum Refusal {
         "line {} reaches byte {} of shared memory, of which the code has {} bytes", .0.line, .0.end, .0.size
     )]
     SharedMemory(Outside),
+    /// Its conditions leave nothing to do, as where an array has no elements.
+    #[error("no thread of the launch makes a request")]
+    NoRequests,
     /// Nothing of its traffic follows from the launch.
     #[error("nothing of this kernel's traffic follows from its launch: {}", reasons.join("; "))]
     NothingKnown {
@@ -152,10 +163,11 @@ fn of_forms(
         return Err(Refusal::SharedMemory(outside));
     }
 
+    let items = items(subject);
     let mut sums = Sums::default();
     let mut accesses = Vec::new();
     let mut reasons: BTreeSet<(String, Lost)> = BTreeSet::new();
-    let mut rough = false;
+    let (mut rough, mut recorded_traffic) = (false, false);
     for (number, site) in counted.iter().enumerate() {
         let row = subject.rows[number];
         let op = row.map_or("load", |row| row.op.as_str());
@@ -203,6 +215,7 @@ fn of_forms(
                     condition,
                     bytes: subject.accesses[number].bytes,
                     site: number,
+                    item: items[number],
                     allocation: subject.allocations[number],
                     loads,
                     stores,
@@ -213,7 +226,7 @@ fn of_forms(
                 }));
             }
             None => {
-                rough = true;
+                (rough, recorded_traffic) = (true, true);
                 if let Some(row) = row {
                     sums.add_recorded_traffic(row, subject.share, model);
                 }
@@ -222,6 +235,9 @@ fn of_forms(
     }
     for row in &subject.others {
         sums.add_recorded(row, subject.share, model);
+    }
+    if sums.global.requests + sums.shared.requests == 0.0 {
+        return Err(Refusal::NoRequests);
     }
     if sums.affine + sums.computed < LEAST_KNOWN * sums.recorded {
         let reasons = reasons.into_iter().map(|(place, lost)| format!("{place}: {lost}"));
@@ -262,12 +278,16 @@ fn of_forms(
         l1_oversubscription: moved.l1_oversubscription,
         l2_oversubscription: moved.l2_oversubscription,
         l2_reuse_oversubscription: moved.l2_reuse_oversubscription,
+        l2_reuse_lost: moved.l2_reuse_lost,
+        active_threads: active_threads(subject, launch, &counted),
+        has_wavefronts: model.hierarchy.stages.is_some(),
         limiter: String::new(),
         seconds: None,
         affine_share: share(sums.affine, &sums),
         computed_share: share(sums.computed, &sums),
         sites: counted.iter().map(|site| (site.requests, site.basis)).collect(),
         replayed: moved.replayed,
+        recorded_traffic,
         rough: rough || moved.rough,
     };
     if let Some(estimate) = of_work(model.key, model.rates, &work(subject, launch, &found)) {
@@ -275,6 +295,26 @@ fn of_forms(
         found.seconds = Some(estimate.seconds);
     }
     Ok(found)
+}
+
+/// Threads that make requests: the most lanes of an access outside loops, of all threads where there is none.
+fn active_threads(subject: &Subject<'_>, launch: &Launch, counted: &[SiteRequests]) -> f64 {
+    let sites = subject.addresses.sites.iter().zip(counted);
+    let outside = sites.filter(|(site, one)| site.loops.is_empty() && !matches!(one.basis, Basis::Lost(_)));
+    let most = outside.map(|(_, one)| one.requests.lanes).fold(0.0, f64::max);
+    let all = launch.blocks() as f64 * f64::from(launch.threads());
+    if most > 0.0 { most.min(all) } else { all }
+}
+
+/// By site: the first one of those that the trace has as one item with it.
+fn items(subject: &Subject<'_>) -> Vec<usize> {
+    let sites = &subject.addresses.sites;
+    let bundle_of = |site: u32| subject.addresses.bundles.iter().position(|bundle| bundle.contains(&site));
+    let bundles: Vec<Option<usize>> = sites.iter().map(|site| bundle_of(site.site)).collect();
+    let alike = |one: usize, other: usize| {
+        bundles[one].is_some() && bundles[one] == bundles[other] && subject.copies[one] == subject.copies[other]
+    };
+    (0..sites.len()).map(|number| (0..number).find(|&other| alike(number, other)).unwrap_or(number)).collect()
 }
 
 /// Whether another point of the thread loads the same already.

@@ -40,6 +40,10 @@ const LARGE: u64 = 1000;
 const RUNS: u64 = 4;
 /// Sectors by which these runs may differ, over what they read, and still agree.
 const AGREED: f64 = 0.01;
+/// Share of the sectors that blocks load from which on it matters what becomes of those that earlier ones touched.
+const MATTERS: f64 = 0.01;
+/// Groups of neighbouring blocks that are looked at.
+const NEIGHBOURS: u64 = 3;
 /// Lines of an SM's share of L2 that are told apart.
 const MOST_L2_LINES: f64 = 8192.0;
 
@@ -90,6 +94,8 @@ pub struct Traffic {
     pub l2_oversubscription: f64,
     /// Lines touched between two uses of what earlier waves touched, over what L2 holds, in the mean over what is used again.
     pub l2_reuse_oversubscription: f64,
+    /// Share of what blocks load that earlier ones touched, as far as it comes from DRAM again. It rises where a layer condition breaks.
+    pub l2_reuse_lost: f64,
     /// What L1's figures were taken from.
     pub replayed: Replayed,
     /// Some edge was not cut, or the addresses of an allocation do not form one lattice.
@@ -245,13 +251,30 @@ impl Flow<'_> {
         found.dram_stores += 32.0 * all.stores;
         found.rough |= all.rough;
         found.l2_reuse_oversubscription = if reused.0 > 0.0 { reused.1 / reused.0 } else { 0.0 };
+        found.l2_reuse_lost = if all.again > MATTERS * all.distinct { all.lost / all.again } else { 0.0 };
         let read = found.l2_loads + 32.0 * requested.atomics;
         if requested.unsure && distinct > read {
             found.dram_loads *= read / distinct;
         }
-        found.dram_loads += (read - distinct).max(0.0) * again;
+        let far = match loops {
+            true => read,
+            false => read.min(32.0 * self.of_neighbours(blocks)),
+        };
+        found.dram_loads += (far - distinct).max(0.0) * again;
         // A sector is written back at most once for each store to it, whatever its footprint's edges add.
         found.dram_stores = found.dram_stores.min(found.l2_stores);
+    }
+
+    /// Sectors that groups of as many neighbouring blocks as there are SMs read, one after the other: what neighbours share they ask for at about the
+    /// same time.
+    fn of_neighbours(&self, blocks: u64) -> f64 {
+        let group = self.capacity.sms.min(blocks).max(1);
+        let groups = blocks as f64 / group as f64;
+        let each = |number: u64| {
+            let first = ((golden(number) * blocks as f64) as u64).min(blocks - group);
+            self.union(|family| family.reads, &boxes(first, first + group, self.launch.grid), SECTOR).sectors
+        };
+        groups * (1..=NEIGHBOURS).map(each).sum::<f64>() / NEIGHBOURS as f64
     }
 
     /// What all runs of a launch move between L2 and DRAM. `wave` are blocks of a wave in the middle.

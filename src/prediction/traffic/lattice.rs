@@ -4,6 +4,7 @@
 
 use smallvec::SmallVec;
 
+use super::carry::carry;
 use super::sweep::Sweep;
 
 /// Rows that are told one by one, at most.
@@ -54,15 +55,15 @@ impl Counter {
         starts_of: &dyn Fn(usize) -> &'a [i64],
         grain: i64,
     ) -> (f64, bool) {
-        let rough = told_apart(pieces, starts_of);
-        let mut strides: SmallVec<[i64; 8]> = SmallVec::new();
+        let mut strides = strides_of(pieces);
+        // Where strides are multiples of each other, what exceeds one is carried over to the next.
+        let mut rough = false;
+        if strides.windows(2).any(|pair| pair[0] % pair[1] != 0) {
+            rough = told_apart(pieces, starts_of);
+            strides = strides_of(pieces);
+        }
         let mut families: SmallVec<[usize; 8]> = SmallVec::new();
         for piece in pieces.iter() {
-            for (stride, _) in &piece.multiples {
-                if !strides.contains(stride) {
-                    strides.push(*stride);
-                }
-            }
             if !families.contains(&piece.family) {
                 families.push(piece.family);
             }
@@ -70,7 +71,6 @@ impl Counter {
         if families.is_empty() {
             return (0.0, false);
         }
-        strides.sort_unstable_by_key(|stride| std::cmp::Reverse(*stride));
         let alike = |one: &Lattice| one.strides[..] == strides[..] && one.families[..] == families[..];
         let at = self.known.iter().position(alike).unwrap_or_else(|| {
             if self.known.len() == KEPT {
@@ -108,7 +108,8 @@ impl Counter {
                 multiples.extend(whole.iter().zip(&ranges).map(|(at, (low, high))| (at + low, at + high)));
             }
         }
-        (self.sweep.measure(&lattice.strides, lattice.origin, grain), rough)
+        let unsure = carry(&lattice.strides, bytes, multiples);
+        (self.sweep.measure(&lattice.strides, lattice.origin, grain), rough || unsure)
     }
 }
 
@@ -127,6 +128,18 @@ impl Lattice {
         let starts = families.iter().map(of).collect();
         Lattice { strides: strides.to_vec(), families: families.to_vec(), origin, starts }
     }
+}
+
+/// The strides of some boxes, the largest first.
+fn strides_of(pieces: &[Piece]) -> SmallVec<[i64; 8]> {
+    let mut strides: SmallVec<[i64; 8]> = SmallVec::new();
+    for (stride, _) in pieces.iter().flat_map(|piece| &piece.multiples) {
+        if !strides.contains(stride) {
+            strides.push(*stride);
+        }
+    }
+    strides.sort_unstable_by_key(|stride| std::cmp::Reverse(*stride));
+    strides
 }
 
 /// Where one box has whole planes as runs and another a part of some rows, tells the rows one by one; whether they are too many.

@@ -3,6 +3,7 @@
 mod box_order;
 pub mod caches;
 pub mod capacity;
+mod carry;
 pub mod curves;
 mod flow;
 mod kinds;

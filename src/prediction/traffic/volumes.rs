@@ -17,6 +17,8 @@ use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
 const PAGE: i64 = 4096;
 /// Values of an index for which a condition is looked at one by one, at most.
 const MOST_PARTIAL: i128 = 4;
+/// Strips that a box is split into where more values decide.
+const MOST_STRIPS: i64 = 16;
 /// Indices of a box that are split within each other, at most.
 const MOST_SPLITS: u32 = 2;
 
@@ -31,6 +33,8 @@ pub struct Affine {
     pub bytes: u32,
     /// Number of its site, in the order of the code.
     pub site: usize,
+    /// What accesses that the trace has as one item have in common: a warp's turn does not end between them.
+    pub item: usize,
     /// Number of the allocation that it leads into, counted in some way: unions are taken within one.
     pub allocation: usize,
     /// It loads.
@@ -100,8 +104,9 @@ struct Merged {
     stride: i64,
     /// Steps beyond the first.
     reach: i64,
-    /// The condition that cuts them.
+    /// The condition that cuts them, and what it changes by with a step.
     cut: Option<usize>,
+    ratio: i64,
     range: (i64, i64),
 }
 
@@ -141,6 +146,7 @@ impl Affine {
             condition,
             bytes,
             site: 0,
+            item: 0,
             allocation: 0,
             loads: true,
             stores: false,
@@ -261,7 +267,7 @@ impl Family {
         let Some((piece, edge)) = self.piece(number, bounds, grain) else { return false };
         let parts = match &edge {
             Edge::Cut => None,
-            Edge::Left(Some(form)) if splits > 0 => split(form, bounds),
+            Edge::Left(Some(form)) if splits > 0 => split(form, bounds).or_else(|| self.strips(form, bounds)),
             Edge::Left(_) => None,
         };
         let Some((index, parts)) = parts else {
@@ -276,6 +282,16 @@ impl Family {
         }
         bounds.0[index] = whole;
         rough
+    }
+
+    /// Ranges of the index of a form that moves the address most, which leave less of an edge in each: of a triangle, strips of rows.
+    fn strips(&self, form: &Form, bounds: &Bounds) -> Option<(Index, Ranges)> {
+        let is_free = |index: Index| form.factor(index) != 0 && bounds.extent(index) > 1;
+        let &(_, index, _) = self.steps.iter().rev().find(|(_, index, _)| is_free(*index))?;
+        let (low, high) = bounds.of(index);
+        let each = (bounds.extent(index) + MOST_STRIPS - 1) / MOST_STRIPS;
+        let firsts = (low..=high).step_by(each as usize);
+        Some((index, firsts.map(|first| (first, (first + each - 1).min(high))).collect()))
     }
 
     /// The box that an access touches, and whether all its edges were cut; `None` where it touches nothing.
@@ -317,8 +333,12 @@ impl Family {
         for &(stride, index, factor) in &self.steps {
             let (low, high) = bounds.of(index);
             let cut = cuts.iter().position(|form| form.factor(index) != 0);
-            let fits =
-                |one: &Merged| one.cut == cut && stride % one.stride == 0 && stride / one.stride <= one.reach + 1;
+            // What a condition takes in another ratio, as the rows of a triangle, is another direction.
+            let of_form = cut.map_or(0, |cut| cuts[cut].factor(index));
+            let goes_along = |one: &Merged| one.ratio.checked_mul(factor / one.stride) == Some(of_form);
+            let fits = |one: &Merged| {
+                one.cut == cut && stride % one.stride == 0 && stride / one.stride <= one.reach + 1 && goes_along(one)
+            };
             if let Some(at) = merged.iter().rposition(fits) {
                 let one = &mut merged[at];
                 let multiple = factor / one.stride;
@@ -330,32 +350,29 @@ impl Family {
                 let multiple = factor.signum();
                 let range = ((multiple * low).min(multiple * high), (multiple * low).max(multiple * high));
                 members.push((index, multiple, merged.len()));
-                merged.push(Merged { stride, reach: high - low, cut, range });
+                merged.push(Merged { stride, reach: high - low, cut, ratio: of_form.saturating_mul(multiple), range });
             }
         }
         for form in cuts {
-            match (0..merged.len()).find_map(|at| ratio(form, &members, at, bounds).map(|found| (at, found))) {
-                Some((at, (ratio, constant))) => {
-                    let range = &mut merged[at].range;
-                    if ratio > 0 {
-                        let least = (-constant).div_euclid(ratio) + i64::from((-constant).rem_euclid(ratio) != 0);
-                        range.0 = range.0.max(least);
-                    } else {
-                        range.1 = range.1.min(constant.div_euclid(-ratio));
-                    }
-                    if range.0 > range.1 {
-                        return None;
-                    }
+            let found: SmallVec<[(usize, Ratio); 4]> =
+                (0..merged.len()).filter_map(|at| Some((at, ratio(form, &members, at, bounds)?))).collect();
+            let exact = found.iter().find(|(_, ratio)| ratio.is_exact);
+            // Where several directions decide together, each is cut where the others leave nothing.
+            for (at, ratio) in if let Some(one) = exact { std::slice::from_ref(one) } else { &found[..] } {
+                let range = &mut merged[*at].range;
+                ratio.cut(range);
+                if range.0 > range.1 {
+                    return None;
                 }
+            }
+            if exact.is_none() {
                 // What the address does not change with decides whether there is an access, not where.
-                None => {
-                    let moves = |index: Index| self.steps.iter().any(|(_, own, _)| *own == index);
-                    if form.terms.iter().any(|(index, _)| moves(*index) && bounds.extent(*index) > 1) {
-                        edge = Edge::Left(match edge {
-                            Edge::Cut => Some(form.clone()),
-                            Edge::Left(before) => before,
-                        });
-                    }
+                let moves = |index: Index| self.steps.iter().any(|(_, own, _)| *own == index);
+                if form.terms.iter().any(|(index, _)| moves(*index) && bounds.extent(*index) > 1) {
+                    edge = Edge::Left(match edge {
+                        Edge::Cut => Some(form.clone()),
+                        Edge::Left(before) => before,
+                    });
                 }
             }
         }
@@ -418,24 +435,49 @@ fn conjuncts<'a>(truth: &'a Truth, visit: &mut dyn FnMut(&'a Truth)) {
     }
 }
 
-/// `r` and `c` where a form is `c + r` times the steps that the indices of one group make together.
-fn ratio(form: &Form, members: &[(Index, i64, usize)], group: usize, bounds: &Bounds) -> Option<(i64, i64)> {
+/// A form over the steps that the indices of one group make together: at most `most` and so many times `each` a step.
+struct Ratio {
+    each: i64,
+    most: i64,
+    /// It is that: nothing else changes it.
+    is_exact: bool,
+}
+
+impl Ratio {
+    /// Leaves the steps at which the form may be 0 or more.
+    fn cut(&self, range: &mut (i64, i64)) {
+        let &Ratio { each, most, .. } = self;
+        if each > 0 {
+            let least = (-most).div_euclid(each) + i64::from((-most).rem_euclid(each) != 0);
+            range.0 = range.0.max(least);
+        } else {
+            range.1 = range.1.min(most.div_euclid(-each));
+        }
+    }
+}
+
+/// How a form goes along with a group of indices; `None` where it does not.
+fn ratio(form: &Form, members: &[(Index, i64, usize)], group: usize, bounds: &Bounds) -> Option<Ratio> {
     let own = || members.iter().filter(|(.., number)| *number == group);
     let &(first, multiple, _) = own().next()?;
     let factor = form.factor(first);
     if factor == 0 || factor % multiple != 0 {
         return None;
     }
-    let ratio = factor / multiple;
-    let mut constant = form.constant;
+    let each = factor / multiple;
+    let (mut most, mut is_exact) = (form.constant, true);
     for &(index, factor) in &form.terms {
         match own().find(|(member, ..)| *member == index) {
-            Some((_, multiple, _)) if factor == ratio * multiple => {}
-            None if bounds.extent(index) == 1 => constant += factor * bounds.of(index).0,
+            Some((_, multiple, _)) if factor == each * multiple => {}
+            None => {
+                let (low, high) = bounds.of(index);
+                most = most.checked_add(factor.checked_mul(low)?.max(factor.checked_mul(high)?))?;
+                is_exact &= low == high;
+            }
             _ => return None,
         }
     }
-    own().all(|(index, multiple, _)| form.factor(*index) == ratio * multiple).then_some((ratio, constant))
+    own().all(|(index, multiple, _)| form.factor(*index) == each * multiple).then_some(Ratio { each, most, is_exact })
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ pub(super) struct Run {
     pub(super) distinct: f64,
     pub(super) loads: f64,
     pub(super) stores: f64,
+    /// Of what it reads, what a run before touched, and how much of that comes from DRAM again.
+    pub(super) again: f64,
+    pub(super) lost: f64,
     /// What no run before touched.
     pub(super) new_reads: f64,
     pub(super) new_stores: f64,
@@ -34,6 +37,8 @@ impl Run {
         self.distinct += other.distinct * times;
         self.loads += other.loads * times;
         self.stores += other.stores * times;
+        self.again += other.again * times;
+        self.lost += other.lost * times;
         self.new_reads += other.new_reads * times;
         self.new_stores += other.new_stores * times;
         self.rough |= other.rough;
@@ -193,18 +198,32 @@ impl Reuse<'_> {
         if hints.alike {
             hints.fulls = fulls;
         }
+        // What was only read before is written back for the first time.
+        if self.in_place() {
+            kept_stores = kept_stores.min(self.stored_before(stores.sectors, (first, end)));
+        }
         let before = |some: fn(&Family) -> bool, alone: f64, of: &[f64]| match last + 1 < windows.len() {
             true => alone - self.overlap(some, alone, (0, first, end)),
             false => alone - of[last],
         };
+        let new_reads = before(|family| family.reads, reads.sectors, &of_reads);
+        let again = (reads.sectors - new_reads).max(0.0);
         Run {
-            new_reads: before(|family| family.reads, reads.sectors, &of_reads),
+            again,
+            lost: (again - kept_reads).max(0.0),
+            new_reads,
             new_stores: before(|family| family.stores, stores.sectors, &of_stores),
             distinct: reads.sectors,
             loads: (reads.sectors - kept_reads + stores.sectors * incomplete).max(0.0),
             stores: (stores.sectors - kept_stores).max(0.0),
             rough: reads.rough || stores.rough,
         }
+    }
+
+    /// Of `alone` sectors that a run of blocks stores, those that blocks before it stored.
+    fn stored_before(&self, alone: f64, (first, end): (u64, u64)) -> f64 {
+        let stored = |end| self.union(|family| family.stores, &self.stagger.stretch(0, end), SECTOR).sectors;
+        (alone + stored(first) - stored(end)).clamp(0.0, alone)
     }
 
     /// What some accesses touch in the blocks from `first` on, `alone` sectors, of which something, whatever its kind,

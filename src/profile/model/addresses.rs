@@ -11,6 +11,9 @@ pub struct Addresses {
     pub expressions: Vec<Expression>,
     /// By rising site.
     pub sites: Vec<AddressExpression>,
+    /// Sites of accesses that the trace has as one item, in its order: a warp's turn does not end between them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bundles: Vec<Vec<u32>>,
     /// Loops that expressions count the iterations of.
     pub loops: Vec<LoopExpression>,
     /// Names of the parameters that are read.

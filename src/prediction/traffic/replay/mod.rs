@@ -5,7 +5,7 @@
 //! in all. Addresses are known here, so a few thousand requests of one SM are served as a run's are, by the same code, in the
 //! order of the same scheduler, and what they miss stands for the launch.
 //!
-//! [`program`] puts accesses into their loops, [`turns`] counts what a warp issues, [`dealt`] works out from it which blocks an SM
+//! [`program`] puts accesses into their loops, [`turn`] says where a turn ends, [`turns`] counts those of a warp, [`dealt`] works out from it which blocks an SM
 //! gets, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the warps of one SM, [`sample`] chooses SMs and
 //! adds up.
 
@@ -16,6 +16,7 @@ mod program;
 mod requests;
 mod sample;
 mod sm;
+mod turn;
 mod turns;
 
 pub use counted::Counted;

@@ -98,6 +98,8 @@ pub fn replay(
             }
             let mut one =
                 Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);
+            // In loops how far a block is does not say where: those that are there begin together.
+            let phases = if code.counters > 0 { Vec::new() } else { phases };
             let start = match (window.filling > 0, phases.is_empty()) {
                 (_, false) => {
                     let filling = filling.min(window.filling as f64) * pieces_of_generation;
@@ -153,7 +155,7 @@ impl Window {
             return Window { blocks: 0..blocks, filling: 0, from: None };
         }
         let all = blocks / generation;
-        let dealt = filling.map_or(GENERATIONS, |_| GENERATIONS + DEALT / generation).min(all);
+        let dealt = (GENERATIONS + DEALT / generation).min(all);
         let begin = (golden(1) * (all - dealt) as f64) as u64 * generation;
         let (filling, from) = match filling {
             // One behind the filling at least, and one before it in which blocks come apart.
@@ -161,6 +163,7 @@ impl Window {
                 let filling = (filling.ceil().max(1.0) as u64).min(dealt - GENERATIONS);
                 (filling, Some(begin + (dealt - filling - 2) * generation))
             }
+            None if dealt > GENERATIONS => (1, Some(begin + (dealt - GENERATIONS) * generation)),
             _ => (u64::from(begin > 0), None),
         };
         Window { blocks: begin..begin + dealt * generation, filling, from }

@@ -8,6 +8,7 @@ use super::code::{Code, changing, route};
 use super::counted::Counted;
 use super::program::Step;
 use super::requests::{Kind, RequestPieces};
+use super::turn::Turn;
 use crate::hierarchy::{DenseLines, HierarchyConfig, L1Config, L2Op, Level1, Piece, Replacement, Route, StorePolicy};
 use crate::prediction::classes::masks;
 use crate::prediction::form::{Bounds, FIXED, Index, Truth, block};
@@ -218,15 +219,17 @@ impl<'a, 'b> Sm<'a, 'b> {
         counted: &mut Counted,
     ) -> bool {
         let code = self.code;
-        let mut left = self.turn;
+        let mut turn = Turn::new(self.turn);
         while let Some(&next) = code.steps.get(*step as usize) {
-            if left == 0 {
-                return true;
-            }
-            *step += 1;
             match next {
-                Step::Open(counter, _, _) => counters[counter - FIXED] = code.bounds.of(counter).0,
+                Step::Open(counter, _, _) => {
+                    *step += 1;
+                    turn.leave_item();
+                    counters[counter - FIXED] = code.bounds.of(counter).0;
+                }
                 Step::Close(counter, laps, first) => {
+                    *step += 1;
+                    turn.leave_item();
                     let at = &mut counters[counter - FIXED];
                     *at += 1;
                     if *at < code.bounds.of(counter).0 + laps {
@@ -234,15 +237,20 @@ impl<'a, 'b> Sm<'a, 'b> {
                     }
                 }
                 Step::Access(number) => {
+                    if turn.is_over_before(&code.accesses[number]) {
+                        return true;
+                    }
+                    *step += 1;
                     let mask = self.mask(block, number, warp, counters);
                     if mask != 0 {
-                        left -= 1;
+                        turn.make(&code.accesses[number]);
                         self.request(block, number, warp, mask, counters, counted);
                     }
                 }
             }
         }
-        false
+        // That there is nothing more a warp learns with its next turn.
+        turn.is_used_up()
     }
 
     fn mask(&mut self, block: &Resident, access: usize, warp: usize, counters: &[i64]) -> u32 {

@@ -6,11 +6,16 @@ use rustc_hash::FxHashMap;
 
 use super::code::{Code, changing};
 use super::dealt::{BlockTurns, Turns};
+use super::program::Step;
+use super::turn::Turn;
 use crate::prediction::classes::{Class, classes, masks};
 use crate::prediction::form::{Bounds, FIXED, Truth, block};
 
 /// Classes of blocks that are looked through for each block.
 const MOST_CLASSES: usize = 64;
+
+/// Iterations of each loop that are gone through to see where turns end, at most.
+const MOST_LAPS: i64 = 8;
 
 /// By axis: first and last coordinate of blocks that are alike.
 type Stretches = [(i64, i64); 3];
@@ -99,16 +104,71 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
                 _ => self.middle(code.conditions[condition], at),
             })
             .collect();
-        let mut requests = vec![0u64; code.lanes.len()];
-        for (number, access) in code.accesses.iter().enumerate() {
-            let times: u64 = access.counters.iter().map(|&counter| code.bounds.extent(counter).max(0) as u64).product();
-            for (sum, _) in requests.iter_mut().zip(&lanes[code.condition_of[number]]).filter(|(_, mask)| **mask != 0) {
-                *sum += times;
+        // By which conditions some lane of it meets: most warps do alike.
+        let mut known: Vec<(Vec<bool>, u32)> = Vec::new();
+        let turns = (0..code.lanes.len()).map(|warp| {
+            let met: Vec<bool> = lanes.iter().map(|masks| masks[warp] != 0).collect();
+            match known.iter().find(|(own, _)| *own == met) {
+                Some((_, turns)) => *turns,
+                None => {
+                    let turns = self.of_warp(&met);
+                    known.push((met, turns));
+                    turns
+                }
+            }
+        });
+        Turns::new(turns.collect())
+    }
+
+    /// Turns of a warp that meets such conditions. Of loops some iterations are gone through, which stand for the others.
+    fn of_warp(&self, met: &[bool]) -> u32 {
+        let code = self.code;
+        let is_made = |number: usize| met[code.condition_of[number]];
+        let mut all = 0.0;
+        for (number, access) in code.accesses.iter().enumerate().filter(|(number, _)| is_made(*number)) {
+            // Cases of a site are one request.
+            let is_first = !code.accesses[..number]
+                .iter()
+                .enumerate()
+                .any(|(other, one)| one.site == access.site && is_made(other));
+            if is_first {
+                all +=
+                    access.counters.iter().map(|&counter| code.bounds.extent(counter).max(0) as f64).product::<f64>();
+            }
+        }
+        let (mut turn, mut turns, mut made) = (Turn::new(self.turn), 0u64, 0u64);
+        let mut laps = vec![0i64; code.counters];
+        let mut at = 0;
+        while let Some(step) = code.steps.get(at) {
+            at += 1;
+            match *step {
+                Step::Open(counter, _, _) => {
+                    turn.leave_item();
+                    laps[counter - FIXED] = 0;
+                }
+                Step::Close(counter, of_loop, first) => {
+                    turn.leave_item();
+                    laps[counter - FIXED] += 1;
+                    if laps[counter - FIXED] < of_loop.min(MOST_LAPS) {
+                        at = first;
+                    }
+                }
+                Step::Access(number) if is_made(number) => {
+                    let access = &code.accesses[number];
+                    if turn.is_over_before(access) {
+                        (turn, turns) = (Turn::new(self.turn), turns + 1);
+                    }
+                    made += u64::from(turn.make(access));
+                }
+                Step::Access(_) => {}
             }
         }
         // A warp whose requests are used up learns with its next turn that it is over.
-        let turns = requests.iter().map(|count| (count / u64::from(self.turn) + 1).min(u64::from(u32::MAX)) as u32);
-        Turns::new(turns.collect())
+        let turns = turns + 1 + u64::from(turn.is_used_up());
+        match made as f64 >= all || made == 0 {
+            true => turns.min(u32::MAX.into()) as u32,
+            false => (turns as f64 * all / made as f64).round().min(u32::MAX.into()) as u32,
+        }
     }
 
     /// Lanes that meet a condition in the middle of the loops, on whose counters it depends.

@@ -3,7 +3,7 @@
 use warpline_format::expression::{
     AddressExpression, Expression, ExpressionId, ExpressionKind, LoopExpression, LoopId,
 };
-use warpline_format::site_table::SiteTable;
+use warpline_format::site_table::{Bundle, SiteTable};
 
 use crate::analysis::{Analysis, KernelData};
 use crate::profile::model::{Addresses, Parameter, Variable};
@@ -31,7 +31,13 @@ pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
     if sites.is_empty() {
         return None;
     }
+    let is_own = |site: u32| sites.binary_search_by_key(&site, |one| one.site).is_ok();
+    let of_bundle = |bundle: &Bundle| bundle.members.iter().map(|member| member.site).collect::<Vec<u32>>();
+    let bundles =
+        table.bundles.iter().map(of_bundle).filter(|sites| sites.len() > 1 && sites.iter().all(|&site| is_own(site)));
+    let bundles = bundles.collect();
     let mut addresses = subset(table, sites);
+    addresses.bundles = bundles;
     let parameters = table.parameters.iter().filter(|one| one.function == function);
     addresses.parameters = parameters
         .map(|one| Parameter {

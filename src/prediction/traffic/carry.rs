@@ -1,0 +1,182 @@
+//! One way to write each place of a lattice.
+//!
+//! Where a stride is a multiple of the next smaller one, as of every second row and of every row, a place can be written in several ways: a multiple of the
+//! larger stride, or that many more of the smaller. Boxes that are written differently would be taken for different places, so what exceeds the larger
+//! stride is carried over to it, as from one digit of a number to the next.
+
+use crate::prediction::form::gcd;
+
+/// First and last of a range.
+type Range = (i64, i64);
+
+/// Brings boxes, each with a range of bytes and ranges of multiples of all strides, the largest first, to one way of writing; boxes that it takes several of are
+/// split. Whether places may still be written in two ways, as strides are no multiples of each other.
+pub(super) fn carry(strides: &[i64], bytes: &mut Vec<Range>, multiples: &mut Vec<Range>) -> bool {
+    let levels = strides.len();
+    let Some(&smallest) = strides.last() else { return false };
+    // Runs that are longer than a row, or begin in another one, are rows.
+    let least = bytes.iter().map(|run| run.0).min().unwrap_or(0);
+    if bytes.iter().any(|(low, high)| high - low >= smallest || low - least >= smallest) {
+        let digits = Digits { each: smallest, least };
+        for cell in 0..bytes.len() {
+            let at = (cell + 1) * levels - 1;
+            let mut parts = digits.parts(multiples[at], bytes[cell]);
+            (multiples[at], bytes[cell]) = parts[0].unwrap_or((multiples[at], bytes[cell]));
+            for (rows, run) in parts[1..].iter_mut().filter_map(Option::take) {
+                bytes.push(run);
+                multiples.extend_from_within(cell * levels..(cell + 1) * levels);
+                let at = multiples.len() - 1;
+                multiples[at] = rows;
+            }
+        }
+    }
+    let mut rough = false;
+    for fine in (1..levels).rev() {
+        let of_fine = || multiples.iter().skip(fine).step_by(levels);
+        let least = of_fine().map(|range| range.0).min().unwrap_or(0);
+        let most = of_fine().map(|range| range.1).max().unwrap_or(0);
+        let (large, small) = (strides[fine - 1], strides[fine]);
+        if most - least < large / small {
+            continue;
+        }
+        if large % small != 0 {
+            // Two places are one where so many of the one stride are as long as so many of the other.
+            let common = gcd(large as u64, small as u64) as i64;
+            let of_coarse = || multiples.iter().skip(fine - 1).step_by(levels);
+            let begin = of_coarse().map(|range| range.0).min().unwrap_or(0);
+            let end = of_coarse().map(|range| range.1).max().unwrap_or(0);
+            rough |= most - least >= large / common && end - begin >= small / common;
+            continue;
+        }
+        let digits = Digits { each: large / small, least };
+        for cell in 0..bytes.len() {
+            let at = cell * levels + fine;
+            let mut parts = digits.parts(multiples[at - 1], multiples[at]);
+            (multiples[at - 1], multiples[at]) = parts[0].unwrap_or((multiples[at - 1], multiples[at]));
+            for (coarse_range, fine_range) in parts[1..].iter_mut().filter_map(Option::take) {
+                bytes.push(bytes[cell]);
+                multiples.extend_from_within(cell * levels..(cell + 1) * levels);
+                let at = multiples.len() - levels + fine;
+                (multiples[at - 1], multiples[at]) = (coarse_range, fine_range);
+            }
+        }
+    }
+    rough
+}
+
+/// Multiples of a stride, of which `each` are one of the next larger one, from `least` on.
+struct Digits {
+    each: i64,
+    least: i64,
+}
+
+impl Digits {
+    /// The boxes, up to three, that ranges of multiples of the larger and the smaller stride are; the first one is there.
+    fn parts(&self, coarse: Range, fine: Range) -> [Option<(Range, Range)>; 3] {
+        let &Digits { each, least } = self;
+        let (first, last) = (fine.0 - least, fine.1 - least);
+        let digit = |low: i64, high: i64| (least + low, least + high);
+        if coarse.0 != coarse.1 && last - first + 1 < each {
+            // The same part of each, or the end of one and the begin of the next.
+            let over = first.div_euclid(each);
+            let (first, last) = (first - over * each, last - over * each);
+            let here = (coarse.0 + over, coarse.1 + over);
+            return match last < each {
+                true => [Some((here, digit(first, last))), None, None],
+                false => {
+                    let next = (here.0 + 1, here.1 + 1);
+                    [Some((here, digit(first, each - 1))), Some((next, digit(0, last - each))), None]
+                }
+            };
+        }
+        // All between the first and the last place.
+        let (first, last) = (coarse.0 * each + first, coarse.1 * each + last);
+        let (from, to) = (first.div_euclid(each), last.div_euclid(each));
+        let (begin, end) = (first.rem_euclid(each), last.rem_euclid(each));
+        if from == to {
+            return [Some(((from, from), digit(begin, end))), None, None];
+        }
+        let whole = (from + i64::from(begin > 0), to - i64::from(end < each - 1));
+        let mut found = [
+            (begin > 0).then(|| ((from, from), digit(begin, each - 1))),
+            (whole.0 <= whole.1).then(|| (whole, digit(0, each - 1))),
+            (end < each - 1).then(|| ((to, to), digit(0, end))),
+        ];
+        found.sort_by_key(Option::is_none);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn places(strides: &[i64], multiples: &[Range]) -> Vec<i64> {
+        let (Some((&stride, rest)), Some((&(low, high), others))) = (strides.split_first(), multiples.split_first())
+        else {
+            return vec![0];
+        };
+        let inner = places(rest, others);
+        (low..=high).flat_map(|at| inner.iter().map(move |place| at * stride + place)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn boxes_stay_where_they_are_and_are_written_in_one_way(
+            factors in prop::collection::vec(1i64..5, 1..3),
+            boxes in prop::collection::vec(prop::collection::vec((-4i64..12, 0i64..9), 3), 1..5),
+            long in 1i64..9,
+        ) {
+            let mut strides = vec![4];
+            factors.iter().for_each(|factor| strides.push(strides[strides.len() - 1] * (factor + 1)));
+            strides.reverse();
+            let levels = strides.len();
+            let ranges = boxes.iter().flat_map(|one| one[..levels].iter().map(|(low, size)| (*low, low + size)));
+            let mut multiples: Vec<Range> = ranges.collect();
+            // Longer than a row of four bytes, some of them.
+            let mut bytes: Vec<Range> = boxes.iter().map(|one| (one[0].1 % 3, one[0].1 % 3 + one[1].1 % long)).collect();
+            let all = |bytes: &[Range], multiples: &[Range]| -> BTreeSet<i64> {
+                let each = multiples.chunks(levels).zip(bytes);
+                each.flat_map(|(one, run)| places(&strides, one).into_iter().flat_map(move |at| (run.0..=run.1).map(move |byte| at + byte))).collect()
+            };
+            let least = bytes.iter().map(|run| run.0).min().unwrap_or(0);
+            let is_in_one_way = bytes.iter().any(|run| run.1 - run.0 >= 4 || run.0 - least >= 4)
+                || bytes.iter().all(|run| run.1 - least < 4);
+            let before = all(&bytes, &multiples);
+            prop_assert!(!carry(&strides, &mut bytes, &mut multiples));
+            prop_assert_eq!(&before, &all(&bytes, &multiples));
+            prop_assert_eq!(bytes.len() * levels, multiples.len());
+            // Each place has one way, so that as many are written as there are, but where runs reach a little into the next row.
+            if !is_in_one_way {
+                return Ok(());
+            }
+            let written: BTreeSet<Vec<i64>> = multiples.chunks(levels).zip(&bytes).flat_map(|(one, run)| {
+                let mut ways = vec![Vec::new()];
+                for &(low, high) in one.iter().chain([run]) {
+                    ways = ways.iter().flat_map(|way| (low..=high).map(move |at| {
+                        let mut next: Vec<i64> = way.clone();
+                        next.push(at);
+                        next
+                    })).collect();
+                }
+                ways
+            }).collect();
+            prop_assert_eq!(written.len(), before.len());
+        }
+    }
+
+    #[test]
+    fn strides_that_are_no_multiples_are_told() {
+        let of = |first: Range, second: Range| {
+            let mut multiples = vec![first, (0, 0), (0, 0), second];
+            carry(&[24, 16], &mut vec![(0, 3); 2], &mut multiples)
+        };
+        assert!(of((0, 9), (0, 9)));
+        // Nothing is as far as three times sixteen bytes.
+        assert!(!of((0, 9), (0, 1)) && !of((0, 1), (0, 9)));
+    }
+}
