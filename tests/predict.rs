@@ -309,6 +309,31 @@ fn changed_code_does_what_was_predicted() {
     }
 }
 
+/// What no launch can be is refused, with what it would have to be.
+#[test]
+fn launches_that_cannot_be_are_refused() {
+    let folder = work_folder("predict-refused");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    for (arguments, message) in [
+        (&["--kernel", "^product", "--set", "n=-5"][..], "--set n=-5: grids follow n, which has to be 1 at least"),
+        (&["--kernel", "^product", "--set", "n=0"], "--set n=0: grids follow n"),
+        (&["--kernel", "^product", "--over", "n=0,64"], "--over n=0: grids follow n"),
+        (&["--kernel", "^product", "--set", "n=64", "--set", "n=65"], "--set n: it was given before"),
+        (&["--kernel", "^product", "--grid", "1x70000"], "65535 along y and z at most"),
+        (&["--kernel", "^product", "--fold", "y=100"], "of 1 to 64 points"),
+        (&["--kernel", "^product", "--over", "n=64,128", "--format", "csv"], "take json, text or html"),
+    ] {
+        let outcome = predict(&profile, &folder, arguments);
+        assert_eq!(outcome.status.code(), Some(2), "{arguments:?}: {}", outcome.describe());
+        assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.describe());
+    }
+    // Where the grid is given, nothing may be left to do.
+    let idle =
+        predict(&profile, &folder, &["--kernel", "^stencil", "--block", "32x4", "--grid", "3x18x9", "--set", "nx=0"]);
+    assert_eq!(idle.status.code(), Some(4), "{}", idle.describe());
+    assert!(idle.stderr.contains("no thread of the launch makes a request"), "{}", idle.describe());
+}
+
 /// An executable tells what its profile does, once it is told what the launch would be.
 #[test]
 fn executables_need_no_run() {
@@ -408,8 +433,9 @@ fn documents_are_those_of_the_schema_and_ranked() {
     let schema: Value = serde_json::from_str(include_str!("../docs/prediction-v1.schema.json")).unwrap();
     schema::check(&schema, &schema, &found, "prediction");
     assert_eq!(found["other_models"].as_array().map(Vec::len), Some(2));
-    let times: Vec<f64> =
-        found["configurations"].as_array().unwrap().iter().map(|one| one["seconds"].as_f64().unwrap()).collect();
+    // Times to three digits.
+    let time = |one: &Value| format!("{:.2e}", one["seconds"].as_f64().unwrap()).parse::<f64>().unwrap();
+    let times: Vec<f64> = found["configurations"].as_array().unwrap().iter().map(time).collect();
     assert!(times.len() > 100 && times.is_sorted(), "{times:?}");
     let again = document(&profile, &folder, &["--kernel", "^stencil", "--gpu", "a100,v100,h200"]);
     assert_eq!(found, again);

@@ -17,6 +17,8 @@ pub const MOST_THREADS: u32 = 1024;
 const MOST_DEEP: u32 = 64;
 /// Indices at the end of an axis that nothing is done for, at most, where a grid is taken to follow a parameter.
 const MOST_RIM: i64 = 64;
+/// Times a parameter that a grid may follow, at most, as where each element of an array becomes several.
+const MOST_TIMES: i64 = 4;
 /// Smallest block that `all` names.
 const FEWEST_THREADS: u32 = 64;
 
@@ -33,6 +35,11 @@ pub fn sizes(text: &str) -> Option<[u32; 3]> {
 pub fn is_block(block: [u32; 3]) -> bool {
     let threads = block.iter().try_fold(1u32, |all, &size| all.checked_mul(size));
     threads.is_some_and(|threads| (1..=MOST_THREADS).contains(&threads)) && block[2] <= MOST_DEEP
+}
+
+/// Whether a GPU takes a grid of this shape (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+pub fn is_grid(grid: [u32; 3]) -> bool {
+    grid[0] <= i32::MAX as u32 && grid[1..].iter().all(|&size| size <= u32::from(u16::MAX))
 }
 
 /// Powers of two along the axes that a launch uses and whose size may change, 64 to 1024 threads together, and the launch's own
@@ -80,6 +87,23 @@ struct Followed<'a> {
     parameter: &'a Parameter,
     /// Indices that a block goes over for each of those from a block to the next, as the code says.
     per_step: u32,
+    /// Indices that are gone over: so many for each of its value, less so many, as `2 * n - 1`.
+    times: i64,
+    less: i64,
+}
+
+impl Followed<'_> {
+    /// Indices that are gone over where the parameter has this value.
+    fn indices(&self, value: i64) -> i64 {
+        value.saturating_mul(self.times).saturating_sub(self.less)
+    }
+
+    /// The parameter's value, with its sign.
+    fn value(&self, launch: &Launch) -> Option<i64> {
+        let kept = *launch.arguments.get(&(self.parameter.number, self.parameter.offset))?;
+        let unused = 64 - 8 * self.parameter.bytes.clamp(1, 8);
+        Some((kept << unused) as i64 >> unused)
+    }
 }
 
 /// How the grid of a kernel goes with the shape of its blocks.
@@ -97,19 +121,32 @@ impl<'a> Grids<'a> {
         Grids { tiling, followed: followed(subject, &tiling, fold) }
     }
 
+    /// Name and value of a parameter that the grid follows, where it leaves no block.
+    pub fn empty_by(&self, subject: &Subject<'_>, launch: &Launch) -> Option<(String, i64)> {
+        self.followed.iter().flatten().find_map(|one| {
+            let value = one.value(launch)?;
+            let name = || subject.parameter_name(one.parameter.number, one.parameter.offset);
+            (one.indices(value) < 1).then(|| (name(), value))
+        })
+    }
+
     /// The grid for blocks that go over so many points: by the parameters that it follows, else as many blocks as cover the indices
     /// that the recorded launch covered.
     pub fn grid_for(&self, subject: &Subject<'_>, launch: &Launch, points: [u32; 3]) -> ([u32; 3], Vec<GridRule>) {
         let recorded = subject.recorded;
         let mut rules = Vec::new();
         let grid = std::array::from_fn(|axis| {
-            let by = self.followed[axis].and_then(|one| {
-                let known = launch.arguments.get(&(one.parameter.number, one.parameter.offset))?;
-                Some((one, *known))
-            });
+            let by = self.followed[axis].and_then(|one| Some((one, one.indices(one.value(launch)?).max(0) as u64)));
             let (covered, rule, per_step) = match by {
-                Some((Followed { parameter: one, per_step }, value)) => {
-                    (value, GridRule::Parameter(subject.parameter_name(one.number, one.offset)), per_step)
+                Some((Followed { parameter: one, per_step, times, less }, covered)) => {
+                    let name = subject.parameter_name(one.number, one.offset);
+                    let name = match (times, less) {
+                        (1, 0) => name,
+                        (1, less) => format!("{name} - {less}"),
+                        (times, 0) => format!("{times} * {name}"),
+                        (times, less) => format!("{times} * {name} - {less}"),
+                    };
+                    (covered, GridRule::Parameter(name), per_step)
                 }
                 None => {
                     let covered = u64::from(recorded.grid[axis]).saturating_mul(self.tiling.step(axis, recorded.block));
@@ -131,20 +168,18 @@ impl<'a> Grids<'a> {
     }
 }
 
-/// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
-/// for the sake of a rim, divided by the indices of a block and rounded up.
-fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Option<Followed<'a>>; 3] {
-    let recorded = subject.recorded;
-    // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is.
-    let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(1)), ..subject.launch.clone() };
-    let evaluated = Evaluated::new(subject.addresses, &larger);
-    let apart = taken_apart(subject.addresses, &larger, &evaluated);
+/// By axis: the indices of a block, and how many of all the accesses go over.
+type Needed = [BTreeMap<i64, i64>; 3];
+
+/// What the accesses of a launch compare their indices with.
+fn needed(subject: &Subject<'_>, launch: &Launch) -> Needed {
+    let evaluated = Evaluated::new(subject.addresses, launch);
+    let apart = taken_apart(subject.addresses, launch, &evaluated);
     let (addresses, evaluated) = match &apart {
         Some(apart) => (&apart.addresses, &apart.evaluated),
         None => (subject.addresses, &evaluated),
     };
-    // By axis: the indices of a block, and how many of all are gone over.
-    let mut needed: [BTreeMap<i64, i64>; 3] = Default::default();
+    let mut needed = Needed::default();
     for site in &addresses.sites {
         let Ok(Some(truth)) = condition(addresses, evaluated, site) else { continue };
         truth.forms(&mut |form| {
@@ -159,28 +194,82 @@ fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Opti
             }
         });
     }
+    needed
+}
+
+/// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
+/// for the sake of a rim, divided by the indices of a block and rounded up.
+fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Option<Followed<'a>>; 3] {
+    let recorded = subject.recorded;
+    // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is.
+    let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(1)), ..subject.launch.clone() };
+    let needed = self::needed(subject, &larger);
+    // Which parameter it is that an index is compared with, where several have one value, another value of it tells.
+    let with_more: Vec<(&Parameter, Needed)> = subject
+        .addresses
+        .parameters
+        .iter()
+        .filter(|one| subject.is_number(one))
+        .map(|one| {
+            let mut more = larger.clone();
+            if let Some(value) = more.arguments.get_mut(&(one.number, one.offset)) {
+                *value = value.wrapping_add(1);
+            }
+            (one, self::needed(subject, &more))
+        })
+        .collect();
     let points = std::array::from_fn(|axis| recorded.block[axis].saturating_mul(fold[axis]));
-    std::array::from_fn(|axis| {
+    let candidates: [Vec<Followed<'a>>; 3] = std::array::from_fn(|axis| {
         // Threads of folded code go over more indices than those of the recorded launch.
         let (step, recorded_step) = (tiling.step(axis, points), tiling.step(axis, recorded.block));
-        let value =
-            |one: &Parameter| subject.launch.arguments.get(&(one.number, one.offset)).map(|&value| value as i64);
-        let fits = |one: &Parameter, per_step: u32, needed: i64| {
-            let value = value(one).filter(|value| *value > 0 && (0..=MOST_RIM).contains(&(value - needed)));
-            let of_block = recorded_step.saturating_mul(u64::from(per_step));
-            let blocks = value.map(|value| value.unsigned_abs().div_ceil(of_block));
-            blocks == Some(u64::from(recorded.grid[axis]))
-        };
         let mut found = Vec::new();
-        for (&of_block, &needed) in &needed[axis] {
-            let of_block = of_block.unsigned_abs();
+        for (&signed, &needed) in &needed[axis] {
+            let of_block = signed.unsigned_abs();
             let per_step = u32::try_from(of_block / step).ok().filter(|_| of_block.is_multiple_of(step));
             let Some(per_step) = per_step else { continue };
-            let fitting = subject.addresses.parameters.iter().filter(|one| fits(one, per_step, needed));
-            found.extend(fitting.map(|parameter| Followed { parameter, per_step }));
+            let of_recorded = recorded_step.saturating_mul(u64::from(per_step));
+            let grown = |more: &Needed| more[axis].get(&signed).map(|after| after.saturating_sub(needed));
+            for (parameter, more) in &with_more {
+                let times = grown(more).filter(|times| (1..=MOST_TIMES).contains(times));
+                let all = times.into_iter().map(|times| Followed { parameter, per_step, times, less: 0 });
+                found.extend(
+                    all.flat_map(|one| fitting(one, &subject.launch, needed, of_recorded, recorded.grid[axis])),
+                );
+            }
         }
-        found.into_iter().min_by_key(|one| (value(one.parameter), one.per_step))
+        found
+    });
+    // Where the grid leaves out a rim along one axis, it does along the others, too.
+    let without_rim = candidates.iter().any(|all| !all.is_empty() && all.iter().all(|one| one.less > 0));
+    candidates.map(|all| {
+        let key =
+            |one: &Followed<'_>| (one.times, (one.less > 0) != without_rim, one.value(&subject.launch), one.per_step);
+        all.into_iter().min_by_key(key)
     })
+}
+
+/// Ways to follow a parameter that give a launch its number of blocks: by all of it where the code leaves out a rim, or by what it goes over.
+fn fitting<'a>(
+    one: Followed<'a>,
+    launch: &Launch,
+    needed: i64,
+    of_block: u64,
+    blocks: u32,
+) -> impl Iterator<Item = Followed<'a>> {
+    let value = one.value(launch).filter(|value| *value > 0);
+    let less =
+        value.map(|value| one.indices(value).saturating_sub(needed)).filter(|less| (0..=MOST_RIM).contains(less));
+    let ways = less.into_iter().flat_map(move |less| {
+        // What several times a parameter is needs no rim to be followed.
+        let whole = Followed { less: 0, ..one };
+        let part = Followed { less, ..one };
+        [Some(whole), (less > 0).then_some(part)].into_iter().flatten()
+    });
+    let fits = move |way: &Followed<'_>| {
+        let indices = value.map_or(0, |value| way.indices(value));
+        indices > 0 && indices.unsigned_abs().div_ceil(of_block.max(1)) == u64::from(blocks)
+    };
+    ways.filter(fits)
 }
 
 #[cfg(test)]

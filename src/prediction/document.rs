@@ -53,10 +53,10 @@ pub struct Configuration {
     pub blocks_per_sm: u32,
     /// Requests to global memory.
     pub requests: u64,
-    /// Passes of global requests through the data stage of L1.
-    pub l1_wavefronts: u64,
-    /// Passes of global requests through the tag stage of L1.
-    pub l1_tag_wavefronts: u64,
+    /// Passes of global requests through the data stage of L1; `None` where the model has no rules for them.
+    pub l1_wavefronts: Option<u64>,
+    /// Passes of global requests through the tag stage of L1; likewise.
+    pub l1_tag_wavefronts: Option<u64>,
     /// Passes over the banks of shared memory.
     pub shared_wavefronts: u64,
     /// Distinct 32-byte sectors of each global request, summed.
@@ -111,12 +111,26 @@ pub struct Sizes {
 pub struct Size {
     /// Value.
     pub value: i64,
-    /// Bytes read from and written to DRAM, over the threads of the launch.
+    /// Bytes read from and written to DRAM, over the threads that make requests.
     pub dram_bytes_per_thread: f64,
     /// As in a configuration.
     pub l2_reuse_oversubscription: f64,
+    /// Share of what blocks load that earlier ones touched, as far as it comes from DRAM again.
+    #[serde(default)]
+    pub l2_reuse_lost: f64,
     /// As in a configuration.
     pub seconds: Option<f64>,
+}
+
+/// Rise of the share of what is read again that comes from DRAM, from which on a layer condition is taken to break.
+const BREAKS: f64 = 0.1;
+
+impl Sizes {
+    /// Neighbouring sizes between which a layer condition breaks: of what blocks load again, so much more comes from DRAM.
+    pub fn broken_between(&self) -> impl Iterator<Item = (&Size, &Size)> {
+        let pairs = self.points.windows(2).map(|pair| (&pair[0], &pair[1]));
+        pairs.filter(|(small, large)| large.l2_reuse_lost - small.l2_reuse_lost >= BREAKS)
+    }
 }
 
 /// A site whose address does not follow from the launch.
@@ -148,8 +162,8 @@ impl Configuration {
             grid: found.grid,
             blocks_per_sm: found.blocks_per_sm,
             requests: whole(found.global.requests),
-            l1_wavefronts: whole(found.global.wavefronts),
-            l1_tag_wavefronts: whole(found.global.tags),
+            l1_wavefronts: found.has_wavefronts.then(|| whole(found.global.wavefronts)),
+            l1_tag_wavefronts: found.has_wavefronts.then(|| whole(found.global.tags)),
             shared_wavefronts: whole(found.shared.wavefronts),
             request_sectors: whole(found.global.sectors),
             block_load_sectors: nine_digits(found.block_load_sectors),
@@ -170,9 +184,15 @@ impl Configuration {
         }
     }
 
-    /// Orders configurations, the best one first: by time, then by bytes of DRAM and L2, then by shape.
+    /// Seconds to three digits: times that differ by less are no different times.
+    pub fn told_seconds(&self) -> Option<f64> {
+        let seconds = self.seconds?;
+        Some(format!("{seconds:.2e}").parse().unwrap_or(seconds))
+    }
+
+    /// Orders configurations, the best one first: by time to three digits, then by bytes of DRAM and L2, then by shape.
     pub fn rank(&self, other: &Configuration) -> std::cmp::Ordering {
-        let time = |one: &Configuration| one.seconds.unwrap_or(f64::INFINITY);
+        let time = |one: &Configuration| one.told_seconds().unwrap_or(f64::INFINITY);
         let dram = |one: &Configuration| one.dram_load_bytes.saturating_add(one.dram_store_bytes);
         let l2 = |one: &Configuration| one.l2_load_bytes.saturating_add(one.l2_store_bytes);
         time(self)

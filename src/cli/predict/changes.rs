@@ -7,6 +7,8 @@ use crate::prediction::changes::{ChangeError, Origin, folded, padded, parted};
 use crate::prediction::subject::Subject;
 use crate::profile::model::Addresses;
 
+/// Most points of a thread along an axis.
+const MOST_POINTS: u32 = 64;
 /// Most elements of a padding.
 const MOST_PADDING: i64 = 1 << 20;
 
@@ -35,13 +37,23 @@ impl Changes {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let mut changes = Changes { fold: [1; 3], ..Changes::default() };
         for text in arguments.fold.iter().flat_map(|text| text.split(',')) {
-            let wrong = || usage(format!("--fold takes AXIS=POINTS, as y=2, not `{text}`"));
+            let wrong =
+                || usage(format!("--fold takes AXIS=POINTS, as y=2, of 1 to {MOST_POINTS} points, not `{text}`"));
             let (axis, points) = text.split_once('=').ok_or_else(wrong)?;
-            let points = points.trim().parse().ok().filter(|points| (1..=64).contains(points)).ok_or_else(wrong)?;
-            changes.fold[axis_of(axis).ok_or_else(wrong)?] = points;
+            let points =
+                points.trim().parse().ok().filter(|points| (1..=MOST_POINTS).contains(points)).ok_or_else(wrong)?;
+            let of_axis = &mut changes.fold[axis_of(axis).ok_or_else(wrong)?];
+            if *of_axis != 1 {
+                return Err(usage(format!("--fold {text}: the points along this axis were given before")));
+            }
+            *of_axis = points;
         }
         for text in &arguments.pad {
-            let wrong = || usage(format!("--pad takes ARRAY.AXIS=ELEMENTS, as d_in.x=1, not `{text}`"));
+            let wrong = || {
+                usage(format!(
+                    "--pad takes ARRAY.AXIS=ELEMENTS, as d_in.x=1, of 0 to {MOST_PADDING} elements, not `{text}`"
+                ))
+            };
             let (place, elements) = text.split_once('=').ok_or_else(wrong)?;
             let (name, axis) = place.rsplit_once('.').ok_or_else(wrong)?;
             let elements: i64 = elements.trim().parse().map_err(|_| wrong())?;
@@ -88,8 +100,8 @@ impl Changes {
         let (addresses, after) = folded(&addresses, self.fold).map_err(failed)?;
         for (axis, points) in ["x", "y", "z"].iter().zip(self.fold).filter(|(_, points)| *points > 1) {
             told.push(format!(
-                "each thread does {points} points along {axis}; what these load in common is loaded once; registers and \
-                 instructions per request are those of the code as it is"
+                "each thread does {points} points along {axis}; what these load in common is loaded once, also where a compiler may keep it apart, as each point has a condition \
+                 of its own; registers and instructions per request are those of the code as it is"
             ));
         }
         Ok(Some(Changed { addresses, origins: Origin::then(&origins, &after), told }))

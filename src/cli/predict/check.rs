@@ -125,7 +125,10 @@ fn row(launch: &Launch, predicted: &Configuration) -> String {
         _ => format!("{:.3}", predicted as f64 / simulated as f64),
     };
     let figures = [
-        ratio(predicted.l1_wavefronts, global.l1_wavefronts.map_or(0, |passes| passes.data)),
+        match (predicted.l1_wavefronts, global.l1_wavefronts) {
+            (Some(predicted), Some(simulated)) => ratio(predicted, simulated.data),
+            _ => "?".to_owned(),
+        },
         ratio(predicted.request_sectors, global.sectors),
         ratio(predicted.l2_load_bytes, l2.load_lookups * 32),
         ratio(predicted.dram_load_bytes, dram.read_sectors * 32),

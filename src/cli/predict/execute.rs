@@ -60,6 +60,11 @@ fn execute_with(
     default: impl FnOnce() -> DefaultModel,
     unlaunched: Option<&[String]>,
 ) -> Result<u8, Failure> {
+    if arguments.over.is_some() && arguments.format == PredictFormat::Csv {
+        let message =
+            "--format csv has a row for each configuration, and none for the values of --over: take json, text or html";
+        return Err(Failure::new(exit_code::USAGE, message));
+    }
     let changes = Changes::new(arguments)?;
     let changed = changes.apply(&subject)?;
     let subject = match &changed {
@@ -190,6 +195,11 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
             }
         }
     }
+    if let ([], [first, ..]) = (&document.configurations[..], &document.refused[..]) {
+        let [x, y, z] = first.block;
+        let message = format!("{}: nothing can be predicted; blocks of {x}x{y}x{z}: {}", document.kernel, first.reason);
+        return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
+    }
     document.configurations.sort_by(Configuration::rank);
     if let Some((parameter, launches)) =
         document.configurations.first().and_then(|best| wishes.sizes(subject, best.block))
@@ -206,11 +216,11 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
 
 /// A value of a parameter with what is predicted there.
 fn size(value: i64, found: &Prediction) -> Size {
-    let threads: f64 = found.block.iter().chain(&found.grid).map(|&size| f64::from(size)).product();
     Size {
         value,
-        dram_bytes_per_thread: nine_digits((found.dram_loads + found.dram_stores) / threads),
+        dram_bytes_per_thread: nine_digits((found.dram_loads + found.dram_stores) / found.active_threads),
         l2_reuse_oversubscription: nine_digits(found.l2_reuse_oversubscription),
+        l2_reuse_lost: nine_digits(found.l2_reuse_lost),
         seconds: found.seconds,
     }
 }
@@ -302,6 +312,10 @@ fn assumptions(
     }
     if predictions.iter().any(|one| one.sites.iter().any(|(_, basis)| *basis == Basis::Sample)) {
         all.push("addresses that are not affine were counted for some of the blocks".to_owned());
+    }
+    if predictions.iter().any(|one| one.recorded_traffic) {
+        let text = "what L2 and DRAM move for addresses that are neither affine nor have affine cases is what it was in the run, whatever the shape of the blocks";
+        all.push(text.to_owned());
     }
     all.extend(of_the_caches(predictions));
     if predictions.iter().any(|one| one.rough) {

@@ -1,9 +1,11 @@
 //! What of the recorded launch is to be another.
 
+use std::collections::BTreeSet;
+
 use crate::cli::Failure;
 use crate::cli::args::PredictArguments;
 use crate::exit_code;
-use crate::prediction::configurations::{GridRule, Grids, all_blocks, is_block, sizes};
+use crate::prediction::configurations::{GridRule, Grids, all_blocks, is_block, is_grid, sizes};
 use crate::prediction::launch::Launch;
 use crate::prediction::subject::Subject;
 use crate::prediction::tiling::Tiling;
@@ -34,19 +36,25 @@ impl<'a> Wishes<'a> {
     ) -> Result<Wishes<'a>, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let mut base = subject.launch.clone();
+        let mut set = BTreeSet::new();
         for setting in &arguments.set {
             let (name, value) =
                 setting.split_once('=').ok_or_else(|| usage(format!("--set takes NAME=VALUE, not `{setting}`")))?;
             let parameter = settable(subject, "--set", name)?;
             let kept = number("--set", name, value, parameter.bytes)?;
             let kept = self::kept(kept, parameter.bytes);
+            if !set.insert(name.to_owned()) {
+                return Err(usage(format!("--set {name}: it was given before")));
+            }
             base.arguments.insert((parameter.number, parameter.offset), kept);
         }
         let grid = match &arguments.grid {
             None => None,
-            Some(text) => {
-                Some(sizes(text).ok_or_else(|| usage(format!("--grid takes sizes as 128x64x1, not `{text}`")))?)
-            }
+            Some(text) => Some(sizes(text).filter(|grid| is_grid(*grid)).ok_or_else(|| {
+                usage(format!(
+                    "--grid takes sizes as 128x64x1 (2147483647 along x, 65535 along y and z at most), not `{text}`"
+                ))
+            })?),
         };
         let grids = Grids::new(subject, fold);
         let mut blocks = Vec::new();
@@ -75,6 +83,19 @@ impl<'a> Wishes<'a> {
             }
         }
         let over = arguments.over.as_deref().map(|text| over(text, subject)).transpose()?;
+        for (name, value) in over.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, *value))) {
+            let Some(parameter) = subject.parameter(name) else { continue };
+            let mut of_size = base.clone();
+            of_size.arguments.insert((parameter.number, parameter.offset), kept(value, parameter.bytes));
+            if grid.is_none()
+                && let Some((name, value)) = grids.empty_by(subject, &of_size)
+            {
+                return Err(usage(empty("--over", &name, value)));
+            }
+        }
+        if let Some((name, value)) = grids.empty_by(subject, &base).filter(|_| grid.is_none()) {
+            return Err(usage(empty("--set", &name, value)));
+        }
         let changed =
             base != subject.launch || fold != [1; 3] || !arguments.pad.is_empty() || !arguments.layout.is_empty();
         Ok(Wishes { fold, grids, over, blocks: distinct, recorded_shape_only, grid, base, changed })
@@ -128,6 +149,11 @@ impl<'a> Wishes<'a> {
         });
         Some((name, each.collect()))
     }
+}
+
+/// What is said of a size that leaves no block.
+fn empty(option: &str, name: &str, value: i64) -> String {
+    format!("{option} {name}={value}: grids follow {name}, which has to be 1 at least (or give the grid by --grid)")
 }
 
 /// Most values of `--over`.

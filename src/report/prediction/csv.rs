@@ -28,7 +28,9 @@ fn row(text: &mut String, document: &Document, rank: usize, one: &Configuration)
         write!(text, ",{size}")?;
     }
     write!(text, ",{},{}", u8::from(one.recorded), one.blocks_per_sm)?;
-    for count in [one.requests, one.l1_wavefronts, one.l1_tag_wavefronts, one.shared_wavefronts, one.request_sectors] {
+    let known = |count: Option<u64>| count.map(|count| count.to_string()).unwrap_or_default();
+    write!(text, ",{},{},{}", one.requests, known(one.l1_wavefronts), known(one.l1_tag_wavefronts))?;
+    for count in [one.shared_wavefronts, one.request_sectors] {
         write!(text, ",{count}")?;
     }
     write!(text, ",{}", one.block_load_sectors)?;

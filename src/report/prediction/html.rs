@@ -189,18 +189,17 @@ fn line(out: &mut String, sizes: &Sizes, number: usize) -> std::fmt::Result {
             HEIGHT - 12.0
         )?;
     }
-    for pair in points.windows(2) {
-        if (pair[0].2 < 1.0) != (pair[1].2 < 1.0) {
-            // Where the footprint between two uses is what L2 holds, on a line between the two sizes.
-            let share = (1.0 - pair[0].2) / (pair[1].2 - pair[0].2);
-            let at = pair[0].0 + share * (pair[1].0 - pair[0].0);
-            writeln!(
-                out,
-                "<path class=\"condition\" data-condition=\"{at:.0}\" d=\"M{x:.1} 10V{floor}\"/>\
-                 <text class=\"condition\" x=\"{x:.1}\" y=\"9\" text-anchor=\"middle\">layer condition: {at:.0}</text>",
-                x = position(at)
-            )?;
-        }
+    for (small, large) in sizes.broken_between() {
+        // Somewhere between the two sizes.
+        let at = (small.value as f64).midpoint(large.value as f64);
+        writeln!(
+            out,
+            "<path class=\"condition\" data-condition=\"{at:.0}\" d=\"M{x:.1} 10V{floor}\"/>\
+             <text class=\"condition\" x=\"{x:.1}\" y=\"9\" text-anchor=\"middle\">layer condition: {}–{}</text>",
+            small.value,
+            large.value,
+            x = position(at)
+        )?;
     }
     out.push_str("</svg>\n");
     Ok(())
@@ -229,7 +228,7 @@ fn table(out: &mut String, document: &Document) -> std::fmt::Result {
             one.blocks_per_sm,
             one.seconds.map_or_else(|| "?".to_owned(), seconds),
             escaped(one.limiter.as_deref().unwrap_or("?")),
-            one.l1_wavefronts,
+            one.l1_wavefronts.map_or_else(|| "?".to_owned(), |passes| passes.to_string()),
             bytes(one.l2_load_bytes),
             bytes(one.dram_load_bytes),
             bytes(one.dram_store_bytes)

@@ -64,22 +64,32 @@ fn write(out: &mut String, document: &Document, top: usize) -> std::fmt::Result 
     if document.configurations.iter().any(|one| one.recorded) {
         writeln!(out, "* as it was run")?;
     }
+    if let Some(alike) = as_fast_as_the_first(document) {
+        writeln!(
+            out,
+            "{alike} configurations take as long as the first one, to three digits: they are in the order of their traffic"
+        )?;
+    }
     writeln!(out)?;
     for sizes in &document.sizes {
         let [x, y, z] = sizes.block;
         writeln!(
             out,
-            "blocks of {x}x{y}x{z} over {}: DRAM bytes per thread, time, L2 filled between two uses",
+            "blocks of {x}x{y}x{z} over {}: DRAM bytes per thread, time, L2 filled between two uses, lost of what is loaded again",
             sizes.parameter
         )?;
         for size in &sizes.points {
+            let broken = sizes.broken_between().find(|(_, large)| large.value == size.value);
             writeln!(
                 out,
-                "  {:>10}  {:>10.2}  {:>10}  {:>8.2}",
+                "  {:>10}  {:>10.2}  {:>10}  {:>8.2}  {:>7}{}",
                 size.value,
                 size.dram_bytes_per_thread,
                 size.seconds.map_or_else(|| "?".to_owned(), seconds),
-                size.l2_reuse_oversubscription
+                size.l2_reuse_oversubscription,
+                percent(size.l2_reuse_lost),
+                broken
+                    .map_or_else(String::new, |(small, _)| format!("  a layer condition breaks above {}", small.value)),
             )?;
         }
         writeln!(out)?;
@@ -107,6 +117,13 @@ fn write(out: &mut String, document: &Document, top: usize) -> std::fmt::Result 
     Ok(())
 }
 
+/// Configurations that take as long as the best one, it included, where there are others.
+fn as_fast_as_the_first(document: &Document) -> Option<usize> {
+    let seconds = document.configurations.first()?.told_seconds()?;
+    let alike = document.configurations.iter().filter(|one| one.told_seconds() == Some(seconds)).count();
+    (alike > 1).then_some(alike)
+}
+
 fn cells(one: &Configuration, rank: usize) -> Vec<String> {
     let shape = |[x, y, z]: [u32; 3]| if z == 1 { format!("{x}x{y}") } else { format!("{x}x{y}x{z}") };
     let known = one.affine_share + one.computed_share;
@@ -117,7 +134,7 @@ fn cells(one: &Configuration, rank: usize) -> Vec<String> {
         one.blocks_per_sm.to_string(),
         one.seconds.map_or_else(|| "?".to_owned(), seconds),
         one.limiter.clone().unwrap_or_else(|| "?".to_owned()),
-        count(one.l1_wavefronts),
+        one.l1_wavefronts.map_or_else(|| "?".to_owned(), count),
         bytes(one.l2_load_bytes),
         bytes(one.l2_store_bytes),
         bytes(one.dram_load_bytes),
