@@ -201,8 +201,8 @@ fn needed(subject: &Subject<'_>, launch: &Launch) -> Needed {
 /// for the sake of a rim, divided by the indices of a block and rounded up.
 fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Option<Followed<'a>>; 3] {
     let recorded = subject.recorded;
-    // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is.
-    let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(1)), ..subject.launch.clone() };
+    // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is, and with another one for a parameter that is one more.
+    let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(2)), ..subject.launch.clone() };
     let needed = self::needed(subject, &larger);
     // Which parameter it is that an index is compared with, where several have one value, another value of it tells.
     let with_more: Vec<(&Parameter, Needed)> = subject

@@ -5,6 +5,7 @@ use crate::cli::args::PredictArguments;
 use crate::exit_code;
 use crate::prediction::changes::{ChangeError, Origin, folded, padded, parted};
 use crate::prediction::subject::Subject;
+use crate::prediction::tiling::Tiling;
 use crate::profile::model::Addresses;
 
 /// Most points of a thread along an axis.
@@ -78,6 +79,14 @@ impl Changes {
         let failed = |error: ChangeError| Failure::new(exit_code::USAGE, error);
         if self.fold == [1; 3] && self.pads.is_empty() && self.layouts.is_empty() {
             return Ok(None);
+        }
+        let tiling = Tiling::of(subject);
+        if let Some(axis) = (0..3).find(|&axis| self.fold[axis] > 1 && !tiling.free[axis]) {
+            let name = ["x", "y", "z"][axis];
+            let message = format!(
+                "--fold {name}: no address of this kernel uses blockDim.{name}, so that its threads' share of the work along {name} is written into the code"
+            );
+            return Err(Failure::new(exit_code::USAGE, message));
         }
         let mut origins = Origin::same(subject.addresses.sites.len());
         let mut told = Vec::new();

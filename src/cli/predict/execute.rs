@@ -1,5 +1,6 @@
 //! `warpline predict`: configurations of a kernel that were never run.
 
+use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::changes::Changes;
@@ -10,6 +11,7 @@ use crate::cli::args::{PredictArguments, PredictFormat};
 use crate::cli::models::chosen::{Chosen, choose};
 use crate::cli::models::default_model::{self, DefaultModel};
 use crate::cli::output;
+use crate::cli::profiles::report::width;
 use crate::exit_code;
 use crate::prediction::configurations::GridRule;
 use crate::prediction::count::Basis;
@@ -102,7 +104,10 @@ fn execute_with(
         return Ok(exit_code::OK);
     }
     let text = match arguments.format {
-        PredictFormat::Text => report::prediction_text(&document, arguments.top),
+        PredictFormat::Text => {
+            let to_terminal = arguments.output.is_none() && std::io::stdout().is_terminal();
+            report::prediction_text(&document, arguments.top, to_terminal.then(|| width(true)))
+        }
         PredictFormat::Json => report::prediction_json(&document),
         PredictFormat::Csv => report::prediction_csv(&document),
         PredictFormat::Html => report::prediction_html(&document),

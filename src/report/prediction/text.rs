@@ -3,25 +3,35 @@
 use std::fmt::Write as _;
 
 use crate::prediction::document::{Configuration, Document};
+use crate::report::words::wrap::paragraph;
 use crate::report::words::{bytes, count, percent, seconds};
 
 /// Sites that are named below the table, at most.
 const MOST_SITES: usize = 10;
 
-/// The tables of all models; `top` configurations of each, and the recorded one.
-pub fn text(document: &Document, top: usize) -> String {
+/// Columns that a narrow terminal has no room for, the first to go first.
+const LEAVE: [&str; 6] = ["L2 store", "L1 passes", "grid", "per SM", "DRAM store", "affine"];
+/// Between two columns.
+const GAP: usize = 2;
+
+/// The tables of all models; `top` configurations of each, and the recorded one. On a terminal of `width` columns lines keep to it.
+pub fn text(document: &Document, top: usize, width: Option<usize>) -> String {
     let mut out = String::new();
     for (number, one) in std::iter::once(document).chain(&document.other_models).enumerate() {
         if number > 0 {
             out.push('\n');
         }
         // Writing to a string cannot fail.
-        let _ = write(&mut out, one, top);
+        let _ = write(&mut out, one, top, width);
     }
     out
 }
 
-fn write(out: &mut String, document: &Document, top: usize) -> std::fmt::Result {
+fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>) -> std::fmt::Result {
+    let told = |first: &str, text: &str| match width {
+        Some(width) => paragraph(first, text, width),
+        None => format!("{first}{text}\n"),
+    };
     writeln!(out, "{}", document.kernel)?;
     let all = document.configurations.len();
     writeln!(
@@ -50,10 +60,17 @@ fn write(out: &mut String, document: &Document, top: usize) -> std::fmt::Result 
     let widths: Vec<usize> = (0..head.len())
         .map(|column| rows.iter().map(|row| row[column].chars().count()).chain([head[column].len()]).max().unwrap_or(0))
         .collect();
+    let mut columns: Vec<usize> = (0..head.len()).collect();
+    for name in LEAVE {
+        let wide: usize = columns.iter().map(|&column| widths[column] + GAP).sum::<usize>().saturating_sub(GAP);
+        if width.is_some_and(|width| wide > width) {
+            columns.retain(|&column| head[column] != name);
+        }
+    }
     let line = |cells: &[&str]| {
-        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-            1 | 2 | 5 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
+        let padded = columns.iter().map(|&column| match (column, cells[column], widths[column]) {
+            (1 | 2 | 5, cell, width) => format!("{cell:<width$}"),
+            (_, cell, width) => format!("{cell:>width$}"),
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
@@ -95,10 +112,10 @@ fn write(out: &mut String, document: &Document, top: usize) -> std::fmt::Result 
         writeln!(out)?;
     }
     for change in &document.changes {
-        writeln!(out, "changed: {change}")?;
+        out.push_str(&told("changed: ", change));
     }
     for assumption in &document.assumptions {
-        writeln!(out, "assumed: {assumption}")?;
+        out.push_str(&told("assumed: ", assumption));
     }
     for site in document.recorded.iter().take(MOST_SITES) {
         let name = site.file.rsplit('/').next().unwrap_or(&site.file);

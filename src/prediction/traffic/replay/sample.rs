@@ -194,9 +194,8 @@ mod tests {
             turn: 1,
         };
         assert_eq!(Window::new(2000, &capacity, Some(0.2)), Window { blocks: 0..2000, filling: 0, from: None });
-        let together = Window { blocks: 61_760..61_820, filling: 1, from: None };
-        assert_eq!(Window::new(100_000, &capacity, None), together);
         let apart = |filling, from| Window { blocks: 59_900..62_960, filling, from: Some(from) };
+        assert_eq!(Window::new(100_000, &capacity, None), apart(1, 62_900));
         assert_eq!(Window::new(100_000, &capacity, Some(0.2)), apart(1, 62_900));
         assert_eq!(Window::new(100_000, &capacity, Some(5.5)), apart(6, 62_800));
     }
