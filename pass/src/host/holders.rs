@@ -36,10 +36,24 @@ pub(super) fn is_smart_pointer(class: DebugType<'_>) -> bool {
         .is_some_and(|(name, _)| ["unique_ptr<", "shared_ptr<"].iter().any(|start| name.starts_with(start)))
 }
 
-/// Name of the variable that holds what `new` made, for the constructor that is called on it.
-pub(super) fn object_result<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
+/// Name of the variable that an unnamed object ends up in, for the function that makes the object: what holds what `new` made, or what a temporary is
+/// assigned to.
+pub(super) fn owner_of<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     let is_new = object.direct_callee().is_some_and(|callee| callee.name().starts_with("_Znw"));
-    if is_new { result_of(object, layout) } else { None }
+    if is_new { result_of(object, layout) } else { assigned_to(object, layout) }
+}
+
+/// The variable whose assignment operator takes a temporary over: `buffer_ = Buffer(n)`.
+fn assigned_to<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
+    if object.opcode() != Some(Opcode::LLVMAlloca) || Variable::of_value(object).is_some() {
+        return None;
+    }
+    object.users().into_iter().find_map(|call| {
+        call.direct_callee().filter(|callee| is_assignment(&callee.name()))?;
+        let arguments = call.call_arguments();
+        let (&target, &source) = (arguments.first()?, arguments.get(1)?);
+        (source == object).then(|| object_at(target, layout)).flatten()
+    })
 }
 
 /// The object that a call works on while it allocates.
@@ -66,7 +80,7 @@ impl<'c> Holder<'c> {
             object_parameter(callee)?
         };
         let object = *call.call_arguments().get(index)?;
-        let name_of_object = object_at(object, layout).or_else(|| object_result(object, layout));
+        let name_of_object = object_at(object, layout).or_else(|| owner_of(object, layout));
         if name_of_object.as_ref().is_some_and(Name::is_this) {
             return None;
         }
@@ -89,6 +103,10 @@ fn object_parameter(function: Value<'_>) -> Option<usize> {
 
 fn is_constructor(mangled: &str) -> bool {
     mangled.starts_with("_ZN") && ["C1E", "C2E"].iter().any(|constructor| mangled.contains(constructor))
+}
+
+fn is_assignment(mangled: &str) -> bool {
+    mangled.starts_with("_ZN") && (mangled.contains("aSE") || mangled.contains("aSI"))
 }
 
 /// Whether a function is a method of a container.
@@ -123,6 +141,12 @@ mod tests {
         for field in ["weights", "u_", "x", "temperature", "d_velocity"] {
             assert!(!is_plain(field), "{field}");
         }
+    }
+
+    #[test]
+    fn assignments_are_told_by_their_names() {
+        assert!(is_assignment("_ZN3gpu5ArrayIfEaSEOS1_") && is_assignment("_ZN6BufferaSIiEERS_OT_"));
+        assert!(!is_assignment("_ZN6BufferC2Em") && !is_assignment("_Z6assignR6BufferOS_"));
     }
 
     #[test]

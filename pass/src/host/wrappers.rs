@@ -2,7 +2,7 @@
 //! `allocate(&pointer, n)`, the constructor of a buffer class. The caller's variable is the better name.
 
 use super::calls::{Names, base_name, cuda_allocation};
-use super::holders::{is_just_memory, is_smart_pointer, object_result};
+use super::holders::{is_just_memory, is_smart_pointer, owner_of};
 use super::library::{is_standard, is_toolkit};
 use super::names::{Name, object_at, pointer_at, result_of};
 use crate::llvm::debug::Scope;
@@ -111,7 +111,7 @@ impl<'c> Wrappers<'c> {
                 Via::Pointer { index } => arguments.get(*index).and_then(|&target| pointer_at(target, layout)),
                 Via::Object { index, suffix } => arguments
                     .get(*index)
-                    .and_then(|&object| object_at(object, layout).or_else(|| object_result(object, layout)))
+                    .and_then(|&object| object_at(object, layout).or_else(|| owner_of(object, layout)))
                     .map(|object| object.with_suffix(suffix)),
                 Via::Result => result_of(call, layout),
             };
