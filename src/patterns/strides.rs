@@ -192,16 +192,30 @@ fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     }
     // Runs: each lane where the one before it ends, or at the same place.
     let joined = |index: usize| step(index) == 0 || step(index) == unit * lanes(index);
-    let breaks = (1..count).filter(|&index| !joined(index)).count();
-    let runs = breaks + 1;
-    if runs * 2 <= count {
+    let breaks = || (1..count).filter(|&index| !joined(index));
+    let runs = 1 + breaks().count();
+    let elements = 1 + (1..count).filter(|&index| step(index) != 0).count();
+    // Lanes that share an element make no run of it: of such elements that lie anywhere, each is by itself.
+    if runs * 2 <= elements || runs * 2 <= count && are_even(breaks().map(|index| (at[index], addresses[index]))) {
         let (mut begin, mut pitch) = (0, 0);
-        if let Some(index) = (1..count).find(|&index| !joined(index)) {
+        if let Some(index) = breaks().next() {
             (begin, pitch) = (index, addresses[index].wrapping_sub(addresses[0]) as i64);
         }
         return (Shape::Rows { lanes: begin as u32, pitch }, low);
     }
     (Shape::Irregular(high - low), low)
+}
+
+/// Whether runs begin as many lanes and as many bytes apart, as rows of a block of which all lanes take one element do; also where there are
+/// too few to tell. They come by their first lane and its address.
+fn are_even(mut begins: impl Iterator<Item = (u32, u64)>) -> bool {
+    let Some(mut last) = begins.next() else { return true };
+    let mut apart = begins.map(|begin| {
+        let before = std::mem::replace(&mut last, begin);
+        (begin.0 - before.0, begin.1.wrapping_sub(before.1))
+    });
+    let Some(first) = apart.next() else { return true };
+    apart.all(|other| other == first)
 }
 
 #[cfg(test)]
@@ -229,6 +243,10 @@ mod tests {
         assert_eq!(shape_of(!0, two_columns), (Shape::Stride(4096), 4096));
         let scattered = |lane: u64| 4096 + (lane * 7919 % 97) * 64;
         assert!(matches!(shape_of(!0, scattered), (Shape::Irregular(_), _)));
+        let shared = |lane: u64| 4096 + (lane / 3 * 7919 % 97) * 64;
+        assert!(matches!(shape_of(!0, shared), (Shape::Irregular(_), _)));
+        let one_of_each_row = |lane: u64| 4096 + lane / 8 * 400;
+        assert_eq!(shape_of(!0, one_of_each_row), (Shape::Rows { lanes: 8, pitch: 400 }, 4096));
     }
 
     #[test]
