@@ -1,9 +1,11 @@
 //! What rules look at.
 
+use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::{Access, accesses, share};
+use super::rules::Better;
 use super::words;
 use crate::models::Rates;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
@@ -26,6 +28,8 @@ pub(super) struct Context<'a> {
     pub kernel_seconds: f64,
     /// Seconds of all copies between host and device, as assumed.
     pub copy_seconds: f64,
+    /// Better shapes of blocks, of the kernels for which somebody has asked: predictions take their time.
+    pub shapes: RefCell<BTreeMap<u32, Option<Better>>>,
 }
 
 /// Copies between host and device from one place of the program.
@@ -98,6 +102,7 @@ impl<'a> Context<'a> {
             accesses: accesses(profile),
             kernel_seconds: profile.kernels.iter().map(seconds).sum(),
             copy_seconds: bus_seconds(profile),
+            shapes: RefCell::default(),
         }
     }
 

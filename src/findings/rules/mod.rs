@@ -32,3 +32,5 @@ pub(super) mod struct_fields;
 pub(super) mod uniform_load;
 pub(super) mod untouched_copy;
 pub(super) mod unused_allocation;
+
+pub(super) use block_shape::Better;

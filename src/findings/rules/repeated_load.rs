@@ -6,6 +6,8 @@ use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
+use super::block_shape::{self, Level};
+use super::partial_warps::shape;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Allocation, ByKernel, Kernel, Severity};
 
@@ -109,6 +111,18 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     } else if staged {
         "it, or what is made of it, is staged in shared memory already: larger tiles, or several results per thread, use each load more often"
             .to_owned()
+    } else if let Some(better) = (!by_block).then(|| block_shape::better(context, kernel)).flatten()
+        && better.level == Level::L2
+    {
+        format!(
+            "launch blocks of {} threads instead of {}: neighbours that need the same data then lie in one block, whose loads hit L1 ({} instead of {} come from L2, predicted from \
+             the addresses that the compiler told{}); or let a block keep a tile of {name} in shared memory and use it for several results",
+            shape(better.block),
+            shape(better.recorded),
+            words::bytes(better.moved.1 as u64),
+            words::bytes(better.moved.0 as u64),
+            if better.at_least { ", the others as they were" } else { "" },
+        )
     } else {
         format!(
             "let a block keep a tile of {name} in shared memory and use it for several results, or pieces of work that need the same data (a larger tile, \
