@@ -1,0 +1,120 @@
+//! Lanes whose addresses follow no rule: each may touch a sector of its own.
+
+mod cure;
+mod ways;
+
+use cure::Cure;
+pub(super) use ways::{goes_over_neighbours, has_own_columns, has_own_rows};
+
+use super::super::access::{Access, share};
+use super::super::context::{Context, is_of_library};
+use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
+use super::super::gain::Saving;
+use super::super::index;
+use super::super::words;
+use crate::profile::model::Severity;
+use crate::profile::{is_system, library_call};
+
+/// Least share of an access's sectors that its bytes do not need.
+const LEAST_EXCESS: f64 = 0.4;
+
+/// Bytes from the first lane to the last for each that the lanes want, at most, where computed indices are no gather.
+const NEARLY_DENSE: f64 = 4.0;
+/// Bytes from the first to the last lane that a library's own compaction leaves, at most.
+const LIBRARY_SPAN: f64 = 1024.0;
+
+pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+    let scattered = |access: &&Access<'_>| {
+        is_scattered(access)
+            && !super::struct_fields::is_packed(access)
+            && !super::strided_access::by_short_rows(access)
+            && !is_compacted_by_library(access)
+            && !is_permuted_by_library(context, access)
+            && !index::is_held_within(access)
+            && !is_nearly_dense(access)
+            && !is_of_several_arrays(context, access)
+    };
+    context.accesses.iter().filter(scattered).filter_map(|access| draft(context, access)).collect()
+}
+
+/// Most of its requests follow no rule, and it costs sectors.
+pub(super) fn is_scattered(access: &Access<'_>) -> bool {
+    let pattern = &access.pattern;
+    access.space == "global"
+        && !access.is_opaque
+        && !access.in_library
+        && pattern.atomics.is_none()
+        && share(pattern.irregular, pattern.requests) >= 0.5
+        && access.sums.excess_share() >= LEAST_EXCESS
+}
+
+/// Lanes that computed indices, as of a picture that is scaled, lead to every second or third element: where the next lane goes no order
+/// of data brings nearer.
+fn is_nearly_dense(access: &Access<'_>) -> bool {
+    let bytes_of_lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64 * f64::from(access.bytes);
+    let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
+    !is_loaded && access.pattern.span_bytes.is_some_and(|span| span <= NEARLY_DENSE * bytes_of_lanes)
+}
+
+/// Lanes that take the same element of one array or another, as where the compiler has made one store of those of two sides: nothing is
+/// wrong with the index.
+fn is_of_several_arrays(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
+    let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+    !is_loaded
+        && allocation
+            .is_some_and(|allocation| access.pattern.span_bytes.is_some_and(|span| span > allocation.bytes as f64))
+}
+
+/// A library's kernel leaves out what is not wanted, so that its lanes are a few elements apart: nobody's order of data changes that.
+fn is_compacted_by_library(access: &Access<'_>) -> bool {
+    is_system(&access.kernel.file) && access.pattern.span_bytes.is_some_and(|span| span < LIBRARY_SPAN)
+}
+
+/// A library's algorithm brings its own scratch memory into another order, or is there to bring data into none: nobody's order of data changes that.
+fn is_permuted_by_library(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+    let shuffles = || library_call(access.kernel).is_some_and(|call| call.function.contains("shuffle"));
+    is_system(&access.kernel.file) && is_system(access.file) && (allocation.is_some_and(is_of_library) || shuffles())
+}
+
+fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
+    let sums = &access.sums;
+    let target = context.target(access);
+    let indirect = access.operand.is_some_and(|operand| operand.loaded_index);
+    let (does, lanes) = if access.op == "store" { ("scatter to", "writes") } else { ("gather from", "reads") };
+    let span = access.pattern.span_bytes.unwrap_or(0.0);
+    let why = if indirect { " by indices that depend on loaded data" } else { "" };
+    let reason = format!(
+        "the lanes of a warp {does} {target}{why}, {} apart from the first to the last: a request touches {} sectors of 32 bytes where \
+         {} would hold what it {lanes}",
+        words::bytes(span as u64),
+        words::ratio(sums.sectors, sums.requests),
+        words::ratio(sums.ideal_sectors, sums.requests),
+    );
+    let Cure { text, one_cause, is_vague, is_unknown, of_library } = cure::of(context, access);
+    let saved = Saved {
+        saving: Saving::of_coalescing(&[access], context),
+        otherwise: super::strided_access::excess_of_kernel(context, access),
+        assumption: if access.op == "load" && index::is_walked(access) {
+            "each request touches only the sectors that its bytes fill, and sectors are what the kernel waits for; where a thread waits for one load after \
+             the other, as on its way through a tree, another layout may bring nothing"
+        } else {
+            "each request touches only the sectors that its bytes fill"
+        },
+    };
+    let draft = Draft::new(reason, text)
+        .at_access(access)
+        .evidence("requests", sums.requests as f64)
+        .evidence("sectors", sums.sectors as f64)
+        .evidence("ideal_sectors", sums.ideal_sectors as f64)
+        .evidence("span_bytes", span)
+        .one_cause(one_cause)
+        .saves(context, saved);
+    // Where nobody knows a cure, and little is lost, there is nothing to say.
+    if is_vague && draft.score < WORTH_A_CHANGE {
+        return None;
+    }
+    let draft = if of_library || is_unknown { draft.severity(Severity::Note) } else { draft };
+    Some(if indirect { draft } else { index::with_its_line(draft, context, access) })
+}

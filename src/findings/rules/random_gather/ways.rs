@@ -1,0 +1,115 @@
+//! How threads come to the elements that they gather, by the terms of the address: along rows, lists and parts of their own.
+
+use super::super::super::access::Access;
+use super::super::super::context::{Context, warps};
+use super::super::super::index;
+use super::super::super::terms::{Term, terms_of};
+use super::LEAST_EXCESS;
+use crate::geometry::SECTOR_BYTES;
+
+/// Elements by which an unrolled loop goes on, at most.
+const MOST_UNROLLED: i64 = 16;
+
+/// Bytes of what the array has, of which the access may take a member.
+fn element_bytes(access: &Access<'_>) -> i64 {
+    i64::from(access.operand.map_or(0, |operand| operand.structure_bytes).max(access.bytes))
+}
+
+/// Whether a loop goes from element to element.
+pub(super) fn goes_along(access: &Access<'_>, terms: &[Term]) -> bool {
+    terms.iter().any(|term| term.counts && is_along(access, term))
+}
+
+/// Whether a term that moves with a loop does so by an element or a few.
+fn is_along(access: &Access<'_>, term: &Term) -> bool {
+    !(term.loaded || term.of_thread || term.times_unknown)
+        && (1..=MOST_UNROLLED * element_bytes(access)).contains(&term.scale)
+}
+
+/// Whether loaded data gives a row, and a loop goes along it from element to element.
+pub(super) fn goes_along_rows(access: &Access<'_>, terms: &[Term]) -> bool {
+    let rows = |term: &Term| term.loaded && !term.counts && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
+    terms.iter().any(rows) && goes_along(access, terms)
+}
+
+/// Whether a loop moves the address by less than whole sectors, as over the neighbours of an element: no layout aligns all its iterations.
+pub(in super::super) fn goes_over_neighbours(access: &Access<'_>) -> bool {
+    let off =
+        |term: &Term| term.counts && !(term.loaded || term.times_unknown) && term.scale % SECTOR_BYTES as i64 != 0;
+    terms_of(access).iter().any(off)
+}
+
+/// Whether a loop goes from a loaded begin from element to element.
+pub(super) fn goes_along_lists(context: &Context<'_>, access: &Access<'_>, terms: &[Term]) -> bool {
+    terms.iter().any(is_begin)
+        && goes_along(access, terms)
+        && access.most_requests > times_begun(context, access, terms)
+}
+
+/// Whether loaded data is the begin of a list.
+pub(super) fn is_begin(term: &Term) -> bool {
+    term.loaded && !(term.counts || term.of_thread || term.times_unknown)
+}
+
+/// Whether it takes the element at which a loop along a list has ended, as that which a search has found.
+pub(super) fn is_end_of_way(access: &Access<'_>, terms: &[Term]) -> bool {
+    let way = |term: &Term| term.counted && is_along(access, term);
+    // Between a begin and what is taken there lies the way.
+    let is_apart = |term: &Term| is_begin(term) && term.loaded_at != Some(access.line);
+    terms.iter().any(is_apart) && terms.iter().any(way) && !goes_along(access, terms)
+}
+
+/// Whether two coordinates that were computed in floating point lead to the element, as where an image is sampled.
+pub(super) fn is_sampled(access: &Access<'_>, terms: &[Term]) -> bool {
+    access.op == "load" && terms.iter().filter(|term| term.of_floats).count() >= 2
+}
+
+/// Warps that begin such a list: those that load its begin, or else all of the kernel, of which many may have nothing to do.
+fn times_begun(context: &Context<'_>, access: &Access<'_>, terms: &[Term]) -> u64 {
+    let lines: Vec<u32> = terms.iter().filter(|term| term.loaded).filter_map(|term| term.loaded_at).collect();
+    let begins = context
+        .accesses_of(access.kernel.id, "global")
+        .filter(|one| one.op == "load" && one.file == access.file && lines.contains(&one.line));
+    let all = warps(access.kernel);
+    // The line may have the list's own loads as well.
+    begins.map(|one| one.most_requests).min().map_or(all, |begun| begun.min(all))
+}
+
+/// Whether the kernel's threads append to the same memory, each to a part of its own.
+pub(super) fn is_appended_to(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let there = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;
+    // What goes to neighbouring elements is no part of each thread's own, whatever loop comes there.
+    let is_scattered = |one: &Access<'_>| one.sums.excess_share() >= LEAST_EXCESS;
+    context
+        .accesses_of(access.kernel.id, "global")
+        .filter(there)
+        .any(|one| index::is_appended(one) && is_scattered(one) && stores_several(one))
+}
+
+/// Whether the kernel's threads append to parts of their own, so that what they make of an element depends on those before it.
+pub(super) fn appends(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let mut stores = context.accesses_of(access.kernel.id, "global");
+    stores.any(|one| index::is_appended(one) && stores_several(one))
+}
+
+/// Whether a thread stores there again and again: who looks for a slot stores once.
+pub(super) fn stores_several(access: &Access<'_>) -> bool {
+    access.sums.lanes >= 2 * 32 * warps(access.kernel)
+}
+
+/// Whether the address is that of a row which the thread's number gives, and of a place in it that loaded data gives.
+pub(in super::super) fn has_own_rows(terms: &[Term]) -> bool {
+    let rows =
+        |term: &Term| term.of_thread && !term.loaded && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
+    let places = |term: &Term| term.loaded && !term.of_thread;
+    terms.iter().any(rows) && terms.iter().any(places)
+}
+
+/// Whether the address is that of a column which the thread's number gives, in a row that loaded data gives.
+pub(in super::super) fn has_own_columns(access: &Access<'_>, terms: &[Term]) -> bool {
+    let columns =
+        |term: &Term| term.of_thread && !term.loaded && !term.times_unknown && term.scale == i64::from(access.bytes);
+    let rows =
+        |term: &Term| term.loaded && !term.of_thread && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
+    terms.iter().any(columns) && terms.iter().any(rows)
+}
