@@ -4,7 +4,8 @@ use super::super::super::access::Access;
 use super::super::super::context::Context;
 use super::super::super::draft::Draft;
 use super::super::super::words;
-use super::{Found, has_variable_index, is_declared};
+use super::Found;
+use super::source::{has_variable_index, is_declared};
 use crate::profile::model::Site;
 
 /// Bytes of the widest access of a thread, of which elements have fewer.
