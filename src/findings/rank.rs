@@ -1,5 +1,7 @@
 //! Runs the rules and puts what they find in order.
 
+use std::collections::HashMap;
+
 use super::context::Context;
 use super::draft::Draft;
 use super::group::group;
@@ -60,14 +62,10 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
         }));
     }
     sort(&mut all);
-    // Loads and stores of one line, or of one operand, are one thing to change; the worst stands for all.
-    let mut seen = std::collections::HashSet::new();
-    all.retain(|(id, draft)| {
-        let key = (*id, draft.kernel, draft.file.clone(), draft.line, draft.allocation, draft.object.clone());
-        draft.line == 0 || seen.insert(key)
-    });
-    let mut all: Vec<_> =
-        group(all, &context).into_iter().filter_map(|(id, draft)| Some((id, worth(id, draft, &context)?))).collect();
+    let mut all: Vec<_> = group(of_lines(all, &context), &context)
+        .into_iter()
+        .filter_map(|(id, draft)| Some((id, worth(id, draft, &context)?)))
+        .collect();
     sort(&mut all);
     all.truncate(MOST);
     let found = (1..)
@@ -95,6 +93,26 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
         })
         .collect();
     by_themselves(found, profile)
+}
+
+/// Loads and stores of one line, or of one operand, are one thing to change: the worst stands for all, with what all of them save.
+fn of_lines<'a>(drafts: Vec<(&'a str, Draft)>, context: &Context<'_>) -> Vec<(&'a str, Draft)> {
+    let mut places = HashMap::new();
+    let mut kept: Vec<(&str, Draft, bool)> = Vec::new();
+    for (id, draft) in drafts {
+        let key = (id, draft.kernel, draft.file.clone(), draft.line, draft.allocation, draft.object.clone());
+        let place = if draft.line == 0 { kept.len() } else { *places.entry(key).or_insert(kept.len()) };
+        match kept.get_mut(place) {
+            Some((_, whole, is_sum)) => {
+                if let (Some(sum), Some(saved)) = (&mut whole.saved, draft.saved) {
+                    sum.add(saved);
+                    *is_sum = true;
+                }
+            }
+            None => kept.push((id, draft, false)),
+        }
+    }
+    kept.into_iter().map(|(id, draft, is_sum)| (id, if is_sum { draft.rated(context) } else { draft })).collect()
 }
 
 /// What matters most first.

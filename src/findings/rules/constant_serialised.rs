@@ -1,7 +1,9 @@
 //! Constant memory that lanes read at different addresses: it serves one address per pass (CUDA C++ Best Practices Guide,
 //! "Constant Memory").
 
-use super::super::access::{Access, share};
+use std::collections::BTreeMap;
+
+use super::super::access::{Access, Sums, share};
 use super::super::context::Context;
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
@@ -16,23 +18,32 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let serial = |access: &&Access<'_>| {
         access.space == "constant" && access.sums.passes as f64 >= PASSES * access.sums.ideal_passes.max(1) as f64
     };
-    context.accesses.iter().filter(serial).filter_map(|access| draft(context, access)).collect()
+    // A statement may look up several elements of a table, as those of a round of a cipher.
+    type Key<'a> = (u32, &'a str, u32, Option<u64>, Option<&'a str>);
+    let mut statements: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
+    for access in context.accesses.iter().filter(serial) {
+        let key = (access.kernel.id, access.file, access.line, access.allocation, access.variable());
+        statements.entry(key).or_default().push(access);
+    }
+    statements.into_values().filter_map(|accesses| draft(context, &accesses)).collect()
 }
 
-fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
-    let sums = &access.sums;
-    let of_kernel = share(sums.requests, context.requests(access.kernel));
+fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
+    let access = *accesses.iter().max_by_key(|access| (access.sums.passes, std::cmp::Reverse(access.column)))?;
+    let sum = |value: fn(&Sums) -> u64| accesses.iter().map(|access| value(&access.sums)).fold(0, u64::saturating_add);
+    let (requests, passes) = (sum(|sums| sums.requests), sum(|sums| sums.passes));
+    let of_kernel = share(requests, context.requests(access.kernel));
     if of_kernel < LEAST_OF_KERNEL {
         return None;
     }
-    let excess = sums.passes.saturating_sub(sums.ideal_passes);
+    let excess = passes.saturating_sub(sum(|sums| sums.ideal_passes));
     let name = context.target(access);
     let reason = format!(
         "the lanes of a warp read {name} in constant memory at {} different addresses a request; constant memory serves one address per \
          pass, so that {} take {} passes",
-        words::ratio(sums.passes, sums.requests),
-        words::several(sums.requests, "request", "requests"),
-        words::count(sums.passes),
+        words::ratio(passes, requests),
+        words::several(requests, "request", "requests"),
+        words::count(passes),
     );
     let cure = format!(
         "read {} through global memory (const __restrict__, where neighbouring lanes are one request) or shared memory, or make its index \
@@ -49,8 +60,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
     Some(
         Draft::new(reason, cure)
             .at_access(access)
-            .evidence("requests", sums.requests as f64)
-            .evidence("passes", sums.passes as f64)
+            .evidence("requests", requests as f64)
+            .evidence("passes", passes as f64)
             .saves(context, saved),
     )
 }
