@@ -50,9 +50,6 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
         .accesses_of(reader.id, "global")
         .map(|access| access.sums.dram_reads.saturating_add(access.sums.dram_writes))
         .fold(0, u64::saturating_add);
-    let goes_along = |access: &&Access<'_>| {
-        share(access.pattern.contiguous, access.pattern.requests) >= 0.9 && access.sums.excess_share() <= MOST_EXCESS
-    };
     if !ONCE.contains(&(loaded as f64 / stored.max(1) as f64))
         || stored as f64 > ONCE.end() * (allocation.touched_bytes.saturating_mul(writer.launch_count())) as f64
         || (gone.saturating_mul(SECTOR_BYTES) as f64) < LEAST_GONE * loaded as f64
@@ -63,8 +60,15 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     }
     let worst = *loads.iter().max_by_key(|access| (access.sums.dram_reads, std::cmp::Reverse(access.line)))?;
     let read = gone.saturating_mul(SECTOR_BYTES);
-    let saving = Saving::of("dram", read as f64);
-    let gain = context.gain(reader, &saving, "what the kernel before it has written is still in registers")?;
+    let inputs = inputs_of_both(context, allocation, writer, reader);
+    let again = inputs.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
+    let saving = Saving::of("dram", read.saturating_add(again) as f64);
+    let assumption = if inputs.is_empty() {
+        "what the kernel before it has written is still in registers"
+    } else {
+        "what the kernel before it has written or loaded is still in registers"
+    };
+    let gain = context.gain(reader, &saving, assumption)?;
     // Nobody else needs it in memory, either.
     let is_kept = allocation.copies.iter().any(|copy| copy.direction == "device_to_host")
         || !accesses(context, writer, allocation, "load").is_empty();
@@ -96,6 +100,11 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
         name(reader),
         words::bytes(read),
     );
+    let inputs: Vec<String> = inputs.into_iter().map(|(name, _)| name).collect();
+    let reason = match &inputs[..] {
+        [] => reason,
+        inputs => format!("{reason}, and {} more of what both load ({})", words::bytes(again), inputs.join(", "),),
+    };
     let cure = "make one kernel of both where a thread needs no more of it than what it makes itself, so that the values stay in registers; else let both go over one part of the data that L2 \
                 holds before the next part";
     Some(
@@ -104,11 +113,40 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
             .evidence("times", read as f64 / loaded.max(1) as f64)
             .evidence("dram_read_bytes", read as f64)
             .evidence("touched_bytes", allocation.touched_bytes as f64)
-            .evidence("saved_bytes", read.saturating_add(written) as f64)
+            .evidence("inputs_read_bytes", again as f64)
+            .evidence("saved_bytes", read.saturating_add(again).saturating_add(written) as f64)
             .evidence("launches", writer.launch_count().saturating_add(reader.launch_count()) as f64)
             .gain(Some(gain))
             .score(waste),
     )
+}
+
+/// Other data that both kernels load, each byte once and side by side, as the reader's accesses name it, with the bytes that come from DRAM
+/// for the reader.
+fn inputs_of_both(
+    context: &Context<'_>,
+    handed_on: &Allocation,
+    writer: &Kernel,
+    reader: &Kernel,
+) -> Vec<(String, u64)> {
+    let each = context.profile.allocations.iter().filter(|one| one.id != handed_on.id);
+    let found = each.filter_map(|one| {
+        let (first, second) = (accesses(context, writer, one, "load"), accesses(context, reader, one, "load"));
+        let is_once = !first.is_empty()
+            && accesses(context, writer, one, "store").is_empty()
+            && first.iter().chain(&second).all(goes_along)
+            && ONCE.contains(&(bytes(&second) as f64 / bytes(&first).max(1) as f64))
+            && bytes(&second) as f64 <= ONCE.end() * one.touched_bytes.saturating_mul(reader.launch_count()) as f64;
+        let worst = second.iter().max_by_key(|access| (access.sums.dram_reads, std::cmp::Reverse(access.line)))?;
+        let sectors = second.iter().map(|access| access.sums.dram_reads).fold(0, u64::saturating_add);
+        (is_once && sectors > 0).then(|| (context.target(worst), sectors.saturating_mul(SECTOR_BYTES)))
+    });
+    found.collect()
+}
+
+/// Whether the lanes of its requests go along the data.
+fn goes_along(access: &&Access<'_>) -> bool {
+    share(access.pattern.contiguous, access.pattern.requests) >= 0.9 && access.sums.excess_share() <= MOST_EXCESS
 }
 
 fn is_of(access: &Access<'_>, allocation: &Allocation) -> bool {
