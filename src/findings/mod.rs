@@ -12,6 +12,7 @@ mod in_triton;
 mod index;
 mod library;
 mod list;
+mod model;
 mod of_ranks;
 mod rank;
 mod rules;

@@ -50,28 +50,59 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         words::percent(hits),
         context.target(worst),
     );
-    let streamed = streamed(context, kernel, worst);
+    // What passes by L1, or is stored, takes no other operator of a load.
+    let all: u64 =
+        context.accesses_of(kernel.id, "global").map(|access| access.sums.sectors).fold(0, u64::saturating_add);
+    let part = |is_meant: fn(&Access<'_>) -> bool| {
+        let those = context.accesses_of(kernel.id, "global").filter(|access| is_meant(access));
+        share(those.map(|access| access.sums.sectors).fold(0, u64::saturating_add), all)
+    };
+    let (past, stored) = (part(|access| access.past_l1), part(|access| access.op == "store"));
+    let room = room(context, kernel);
+    // Whether a block's uses come before L1 is full, without this share of what it touches between them. Distances have no stores.
+    let fits = |without: f64| {
+        let touched = lines.mean.map(|mean| mean / (1.0 - stored).max(0.1));
+        touched.zip(room).is_none_or(|(touched, room)| touched * (1.0 - without) <= room)
+    };
+    let streamed = streamed(context, kernel, worst).filter(|one| fits(past + share(one.sums.sectors, all)));
+    // What data chooses from all of a table has no tile.
+    let is_chosen = super::random_gather::is_scattered(worst);
+    if streamed.is_none() && (is_chosen || room.is_some() && past + stored > 0.0 && fits(past + stored)) {
+        return None;
+    }
+    let is_sure = streamed.is_some();
     let cure = "work on smaller tiles, so that what a block uses again fits into L1 beside the other blocks, or keep the tile in shared memory";
     let cure = match streamed.map(|access| context.target(access)) {
         Some(data) => format!(
             "{data} is read once and takes the room of what is used again: load it past L1 with __ldcg(&…); if that is \
              not enough, {cure}"
         ),
-        None if loads.iter().any(|access| access.past_l1) => cure.to_owned(),
-        None => format!("{cure}; data that is used once can go past L1 (__ldcg)"),
+        None => cure.to_owned(),
     };
-    let all: u64 =
+    let looked_up: u64 =
         context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_load_lookups).fold(0, u64::saturating_add);
     let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
-    let saving = Saving::of("l2", share(beyond, finite.saturating_add(lines.infinite)) * (all * sector) as f64);
+    let saving = Saving::of("l2", share(beyond, finite.saturating_add(lines.infinite)) * (looked_up * sector) as f64);
     let draft = Draft::new(reason, cure)
         .at_access(worst)
         .evidence("beyond_l1_share", share(beyond, finite))
         .evidence("l1_load_hit_rate", hits)
         .gain(context.gain(kernel, &saving, "uses of lines within a block hit L1"))
         .score(context.waste(kernel, &saving, share(beyond, finite)));
-    // Bad coalescing shows as misses, too, and is the better hint.
-    Some(if worst.sums.excess_share() >= 0.25 { draft.severity(Severity::Note) } else { draft })
+    // Bad coalescing shows as misses, too, and is the better hint; where L2 is not what the kernel waits for, other tiles may bring nothing.
+    Some(if worst.sums.excess_share() >= 0.25 || !is_sure && draft.gain.is_none() {
+        draft.severity(Severity::Note)
+    } else {
+        draft
+    })
+}
+
+/// Lines of L1, where the model is known: blocks that share an SM may use the same ones again.
+fn room(context: &Context<'_>, kernel: &Kernel) -> Option<f64> {
+    let launch = kernel.launches.first()?;
+    let shared = u64::from(launch.static_shared_bytes).saturating_add(launch.dynamic_shared_bytes.into());
+    let resident = u64::from(launch.resident_blocks.max(1));
+    Some(f64::from(context.hierarchy()?.l1.lines(shared.saturating_mul(resident))))
 }
 
 /// Whether the program reads no sector of its allocation twice.
