@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::lane_axis;
+use super::terms::without_numbers;
 use super::texture;
 use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics, ThreadStep};
 use crate::profile::{Profile, is_system};
@@ -203,6 +204,27 @@ fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
     parts.into_iter().map(|(_, sites)| sites).collect()
 }
 
+/// The sites beside each other in memory, as those of an unrolled loop over neighbours, of which some other one lies a fixed distance apart; all of
+/// them where that is not known, or where there is one. Those of an unrolled loop over rows are far apart, each where its row begins.
+fn neighbours<'a>(kernel: &Kernel, sites: &[&'a Site]) -> Vec<&'a Site> {
+    let Some(addresses) = &kernel.addresses else { return sites.to_vec() };
+    let place = |site: &Site| {
+        let address = addresses.sites.iter().find(|one| one.site == site.id)?;
+        Some(without_numbers(&addresses.expressions, address.address))
+    };
+    let places: Vec<_> = sites.iter().map(|site| place(site)).collect();
+    if sites.len() < 2 || places.iter().any(Option::is_none) {
+        return sites.to_vec();
+    }
+    let is_shared = |at: &usize| places.iter().filter(|place| **place == places[*at]).count() > 1;
+    (0..sites.len()).filter(is_shared).map(|at| sites[at]).collect()
+}
+
+/// Whether most of the contiguous requests begin on a sector.
+fn is_aligned(pattern: &Pattern) -> bool {
+    pattern.contiguous > 0 && share(pattern.misaligned, pattern.contiguous) < 0.5
+}
+
 /// All accesses of a profile, in order of kernel and place.
 pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
     type Key<'a> = (u32, &'a str, u32, u32, &'a str, &'a str);
@@ -231,6 +253,7 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             }
         }
         let allocation = owner(&sites);
+        let neighbours = neighbours(kernel, &sites);
         let patterns = || sites.iter().filter_map(|site| site.pattern.as_ref());
         let heaviest = sites.iter().max_by_key(|site| site.metrics.sectors).copied();
         all.push(Access {
@@ -241,9 +264,8 @@ pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
             op,
             space,
             bytes: heaviest.map_or(0, |site| site.bytes),
-            has_aligned: patterns()
-                .any(|pattern| pattern.contiguous > 0 && share(pattern.misaligned, pattern.contiguous) < 0.5),
-            sector_offsets: patterns().filter_map(|pattern| pattern.sector_offset_bytes).collect(),
+            has_aligned: neighbours.iter().filter_map(|site| site.pattern.as_ref()).any(is_aligned),
+            sector_offsets: neighbours.iter().filter_map(|site| site.pattern.as_ref()?.sector_offset_bytes).collect(),
             operand: heaviest.and_then(|site| site.operand.as_ref()),
             strides: patterns().filter_map(|pattern| pattern.stride_bytes).collect::<BTreeSet<i64>>().len(),
             steps_differ: steps_differ(&sites, lane_axis(kernel)),

@@ -56,6 +56,39 @@ fn is_times_block_size(expressions: &[Expression], kind: ExpressionKind) -> bool
     is_size(left) && is_block(right) || is_block(left) && is_size(right)
 }
 
+/// An address without its numbers, as the expressions that it is a sum of with their factors: those of elements a fixed distance apart are the same.
+pub(super) fn without_numbers(expressions: &[Expression], address: ExpressionId) -> Vec<(ExpressionId, i64)> {
+    let mut found = Vec::new();
+    let mut open = vec![(address, 1i64)];
+    while let Some((id, scale)) = open.pop() {
+        let Some(one) = expressions.get(id as usize).filter(|_| found.len() < MOST_TERMS) else { continue };
+        let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
+            ExpressionKind::Constant(value) => Some(value),
+            _ => None,
+        };
+        match one.kind {
+            ExpressionKind::Constant(_) => {}
+            ExpressionKind::Binary(Binary::Sum, left, right) => open.extend([(left, scale), (right, scale)]),
+            ExpressionKind::Binary(Binary::Difference, left, right) => {
+                open.extend([(left, scale), (right, scale.saturating_neg())]);
+            }
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale)),
+            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(right) => {
+                open.push((left, scale.saturating_mul(by)));
+            }
+            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(left) => {
+                open.push((right, scale.saturating_mul(by)));
+            }
+            ExpressionKind::Binary(Binary::ShiftLeft, of, by) if let Some(by @ 0..62) = constant(by) => {
+                open.push((of, scale.saturating_mul(1 << by)));
+            }
+            _ => found.push((id, scale)),
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
 /// The terms of an access's address; none where they are not known.
 pub(super) fn terms_of(access: &Access<'_>) -> Vec<Term> {
     let Some(addresses) = &access.kernel.addresses else { return Vec::new() };

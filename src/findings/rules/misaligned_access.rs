@@ -58,7 +58,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         }
         for found in found {
             let draft = &found.draft;
-            let place = (found.worst.kernel.id, draft.file.clone(), draft.line, draft.cure.clone());
+            // Of an offset that several arrays have, as a region that begins somewhere in rows, the lines are one thing, too.
+            let line = if found.is_offset { 0 } else { draft.line };
+            let place = (found.worst.kernel.id, draft.file.clone(), line, draft.cure.clone());
             lines.entry(place).or_default().push(found);
         }
     }
@@ -169,9 +171,8 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         (Some(offset), _) => (
             format!("{offset} bytes behind the begin of a 128-byte line"),
             format!(
-                "let the data of {} begin on a multiple of 128 bytes: move the offset of {} ({} of {} bytes) to the padding or pad the \
-                 front to a whole line",
-                array,
+                "let the data begin on a multiple of 128 bytes: move the offset of {} ({} of {} bytes) to the padding or pad the front to a \
+                 whole line",
                 words::bytes(offset),
                 words::several(offset / u64::from(worst.bytes.max(1)), "element", "elements"),
                 worst.bytes
