@@ -3,8 +3,10 @@
 use super::super::access::{Access, share};
 use super::super::context::{Context, lane_axis};
 use super::super::draft::Draft;
+use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
+use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Severity, ThreadStep};
 use warpline_format::condition::Decider;
 
@@ -44,22 +46,30 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             return None;
         }
         let cure = if few && has_place(access) {
-            "few lanes of a warp have something to store, each at the place that its number gives: look at whether what reads it needs it there; where a list of what was found does as well, \
-             compact it (ballot and prefix sum) and store it side by side, else leave it"
+            if is_cleared(context, access) {
+                "few lanes of a warp have something to store, each at the place that its number gives, in memory that was cleared for it: a list of what was found (element and number, compacted by \
+                 ballot and prefix sum) needs neither the clearing nor most of the sectors, and what reads it goes over the list; leave it where it has to find each element at its place"
+            } else {
+                "few lanes of a warp have something to store, each at the place that its number gives: look at whether what reads it needs it there; where a list of what was found does as well, \
+                 compact it (ballot and prefix sum) and store it side by side, else leave it"
+            }
         } else if few {
             "few lanes of a warp store here: gather the results in shared memory, or compact them (ballot and prefix sum), and store them side \
              by side"
         } else {
             "let a warp write whole sectors: pack narrow elements into words, or gather the results of a block in shared memory first"
         };
-        Some(
-            Draft::new(reason, cure)
-                .at_access(access)
-                .evidence("bytes", access.sums.bytes as f64)
-                .evidence("sectors", access.sums.sectors as f64)
-                .score(of_kernel * context.kernel_share(access.kernel))
-                .severity(Severity::Note),
-        )
+        let draft = Draft::new(reason, cure)
+            .at_access(access)
+            .evidence("bytes", access.sums.bytes as f64)
+            .evidence("sectors", access.sums.sectors as f64);
+        if few && has_place(access) && is_cleared(context, access) {
+            let saving = as_list(context, access);
+            let waste = context.waste(access.kernel, &saving, of_kernel);
+            let gain = context.gain(access.kernel, &saving, "what is stored lies side by side, and each element's number beside it");
+            return Some(draft.gain(gain).score(waste));
+        }
+        Some(draft.score(of_kernel * context.kernel_share(access.kernel)).severity(Severity::Note))
     });
     each.collect()
 }
@@ -71,6 +81,30 @@ fn has_place(access: &Access<'_>) -> bool {
         && access
             .operand
             .is_some_and(|operand| !operand.loaded_index && of_lanes(&operand.thread_steps[lane_axis(access.kernel)]))
+}
+
+/// Whether the memory is cleared before, and nobody else writes to it: what is there after the launch is what these stores have found.
+fn is_cleared(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+    let is_set = allocation.is_some_and(|allocation| {
+        allocation.copies.iter().any(|copy| copy.direction == "set" && copy.bytes >= allocation.touched_bytes)
+    });
+    is_set
+        && !context.accesses.iter().any(|one| {
+            one.op != "load"
+                && one.allocation == access.allocation
+                && (one.kernel.id, one.file, one.line) != (access.kernel.id, access.file, access.line)
+        })
+}
+
+/// What stores of a list ask less: elements side by side, and the number of each.
+fn as_list(context: &Context<'_>, access: &Access<'_>) -> Saving {
+    let sums = &access.sums;
+    let kept = sums.bytes.saturating_mul(2);
+    let sector = context.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
+    let less = |sectors: u64, bytes: u64| sectors.saturating_mul(bytes).saturating_sub(kept) as f64;
+    Saving::of("l2", less(sums.l2_lookups, sector))
+        .and(Saving::of("dram", less(sums.dram_reads.saturating_add(sums.dram_writes), SECTOR_BYTES)))
 }
 
 /// Whether data decides at a branch of the kernel which lanes go on.
