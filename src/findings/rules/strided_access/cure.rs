@@ -70,12 +70,16 @@ pub(super) enum Cure {
     AcrossOthersRows,
     /// A thread appends to a part of its own.
     Appended,
+    /// A thread appends to a part of its own, whose order is a result.
+    AppendedInOrder,
     /// The statement is coalesced at its other end.
     TransposedStatement,
     /// A thread takes one element, and no other index could take the place of its number.
     OneElement { axis: usize },
     /// A thread goes through a few elements of its own, of a fixed number.
     FewItems { stride: Option<u64> },
+    /// A thread makes a row of a row.
+    RowsOfRows { axis: usize },
     /// The lanes' index counts rows.
     CountsRows { axis: usize },
 }
@@ -187,6 +191,10 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         None if matches!(step, Some(ThreadStep::Bytes(_))) && is_once && !(elements > MOST_FIELDS && crosses_rows) => {
             Cure::Field { elements, stride: stride.unwrap_or(0) }
         }
+        // What a thread writes there one after the other may be the result, as of a merge: its order is not free.
+        None if index::is_appended(access) && super::super::random_gather::has_own_rows(&terms_of(access)) => {
+            Cure::AppendedInOrder
+        }
         // The thread's number gives the part, loaded data the place in it.
         None if super::super::random_gather::has_own_rows(&terms_of(access)) => Cure::ChosenInOwnPart { stride },
         // Whether memory holds the begin of a thread's part or each element's place, the code does not say.
@@ -235,6 +243,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         None if matches!(step, Some(ThreadStep::Bytes(_))) && layout::has_few_items(access) => {
             Cure::FewItems { stride }
         }
+        None if layout::makes_rows_of_rows(context, access) => Cure::RowsOfRows { axis },
         None => Cure::CountsRows { axis },
     })
 }

@@ -34,6 +34,22 @@ pub(super) fn goes_through_its_part(access: &Access<'_>) -> bool {
     is_unrolled || super::super::random_gather::goes_over_neighbours(access)
 }
 
+/// Whether a loop along a thread's row reads an element here and stores one there, so that no row is added up.
+pub(super) fn makes_rows_of_rows(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let elements = |one: &Access<'_>| one.pattern.stride_bytes.map(|stride| stride / i64::from(one.bytes.max(1)));
+    let is_other_end = |one: &Access<'_>| {
+        one.op != access.op
+            && one.op != "atomic"
+            && one.allocation != access.allocation
+            && is_strided(one)
+            && elements(one) == elements(access)
+            && one.most_requests == access.most_requests
+    };
+    access.op != "atomic"
+        && access.sums.requests > warps(access.kernel)
+        && context.accesses_of(access.kernel.id, "global").any(is_other_end)
+}
+
 /// Whether a thread's own part has at most so many elements as a library's kernel would give it.
 pub(super) fn has_few_items(access: &Access<'_>) -> bool {
     let structure = access.operand.map_or(0, |operand| operand.structure_bytes);

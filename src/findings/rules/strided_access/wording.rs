@@ -124,6 +124,10 @@ impl Cure {
                 "each thread appends to a part of {memory} of its own, as many elements as the data says: where the layout is free, interleave the parts \
                  (`[element][thread]`), so that threads at the same element meet neighbouring ones; else let the lanes of a warp fill one part together"
             ),
+            Cure::AppendedInOrder => format!(
+                "each thread writes to a part of {memory} of its own, as many elements as the data says: put what a block writes into shared memory at its place there first, and write it out together, \
+                 neighbouring threads at neighbouring places; where the layout is free, as of what only this thread reads again, interleave the parts (`[element][thread]`)"
+            ),
             Cure::TransposedStatement => format!(
                 "the same statement is coalesced at its other end, so this is a transposition: read a tile into shared memory, __syncthreads(), and \
                  {verb} it from there with the indices exchanged (rows of the tile padded by one element)"
@@ -138,6 +142,11 @@ impl Cure {
                  in each iteration (i * blockDim.x + threadIdx.x instead of threadIdx.x * n + i); else let the block move its part through shared memory, \
                  neighbouring threads at neighbouring words, take several elements at once with wide accesses, or store the data transposed",
                 stride.map_or_else(|| "a part".to_owned(), words::bytes),
+            ),
+            Cure::RowsOfRows { axis } => format!(
+                "each thread goes along a row of its own here, and makes an element of another row for each that it reads: store {data} transposed (`[element][thread]`), so that threads at the same \
+                 element meet neighbouring ones, or move tiles of it through shared memory; where an element needs nothing of those before it, let {} count the elements of a row",
+                thread_index(axis),
             ),
             Cure::CountsRows { axis } => format!(
                 "let {} count the elements that lie side by side in {memory}: where a row's elements are added up or the like, a warp per row, whose \
