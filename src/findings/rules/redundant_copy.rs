@@ -52,7 +52,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
 }
 
 /// Small copies of one function that are made as often as each other, and as often for nothing, at least, for one copy to do for all.
-const SEVERAL: usize = 3;
+const SEVERAL: usize = 2;
 
 fn function_of(copies: &Copies<'_>) -> String {
     innermost(copies.path).map_or_else(String::new, |frame| frame.function.clone())

@@ -91,7 +91,7 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         // A warp that takes a few instructions under a condition loses little, whoever is idle.
         return None;
     } else if (for_a_few
-        || number.is_some() && (seldom && never_half_a_warp || few && !little && branch.divergent >= blocks(kernel)))
+        || number.is_some() && few && (seldom && never_half_a_warp || !little && branch.divergent >= blocks(kernel)))
         && facts::can_be_shared(context, branch)
     {
         OF_FEW_LANES
