@@ -11,6 +11,7 @@ mod eighteenth;
 mod gathers;
 mod launches;
 mod local_memory;
+mod nineteenth;
 mod program;
 mod programs;
 mod races;

@@ -35,4 +35,5 @@ pub static SIXTEENTH: Judged = Judged::new("sixteenth");
 pub static SEVENTEENTH: Judged = Judged::on_a100("seventeenth");
 pub static EIGHTEENTH: Judged = Judged::on_a100("eighteenth");
 pub static STATES: Judged = Judged::on_a100("states");
+pub static NINETEENTH: Judged = Judged::new("nineteenth");
 pub static TUNED: Judged = Judged::new("tuned");
