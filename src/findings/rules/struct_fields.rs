@@ -200,8 +200,9 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let mut assumption = "members lie side by side, each request touches only the sectors that it fills".to_owned();
     // What L2 then still has from the launch or the copy before is not simulated.
     let whole = worst.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
-    let part = (whole as f64 * share(used, size)) as u64;
-    if !arrays && worst.op == "load" && worst.sums.dram_reads > 0 && context.part_fits_l2(part, whole) {
+    let part = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
+    let part = part / worst.kernel.recorded_launches().max(1);
+    if worst.op == "load" && worst.sums.dram_reads > 0 && context.part_fits_l2(part, whole) {
         assumption.push_str(&format!("; more where L2 keeps the {} that it takes then", words::bytes(part)));
     }
     Some(index::with_its_line(

@@ -131,6 +131,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     // What so many lanes of one address cost on their way there, and where they meet others of its sector, no model knows.
     let is_unknown = !is_shared && depth >= VERY_DEEP && waste < WORTH_A_CHANGE;
     let requests = share(atomics.requests, context.requests(kernel)) * context.kernel_share(kernel);
+    let gain = gain.filter(|_| !is_unknown);
     let waste = if is_unknown { waste.max(requests) } else { waste };
     let draft = Draft::new(reason, cure)
         .at_access(access)

@@ -135,14 +135,22 @@ pub(super) fn are_evenly_apart(example: &BankConflict) -> bool {
 }
 
 /// Lengths of rows, in bytes, that the array may have as its accesses say, with the elements of padding to try: those that other accesses have
-/// from lane to lane, and what lies between the groups of neighbouring lanes here.
-pub(super) fn rows_of_array(access: &Access<'_>, example: &BankConflict, peers: &[&Access<'_>]) -> Vec<(u64, u64)> {
+/// from lane to lane, and what lies between the groups of neighbouring lanes here; none where these groups do not lie a multiple of all banks' words
+/// apart.
+pub(super) fn rows_of_array(
+    access: &Access<'_>,
+    example: &BankConflict,
+    peers: &[&Access<'_>],
+    banks: Banks,
+) -> Vec<(u64, u64)> {
+    let turn = u64::from(banks.pass_bytes());
+    let Some(apart) = between_groups(example).filter(|bytes| bytes.is_multiple_of(turn)) else { return Vec::new() };
     let of_peers = peers.iter().filter(|peer| peer.site != access.site).filter_map(|peer| {
         let bytes = stride(peer, peer.pattern.bank_conflict.as_ref()?)?.unsigned_abs();
         (bytes > u64::from(example.bytes)).then_some((bytes, super::MOST_PADDING))
     });
     let mut rows: Vec<(u64, u64)> = of_peers.collect();
-    rows.extend(between_groups(example).map(|bytes| (bytes, super::MOST_ROW_PADDING)));
+    rows.push((apart, super::MOST_ROW_PADDING));
     rows
 }
 

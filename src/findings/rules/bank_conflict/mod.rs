@@ -133,7 +133,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
         .collect();
     let rows =
         rows_of_block(access).or_else(|| peers.iter().find_map(|peer| rows_of_block(peer))).filter(|_| !computed);
-    let rows_of_peers = rows_of_array(access, example, &peers);
+    let rows_of_peers = rows_of_array(access, example, &peers, banks);
     let peers: Vec<&BankConflict> = peers.iter().filter_map(|peer| peer.pattern.bank_conflict.as_ref()).collect();
     // Lanes that take a member of neighbouring structures, wherever the first of them begins, as around the end of a ring.
     let structure = of_structures(access, stride, example);
@@ -264,10 +264,11 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
             if structure { "keep an array of each member instead of an array of structures, " } else { "" },
         ),
         (None, None)
-            if !computed
+            if !(computed || varies)
                 && let Some((row, elements, passes)) =
                     rows_of_peers.iter().find_map(|&(row, most)| padding::padding(example, &[], row, most, banks)) =>
         {
+            is_sure = false;
             let row = row / u64::from(example.bytes.max(1));
             format!(
                 "groups of lanes lie a multiple of {} words apart in {name}: leave {} of padding behind every {row} (index i becomes i + i / {row}{}): counted again with that, the request takes {passes} \

@@ -1,7 +1,7 @@
 //! What to do about a branch: by what decides over it, by how long its sides are, and by how often lanes part.
 
 use super::super::super::access::share;
-use super::super::super::context::{Context, blocks, warps};
+use super::super::super::context::{Context, block_of, blocks, warps};
 use super::facts::{self, Number, SHORT, WARP};
 use super::is_seldom;
 use super::loops::{self, Loop};
@@ -44,6 +44,8 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         && longest.is_some_and(|(_, &lanes)| lanes <= A_FEW_THREADS.saturating_mul(kernel.recorded_launches().max(1)));
     // No warp takes that part with half of its lanes or more: no bound runs through work that others share.
     let never_half_a_warp = !little && longest.is_some_and(|(_, &lanes)| lanes < WARP / 2 * branch.divergent.max(1));
+    // In a warp of several rows of the block, the lanes may be the ends of all of them, each with its own element.
+    let is_one_row = block_of(kernel).is_none_or(|[width, ..]| u64::from(width) >= WARP);
     let mut fills_warps = true;
     // A list, or another order of the data, costs what neighbouring threads have in neighbouring elements now.
     let pays = share(branch.idle_lane_slots, kernel.lane_slots.issued) >= LEAST_TO_COLLECT;
@@ -91,7 +93,9 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         // A warp that takes a few instructions under a condition loses little, whoever is idle.
         return None;
     } else if (for_a_few
-        || number.is_some() && few && (seldom && never_half_a_warp || !little && branch.divergent >= blocks(kernel)))
+        || number.is_some()
+            && (seldom && never_half_a_warp && (few || is_one_row)
+                || few && !little && branch.divergent >= blocks(kernel)))
         && facts::can_be_shared(context, branch)
     {
         OF_FEW_LANES

@@ -7,8 +7,8 @@ use super::super::super::library;
 use super::super::super::terms::{Term, terms_of};
 use super::super::super::texture;
 use super::ways::{
-    appends, goes_along, goes_along_lists, goes_along_rows, has_own_columns, has_own_rows, is_appended_to, is_begin,
-    is_end_of_way, is_sampled, stores_several,
+    goes_along, goes_along_lists, goes_along_rows, has_own_columns, has_own_rows, is_appended_to, is_begin,
+    is_end_of_way, is_sampled, meets_appended, stores_several,
 };
 use crate::profile::{is_system, library_call};
 
@@ -161,7 +161,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
              elements together: take it where the kernel goes through all rows anyway (the row that is the chosen one), or group the threads by \
              what they choose"
         )
-    } else if lists && access.op == "load" && appends(context, access) {
+    } else if lists && access.op == "load" && meets_appended(context, access) {
         format!(
             "each thread goes through a part of {name} of its own, from where loaded data lets it begin, and what it makes of an element depends on those before it: interleave the parts \
              (`[element][thread]`), so that threads at the same element meet neighbouring ones, or bring what a block needs of it into shared memory first, neighbouring threads at neighbouring words"

@@ -86,10 +86,12 @@ pub(super) fn is_appended_to(context: &Context<'_>, access: &Access<'_>) -> bool
         .any(|one| index::is_appended(one) && is_scattered(one) && stores_several(one))
 }
 
-/// Whether the kernel's threads append to parts of their own, so that what they make of an element depends on those before it.
-pub(super) fn appends(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let mut stores = context.accesses_of(access.kernel.id, "global");
-    stores.any(|one| index::is_appended(one) && stores_several(one))
+/// Whether the line also reads what the thread has appended to a part of its own, so that what it makes of an element depends on those before it.
+pub(super) fn meets_appended(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let mut loads = context.accesses_of(access.kernel.id, "global").filter(|one| {
+        one.op == "load" && (one.file, one.line) == (access.file, access.line) && one.allocation != access.allocation
+    });
+    loads.any(|one| is_appended_to(context, one))
 }
 
 /// Whether a thread stores there again and again: who looks for a slot stores once.

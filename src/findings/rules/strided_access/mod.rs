@@ -22,6 +22,8 @@ pub(super) use library::aligned as aligned_for_library;
 
 /// Least share of an access's sectors that its bytes do not need.
 const LEAST_EXCESS: f64 = 0.25;
+/// Accesses to the same data, with the same distance between threads, from which on they take neighbours of an element.
+const NEIGHBOURS: usize = 3;
 /// Least lanes of a request for neighbours to be among them: two threads that load the halo of a tile are none.
 const LEAST_LANES: u64 = 4;
 
@@ -126,7 +128,11 @@ fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<St
     let saved = Saved {
         saving: Saving::of_coalescing(&[access], context),
         otherwise: excess_of_kernel(context, access),
-        assumption: "each request touches only the sectors that its bytes fill",
+        assumption: if loads_neighbours(context, access) {
+            "each request touches only the sectors that its bytes fill; more where L1 then keeps what neighbours have brought"
+        } else {
+            "each request touches only the sectors that its bytes fill"
+        },
     };
     let draft = index::with_its_line(
         Draft::new(reason, cure.told(context, access))
@@ -140,6 +146,17 @@ fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<St
         access,
     );
     Some(Strided { access, cure, draft })
+}
+
+/// Whether the kernel takes elements of the same data around this one, as a stencil does: of what they then have in common nothing is simulated.
+fn loads_neighbours(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let alike = |one: &&Access<'_>| {
+        one.op == "load"
+            && one.allocation == access.allocation
+            && one.pattern.stride_bytes.map(i64::unsigned_abs) == access.pattern.stride_bytes.map(i64::unsigned_abs)
+            && is_strided(one)
+    };
+    access.op == "load" && context.accesses_of(access.kernel.id, "global").filter(alike).count() >= NEIGHBOURS
 }
 
 /// An access's sectors that its bytes do not need, of all sectors of its kernel.
