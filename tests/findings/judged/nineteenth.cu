@@ -193,6 +193,53 @@ __global__ void highest(const float *found, float *result) {
     if (threadIdx.x % 32 == 0) result[i / 32] = best;
 }
 
+// A few bytes of results for each launch.
+__global__ void moments(const float *values, float2 *results, int each, int body) {
+    float sum = 0.0f, squares = 0.0f;
+    for (int k = threadIdx.x; k < each; k += 32) {
+        float value = values[body * each + k];
+        sum += value, squares += value * value;
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        sum += __shfl_xor_sync(~0u, sum, step);
+        squares += __shfl_xor_sync(~0u, squares, step);
+    }
+    if (threadIdx.x == 0) results[body] = make_float2(sum, squares);
+}
+
+// A pointer moves on in a loop before something is looked up there.
+__global__ void decoded(const unsigned short *codes, const int4 *book, int stride, int rows, int *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, row = i / 1024;
+    while (row >= rows) book += stride, row -= rows;
+    int4 entry = book[codes[i]]; // A CODE
+    results[i] = entry.x + entry.y + entry.z + entry.w;
+}
+
+// Each thread counts where it has been, in a part of its own.
+__global__ void wandered(const float *steps, unsigned *map, int count, int size) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x = 200.0f;
+    for (int k = 0; k < count; k++) {
+        x += steps[k * gridDim.x * blockDim.x + i];
+        if (x >= 0.0f && x < size) map[i * size + int(x)]++; // A PLACE IN ITS PART
+    }
+}
+
+// Sorted indices that leave elements out.
+__global__ void picked(const float2 *values, const int *sorted, float *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float2 value = values[sorted[i]]; // IN ORDER
+    results[i] = value.x * value.y;
+}
+
+// Keys by arithmetic in doubles.
+__global__ void keys(int *results) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    double s = 314159265.0 + 2.0 * i;
+    for (int k = 0; k < 64; k++) s = s * 1220703125.0 - 70368744177664.0 * (long long)(s * 1220703125.0 / 70368744177664.0); // A GENERATOR
+    results[i] = (int)(s / 1048576.0);
+}
+
 template <class T> T *fresh(size_t n) {
     T *memory;
     cudaMalloc(&memory, n * sizeof(T));
@@ -296,6 +343,28 @@ int main(int count, char **arguments) {
         peaks<<<samples / 256, 256>>>(filled(trace), found, 14.5f);
         highest<<<samples / 256, 256>>>(found, fresh<float>(samples / 32));
     }
+    if (runs("moments")) {
+        float *values = zeros<float>(300 * 4096);
+        float2 *results = fresh<float2>(300);
+        for (int body = 0; body < 300; body++) moments<<<1, 32>>>(values, results, 4096, body); // A BODY EACH
+    }
+    if (runs("decoded")) {
+        std::vector<unsigned short> codes(n);
+        for (int i = 0; i < n; i++) codes[i] = mixed(i);
+        decoded<<<n / 256, 256>>>(filled(codes), zeros<int4>(3 * 65536), 65536, 24, fresh<int>(n));
+    }
+    if (runs("wandered")) {
+        int threads = 1 << 14, count = 32, size = 441;
+        std::vector<float> steps(threads * count);
+        for (size_t i = 0; i < steps.size(); i++) steps[i] = mixed(i) % 1024 / 256.0f - 1.9f;
+        wandered<<<threads / 256, 256>>>(filled(steps), zeros<unsigned>(threads * size), count, size);
+    }
+    if (runs("picked")) {
+        std::vector<int> sorted(n);
+        for (int i = 0; i < n; i++) sorted[i] = i * 8 / 3 + mixed(i) % 2;
+        picked<<<n / 256, 256>>>(zeros<float2>(n * 3), filled(sorted), fresh<float>(n));
+    }
+    if (runs("keys")) keys<<<n / 256, 256>>>(fresh<int>(n));
     cudaDeviceSynchronize();
     return 0;
 }

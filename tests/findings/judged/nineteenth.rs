@@ -122,3 +122,37 @@ fn what_is_found_in_cleared_memory_can_be_a_list() {
     let finding = only("peaks", "partial-write", "WHERE IT WAS");
     assert!(finding["severity"] == "warning" && gain(&finding, "factor") > 1.2, "{finding:#}");
 }
+
+#[test]
+fn launches_of_a_few_bytes_each_could_be_one() {
+    let finding = only("moments", "small-launch", "A BODY EACH");
+    assert_eq!(finding["severity"], "warning", "{finding:#}");
+}
+
+#[test]
+fn what_a_code_chooses_is_no_end_of_a_way() {
+    let finding = only("decoded", "random-gather", "A CODE");
+    assert!(!cure(&finding).contains("its way along a list"), "{finding:#}");
+}
+
+#[test]
+fn places_in_parts_of_threads_are_transposed() {
+    let found = NINETEENTH.alone("wandered", "random-gather", "A PLACE IN ITS PART");
+    assert!(!found.is_empty(), "no finding");
+    assert!(found.iter().all(|finding| cure(finding).contains("transposed (`[element][thread]`)")), "{found:#?}");
+}
+
+#[test]
+fn sorted_indices_are_in_order() {
+    assert!(NINETEENTH.alone("picked", "random-gather", "IN ORDER").is_empty());
+}
+
+#[test]
+fn keys_that_are_made_with_doubles_need_them() {
+    assert!(
+        NINETEENTH
+            .alone("keys", "double-precision", "A GENERATOR")
+            .iter()
+            .all(|finding| !cure(finding).contains("with an f"))
+    );
+}
