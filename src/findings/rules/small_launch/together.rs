@@ -7,7 +7,6 @@ use super::super::super::context::Context;
 use super::super::super::gain::SECONDS_PER_LAUNCH;
 use super::super::partial_warps::launch_line;
 use super::MANY_LAUNCHES;
-use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Frame, Gain, Kernel};
 
 /// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could
@@ -29,8 +28,8 @@ pub(super) fn blocks_of_all(context: &Context<'_>, kernel: &Kernel) -> Option<u6
     let written: BTreeSet<u64> = stores().filter_map(|access| access.allocation).collect();
     let touched =
         written.iter().filter_map(|&id| context.profile.allocation(id)).map(|allocation| allocation.touched_bytes);
-    let stored =
-        stores().map(|access| access.sums.ideal_sectors.saturating_mul(SECTOR_BYTES)).fold(0, u64::saturating_add);
+    // By bytes: a launch may leave less than a sector.
+    let stored = stores().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
     let apart = !written.is_empty()
         && stores().all(|access| access.op == "store" && access.allocation.is_some())
         && stored <= touched.fold(0u64, u64::saturating_add);
