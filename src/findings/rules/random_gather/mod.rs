@@ -11,6 +11,7 @@ use super::super::context::{Context, is_of_library};
 use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
 use super::super::gain::Saving;
 use super::super::index;
+use super::super::terms::terms_of;
 use super::super::words;
 use crate::profile::model::Severity;
 use crate::profile::{is_system, library_call};
@@ -20,6 +21,8 @@ const LEAST_EXCESS: f64 = 0.4;
 
 /// Bytes from the first lane to the last for each that the lanes want, at most, where computed indices are no gather.
 const NEARLY_DENSE: f64 = 4.0;
+/// Bytes of an array for each from the first lane to the last, at least, where loaded indices that lie near each other have an order.
+const MUCH_LONGER: f64 = 64.0;
 /// Bytes from the first to the last lane that a library's own compaction leaves, at most.
 const LIBRARY_SPAN: f64 = 1024.0;
 
@@ -31,7 +34,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && !is_compacted_by_library(access)
             && !is_permuted_by_library(context, access)
             && !index::is_held_within(access)
-            && !is_nearly_dense(access)
+            && !is_nearly_dense(context, access)
             && !is_of_several_arrays(context, access)
     };
     context.accesses.iter().filter(scattered).filter_map(|access| draft(context, access)).collect()
@@ -50,10 +53,16 @@ pub(super) fn is_scattered(access: &Access<'_>) -> bool {
 
 /// Lanes that computed indices, as of a picture that is scaled, lead to every second or third element: where the next lane goes no order
 /// of data brings nearer.
-fn is_nearly_dense(access: &Access<'_>) -> bool {
+fn is_nearly_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
     let bytes_of_lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64 * f64::from(access.bytes);
     let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
-    !is_loaded && access.pattern.span_bytes.is_some_and(|span| span <= NEARLY_DENSE * bytes_of_lanes)
+    let Some(span) = access.pattern.span_bytes.filter(|&span| span <= NEARLY_DENSE * bytes_of_lanes) else {
+        return false;
+    };
+    // Loaded indices that lead so near each other, in an array that is much longer, are in order already.
+    let whole = access.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
+    !is_loaded
+        || access.op == "load" && whole as f64 >= MUCH_LONGER * span && !ways::goes_along(access, &terms_of(access))
 }
 
 /// Lanes that take the same element of one array or another, as where the compiler has made one store of those of two sides: nothing is

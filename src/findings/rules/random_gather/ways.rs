@@ -101,9 +101,8 @@ pub(super) fn stores_several(access: &Access<'_>) -> bool {
 
 /// Whether the address is that of a row which the thread's number gives, and of a place in it that loaded data gives.
 pub(in super::super) fn has_own_rows(terms: &[Term]) -> bool {
-    let rows =
-        |term: &Term| term.of_thread && !term.loaded && (term.times_unknown || term.scale >= SECTOR_BYTES as i64);
-    let places = |term: &Term| term.loaded && !term.of_thread;
+    let rows = |term: &Term| term.of_thread && !term.loaded && (term.times_unknown || term.scale > SECTOR_BYTES as i64);
+    let places = |term: &Term| (term.loaded || term.of_floats) && !term.of_thread;
     terms.iter().any(rows) && terms.iter().any(places)
 }
 
