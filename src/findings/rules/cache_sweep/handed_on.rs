@@ -9,7 +9,7 @@ use super::super::super::words;
 use super::{LEAST_BYTES, dram};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
-use crate::profile::model::{Allocation, CopyRow, Gain, Kernel};
+use crate::profile::model::{Allocation, CopyRow, Gain, Kernel, Severity};
 
 /// Bytes that the second kernel loads for each byte that the first has stored, about: others load neighbours again, or a part.
 const ONCE: std::ops::RangeInclusive<f64> = 0.9..=1.02;
@@ -105,20 +105,22 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
         [] => reason,
         inputs => format!("{reason}, and {} more of what both load ({})", words::bytes(again), inputs.join(", "),),
     };
+    // What a program makes for itself once, in the place of data from elsewhere.
+    let is_generated =
+        writer.launch_count() == 1 && !context.accesses_of(writer.id, "global").any(|access| access.op == "load");
     let cure = "make one kernel of both where a thread needs no more of it than what it makes itself, so that the values stay in registers; else let both go over one part of the data that L2 \
                 holds before the next part";
-    Some(
-        Draft::new(reason, cure)
-            .at_access(worst)
-            .evidence("times", read as f64 / loaded.max(1) as f64)
-            .evidence("dram_read_bytes", read as f64)
-            .evidence("touched_bytes", allocation.touched_bytes as f64)
-            .evidence("inputs_read_bytes", again as f64)
-            .evidence("saved_bytes", read.saturating_add(again).saturating_add(written) as f64)
-            .evidence("launches", writer.launch_count().saturating_add(reader.launch_count()) as f64)
-            .gain(Some(gain))
-            .score(waste),
-    )
+    let draft = Draft::new(reason, cure)
+        .at_access(worst)
+        .evidence("times", read as f64 / loaded.max(1) as f64)
+        .evidence("dram_read_bytes", read as f64)
+        .evidence("touched_bytes", allocation.touched_bytes as f64)
+        .evidence("inputs_read_bytes", again as f64)
+        .evidence("saved_bytes", read.saturating_add(again).saturating_add(written) as f64)
+        .evidence("launches", writer.launch_count().saturating_add(reader.launch_count()) as f64)
+        .gain(Some(gain))
+        .score(waste);
+    Some(if is_generated { draft.severity(Severity::Note) } else { draft })
 }
 
 /// Other data that both kernels load, each byte once and side by side, as the reader's accesses name it, with the bytes that come from DRAM

@@ -94,7 +94,9 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         )
     };
     let needs = if across { steps::needs(context, &of_it) } else { Needs::Itself };
-    let cure = if across && needs == Needs::Everything {
+    let cure = if across && needs == Needs::Nothing {
+        "no launch needs what another one has made: one launch that does the work of several reads the data once for all of them; where they repeat the same work, as a benchmark does, leave it"
+    } else if across && needs == Needs::Everything {
         "each step needs what another kernel has made everywhere, so that launches stay apart: make the data smaller (narrower types, a format without what is zero or follows \
          from the rest), or keep the part that L2 has room for there (a persisting access window, __ldcs for what streams past)"
     } else if across && needs == Needs::Neighbours {
@@ -122,7 +124,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .evidence("launches", kernels as f64);
     let draft = match needs {
         // Nobody knows how small the data can be.
-        Needs::Everything => draft.score(context.waste(kernel, &saving, 1.0 - once)),
+        Needs::Everything | Needs::Nothing => draft.score(context.waste(kernel, &saving, 1.0 - once)),
         // What launches sweep together, one launch that makes all steps keeps together.
         Needs::Itself | Needs::Neighbours => {
             let assumption = "the data comes from DRAM once and goes back once";

@@ -14,6 +14,8 @@ const ALONG: f64 = 0.5;
 /// What an element needs of what the step before has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
+    /// Nothing: the host gives each step its data.
+    Nothing,
     /// Its own value.
     Itself,
     /// Those of elements beside it, at fixed distances.
@@ -25,12 +27,17 @@ pub(super) enum Needs {
 /// What the kernels of these accesses need of what kernels store between their launches.
 pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
     let kernels: BTreeSet<u32> = sweeping.iter().map(|access| access.kernel.id).collect();
-    let made: BTreeSet<u64> = context
+    let stored: Vec<(u64, u64)> = context
         .accesses
         .iter()
         .filter(|access| access.op != "load" && access.space == "global" && access.kernel.launch_count() > 1)
-        .filter_map(|access| access.allocation)
+        .filter_map(|access| Some((access.allocation?, access.kernel.launch_count())))
         .collect();
+    let made = stored.iter().filter(|&&(id, launches)| !is_renewed(context, id, launches));
+    let made: BTreeSet<u64> = made.map(|&(id, _)| id).collect();
+    if made.is_empty() && !stored.is_empty() {
+        return Needs::Nothing;
+    }
     let mut found = Needs::Itself;
     for &kernel in &kernels {
         for &id in &made {
@@ -41,11 +48,27 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
             found = match of_loads(context, id, &loads) {
                 Needs::Everything => return Needs::Everything,
                 Needs::Neighbours => Needs::Neighbours,
-                Needs::Itself => found,
+                Needs::Itself | Needs::Nothing => found,
             };
         }
     }
     found
+}
+
+/// Whether the loads bring tiles into shared memory, for the neighbours of those that load them.
+fn is_staged(context: &Context<'_>, loads: &[&Access<'_>]) -> bool {
+    loads.iter().any(|load| {
+        context
+            .accesses_of(load.kernel.id, "shared")
+            .any(|store| store.op == "store" && (store.file, store.line) == (load.file, load.line))
+    })
+}
+
+/// Whether the host gives the allocation other data for each launch of those that use it, about.
+fn is_renewed(context: &Context<'_>, id: u64, launches: u64) -> bool {
+    let Some(allocation) = context.profile.allocation(id) else { return false };
+    let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));
+    renewed.map(|copy| copy.count).fold(0, u64::saturating_add).saturating_add(1) >= launches
 }
 
 /// The same of one kernel's loads of one allocation.
@@ -55,7 +78,8 @@ fn of_loads(context: &Context<'_>, id: u64, loads: &[&Access<'_>]) -> Needs {
     let bytes = loads.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
     let each = bytes as f64 / first.kernel.launch_count().max(1) as f64;
     // A few values that all threads read, as a step's length, come from wherever the host or another kernel has them.
-    if each <= ONCE * touched as f64 || touched < SECTOR_BYTES * 8 {
+    let is_once = each <= ONCE * touched as f64 && !is_staged(context, loads);
+    if is_once || touched < SECTOR_BYTES * 8 {
         return Needs::Itself;
     }
     let along = |access: &&&Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= ALONG;
