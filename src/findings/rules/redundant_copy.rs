@@ -11,10 +11,8 @@ use crate::profile::model::{Allocation, FindingLine, Severity, also_on};
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
-/// The same of few bytes: a part of the copies, as those of a loop's first round.
+/// The same as a part of the copies: fewer are chance, as those of a loop's first round, and the others bring something.
 const LEAST_OF_COPIES: f64 = 0.1;
-/// Part of the copies that is chance, whatever they bring.
-const VERY_FEW: f64 = 0.02;
 /// Bytes of a copy of a single value, at most, and of a small copy.
 const FEW_BYTES: u64 = 16;
 const SMALL_BYTES: u64 = 4096;
@@ -24,11 +22,7 @@ const CHANCE: u64 = 10;
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    // Few of many copies, and few bytes: nobody changes a program for that.
-    let is_little = |copies: &Copies<'_>| {
-        let part = share(copies.unchanged, copies.count);
-        part < VERY_FEW || part < LEAST_OF_COPIES && part * (copies.bytes as f64) < LEAST_BYTES as f64
-    };
+    let is_little = |copies: &Copies<'_>| share(copies.unchanged, copies.count) < LEAST_OF_COPIES;
     // Single values are often the same by chance, other small ones now and then.
     let by_chance = |copies: &Copies<'_>| {
         let no_more = |bytes| copies.bytes <= copies.count.saturating_mul(bytes);

@@ -93,9 +93,11 @@ pub(super) fn case_of(context: &Context<'_>, branch: &Branch) -> Option<String> 
 
 /// Whether it is one of several cases: a side of a switch, or one of the branches that compare the same value with other numbers.
 pub(super) fn is_case(context: &Context<'_>, branch: &Branch) -> bool {
-    let text = |one: &Branch| {
-        let line = context.profile.sources.get(&one.file).and_then(|lines| lines.get(&one.line));
-        line.map(|text| text.split("//").next().unwrap_or_default().trim().to_owned())
+    // What the value is compared with: the same number on another line is no other case.
+    let number = |one: &Branch| {
+        let text = context.profile.sources.get(&one.file)?.get(&one.line)?;
+        let head = text.split("//").next()?.split(['{', ';']).next()?;
+        Some(head.chars().filter(char::is_ascii_digit).collect::<String>())
     };
     let case = case_of(context, branch);
     branch.lanes.len() > 2
@@ -103,7 +105,7 @@ pub(super) fn is_case(context: &Context<'_>, branch: &Branch) -> bool {
             && context.profile.branches.iter().any(|one| {
                 (one.kernel, &one.file) == (branch.kernel, &branch.file)
                     && one.line != branch.line
-                    && text(one) != text(branch)
+                    && number(one) != number(branch)
                     && case_of(context, one) == case
             })
 }

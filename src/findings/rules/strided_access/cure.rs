@@ -13,7 +13,7 @@ const MOST_OF_TILE: u64 = 4;
 /// Different distances between neighbouring threads in the steps of a loop, at least, where it is the steps that set them apart.
 const MANY_STRIDES: usize = 3;
 /// Bytes of the widest access of a thread.
-const WIDEST: u64 = 16;
+pub(super) const WIDEST: u64 = 16;
 /// Elements of a structure, at most; more are a row of a matrix.
 pub(super) const MOST_FIELDS: u64 = 64;
 
@@ -52,6 +52,8 @@ pub(super) enum Cure {
     ExchangeWithStill { axis: usize, other: usize },
     /// A thread takes all of a record, element by element.
     WholeRecord { stride: u64 },
+    /// A thread takes halves of a type that is wider than any access.
+    Halves,
     /// A field of a record, or of rows as long.
     Field { elements: u64, stride: u64 },
     /// A thread has a part of its own, in which loaded data chooses.
@@ -191,6 +193,8 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         None if matches!(step, Some(ThreadStep::Bytes(_))) && is_once && !(elements > MOST_FIELDS && crosses_rows) => {
             Cure::Field { elements, stride: stride.unwrap_or(0) }
         }
+        // A type that is wider than any access, as `ulong4`, is taken in halves.
+        None if elements == 2 && u64::from(access.bytes) == WIDEST && takes_records() => Cure::Halves,
         // What a thread writes there one after the other may be the result, as of a merge: its order is not free.
         None if index::is_appended(access) && super::super::random_gather::has_own_rows(&terms_of(access)) => {
             Cure::AppendedInOrder

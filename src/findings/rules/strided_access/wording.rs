@@ -4,7 +4,7 @@ use super::super::super::access::Access;
 use super::super::super::context::{Context, thread_index};
 use super::super::super::texture;
 use super::super::super::words;
-use super::cure::{Cure, MOST_FIELDS};
+use super::cure::{Cure, MOST_FIELDS, WIDEST};
 use super::library;
 
 impl Cure {
@@ -77,6 +77,11 @@ impl Cure {
                  of its own (an array per field), where neighbouring threads have neighbouring elements",
                 words::bytes(stride),
                 if elements > MOST_FIELDS { ", or a column or diagonal of a matrix with such rows" } else { "" },
+            ),
+            Cure::Halves => format!(
+                "no access is wider than {WIDEST} bytes, so that these elements of {} are taken in two halves, each with gaps: take elements of {WIDEST} bytes (`ulong2`, `float4`) and twice as many of them, \
+                 so that neighbouring threads {verb} neighbouring ones",
+                2 * WIDEST,
             ),
             Cure::ChosenInOwnPart { stride } => format!(
                 "each thread has a part of {data} of its own here{}, and loaded data chooses the element: store {data} transposed (`[element][thread]`), so that threads at the same element meet \
