@@ -23,19 +23,23 @@ pub(crate) fn plain_name(function: &str) -> &str {
     function
 }
 
-/// The class that a copy constructor copies objects of: `State` of `State::State(State const&)`, template arguments kept.
-pub(crate) fn copied_class(function: &str) -> Option<&str> {
-    let name = plain_name(function);
-    let (class, constructor) = name.rsplit_once("::")?;
+/// The class of a constructor: `State` of `State::State(int)`, template arguments kept.
+pub(crate) fn constructed_class(function: &str) -> Option<&str> {
+    let (class, constructor) = plain_name(function).rsplit_once("::")?;
     let of_template = class.split('<').next().unwrap_or(class);
-    let own = of_template.rsplit("::").next()?;
-    let taken = function.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(" const&)")?;
-    (own == constructor && taken == class).then_some(class)
+    (of_template.rsplit("::").next()? == constructor).then_some(class)
+}
+
+/// The class that a copy constructor copies objects of: `State` of `State::State(State const&)`.
+pub(crate) fn copied_class(function: &str) -> Option<&str> {
+    let class = constructed_class(function)?;
+    let taken = function.strip_prefix(plain_name(function))?.strip_prefix('(')?.strip_suffix(" const&)")?;
+    (taken == class).then_some(class)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::copied_class;
+    use super::{constructed_class, copied_class};
 
     #[test]
     fn copies_are_made_by_constructors_that_take_their_own_class() {
@@ -50,5 +54,7 @@ mod tests {
             "State::State(State const&, int)",
         ];
         assert!(others.iter().all(|name| copied_class(name).is_none()));
+        let classes: Vec<Option<&str>> = others.iter().map(|name| constructed_class(name)).collect();
+        assert_eq!(classes, [Some("State"), Some("State"), None, Some("Other"), None, Some("State")]);
     }
 }

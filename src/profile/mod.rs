@@ -26,7 +26,7 @@ pub(crate) use bus::{
 pub(crate) use estimate::{Work, of_work};
 pub(crate) use file::{MergeReader, ToMerge, probe, write_spare};
 pub use file::{ProfileError, read, write};
-pub(crate) use function_name::{copied_class, plain_name};
+pub(crate) use function_name::{constructed_class, copied_class, plain_name};
 pub use library::{LibraryCall, library_call, library_function};
 pub use model::Profile;
 pub(crate) use model::{is_system, nine_digits};

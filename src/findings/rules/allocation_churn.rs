@@ -7,7 +7,7 @@ use super::super::context::{Context, innermost};
 use super::super::draft::Draft;
 use super::super::words;
 use crate::profile::model::{Allocation, Frame};
-use crate::profile::{copied_class, is_system, library_function};
+use crate::profile::{constructed_class, copied_class, is_system, library_function};
 
 /// Allocations from one call path for each that is alive at the same time, at least.
 const LEAST: u64 = 8;
@@ -27,7 +27,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut places: BTreeMap<Place<'_>, (Vec<&Allocation>, u64)> = BTreeMap::new();
     for (path, rows) in groups {
         let Some(live) = churned(&rows) else { continue };
-        let frame = copy(path).map_or_else(|| innermost(path), |(frame, _)| Some(frame));
+        let frame = copy(path).map(|(frame, _)| frame).or_else(|| made_at(path)).or_else(|| innermost(path));
         let name = rows.first().and_then(|row| row.name.as_deref());
         let place = frame.map_or(("", 0, 0, name), |frame| (&frame.file, frame.line, frame.column, name));
         let (all, most) = places.entry(place).or_default();
@@ -53,6 +53,13 @@ fn churned(rows: &[&Allocation]) -> Option<u64> {
     (count(rows) / live >= LEAST).then_some(live)
 }
 
+/// Where the user's code makes an object whose constructor allocates, which other objects have as well.
+fn made_at(path: &[Frame]) -> Option<&Frame> {
+    let mut users = path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file)).peekable();
+    users.peek().filter(|frame| constructed_class(&frame.function).is_some())?;
+    users.find(|frame| constructed_class(&frame.function).is_none())
+}
+
 /// Where the user's code copies an object, whose copy the memory is of, and the object's class.
 fn copy(path: &[Frame]) -> Option<(&Frame, &str)> {
     let (at, class) = path.iter().enumerate().find_map(|(at, frame)| Some((at, copied_class(&frame.function)?)))?;
@@ -75,11 +82,15 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
         (None, None) => "memory".to_owned(),
     };
     let copy = copy(&first.path);
+    // Where the variable has a name of its own, that line is known.
+    let named = context.named_at(first);
+    let made = made_at(&first.path).filter(|_| named == innermost(&first.path));
     let here = match (copy, innermost(&first.path)) {
         (Some((frame, class)), Some(made)) if (&made.file, made.line) != (&frame.file, frame.line) => {
             format!("for the copy of a `{class}` that is made here (by {})", words::place(made))
         }
         (Some((_, class)), _) => format!("for the copy of a `{class}` that is made here"),
+        (None, Some(by)) if made.is_some() => format!("for what is made here (by {})", words::place(by)),
         _ => "here".to_owned(),
     };
     let reason = format!(
@@ -108,7 +119,7 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
         "allocate it once before the loop and use it again"
     };
     let draft = Draft::new(reason, cure)
-        .at_frame(copy.map_or_else(|| context.named_at(first), |(frame, _)| Some(frame)))
+        .at_frame(copy.map(|(frame, _)| frame).or(made).or(named))
         .of_allocation(first.id)
         .object(first.name.clone())
         .evidence("allocations", count as f64)

@@ -116,4 +116,8 @@ fn memory_of_a_copied_object_is_told_where_the_copy_is_made() {
     );
     assert!(cure(finding).starts_with("hand the `Owned<float>` on by reference"), "{finding:#}");
     assert!(STATES.alone("by_value", "allocation-churn", "ALLOCATED").is_empty());
+    let found = STATES.alone("returned", "allocation-churn", "RETURNED");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(finding["evidence"]["allocations"], 12.0);
+    assert!(STATES.alone("returned", "allocation-churn", "ALLOCATED").is_empty());
 }

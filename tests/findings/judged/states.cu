@@ -35,6 +35,20 @@ static void by_value() {
     for (int step = 0; step < 12; step++) compare(have, want, out); // HANDED BY VALUE
 }
 
+static Owned<float> differences(const Owned<float> &have, const Owned<float> &want) {
+    Owned<float> out(have.size()); // RETURNED
+    difference<<<have.size() / 256, 256>>>(have.data(), want.data(), out.data(), have.size());
+    return out;
+}
+
+static void returned() {
+    const int count = 1 << 16;
+    Owned<float> have(count), want(count);
+    cudaMemset(have.data(), 0, count * sizeof(float));
+    cudaMemset(want.data(), 0, count * sizeof(float));
+    for (int step = 0; step < 12; step++) differences(have, want);
+}
+
 __global__ void decay(float *parents, float *daughters, float *stable, float rate, int count) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= count) return;
@@ -53,6 +67,8 @@ static void swept() {
 }
 
 int main(int, char **arguments) {
-    strcmp(arguments[1], "by_value") ? swept() : by_value();
+    if (!strcmp(arguments[1], "by_value")) by_value();
+    if (!strcmp(arguments[1], "returned")) returned();
+    if (!strcmp(arguments[1], "swept")) swept();
     return cudaDeviceSynchronize() != cudaSuccess;
 }
