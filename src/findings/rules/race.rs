@@ -135,7 +135,8 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
             if in_block && conflict.space != "global" {
                 "put __syncthreads() between the two"
             } else if in_block {
-                "put __syncthreads() between the two; where threads of other blocks can come to the same elements, split the kernel there"
+                "where all threads of the block come to both, put __syncthreads() between the two; where threads of other blocks can come to the same elements, split the kernel there; where the \
+                 smallest or largest value is meant, as in a relaxation, take atomicMin or atomicMax"
             } else {
                 "where one is to come after the other, split the kernel there; else give each block its own part"
             }

@@ -1,9 +1,11 @@
 //! Many small copies from one place: each costs its latency, whatever it brings.
 
+use std::collections::BTreeSet;
+
 use super::super::context::{Context, Copies, innermost};
 use super::super::draft::Draft;
 use super::super::words;
-use crate::profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY};
+use crate::profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY, library_function};
 
 /// Copies from one place, at least.
 const LEAST: u64 = 50;
@@ -18,15 +20,41 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && copies.bytes / copies.count.max(1) <= MOST_BYTES
             && (!copies.to_device() || copies.unchanged <= copies.count / 2)
     };
-    let over_bus = context.bus_copies().into_iter().filter(is_small).filter_map(|copies| draft(context, &copies));
+    let mut lines = BTreeSet::new();
+    // A library comes to its copies in several ways.
+    let mut is_first = |copies: &Copies<'_>| {
+        let place = innermost(copies.path).map(|frame| (frame.file.clone(), frame.line));
+        of_library(copies).is_none() || copies.to_device() || lines.insert(place)
+    };
+    let over_bus = context.bus_copies().into_iter().filter(is_small).filter(|copies| is_first(copies));
+    let over_bus: Vec<Draft> = over_bus.filter_map(|copies| draft(context, &copies)).collect();
     let within =
         context.device_copies().into_iter().filter(is_small).filter_map(|copies| within_device(context, &copies));
-    over_bus.chain(within).collect()
+    over_bus.into_iter().chain(within).collect()
+}
+
+/// The algorithm of Thrust's that makes the copies for itself, of memory that the user does not know.
+fn of_library(copies: &Copies<'_>) -> Option<String> {
+    let is_its_own = copies.allocation().is_some_and(|allocation| allocation.name.is_none());
+    library_function(copies.path).filter(|function| is_its_own && function.starts_with("thrust::"))
 }
 
 fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
     let seconds = copies.count as f64 * SECONDS_PER_COPY;
     let to_device = copies.to_device();
+    if let Some(function) = of_library(copies) {
+        let reason = format!(
+            "each call of `{function}` copies its result to the host and waits for it: {} of {} on average, at about 10 µs each",
+            words::several(copies.count, "copy", "copies"),
+            words::bytes(copies.bytes / copies.count.max(1)),
+        );
+        let cure = format!(
+            "call `{function}` fewer times, for more at once, or take an algorithm that leaves its result on the device (of CUB, or a kernel) where the device alone goes on with it"
+        );
+        // What goes to the device for a call goes with it.
+        let draft = at(copies, reason, &cure).filter(|_| !to_device)?;
+        return Some(draft.object(Some(function)).score(context.program_share(seconds)));
+    }
     let reason = format!(
         "{} of {} on average go {} {} from here: each costs about 10 µs, however small it is",
         words::several(copies.count, "copy", "copies"),

@@ -2,8 +2,8 @@
 
 use super::program::cure;
 use super::programs::{
-    ELEVENTH, FIFTH, FIRST, FOURTEENTH, FOURTH, MANY_STARTS, PIECES, POWER_ITERATION, SECOND, THIRD, THIRTEENTH,
-    TWELFTH,
+    ELEVENTH, FIFTH, FIRST, FOUND_PLACES, FOURTEENTH, FOURTH, MANY_STARTS, PIECES, POWER_ITERATION, SECOND, THIRD,
+    THIRTEENTH, TWELFTH,
 };
 
 #[test]
@@ -115,4 +115,13 @@ fn pieces_of_rows_are_copied_alone() {
     for finding in PIECES.alone("samples", "untouched-copy", "SAMPLES") {
         assert!(finding["severity"] == "note" && !cure(&finding).contains("cudaMemcpy2D"), "{finding:#}");
     }
+}
+
+/// Nobody can gather copies that an algorithm of Thrust's makes of its own memory.
+#[test]
+fn results_of_a_library_come_back_call_by_call() {
+    let (finding, reason, cure) = FOUND_PLACES.only("small-copies", "EACH CALL");
+    assert_eq!(finding["object"], "thrust::find");
+    assert!(reason.starts_with("each call of `thrust::find` copies its result to the host"), "{reason}");
+    assert!(cure.starts_with("call `thrust::find` fewer times"), "{cure}");
 }

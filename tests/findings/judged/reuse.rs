@@ -2,8 +2,8 @@
 
 use super::program::cure;
 use super::programs::{
-    EIGHTH, ELEVENTH, FIFTEENTH, FIFTH, FIRST, FOURTEENTH, IN_PLACE, NINTH, SIXTH_SWEEP, STATES, THIRD, THIRTEENTH,
-    TWELFTH,
+    EIGHTH, ELEVENTH, FIFTEENTH, FIFTH, FIRST, FOURTEENTH, IN_PLACE, LAYERS, NINTH, SIXTH_SWEEP, STATES, THIRD,
+    THIRTEENTH, TWELFTH,
 };
 
 #[test]
@@ -142,4 +142,11 @@ fn arrays_that_launches_sweep_together_are_one_finding() {
     assert!(reason.contains("; so were ") && reason.contains("launches sweep"), "{reason}");
     assert!(cure(finding).starts_with("fuse the launches"), "{finding:#}");
     assert!(finding["gain"]["factor"].as_f64() > Some(3.0), "{finding:#}");
+}
+
+#[test]
+fn what_no_loop_goes_over_is_no_loop_to_be_blocked() {
+    let (_, reason, cure) = LAYERS.first("cache-sweep", "LAYERS");
+    assert!(reason.starts_with("a launch goes over"), "{reason}");
+    assert!(cure.contains("let a thread or block go along the dimension"), "{cure}");
 }

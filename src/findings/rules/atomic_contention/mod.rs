@@ -19,6 +19,8 @@ use crate::profile::model::{Atomics, HotPlace, Severity, Site};
 const DEEP: f64 = 1.5;
 /// The same where they are worth a word though the model has no cost for them.
 const VERY_DEEP: f64 = 8.0;
+/// Lanes that meet where as many addresses as a warp has lanes are chosen by chance, about: what brings nothing is no more than a note.
+const BY_CHANCE: f64 = 2.0;
 
 /// Lanes on the hottest address for each block of the kernel, at least: fewer are what a block's one atomic brings.
 const LANES_PER_BLOCK: u64 = 4;
@@ -149,6 +151,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     } else {
         draft
     };
-    let draft = if is_unknown || depth < DEEP && waste < 0.1 { draft.severity(Severity::Note) } else { draft };
+    let is_little = depth < DEEP && waste < 0.1 || depth < BY_CHANCE && draft.gain.is_none();
+    let draft = if is_unknown || is_little { draft.severity(Severity::Note) } else { draft };
     Some(Draft { object, ..draft })
 }

@@ -6,7 +6,7 @@ mod steps;
 use steps::Needs;
 
 use super::super::access::{Access, share};
-use super::super::context::Context;
+use super::super::context::{Context, warps};
 use super::super::draft::{About, Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
@@ -105,6 +105,9 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     } else if across {
         "fuse the launches, so that a thread or block makes several steps on its data while it is there, or let all steps go over one part \
          of the data that L2 holds before the next part"
+    } else if of_it.iter().all(|access| access.sums.requests <= warps(access.kernel)) {
+        "no loop goes over it, and blocks that need the same part run far apart: let a thread or block go along the dimension in which they do, with what it needs again in registers or shared memory, or \
+         number the blocks so that those that share a part run together"
     } else {
         "block the loops, so that a part of the data that fits into L2 or shared memory is used up before the next one comes"
     };
