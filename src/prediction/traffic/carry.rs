@@ -4,6 +4,8 @@
 //! larger stride, or that many more of the smaller. Boxes that are written differently would be taken for different places, so what exceeds the larger
 //! stride is carried over to it, as from one digit of a number to the next.
 
+use smallvec::SmallVec;
+
 use crate::prediction::form::gcd;
 
 /// First and last of a range.
@@ -12,56 +14,72 @@ type Range = (i64, i64);
 /// Brings boxes, each with a range of bytes and ranges of multiples of all strides, the largest first, to one way of writing; boxes that it takes several of are
 /// split. Whether places may still be written in two ways, as strides are no multiples of each other.
 pub(super) fn carry(strides: &[i64], bytes: &mut Vec<Range>, multiples: &mut Vec<Range>) -> bool {
-    let levels = strides.len();
-    let Some(&smallest) = strides.last() else { return false };
-    // Runs that are longer than a row, or begin in another one, are rows.
-    let least = bytes.iter().map(|run| run.0).min().unwrap_or(0);
-    if bytes.iter().any(|(low, high)| high - low >= smallest || low - least >= smallest) {
-        let digits = Digits { each: smallest, least };
-        for cell in 0..bytes.len() {
-            let at = (cell + 1) * levels - 1;
-            let mut parts = digits.parts(multiples[at], bytes[cell]);
-            (multiples[at], bytes[cell]) = parts[0].unwrap_or((multiples[at], bytes[cell]));
-            for (rows, run) in parts[1..].iter_mut().filter_map(Option::take) {
-                bytes.push(run);
-                multiples.extend_from_within(cell * levels..(cell + 1) * levels);
-                let at = multiples.len() - 1;
-                multiples[at] = rows;
-            }
-        }
-    }
+    let mut boxes = Boxes { levels: strides.len(), bytes, multiples };
     let mut rough = false;
-    for fine in (1..levels).rev() {
-        let of_fine = || multiples.iter().skip(fine).step_by(levels);
-        let least = of_fine().map(|range| range.0).min().unwrap_or(0);
-        let most = of_fine().map(|range| range.1).max().unwrap_or(0);
-        let (large, small) = (strides[fine - 1], strides[fine]);
-        if most - least < large / small {
+    // Bytes are the finest level.
+    for fine in (1..=strides.len()).rev() {
+        let (large, small) = (strides[fine - 1], strides.get(fine).copied().unwrap_or(1));
+        let (least, most) = boxes.extent(fine);
+        let exceeds = match fine == strides.len() {
+            // Runs that are longer than a row, or begin in another one, are rows; the halos of neighbours go on beyond one.
+            true => boxes.bytes.iter().any(|(low, high)| high - low >= large || low - least >= large),
+            false => most - least >= large / small,
+        };
+        if !exceeds {
             continue;
         }
         if large % small != 0 {
             // Two places are one where so many of the one stride are as long as so many of the other.
             let common = gcd(large as u64, small as u64) as i64;
-            let of_coarse = || multiples.iter().skip(fine - 1).step_by(levels);
-            let begin = of_coarse().map(|range| range.0).min().unwrap_or(0);
-            let end = of_coarse().map(|range| range.1).max().unwrap_or(0);
+            let (begin, end) = boxes.extent(fine - 1);
             rough |= most - least >= large / common && end - begin >= small / common;
             continue;
         }
         let digits = Digits { each: large / small, least };
-        for cell in 0..bytes.len() {
-            let at = cell * levels + fine;
-            let mut parts = digits.parts(multiples[at - 1], multiples[at]);
-            (multiples[at - 1], multiples[at]) = parts[0].unwrap_or((multiples[at - 1], multiples[at]));
-            for (coarse_range, fine_range) in parts[1..].iter_mut().filter_map(Option::take) {
-                bytes.push(bytes[cell]);
-                multiples.extend_from_within(cell * levels..(cell + 1) * levels);
-                let at = multiples.len() - levels + fine;
-                (multiples[at - 1], multiples[at]) = (coarse_range, fine_range);
+        for cell in 0..boxes.bytes.len() {
+            let [first, others @ ..] = digits.parts(*boxes.range(cell, fine - 1), *boxes.range(cell, fine));
+            let added =
+                others.into_iter().flatten().map(|ranges| (boxes.copy(cell), ranges)).collect::<SmallVec<[_; 2]>>();
+            for (at, (coarse_range, fine_range)) in first.map(|ranges| (cell, ranges)).into_iter().chain(added) {
+                *boxes.range(at, fine - 1) = coarse_range;
+                *boxes.range(at, fine) = fine_range;
             }
         }
     }
     rough
+}
+
+/// Boxes with a range at each level: of multiples of each stride, and of bytes.
+struct Boxes<'a> {
+    levels: usize,
+    bytes: &'a mut Vec<Range>,
+    multiples: &'a mut Vec<Range>,
+}
+
+impl Boxes<'_> {
+    fn range(&mut self, cell: usize, level: usize) -> &mut Range {
+        match level == self.levels {
+            true => &mut self.bytes[cell],
+            false => &mut self.multiples[cell * self.levels + level],
+        }
+    }
+
+    /// The first and the last of all ranges at a level.
+    fn extent(&self, level: usize) -> Range {
+        let join = |all: Option<Range>, one: &Range| Some(all.map_or(*one, |all| (all.0.min(one.0), all.1.max(one.1))));
+        let found = match level == self.levels {
+            true => self.bytes.iter().fold(None, join),
+            false => self.multiples.iter().skip(level).step_by(self.levels).fold(None, join),
+        };
+        found.unwrap_or((0, 0))
+    }
+
+    /// Adds a box like one that is there, and returns its number.
+    fn copy(&mut self, cell: usize) -> usize {
+        self.bytes.push(self.bytes[cell]);
+        self.multiples.extend_from_within(cell * self.levels..(cell + 1) * self.levels);
+        self.bytes.len() - 1
+    }
 }
 
 /// Multiples of a stride, of which `each` are one of the next larger one, from `least` on.

@@ -25,6 +25,7 @@ pub static FOURTEENTH: Judged = Judged::on_a100("fourteenth");
 pub static FOURTEENTH_LIBRARY: Judged = Judged::on_a100("fourteenth_library");
 pub static FIFTEENTH: Judged = Judged::on_a100("fifteenth");
 pub static FIFTEENTH_LIBRARY: Judged = Judged::on_a100("fifteenth_library");
+pub static BYTES_OF_WORDS: Judged = Judged::on_a100("bytes_of_words");
 pub static EXCHANGED_FIELDS: Judged = Judged::on_a100("exchanged_fields");
 pub static FOUND_PLACES: Judged = Judged::new("found_places");
 pub static IN_PLACE: Judged = Judged::on_a100("in_place");

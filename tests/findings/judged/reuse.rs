@@ -150,3 +150,13 @@ fn what_no_loop_goes_over_is_no_loop_to_be_blocked() {
     assert!(reason.starts_with("a launch goes over"), "{reason}");
     assert!(cure.contains("let a thread or block go along the dimension"), "{cure}");
 }
+
+#[test]
+fn launches_that_repeat_each_other_are_no_steps() {
+    let found = LAYERS.alone("again", "cache-sweep", "THE SAME AGAIN");
+    for finding in &found {
+        assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
+        assert!(cure(finding).starts_with("no launch needs what another one has made"), "{finding:#}");
+    }
+    assert!(!found.is_empty());
+}

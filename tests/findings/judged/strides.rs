@@ -2,8 +2,8 @@
 
 use super::program::{assumption, cure};
 use super::programs::{
-    EIGHTH, ELEVENTH, EXCHANGED_FIELDS, FIFTEENTH, FIFTEENTH_LIBRARY, FIFTH, FIRST, FOURTEENTH, FOURTH, NINTH, SECOND,
-    SEVENTEENTH, SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD, THIRTEENTH, TUNED, TWELFTH,
+    BYTES_OF_WORDS, EIGHTH, ELEVENTH, EXCHANGED_FIELDS, FIFTEENTH, FIFTEENTH_LIBRARY, FIFTH, FIRST, FOURTEENTH, FOURTH,
+    NINTH, SECOND, SEVENTEENTH, SEVENTH, SEVENTH_ROWS, SIXTH, SIXTH_LIBRARY, THIRD, THIRTEENTH, TUNED, TWELFTH,
 };
 use serde_json::Value;
 
@@ -285,4 +285,10 @@ fn indices_are_exchanged_for_all_fields_at_once() {
         assert!(reason.contains(&format!("`{field}`")), "{reason}");
     }
     assert!(finding["gain"]["factor"].as_f64() > Some(1.8), "{finding:#}");
+}
+
+#[test]
+fn bytes_that_are_taken_one_by_one_are_no_gaps() {
+    let (_, _, cure) = BYTES_OF_WORDS.first("strided-access", "BYTE BY BYTE");
+    assert!(cure.starts_with("let a thread read its 16 neighbouring elements with one wide access"), "{cure}");
 }

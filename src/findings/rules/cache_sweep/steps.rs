@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use super::super::super::access::{Access, share};
 use super::super::super::context::Context;
 use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::Site;
 
 /// Bytes that a kernel loads for each byte of an array that others have made, up to which each thread takes its own element alone.
 const ONCE: f64 = 1.1;
+/// Share of an array that a launch stores all of, about.
+const WHOLE: f64 = 0.95;
 /// Share of requests that go along an array.
 const ALONG: f64 = 0.5;
 
@@ -31,11 +34,14 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
         .accesses
         .iter()
         .filter(|access| access.op != "load" && access.space == "global" && access.kernel.launch_count() > 1)
-        .filter_map(|access| Some((access.allocation?, access.kernel.launch_count())))
+        .flat_map(|access| allocations(context, access).map(|id| (id, access.kernel.launch_count())))
         .collect();
     let made = stored.iter().filter(|&&(id, launches)| !is_renewed(context, id, launches));
     let made: BTreeSet<u64> = made.map(|&(id, _)| id).collect();
     if made.is_empty() && !stored.is_empty() {
+        return Needs::Nothing;
+    }
+    if kernels.iter().all(|&kernel| repeats_itself(context, kernel)) {
         return Needs::Nothing;
     }
     let mut found = Needs::Itself;
@@ -43,7 +49,7 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
         for &id in &made {
             let loads: Vec<&Access<'_>> = context
                 .accesses_of(kernel, "global")
-                .filter(|access| access.op == "load" && access.allocation == Some(id))
+                .filter(|access| access.op == "load" && allocations(context, access).any(|one| one == id))
                 .collect();
             found = match of_loads(context, id, &loads) {
                 Needs::Everything => return Needs::Everything,
@@ -53,6 +59,32 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
         }
     }
     found
+}
+
+/// Allocations that an access leads to, in some launch or other: buffers change places.
+fn allocations<'a>(context: &'a Context<'_>, access: &'a Access<'_>) -> impl Iterator<Item = u64> + 'a {
+    let is_its = |site: &&Site| Some(site.id) == access.site && site.kernel == access.kernel.id;
+    let others = context.profile.sites.iter().filter(is_its).flat_map(|site| &site.by_allocation);
+    access.allocation.into_iter().chain(others.map(|row| row.allocation))
+}
+
+/// Whether each launch of a kernel overwrites what the one before has stored, and nobody has looked at, as in a benchmark.
+fn repeats_itself(context: &Context<'_>, kernel: u32) -> bool {
+    let mut stores = context.accesses_of(kernel, "global").filter(|access| access.op != "load").peekable();
+    let is_overwritten = |store: &Access<'_>| {
+        let Some(allocation) = store.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+        let launches = store.kernel.launch_count();
+        let copies = allocation.copies.iter().filter(|copy| copy.direction != "set").map(|copy| copy.count);
+        let leads_there = |one: &Access<'_>| allocations(context, one).any(|id| Some(id) == store.allocation);
+        let is_loaded = context.accesses.iter().any(|one| one.op == "load" && leads_there(one));
+        let of_launch = store.sums.bytes as f64 / launches.max(1) as f64;
+        store.op == "store"
+            && launches > 1
+            && !is_loaded
+            && copies.fold(0, u64::saturating_add) < launches.div_ceil(2)
+            && of_launch >= WHOLE * allocation.touched_bytes as f64
+    };
+    stores.peek().is_some() && stores.all(is_overwritten)
 }
 
 /// Whether the loads bring tiles into shared memory, for the neighbours of those that load them.

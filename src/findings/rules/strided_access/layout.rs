@@ -22,8 +22,10 @@ pub(super) fn takes_whole_records(context: &Context<'_>, access: &Access<'_>) ->
             && one.pattern.stride_bytes.map(i64::unsigned_abs) == Some(stride)
     };
     let of_kernel = context.accesses_of(access.kernel.id, "global").filter(alike);
-    // An element that several lines take counts several times.
-    let taken = of_kernel.map(|one| one.bytes_together.unwrap_or(one.bytes.into())).fold(0, u64::saturating_add);
+    // An element that several lines take counts several times. Of what is not made equally often the most frequent access counts once.
+    let often = |one: &Access<'_>| one.sums.requests.div_ceil(one.most_requests.max(1));
+    let bytes = |one: &Access<'_>| one.bytes_together.unwrap_or_else(|| often(one).saturating_mul(one.bytes.into()));
+    let taken = of_kernel.map(bytes).fold(0, u64::saturating_add);
     taken as f64 >= MOST_OF_RECORD * stride as f64
 }
 
