@@ -680,12 +680,12 @@ fn simulated_caches_miss_as_their_closed_forms_say() {
     }
 }
 
-/// Figures of caches and of reuse, which follow the order of turns, taken out.
+/// Figures of caches and of reuse, which follow the order of turns, and what says where turns end, taken out.
 fn without_order(value: &mut Value) {
     match value {
         Value::Object(members) => {
             // Ratios have names such as `global.reuse.line.mean`.
-            let ordered = ["l1", "l2", "dram", "reuse", "environment", "estimate"];
+            let ordered = ["l1", "l2", "dram", "reuse", "environment", "estimate", "bundles"];
             members.retain(|name, _| !name.split('.').any(|part| ordered.contains(&part)));
             members.values_mut().for_each(without_order);
         }

@@ -65,7 +65,7 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
 fn allocations<'a>(context: &'a Context<'_>, access: &'a Access<'_>) -> impl Iterator<Item = u64> + 'a {
     let is_its = |site: &&Site| Some(site.id) == access.site && site.kernel == access.kernel.id;
     let others = context.profile.sites.iter().filter(is_its).flat_map(|site| &site.by_allocation);
-    access.allocation.into_iter().chain(others.map(|row| row.allocation))
+    access.allocation.into_iter().chain(others.filter_map(|row| row.allocation))
 }
 
 /// Whether each launch of a kernel overwrites what the one before has stored, and nobody has looked at, as in a benchmark.
