@@ -315,7 +315,7 @@ fn launches_that_cannot_be_are_refused() {
     let folder = work_folder("predict-refused");
     let profile = profiled(&folder, [32, 4, 1], 70);
     for (arguments, message) in [
-        (&["--kernel", "^product", "--set", "n=-5"][..], "--set n=-5: grids follow n, which has to be 1 at least"),
+        (&["--kernel", "^product", "--set", "n=-5"][..], "--set n=-5: grids follow n, and this leaves no block"),
         (&["--kernel", "^product", "--set", "n=0"], "--set n=0: grids follow n"),
         (&["--kernel", "^product", "--over", "n=0,64"], "--over n=0: grids follow n"),
         (&["--kernel", "^product", "--set", "n=64", "--set", "n=65"], "--set n: it was given before"),

@@ -73,20 +73,27 @@ pub(super) fn without_numbers(expressions: &[Expression], address: ExpressionId)
                 open.extend([(left, scale), (right, scale.saturating_neg())]);
             }
             ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale)),
-            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(right) => {
-                open.push((left, scale.saturating_mul(by)));
-            }
-            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(left) => {
-                open.push((right, scale.saturating_mul(by)));
-            }
-            ExpressionKind::Binary(Binary::ShiftLeft, of, by) if let Some(by @ 0..62) = constant(by) => {
-                open.push((of, scale.saturating_mul(1 << by)));
-            }
+            kind if let Some((of, by)) = scaled(kind, &constant) => open.push((of, scale.saturating_mul(by))),
             _ => found.push((id, scale)),
         }
     }
     found.sort_unstable();
     found
+}
+
+/// What a product or a shift multiplies, and the number that it does so by.
+fn scaled(kind: ExpressionKind, constant: &dyn Fn(ExpressionId) -> Option<i64>) -> Option<(ExpressionId, i64)> {
+    match kind {
+        ExpressionKind::Binary(Binary::Product, left, right) => match (constant(left), constant(right)) {
+            (_, Some(by)) => Some((left, by)),
+            (Some(by), None) => Some((right, by)),
+            (None, None) => None,
+        },
+        ExpressionKind::Binary(Binary::ShiftLeft, of, by) => {
+            constant(by).filter(|by| (0..62).contains(by)).map(|by| (of, 1 << by))
+        }
+        _ => None,
+    }
 }
 
 /// The terms of an access's address; none where they are not known.
@@ -137,15 +144,7 @@ fn terms(
                 open.extend([(left, scale), (right, scale)]);
             }
             ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale)),
-            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(right) => {
-                open.push((left, scale.saturating_mul(by)));
-            }
-            ExpressionKind::Binary(Binary::Product, left, right) if let Some(by) = constant(left) => {
-                open.push((right, scale.saturating_mul(by)));
-            }
-            ExpressionKind::Binary(Binary::ShiftLeft, of, by) if let Some(by @ 0..62) = constant(by) => {
-                open.push((of, scale.saturating_mul(1 << by)));
-            }
+            kind if let Some((of, by)) = scaled(kind, &constant) => open.push((of, scale.saturating_mul(by))),
             kind => {
                 let times_unknown = matches!(kind, ExpressionKind::Binary(Binary::Product, ..));
                 let loaded_at = match kind {

@@ -153,7 +153,9 @@ impl<'a> Wishes<'a> {
 
 /// What is said of a size that leaves no block.
 fn empty(option: &str, name: &str, value: i64) -> String {
-    format!("{option} {name}={value}: grids follow {name}, which has to be 1 at least (or give the grid by --grid)")
+    format!(
+        "{option} {name}={value}: grids follow {name}, and this leaves no block: take a larger value, or give the grid by --grid"
+    )
 }
 
 /// Most values of `--over`.
