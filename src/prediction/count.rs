@@ -84,14 +84,7 @@ pub fn condition(
     evaluated: &Evaluated,
     site: &AddressExpression,
 ) -> Result<Option<Truth>, Lost> {
-    let mut parts = Vec::new();
-    for &lap in &site.loops {
-        match &evaluated.loops[lap as usize] {
-            Ok(Some(truth)) => parts.push(truth.clone()),
-            Ok(None) => {}
-            Err(lost) => return Err(of_guard(*lost)),
-        }
-    }
+    let mut parts = laps_reached(evaluated, site)?;
     match site.guard.map(|guard| evaluated.value(guard)) {
         None => {}
         Some(Value::Truth(truth)) => {
@@ -102,6 +95,23 @@ pub fn condition(
         Some(_) => return Ok(None),
     }
     Ok(Some(one_of(parts, Truth::All)))
+}
+
+/// Which iterations of its loops each thread comes to.
+pub fn reached(evaluated: &Evaluated, site: &AddressExpression) -> Result<Truth, Lost> {
+    Ok(one_of(laps_reached(evaluated, site)?, Truth::All))
+}
+
+fn laps_reached(evaluated: &Evaluated, site: &AddressExpression) -> Result<Vec<Truth>, Lost> {
+    let mut parts = Vec::new();
+    for &lap in &site.loops {
+        match &evaluated.loops[lap as usize] {
+            Ok(Some(truth)) => parts.push(truth.clone()),
+            Ok(None) => {}
+            Err(lost) => return Err(of_guard(*lost)),
+        }
+    }
+    Ok(parts)
 }
 
 fn of_guard(lost: Lost) -> Lost {

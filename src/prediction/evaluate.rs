@@ -5,6 +5,7 @@ use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKi
 use super::form::{Bounds, Form, Truth, block, counter, one_of, thread};
 use super::interpret::{bits_of, bounds_of, combine, wrap};
 use super::launch::Launch;
+use super::throughout::holds_throughout;
 use super::{stepped, unrolled};
 use crate::profile::model::Addresses;
 
@@ -597,7 +598,7 @@ fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool
         };
     }
     if !uniform {
-        return None;
+        return first_throughout(truth, index, bounds).map(|step| (step, false));
     }
     if let Truth::Zero(form) = truth {
         let factor = form.factor(index);
@@ -615,6 +616,27 @@ fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool
         }
     }
     None
+}
+
+/// The first iteration in which all threads are at the end of a loop, as where each side of a clamp has an end of its own; once they are, they
+/// stay so.
+fn first_throughout(truth: &Truth, index: usize, bounds: &Bounds) -> Option<i64> {
+    let all_end = |step: i64| {
+        let here = truth.map(&|form| form.at(index, step));
+        here.is_some_and(|here| holds_throughout(&here, bounds))
+    };
+    let (mut before, mut found) = (-1, 0);
+    while !all_end(found) {
+        (before, found) = (found, 2 * found + 1);
+        if found > MOST_STEPS {
+            return None;
+        }
+    }
+    while found - before > 1 {
+        let middle = before + (found - before) / 2;
+        if all_end(middle) { found = middle } else { before = middle }
+    }
+    Some(found)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! and footprints of blocks and waves (`traffic::volumes`), these into traffic (`traffic::caches`), traffic into times by the code of the
 //! profile's estimate.
 
+pub mod accesses;
 pub mod changes;
 pub mod classes;
 pub mod configurations;
@@ -20,6 +21,8 @@ pub mod request;
 pub mod shared_memory;
 pub mod stepped;
 pub mod subject;
+pub mod sums;
+pub mod throughout;
 pub mod tiling;
 pub mod traffic;
 pub mod unrolled;

@@ -1,31 +1,28 @@
 //! One configuration of a kernel on one model: requests, traffic, limits.
 
-use std::collections::BTreeSet;
-
 use warpline_format::device::Device;
 use warpline_format::matrix::Product;
 use warpline_format::occupancy::{Kernel, Stated};
 
-use super::count::{Basis, SiteRequests, condition, count, settled};
+use super::accesses::{Gathered, gathered};
+use super::count::{Basis, SiteRequests, count};
 use super::digits::taken_apart;
-use super::evaluate::{Evaluated, Lost, Value};
-use super::form::{Form, Truth, block, counter};
+use super::evaluate::Evaluated;
 use super::launch::Launch;
 use super::request::{Costs, Requests};
 use super::shared_memory::{Outside, outside};
 use super::subject::Subject;
-use super::traffic::caches::{Levels, Replayed, Requested, traffic};
+use super::traffic::by_thread::first_touches;
+use super::traffic::caches::{Levels, Replayed, traffic};
 use super::traffic::capacity::Capacity;
-use super::traffic::volumes::Affine;
+use super::traffic::volumes::{Affine, touched};
 use crate::hierarchy::HierarchyConfig;
 use crate::models::Rates;
-use crate::profile::model::{Bytes, Site};
+use crate::profile::model::Bytes;
 use crate::profile::{Work, of_work};
 
 /// Share of an L2 of two partitions that copies take, beside what they are copies of, of what the blocks of an SM come back to in loops (fitted).
 const COPIED: f64 = 0.75;
-/// Conditions that a case of an access is taken apart into, at most.
-const MOST_ALTERNATIVES: usize = 8;
 /// Share of the requested sectors of which something has to be known.
 const LEAST_KNOWN: f64 = 0.01;
 
@@ -95,7 +92,7 @@ pub struct Prediction {
     pub sites: Vec<(Requests, Basis)>,
     /// What L1's figures were taken from.
     pub replayed: Replayed,
-    /// What L2 and DRAM move for some addresses was taken from the run, though their requests were counted.
+    /// What DRAM moves for some addresses was taken from the run, though their requests were counted.
     pub recorded_traffic: bool,
     /// Footprints left edges or overlaps out of account.
     pub rough: bool,
@@ -163,79 +160,8 @@ fn of_forms(
         return Err(Refusal::SharedMemory(outside));
     }
 
-    let items = items(subject);
-    let mut sums = Sums::default();
-    let mut accesses = Vec::new();
-    let mut reasons: BTreeSet<(String, Lost)> = BTreeSet::new();
-    let (mut rough, mut recorded_traffic) = (false, false);
-    for (number, site) in counted.iter().enumerate() {
-        let row = subject.rows[number];
-        let op = row.map_or("load", |row| row.op.as_str());
-        let (loads, stores) = (op == "load", op != "load");
-        match site.basis {
-            Basis::Lost(lost) => {
-                // What was never executed costs nothing.
-                let Some(row) = row else { continue };
-                reasons.insert((format!("line {}", row.line), lost));
-                sums.add_recorded(row, subject.share, model);
-                continue;
-            }
-            // Points of a thread load what they have in common once, and keep it in registers.
-            _ if loads && !subject.accesses[number].shared && in_register(subject, evaluated, number) => continue,
-            Basis::Affine => sums.affine += site.requests.sectors * global(subject.accesses[number].shared),
-            Basis::Threads | Basis::Sample => {
-                sums.computed += site.requests.sectors * global(subject.accesses[number].shared)
-            }
-        }
-        if subject.accesses[number].shared {
-            sums.shared.add(&site.requests, 1.0);
-            continue;
-        }
-        sums.global.add(&site.requests, 1.0);
-        if site.requests.requests == 0.0 {
-            continue;
-        }
-        match footprint(subject, launch, evaluated, number) {
-            Some((cases, unsure)) => {
-                rough |= unsure;
-                sums.known.unsure |= unsure;
-                let each = cases.into_iter().flat_map(|(condition, form)| {
-                    let apart = condition.alternatives(MOST_ALTERNATIVES).unwrap_or_else(|| vec![condition]);
-                    apart.into_iter().map(move |condition| (condition, form.clone()))
-                });
-                let cases: Vec<(Truth, Form)> = each.collect();
-                *(if loads { &mut sums.known.loaded } else { &mut sums.known.stored }) += site.requests.sectors;
-                if op == "atomic" {
-                    sums.known.atomics += site.requests.sectors;
-                }
-                sums.known.lines += site.requests.lines;
-                let sectors = site.requests.sectors / cases.len() as f64;
-                accesses.extend(cases.into_iter().map(|(condition, form)| Affine {
-                    form,
-                    condition,
-                    bytes: subject.accesses[number].bytes,
-                    site: number,
-                    item: items[number],
-                    allocation: subject.allocations[number],
-                    loads,
-                    stores,
-                    atomic: op == "atomic",
-                    past_l1: subject.accesses[number].past_l1,
-                    counters: subject.addresses.sites[number].loops.iter().map(|&lap| counter(lap)).collect(),
-                    sectors,
-                }));
-            }
-            None => {
-                (rough, recorded_traffic) = (true, true);
-                if let Some(row) = row {
-                    sums.add_recorded_traffic(row, subject.share, model);
-                }
-            }
-        }
-    }
-    for row in &subject.others {
-        sums.add_recorded(row, subject.share, model);
-    }
+    let Gathered { mut sums, accesses, unmeasured, measured, reasons, rough } =
+        gathered(subject, launch, evaluated, &counted, model);
     if sums.global.requests + sums.shared.requests == 0.0 {
         return Err(Refusal::NoRequests);
     }
@@ -261,7 +187,26 @@ fn of_forms(
         turn: model.device.turn,
     };
     let traffic_model = Levels { hierarchy: model.hierarchy, capacity: &capacity };
-    let moved = traffic(&accesses, launch, &evaluated.bounds, &traffic_model, sums.known);
+    let moved = traffic(&accesses, (addresses, launch), &evaluated.bounds, &traffic_model, sums.known);
+    let recorded_traffic = !measured.is_empty();
+    for (allocation, measured) in measured {
+        // What other accesses of the array touch by their footprints has been counted.
+        let touched = touched(&accesses, allocation, launch, &evaluated.bounds);
+        for kind in 0..2 {
+            let rest = (measured.together[kind] - 32.0 * touched[kind]).max(0.0);
+            sums.other_bytes[2 + kind] += measured.by_thread[kind].min(rest);
+        }
+    }
+    if !unmeasured.is_empty() {
+        // Once, or each time where that is too much to look at.
+        let each_time = |wanted: fn(&Affine) -> bool| -> f64 {
+            unmeasured.iter().filter(|access| wanted(access)).map(|access| access.sectors).sum()
+        };
+        let once = first_touches(&unmeasured, (addresses, launch), &evaluated.bounds);
+        let (reads, writes) = once.unwrap_or_else(|| (each_time(Affine::reads), each_time(|access| access.stores)));
+        sums.other_bytes[2] += 32.0 * reads;
+        sums.other_bytes[3] += 32.0 * writes;
+    }
     let mut found = Prediction {
         block: launch.block,
         grid: launch.grid,
@@ -269,10 +214,10 @@ fn of_forms(
         global: sums.global,
         shared: sums.shared,
         block_load_sectors: moved.block_load_sectors,
-        l2_loads: moved.l2_loads + sums.recorded_bytes[0],
-        l2_stores: moved.l2_stores + sums.recorded_bytes[1],
-        dram_loads: moved.dram_loads + sums.recorded_bytes[2],
-        dram_stores: moved.dram_stores + sums.recorded_bytes[3],
+        l2_loads: moved.l2_loads + sums.other_bytes[0],
+        l2_stores: moved.l2_stores + sums.other_bytes[1],
+        dram_loads: moved.dram_loads + sums.other_bytes[2],
+        dram_stores: moved.dram_stores + sums.other_bytes[3],
         wave_pages: moved.wave_pages,
         repeated_sectors: moved.repeated_sectors,
         l1_oversubscription: moved.l1_oversubscription,
@@ -283,8 +228,8 @@ fn of_forms(
         has_wavefronts: model.hierarchy.stages.is_some(),
         limiter: String::new(),
         seconds: None,
-        affine_share: share(sums.affine, &sums),
-        computed_share: share(sums.computed, &sums),
+        affine_share: sums.share(sums.affine),
+        computed_share: sums.share(sums.computed),
         sites: counted.iter().map(|site| (site.requests, site.basis)).collect(),
         replayed: moved.replayed,
         recorded_traffic,
@@ -304,137 +249,6 @@ fn active_threads(subject: &Subject<'_>, launch: &Launch, counted: &[SiteRequest
     let most = outside.map(|(_, one)| one.requests.lanes).fold(0.0, f64::max);
     let all = launch.blocks() as f64 * f64::from(launch.threads());
     if most > 0.0 { most.min(all) } else { all }
-}
-
-/// By site: the first one of those that the trace has as one item with it.
-fn items(subject: &Subject<'_>) -> Vec<usize> {
-    let sites = &subject.addresses.sites;
-    let bundle_of = |site: u32| subject.addresses.bundles.iter().position(|bundle| bundle.contains(&site));
-    let bundles: Vec<Option<usize>> = sites.iter().map(|site| bundle_of(site.site)).collect();
-    let alike = |one: usize, other: usize| {
-        bundles[one].is_some() && bundles[one] == bundles[other] && subject.copies[one] == subject.copies[other]
-    };
-    (0..sites.len()).map(|number| (0..number).find(|&other| alike(number, other)).unwrap_or(number)).collect()
-}
-
-/// Whether another point of the thread loads the same already.
-fn in_register(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> bool {
-    let copy = subject.copies[number];
-    let site = &subject.addresses.sites[number];
-    let Value::Form(form) = evaluated.value(site.address) else { return false };
-    (0..number).any(|other| {
-        let before = &subject.addresses.sites[other];
-        subject.copies[other] < copy
-            && subject.accesses[other] == subject.accesses[number]
-            && before.loops == site.loops
-            && subject.rows[other].is_none_or(|row| row.op == "load")
-            && matches!(evaluated.value(before.address), Value::Form(known) if known == form)
-    })
-}
-
-fn global(shared: bool) -> f64 {
-    f64::from(u8::from(!shared))
-}
-
-fn share(part: f64, sums: &Sums) -> f64 {
-    let all = sums.affine + sums.computed + sums.recorded;
-    if all == 0.0 { 1.0 } else { part / all }
-}
-
-/// Sums over a kernel's sites.
-#[derive(Default)]
-struct Sums {
-    global: Requests,
-    shared: Requests,
-    /// Of requests whose footprint is known.
-    known: Requested,
-    /// Sectors requested, by what is known of them.
-    affine: f64,
-    computed: f64,
-    recorded: f64,
-    /// As measured: loads and stores of L2, reads and writes of DRAM.
-    recorded_bytes: [f64; 4],
-}
-
-impl Sums {
-    /// What was measured of a site.
-    fn add_recorded(&mut self, row: &Site, share: f64, model: &Model<'_>) {
-        let metrics = &row.metrics;
-        let passes = metrics.l1_wavefronts.unwrap_or_default();
-        let shared = metrics.shared.clone().unwrap_or_default();
-        let requests = Requests {
-            requests: metrics.requests as f64,
-            lanes: metrics.lanes as f64,
-            sectors: metrics.sectors as f64,
-            lines: 0.0,
-            ideal_sectors: metrics.ideal_sectors as f64,
-            wavefronts: (passes.data + shared.wavefronts) as f64,
-            ideal_wavefronts: (passes.ideal_data + shared.ideal_wavefronts) as f64,
-            tags: passes.tag as f64,
-            words: passes.words as f64,
-        };
-        match row.space.as_str() {
-            "shared" => self.shared.add(&requests, share),
-            "constant" => {}
-            _ => {
-                self.global.add(&requests, share);
-                self.recorded += requests.sectors * share;
-                self.add_recorded_traffic(row, share, model);
-            }
-        }
-    }
-
-    fn add_recorded_traffic(&mut self, row: &Site, share: f64, model: &Model<'_>) {
-        let other = row.metrics.other_models.get(model.key);
-        let l2 = other.map(|other| other.l2).or(row.metrics.l2).unwrap_or_default();
-        let dram = other.map(|other| other.dram).or(row.metrics.dram).unwrap_or_default();
-        let lookup = model.rates.lookup_bytes.1;
-        let bytes = [
-            l2.load_lookups * lookup,
-            (l2.lookups - l2.load_lookups.min(l2.lookups)) * lookup,
-            dram.read_sectors * 32,
-            dram.write_sectors * 32,
-        ];
-        for (sum, bytes) in self.recorded_bytes.iter_mut().zip(bytes) {
-            *sum += bytes as f64 * share;
-        }
-    }
-}
-
-/// The affine forms of a site's address and where each holds; in doubt that of the launch's inner blocks, which it says.
-fn footprint(
-    subject: &Subject<'_>,
-    launch: &Launch,
-    evaluated: &Evaluated,
-    number: usize,
-) -> Option<(Vec<(Truth, Form)>, bool)> {
-    let site = &subject.addresses.sites[number];
-    let settle = |form: &Form| settled(subject.addresses, evaluated, form, site).ok();
-    let condition = condition(subject.addresses, evaluated, site).ok()?;
-    let unsure = condition.is_none();
-    let condition = condition.unwrap_or(Truth::Known(true));
-    match evaluated.value(site.address) {
-        Value::Form(form) => return Some((vec![(condition, settle(form)?)], unsure)),
-        Value::Cases(cases) => {
-            let each = cases.iter().map(|(case, form)| {
-                let both = Truth::All(vec![condition.clone(), case.map(&settle)?]);
-                Some((both.within(&evaluated.bounds), settle(form)?))
-            });
-            return Some((each.collect::<Option<_>>()?, unsure));
-        }
-        _ => {}
-    }
-    let mut inner = evaluated.bounds.clone();
-    for axis in 0..3 {
-        let range = &mut inner.0[block(axis)];
-        if range.1 >= 2 {
-            *range = (1, range.1 - 1);
-        }
-    }
-    match Evaluated::within(subject.addresses, launch, &inner, site.address) {
-        Value::Form(form) => Some((vec![(condition, settle(&form)?)], true)),
-        _ => None,
-    }
 }
 
 /// Blocks that share an SM, and the shared memory of one.

@@ -319,7 +319,7 @@ fn assumptions(
         all.push("addresses that are not affine were counted for some of the blocks".to_owned());
     }
     if predictions.iter().any(|one| one.recorded_traffic) {
-        let text = "what L2 and DRAM move for addresses that are neither affine nor have affine cases is what it was in the run, whatever the shape of the blocks";
+        let text = "what DRAM moves for addresses that are neither affine nor have affine cases is what it was in the run, for as many threads as come to them";
         all.push(text.to_owned());
     }
     all.extend(of_the_caches(predictions));

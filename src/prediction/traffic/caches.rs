@@ -6,6 +6,8 @@
 //!
 //! After Ernst et al. (Warpspeed), section 2.4, with runs of block numbers in place of boxes, and windows in place of sets of layers.
 
+use std::borrow::Cow;
+
 use super::capacity::Capacity;
 use super::curves::{self, Sets};
 use super::flow::{Flow, LINE, SECTOR};
@@ -18,6 +20,7 @@ use super::windows::{Hints, Reuse, Run, agree};
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
+use crate::profile::model::Addresses;
 
 /// Bytes of a word, the least that a store fills.
 const WORD: i64 = 4;
@@ -111,28 +114,36 @@ pub struct Replayed {
     pub left_out: f64,
 }
 
-/// Traffic of a launch's affine accesses. `loaded` and `stored` are the sectors of each request, summed.
+/// Traffic of a launch's accesses, of those whose addresses are worked out thread by thread between L1 and L2 only. `requested` are the others'.
 pub fn traffic(
     accesses: &[Affine],
-    launch: &Launch,
+    (addresses, launch): (&Addresses, &Launch),
     bounds: &Bounds,
     levels: &Levels<'_>,
     requested: Requested,
 ) -> Traffic {
-    let footprints = Footprints::new(accesses, bounds);
-    let Levels { capacity, .. } = *levels;
-    let flow = Flow { accesses, footprints, launch, bounds, capacity, hierarchy: levels.hierarchy };
+    let Levels { capacity, hierarchy } = *levels;
+    let affine = match accesses.iter().all(Affine::has_footprint) {
+        true => Cow::Borrowed(accesses),
+        false => accesses.iter().filter(|access| access.has_footprint()).cloned().collect(),
+    };
+    let footprints = Footprints::new(&affine, bounds);
+    let flow = Flow { accesses: &affine, all: accesses, addresses, footprints, launch, bounds, capacity, hierarchy };
     let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
-    let counted = flow.first_level(requested, &mut found);
+    let replay = flow.replay(requested.lines / launch.blocks() as f64);
+    flow.first_level(&replay, requested, &mut found);
     let requested = Requested { unsure: requested.unsure || found.rough, ..requested };
-    flow.second_level(counted, requested, &mut found);
+    flow.second_level(replay.counted, requested, &mut found);
+    let (loads, stores) = flow.by_thread(&replay);
+    found.l2_loads += 32.0 * loads;
+    found.l2_stores += 32.0 * stores;
     found
 }
 
 impl Flow<'_> {
-    /// Counts what goes from L2 to L1, and returns what a replay of some blocks counted.
-    fn first_level(&self, requested: Requested, found: &mut Traffic) -> Counted {
-        let Requested { loaded, lines, .. } = requested;
+    /// Counts what goes from L2 to L1, by what a replay of some blocks counted.
+    fn first_level(&self, replay: &Replay, requested: Requested, found: &mut Traffic) {
+        let Requested { loaded, .. } = requested;
         let kinds = Kinds::new(self);
         // Where a condition is not known, or was not cut, a footprint has more than its requests ask for.
         let distinct = if requested.unsure || kinds.rough { kinds.distinct.min(loaded) } else { kinds.distinct };
@@ -141,17 +152,17 @@ impl Flow<'_> {
         found.block_load_sectors = distinct / blocks;
         if !self.capacity.caches_loads {
             found.l2_loads = 32.0 * loaded;
-            return Counted::default();
+            return;
         }
         let again = (loaded - distinct).max(0.0);
         found.repeated_sectors = again;
         found.l1_oversubscription = self.l1_oversubscription(&kinds);
-        let Replay { counted, by_access, blocks, whole, left_out } = self.replay(lines / blocks);
+        let Replay { counted, ref by_access, ref blocks, whole, left_out } = *replay;
         found.replayed = Replayed { blocks: blocks.len() as u64, left_out };
         if counted.loaded == 0 {
             // Nothing, or what so few blocks load that none of them was looked at.
             found.l2_loads = 32.0 * distinct;
-            return counted;
+            return;
         }
         // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again. Of what goes past L1 all is.
         let too_large = kinds.rough && kinds.distinct > loaded;
@@ -166,12 +177,32 @@ impl Flow<'_> {
             // An access that none of the blocks came to is taken for one like the others.
             false => {
                 let share = |one: &Counted| if one.loaded > 0 { one.missed_share() } else { counted.missed_share() };
-                let loads = by_access.iter().zip(self.accesses).filter(|(_, access)| access.loads);
+                let loads = by_access.iter().zip(self.all).filter(|(_, access)| access.loads && access.has_footprint());
                 loads.map(|(one, access)| access.sectors * share(one)).sum()
             }
         };
         found.l2_loads = 32.0 * missed;
-        counted
+    }
+
+    /// Sectors that accesses whose addresses are worked out thread by thread load from L2, and that they store to it.
+    fn by_thread(&self, replay: &Replay) -> (f64, f64) {
+        let mut found = (0.0, 0.0);
+        let own = || replay.by_access.iter().zip(self.all).filter(|(_, access)| !access.has_footprint());
+        let mut together = Counted::default();
+        own().for_each(|(one, _)| together.add(one));
+        for (one, access) in own() {
+            match access.loads {
+                true if !self.capacity.caches_loads || access.past_l1 || together.loaded == 0 => {
+                    found.0 += access.sectors
+                }
+                true => {
+                    let looked_at = if one.loaded > 0 { one } else { &together };
+                    found.0 += access.sectors * looked_at.missed_share();
+                }
+                false => found.1 += access.sectors,
+            }
+        }
+        found
     }
 
     /// What the blocks of an SM load, over what L1 holds.
@@ -190,7 +221,10 @@ impl Flow<'_> {
     fn replay(&self, pieces_of_block: f64) -> Replay {
         let l2_lines = if self.loops() { self.l2_lines_of_sm() } else { 1 };
         let levels = (self.capacity, l2_lines);
-        replay(self.accesses, self.launch, self.bounds, self.hierarchy, levels, pieces_of_block)
+        if !self.capacity.caches_loads {
+            return Replay::default();
+        }
+        replay(self.all, (self.addresses, self.launch), self.bounds, self.hierarchy, levels, pieces_of_block)
     }
 
     /// Lines of L2 that an SM has as its share: SMs that load the same share it in L2, too.

@@ -133,6 +133,7 @@ mod tests {
     use crate::prediction::launch::Launch;
     use crate::prediction::traffic::capacity::Capacity;
     use crate::prediction::traffic::volumes::{Affine, Footprints};
+    use crate::profile::model::Addresses;
 
     proptest! {
         /// A kernel with a guard at the edges of an array whose rows start anywhere in a sector, each block counted by itself. Rows hold
@@ -158,7 +159,8 @@ mod tests {
             l2_all: 1024.0, l2_partitions: 1, in_step: true, l2_ways: 16, sms: 4, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
             let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
             let footprints = Footprints::new(&accesses, &bounds);
-            let flow = Flow { accesses: &accesses, footprints, launch: &launch, bounds: &bounds, capacity: &capacity, hierarchy: &hierarchy };
+            let addresses = Addresses::default();
+            let flow = Flow { accesses: &accesses, all: &accesses, addresses: &addresses, footprints, launch: &launch, bounds: &bounds, capacity: &capacity, hierarchy: &hierarchy };
             let kinds = Kinds::new(&flow);
             let mut sum = 0.0;
             for number in 0..launch.blocks() {

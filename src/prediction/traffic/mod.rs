@@ -1,6 +1,7 @@
 //! From footprints to traffic: volumes of blocks and waves, and what the caches keep of them.
 
 mod box_order;
+pub mod by_thread;
 pub mod caches;
 pub mod capacity;
 mod carry;

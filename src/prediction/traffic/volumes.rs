@@ -9,9 +9,12 @@
 use std::cell::RefCell;
 
 use smallvec::SmallVec;
+use warpline_format::expression::ExpressionId;
 
+use super::flow::SECTOR;
 use super::lattice::{Counter, Multiples, Piece};
 use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
+use crate::prediction::launch::Launch;
 
 /// Pieces from which a distance of rows is no distance.
 const PAGE: i64 = 4096;
@@ -22,11 +25,22 @@ const MOST_STRIPS: i64 = 16;
 /// Indices of a box that are split within each other, at most.
 const MOST_SPLITS: u32 = 2;
 
-/// An access whose address is affine.
+/// What of an access the indices give in a way that is not affine: it is worked out thread by thread where requests are replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByThread {
+    /// Its address, which has no footprint then.
+    pub address: Option<ExpressionId>,
+    /// What has to hold beside its condition.
+    pub guard: Option<ExpressionId>,
+}
+
+/// An access whose address is affine, or is worked out thread by thread.
 #[derive(Clone, Debug)]
 pub struct Affine {
     /// Its address.
     pub form: Form,
+    /// What of it is not affine.
+    pub by_thread: ByThread,
     /// Where it happens.
     pub condition: Truth,
     /// Bytes per lane.
@@ -47,6 +61,8 @@ pub struct Affine {
     pub past_l1: bool,
     /// Counters of the loops around it, outermost first.
     pub counters: Vec<Index>,
+    /// Those of the loops as a warp runs them, which points of a thread share.
+    pub shared_counters: Vec<Index>,
     /// Sectors of its requests in the launch.
     pub sectors: f64,
 }
@@ -137,12 +153,23 @@ pub fn boxes(first: u64, end: u64, grid: [u32; 3]) -> Vec<[(i64, i64); 3]> {
     found
 }
 
+/// Distinct sectors of an allocation that a launch reads, and that it stores, by accesses with footprints.
+pub fn touched(accesses: &[Affine], allocation: usize, launch: &Launch, bounds: &Bounds) -> [f64; 2] {
+    let own: Vec<Affine> =
+        accesses.iter().filter(|access| access.has_footprint() && access.allocation == allocation).cloned().collect();
+    let footprints = Footprints::new(&own, bounds);
+    let all = boxes(0, launch.blocks(), launch.grid);
+    let of = |wanted: fn(&Family) -> bool| footprints.union(wanted, &all, SECTOR).sectors;
+    [of(|family| family.reads), of(|family| family.stores)]
+}
+
 impl Affine {
     /// A load of the first allocation, outside loops.
     #[cfg(test)]
     pub(super) fn load(form: Form, condition: Truth, bytes: u32) -> Affine {
         Affine {
             form,
+            by_thread: ByThread::default(),
             condition,
             bytes,
             site: 0,
@@ -153,8 +180,14 @@ impl Affine {
             atomic: false,
             past_l1: false,
             counters: Vec::new(),
+            shared_counters: Vec::new(),
             sectors: 0.0,
         }
+    }
+
+    /// Whether its address is affine.
+    pub fn has_footprint(&self) -> bool {
+        self.by_thread.address.is_none()
     }
 
     /// L2 has to have what it touches.

@@ -2,18 +2,21 @@
 
 use std::rc::Rc;
 
-use super::program::{Step, steps};
+use super::program::{Step, counters_of, steps};
 use super::requests::RequestPieces;
 use crate::hierarchy::Route;
 use crate::prediction::classes::lanes;
-use crate::prediction::form::{Bounds, FIXED, Truth};
+use crate::prediction::form::{Bounds, FIXED, Index, Truth};
 use crate::prediction::launch::Launch;
 use crate::prediction::traffic::volumes::Affine;
+use crate::profile::model::Addresses;
 
 /// The kernel, as the warps of one launch run it.
 pub struct Code<'a> {
     /// In the order of the code.
     pub accesses: &'a [Affine],
+    /// What they are made of.
+    pub addresses: &'a Addresses,
     /// The launch.
     pub launch: &'a Launch,
     /// Ranges of its indices.
@@ -32,13 +35,17 @@ pub struct Code<'a> {
     pub way_of: Vec<usize>,
     /// Loops' counters.
     pub counters: usize,
+    /// By counter of a loop: those that count its iterations for a thread's points.
+    pub counters_of: Vec<Vec<Index>>,
+    /// Some of these end before others.
+    pub uneven: bool,
 }
 
 impl<'a> Code<'a> {
     /// Of loops about the share `share` of the iterations is run.
     pub fn new(
         accesses: &'a [Affine],
-        launch: &'a Launch,
+        (addresses, launch): (&'a Addresses, &'a Launch),
         bounds: &'a Bounds,
         share: f64,
         pieces: &mut RequestPieces<'_>,
@@ -52,9 +59,14 @@ impl<'a> Code<'a> {
                 conditions.len() - 1
             }));
         }
+        let counters_of: Vec<Vec<Index>> =
+            (FIXED..bounds.0.len()).map(|counter| counters_of(accesses, counter)).collect();
+        let differ = |own: &Vec<Index>| own.iter().any(|&one| bounds.of(one) != bounds.of(own[0]));
+        let uneven = counters_of.iter().any(differ);
         let (steps, left_out) = steps(accesses, bounds, share);
         Code {
             accesses,
+            addresses,
             launch,
             bounds,
             left_out,
@@ -63,6 +75,8 @@ impl<'a> Code<'a> {
             condition_of,
             way_of: accesses.iter().map(|access| pieces.way(&access.form, launch)).collect(),
             counters: bounds.0.len().saturating_sub(FIXED),
+            counters_of,
+            uneven,
             lanes: Rc::new(lanes(launch)),
         }
     }

@@ -24,12 +24,29 @@ pub fn steps(accesses: &[Affine], bounds: &Bounds, share: f64) -> (Vec<Step>, f6
     let mut found = Vec::new();
     let all: Vec<usize> = (0..accesses.len()).collect();
     nest(accesses, bounds, &all, (0, share), &mut found);
-    let outermost = accesses.iter().filter_map(|access| access.counters.first());
-    let left_out = outermost.map(|&counter| bounds.extent(counter)).filter(|laps| *laps > 0).map(|laps| {
+    let outermost = accesses.iter().filter_map(|access| access.shared_counters.first());
+    let left_out = outermost.map(|&counter| laps_of(accesses, bounds, counter)).filter(|laps| *laps > 0).map(|laps| {
         let run = shortened(laps, share);
         1.0 - run as f64 / laps as f64
     });
     (found, left_out.fold(0.0, f64::max))
+}
+
+/// Counters that count a loop's iterations for one of a thread's points each, the loop's own first.
+pub fn counters_of(accesses: &[Affine], counter: Index) -> Vec<Index> {
+    let mut found = vec![counter];
+    for access in accesses {
+        let own = access.shared_counters.iter().zip(&access.counters).filter(|(shared, _)| **shared == counter);
+        found.extend(own.map(|(_, own)| *own));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Iterations of a loop: as many as any of a thread's points takes.
+fn laps_of(accesses: &[Affine], bounds: &Bounds, counter: Index) -> i64 {
+    counters_of(accesses, counter).into_iter().map(|own| bounds.extent(own)).max().unwrap_or(0)
 }
 
 /// Iterations of a loop of which a share is run.
@@ -42,7 +59,7 @@ fn shortened(laps: i64, share: f64) -> i64 {
 fn nest(accesses: &[Affine], bounds: &Bounds, members: &[usize], (depth, share): (usize, f64), found: &mut Vec<Step>) {
     let mut done: Vec<Index> = Vec::new();
     for &number in members {
-        let Some(&counter) = accesses[number].counters.get(depth) else {
+        let Some(&counter) = accesses[number].shared_counters.get(depth) else {
             found.push(Step::Access(number));
             continue;
         };
@@ -51,8 +68,8 @@ fn nest(accesses: &[Affine], bounds: &Bounds, members: &[usize], (depth, share):
         }
         done.push(counter);
         let inside: Vec<usize> =
-            members.iter().copied().filter(|&one| accesses[one].counters.get(depth) == Some(&counter)).collect();
-        let laps = shortened(bounds.extent(counter), share);
+            members.iter().copied().filter(|&one| accesses[one].shared_counters.get(depth) == Some(&counter)).collect();
+        let laps = shortened(laps_of(accesses, bounds, counter), share);
         if laps == 0 {
             continue;
         }
@@ -71,7 +88,11 @@ mod tests {
     use crate::prediction::form::{Form, Truth};
 
     fn access(counters: &[Index]) -> Affine {
-        Affine { counters: counters.to_vec(), ..Affine::load(Form::number(0), Truth::Known(true), 4) }
+        Affine {
+            counters: counters.to_vec(),
+            shared_counters: counters.to_vec(),
+            ..Affine::load(Form::number(0), Truth::Known(true), 4)
+        }
     }
 
     #[test]

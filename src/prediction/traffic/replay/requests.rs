@@ -52,6 +52,8 @@ pub struct RequestPieces<'a> {
     /// By kind: its shape, and the pieces by where lane 0's address lies in its line.
     places: Vec<(Shape, [Place; LINE as usize])>,
     pieces: Vec<Piece>,
+    /// Of the last request that is not remembered.
+    once: Vec<Piece>,
     bytes: Vec<u8>,
 }
 
@@ -67,6 +69,7 @@ impl<'a> RequestPieces<'a> {
             kinds: FxHashMap::default(),
             places: Vec::new(),
             pieces: Vec::new(),
+            once: Vec::new(),
             bytes: Vec::new(),
         }
     }
@@ -125,35 +128,51 @@ impl<'a> RequestPieces<'a> {
 
     #[cold]
     fn take_apart(&mut self, kind: Kind, within: i64) -> Place {
-        let (Shape { pattern, mask, bytes, route }, places) = &mut self.places[kind.0 as usize];
-        let (mask, route) = (*mask, *route);
-        let from = self.pieces.len() as u32;
+        let Shape { pattern, mask, bytes, route } = self.places[kind.0 as usize].0;
         // In the middle of the address space, so that no lane's address wraps.
         const MIDDLE: u64 = 1 << 62;
-        let distances = &self.distances[*pattern as usize];
+        let distances = &self.distances[pattern as usize];
         let addresses: Vec<u64> = (0..32)
             .filter(|lane| mask >> lane & 1 == 1)
             .map(|lane| MIDDLE.wrapping_add_signed(within.wrapping_add(distances[lane as usize])))
             .collect();
+        let from = self.pieces.len();
+        let sectors = self.push(&addresses, mask, bytes, route);
+        for piece in &mut self.pieces[from..] {
+            piece.line = piece.line.wrapping_sub(MIDDLE / LINE as u64);
+        }
+        let place = Place { first: from as u32, count: (self.pieces.len() - from) as u32, sectors };
+        self.places[kind.0 as usize].1[within as usize] = place;
+        place
+    }
+
+    /// The pieces of a request whose active lanes, in order, have these addresses, and its different sectors. They are not remembered: few
+    /// requests whose addresses are worked out thread by thread are like another one.
+    pub fn of_lanes(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> (&[Piece], u32) {
+        let from = self.pieces.len();
+        let sectors = self.push(addresses, mask, bytes, route);
+        self.once.clear();
+        self.once.extend(self.pieces.drain(from..));
+        (&self.once, sectors)
+    }
+
+    /// Appends the pieces of a request; its different sectors.
+    fn push(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> u32 {
+        let from = self.pieces.len();
         self.bytes.clear();
-        push_access(&mut self.bytes, Space::Global, 0, mask, &addresses);
+        push_access(&mut self.bytes, Space::Global, 0, mask, addresses);
         if let Some(Ok(Item::Access(access))) = Items::new(&self.bytes).next() {
             let access: Access<'_> = access;
             let groups = match route {
                 Route::Store if self.hierarchy.whole_stores => Groups::WARP,
                 _ => self.hierarchy.coalescing,
             };
-            for piece in self.coalescer.pieces(&access, Width::solid(*bytes), groups, !route.is_load()) {
-                self.pieces.push(Piece { line: piece.line.wrapping_sub(MIDDLE / LINE as u64), ..*piece });
-            }
+            self.pieces.extend(self.coalescer.pieces(&access, Width::solid(bytes), groups, !route.is_load()));
         }
-        let own = &self.pieces[from as usize..];
+        let own = &self.pieces[from..];
         let mut sectors: Vec<(u64, u8)> = own.iter().map(|piece| (piece.line, piece.sectors)).collect();
         sectors.sort_unstable();
         let of_lines = sectors.chunk_by(|one, other| one.0 == other.0);
-        let sectors = of_lines.map(|line| line.iter().fold(0, |all, (_, sectors)| all | sectors).count_ones()).sum();
-        let place = Place { first: from, count: own.len() as u32, sectors };
-        places[within as usize] = place;
-        place
+        of_lines.map(|line| line.iter().fold(0, |all, (_, sectors)| all | sectors).count_ones()).sum()
     }
 }

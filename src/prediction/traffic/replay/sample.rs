@@ -13,15 +13,27 @@ use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
 use crate::prediction::traffic::capacity::Capacity;
 use crate::prediction::traffic::volumes::Affine;
+use crate::profile::model::Addresses;
 
-/// Pieces of requests after which no further SM is begun.
+/// Pieces of requests after which no further SM is begun, of a large grid, and of one whose SMs agree.
 const ENOUGH: f64 = 6_000.0;
+/// The same of a small grid, where edges make SMs differ, and which takes less time otherwise.
+const ENOUGH_OF_SMALL: f64 = 100_000.0;
 /// Pieces that an SM serves at most, about.
 const MOST: f64 = 30_000.0;
 /// Pieces by which blocks that only fill L1 fill it, over its lines. Eight times as many are no nearer for a 25-point stencil.
 const FILLING: f64 = 2.0;
-/// SMs that are looked at.
+/// Blocks from which on a grid is large.
+const LARGE: u64 = 50_000;
+/// SMs that are looked at, of a large grid and of a small one.
 const SMS: u64 = 6;
+const SMS_OF_SMALL: u64 = 24;
+/// SMs that are looked at before they can agree.
+const LEAST_SMS: usize = 3;
+/// Standard error of the share of loads that miss, over that share, up to which SMs agree.
+const AGREED: f64 = 0.01;
+/// Share of a block's pieces in the mean that the blocks of an SM made at least, for it to be like the others.
+const REPRESENTATIVE: f64 = 0.7;
 /// SMs that are looked at where no block so far loaded anything.
 const MOST_SMS: u64 = 96;
 /// Generations of resident blocks that an SM runs at least: those that begin together share more of L1 than those behind them, which
@@ -35,9 +47,9 @@ const GENERATIONS: u64 = 3;
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
 /// What some blocks did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
-    /// Sums over the blocks.
+    /// Sums over the blocks, of accesses whose addresses are affine.
     pub counted: Counted,
     /// By access, those that only fill the caches included.
     pub by_access: Vec<Counted>,
@@ -49,12 +61,19 @@ pub struct Replay {
     pub left_out: f64,
 }
 
+impl Replay {
+    /// Sectors that the blocks loaded, whatever the address.
+    fn loaded(&self) -> u64 {
+        self.counted.loaded + self.by_access.iter().map(|one| one.loaded).sum::<u64>()
+    }
+}
+
 /// Runs some blocks of a launch, of which a block makes `pieces_of_block` pieces in the mean; an SM has `l2_lines` lines of L2 as its
 /// share. Nothing is counted where there
 /// are no loads.
 pub fn replay(
     accesses: &[Affine],
-    launch: &Launch,
+    (addresses, launch): (&Addresses, &Launch),
     bounds: &Bounds,
     hierarchy: &HierarchyConfig,
     (capacity, l2_lines): (&Capacity, u32),
@@ -64,12 +83,14 @@ pub fn replay(
     let resident = capacity.resident.min(launch.blocks().div_ceil(capacity.sms)).max(1);
     let pieces_of_generation = (pieces_of_block * resident as f64).max(1.0);
     let share = MOST / pieces_of_generation;
-    let code = Code::new(accesses, launch, bounds, share, &mut pieces);
+    let code = Code::new(accesses, (addresses, launch), bounds, share, &mut pieces);
     let used = capacity.sms.min(launch.blocks());
-    let count = SMS.min(used);
     // Generations that fill L1. In loops a block's place in its code is not known by how far it is.
     let filling = FILLING * f64::from(capacity.l1_lines) / pieces_of_generation;
     let window = Window::new(launch.blocks(), capacity, (code.counters == 0).then_some(filling));
+    let large = launch.blocks() > LARGE;
+    let (count, enough) = if large { (SMS, ENOUGH) } else { (SMS_OF_SMALL, ENOUGH_OF_SMALL) };
+    let count = count.min(used);
     let mut turns = WarpTurns::new(&code, capacity.turn);
     let warps = launch.warps() as usize;
     // Of a generation that only fills L1, its last requests are enough.
@@ -82,7 +103,8 @@ pub fn replay(
         whole: true,
         left_out: code.left_out,
     };
-    let (mut served, mut lines) = (0.0, DenseLines::default());
+    let (mut served, mut made, mut lines) = (0.0, 0.0, DenseLines::default());
+    let mut shares: Vec<f64> = Vec::new();
     let loads = accesses.iter().any(|access| access.loads);
     let mut numbers = 1..=count;
     // Whole generations, as many as are affordable.
@@ -113,22 +135,37 @@ pub fn replay(
             let (counted, whole) = one.run(&blocks, resident as usize, &start, 4 * MOST as u64);
             let took = one.served as f64;
             served += took;
+            made += pieces_of_block * blocks.len() as f64 * (1.0 - code.left_out);
+            let mut all = Counted::default();
+            one.by_access.iter().for_each(|one| all.add(one));
+            if all.loaded > 0 {
+                shares.push(all.missed_share());
+            }
             let warm = if underway || !(whole || late > 0) { 0 } else { warm };
             counted[warm..].iter().for_each(|one| found.counted.add(one));
             found.by_access.iter_mut().zip(&one.by_access).for_each(|(sum, one)| sum.add(one));
             found.blocks.extend(&blocks[warm..]);
             found.whole &= whole && !underway && code.left_out == 0.0;
-            if served + took > ENOUGH {
+            let typical = served >= REPRESENTATIVE * made;
+            if served + took > enough || typical && served > ENOUGH && agree(&shares) {
                 break;
             }
         }
         // Blocks beyond an array's end load nothing: where all that were looked at do not, others are.
         numbers = numbers.end() + 1..=numbers.end() + count;
-        if !loads || found.counted.loaded > 0 || *numbers.start() > MOST_SMS.min(used) {
+        if !loads || found.loaded() > 0 || *numbers.start() > MOST_SMS.min(used) {
             break;
         }
     }
     found
+}
+
+/// Whether the mean of what SMs missed is known well enough.
+fn agree(shares: &[f64]) -> bool {
+    let count = shares.len() as f64;
+    let mean = shares.iter().sum::<f64>() / count;
+    let squares: f64 = shares.iter().map(|share| (share - mean) * (share - mean)).sum();
+    shares.len() >= LEAST_SMS && (squares / (count * (count - 1.0))).sqrt() <= AGREED * mean
 }
 
 /// A multiple of the golden section, below 1.
@@ -223,7 +260,7 @@ mod tests {
             l1_lines: 8,
             turn: 1,
         };
-        let found = replay(&[access], &launch, &bounds, &hierarchy, (&capacity, 1), 0.5);
+        let found = replay(&[access], (&Addresses::default(), &launch), &bounds, &hierarchy, (&capacity, 1), 0.5);
         assert_eq!(found.counted.missed, found.counted.loaded);
         assert!(found.counted.loaded >= 4, "{:?}", found.counted);
     }

@@ -12,6 +12,7 @@ use super::turn::Turn;
 use crate::hierarchy::{DenseLines, HierarchyConfig, L1Config, L2Op, Level1, Piece, Replacement, Route, StorePolicy};
 use crate::prediction::classes::masks;
 use crate::prediction::form::{Bounds, FIXED, Index, Truth, block};
+use crate::prediction::traffic::by_thread::Lanes;
 use crate::prediction::traffic::volumes::Affine;
 use crate::simd::processor;
 
@@ -68,6 +69,7 @@ pub enum Start {
 /// One SM.
 pub struct Sm<'a, 'b> {
     code: &'b Code<'a>,
+    by_thread: Lanes<'a>,
     pieces: &'b mut RequestPieces<'a>,
     lines: &'b mut DenseLines,
     l1: Level1,
@@ -107,6 +109,7 @@ impl<'a, 'b> Sm<'a, 'b> {
         let l2 = loops.then(|| share_of_l2(&hierarchy.l1, l2_lines));
         Sm {
             code,
+            by_thread: Lanes::new(code.accesses, (code.addresses, code.launch), code.bounds),
             pieces,
             lines,
             l1,
@@ -225,14 +228,17 @@ impl<'a, 'b> Sm<'a, 'b> {
                 Step::Open(counter, _, _) => {
                     *step += 1;
                     turn.leave_item();
-                    counters[counter - FIXED] = code.bounds.of(counter).0;
+                    for &own in &code.counters_of[counter - FIXED] {
+                        counters[own - FIXED] = code.bounds.of(own).0;
+                    }
                 }
                 Step::Close(counter, laps, first) => {
                     *step += 1;
                     turn.leave_item();
-                    let at = &mut counters[counter - FIXED];
-                    *at += 1;
-                    if *at < code.bounds.of(counter).0 + laps {
+                    for &own in &code.counters_of[counter - FIXED] {
+                        counters[own - FIXED] += 1;
+                    }
+                    if counters[counter - FIXED] < code.bounds.of(counter).0 + laps {
                         *step = first as u32;
                     }
                 }
@@ -241,7 +247,11 @@ impl<'a, 'b> Sm<'a, 'b> {
                         return true;
                     }
                     *step += 1;
-                    let mask = self.mask(block, number, warp, counters);
+                    let mut mask = self.mask(block, number, warp, counters);
+                    if mask != 0 && self.by_thread.has(number) {
+                        let place = [0, 1, 2].map(|axis| block.bounds.of(self::block(axis)).0);
+                        mask = self.by_thread.of((number, warp), mask, place, |index| counters[index - FIXED]);
+                    }
                     if mask != 0 {
                         turn.make(&code.accesses[number]);
                         self.request(block, number, warp, mask, counters, counted);
@@ -256,6 +266,10 @@ impl<'a, 'b> Sm<'a, 'b> {
     fn mask(&mut self, block: &Resident, access: usize, warp: usize, counters: &[i64]) -> u32 {
         let code = self.code;
         let condition = code.condition_of[access];
+        let is_over = |counter: &Index| counters[counter - FIXED] > code.bounds.of(*counter).1;
+        if code.uneven && code.accesses[access].counters.iter().any(is_over) {
+            return 0;
+        }
         let truth = match &block.met[condition] {
             Met::Lanes(masks) => return masks[warp],
             Met::Changing(truth) => truth,
@@ -295,6 +309,9 @@ impl<'a, 'b> Sm<'a, 'b> {
         let code = self.code;
         let access = &code.accesses[number];
         let route = route(access);
+        if !access.has_footprint() {
+            return self.request_by_thread(block, number, mask, counted);
+        }
         let same = &mut self.same[number * code.lanes.len() + warp];
         if same.mask != mask {
             (same.mask, same.kind) = (mask, self.pieces.kind(code.way_of[number], warp, mask, access.bytes, route));
@@ -318,30 +335,26 @@ impl<'a, 'b> Sm<'a, 'b> {
             self.count(block, number, &request, counted);
             return;
         }
+        let mut levels = Served { l1: &mut self.l1, l2: &mut self.l2, asked: &mut self.asked, lines: self.lines };
         for piece in pieces.iter().map(|piece| piece.moved(line)) {
-            let Some(dense) = self.lines.number(piece.line) else { continue };
-            let (l2, asked, lines) = (&mut self.l2, &mut self.asked, &self.lines);
-            self.l1.serve(0, route, &piece, dense, |wanted| {
-                let load = wanted.op == L2Op::Load;
-                if load {
-                    request.missed += u64::from(wanted.sectors.count_ones());
-                }
-                let Some(l2) = l2 else { return };
-                if asked.len() <= dense as usize {
-                    asked.resize(lines.bound(), (0, 0));
-                }
-                let (sectors, of) = &mut asked[dense as usize];
-                let before = if *of == generation { *sectors } else { 0 };
-                (*sectors, *of) = (before | wanted.sectors, generation);
-                let to_l2 = Piece { line: piece.line, sectors: wanted.sectors, bytes: wanted.bytes };
-                let route = if load { Route::Load } else { Route::Store };
-                let outcome = l2.serve(0, route, &to_l2, dense, |_| ());
-                if load {
-                    let again = (before & wanted.sectors).count_ones();
-                    request.asked_again += u64::from(again);
-                    request.lost_again += u64::from(again.saturating_sub(outcome.hits));
-                }
-            });
+            levels.serve(route, &piece, generation, &mut request);
+        }
+        self.count(block, number, &request, counted);
+    }
+
+    /// A request whose lanes' addresses have been worked out.
+    fn request_by_thread(&mut self, block: &Resident, number: usize, mask: u32, counted: &mut Counted) {
+        let access = &self.code.accesses[number];
+        let route = route(access);
+        let mut request = Counted::default();
+        let (pieces, sectors) = self.pieces.of_lanes(&self.by_thread.addresses, mask, access.bytes, route);
+        self.served += pieces.len() as u64;
+        if route.is_load() {
+            request.loaded = sectors.into();
+        }
+        let mut levels = Served { l1: &mut self.l1, l2: &mut self.l2, asked: &mut self.asked, lines: self.lines };
+        for piece in pieces {
+            levels.serve(route, piece, block.generation, &mut request);
         }
         self.count(block, number, &request, counted);
     }
@@ -351,10 +364,50 @@ impl<'a, 'b> Sm<'a, 'b> {
         if self.served < self.filling {
             return;
         }
-        counted.add(request);
+        if self.code.accesses[number].has_footprint() {
+            counted.add(request);
+        }
         if block.number >= self.late {
             self.by_access[number].add(request);
         }
+    }
+}
+
+/// What serves a request.
+struct Served<'s> {
+    l1: &'s mut Level1,
+    l2: &'s mut Option<Level1>,
+    asked: &'s mut Vec<(u8, u32)>,
+    lines: &'s mut DenseLines,
+}
+
+impl Served<'_> {
+    /// Serves a piece of a request that a block of this generation makes.
+    #[inline(always)]
+    fn serve(&mut self, route: Route, piece: &Piece, generation: u32, request: &mut Counted) {
+        let Some(dense) = self.lines.number(piece.line) else { return };
+        let (l2, asked, lines) = (&mut *self.l2, &mut *self.asked, &*self.lines);
+        self.l1.serve(0, route, piece, dense, |wanted| {
+            let load = wanted.op == L2Op::Load;
+            if load {
+                request.missed += u64::from(wanted.sectors.count_ones());
+            }
+            let Some(l2) = l2 else { return };
+            if asked.len() <= dense as usize {
+                asked.resize(lines.bound(), (0, 0));
+            }
+            let (sectors, of) = &mut asked[dense as usize];
+            let before = if *of == generation { *sectors } else { 0 };
+            (*sectors, *of) = (before | wanted.sectors, generation);
+            let to_l2 = Piece { line: piece.line, sectors: wanted.sectors, bytes: wanted.bytes };
+            let route = if load { Route::Load } else { Route::Store };
+            let outcome = l2.serve(0, route, &to_l2, dense, |_| ());
+            if load {
+                let again = (before & wanted.sectors).count_ones();
+                request.asked_again += u64::from(again);
+                request.lost_again += u64::from(again.saturating_sub(outcome.hits));
+            }
+        });
     }
 }
 

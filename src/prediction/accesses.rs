@@ -1,0 +1,274 @@
+//! What a kernel's sites are to the caches: accesses with footprints, others that are worked out thread by thread, and what is taken from the run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use warpline_format::expression::ExpressionId;
+
+use super::count::{Basis, SiteRequests, condition, reached, settled};
+use super::evaluate::{Evaluated, Lost, Value};
+use super::form::{Form, Index, Truth, block, counter};
+use super::launch::Launch;
+use super::predict::Model;
+use super::subject::Subject;
+use super::sums::{Sums, recorded_bytes};
+use super::traffic::volumes::{Affine, ByThread};
+
+/// Conditions that a case of an access is taken apart into, at most.
+const MOST_ALTERNATIVES: usize = 8;
+
+/// A launch's accesses, and what was added up of them.
+pub struct Gathered {
+    /// Requests and what was measured.
+    pub sums: Sums,
+    /// In the order of the code.
+    pub accesses: Vec<Affine>,
+    /// Of these: no footprint and no run tells what they load from DRAM.
+    pub unmeasured: Vec<Affine>,
+    /// Lines of which nothing is known, and why.
+    pub reasons: BTreeSet<(String, Lost)>,
+    /// By allocation that accesses without footprints lead into: what DRAM moved for it in the run.
+    pub measured: BTreeMap<usize, Measured>,
+    /// Some footprint is not exact.
+    pub rough: bool,
+}
+
+/// Bytes that were read from DRAM and written to it in the run, for as many threads as come to it now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// For accesses without footprints.
+    pub by_thread: [f64; 2],
+    /// For all accesses of the allocation.
+    pub together: [f64; 2],
+}
+
+/// Gathers a launch's accesses, whose requests are `counted`.
+pub fn gathered(
+    subject: &Subject<'_>,
+    launch: &Launch,
+    evaluated: &Evaluated,
+    counted: &[SiteRequests],
+    model: &Model<'_>,
+) -> Gathered {
+    let items = items(subject);
+    let access = |number: usize| {
+        let op = subject.rows[number].map_or("load", |row| row.op.as_str());
+        Affine {
+            form: Form::number(0),
+            by_thread: ByThread::default(),
+            condition: Truth::Known(true),
+            bytes: subject.accesses[number].bytes,
+            site: number,
+            item: items[number],
+            allocation: subject.allocations[number],
+            loads: op == "load",
+            stores: op != "load",
+            atomic: op == "atomic",
+            past_l1: subject.accesses[number].past_l1,
+            counters: counters(subject, number),
+            shared_counters: counters(subject, first_point(subject, number)),
+            sectors: 0.0,
+        }
+    };
+    let mut sums = Sums::default();
+    let mut accesses = Vec::new();
+    // Of these: no footprint and no run tells what they load from DRAM.
+    let mut unmeasured: Vec<Affine> = Vec::new();
+    let mut reasons: BTreeSet<(String, Lost)> = BTreeSet::new();
+    let mut rough = false;
+    let mut by_thread = Vec::new();
+    for (number, site) in counted.iter().enumerate() {
+        let row = subject.rows[number];
+        let op = row.map_or("load", |row| row.op.as_str());
+        let loads = op == "load";
+        match site.basis {
+            Basis::Lost(lost) => {
+                // What was never executed costs nothing.
+                let Some(row) = row else { continue };
+                reasons.insert((format!("line {}", row.line), lost));
+                sums.add_recorded(row, subject.share / copies(subject, number), model);
+                continue;
+            }
+            // Points of a thread load what they have in common once, and keep it in registers.
+            _ if loads && !subject.accesses[number].shared && in_register(subject, evaluated, number) => continue,
+            Basis::Affine => sums.affine += site.requests.sectors * global(subject.accesses[number].shared),
+            Basis::Threads | Basis::Sample => {
+                sums.computed += site.requests.sectors * global(subject.accesses[number].shared)
+            }
+        }
+        if subject.accesses[number].shared {
+            sums.shared.add(&site.requests, 1.0);
+            continue;
+        }
+        sums.global.add(&site.requests, 1.0);
+        if site.requests.requests == 0.0 {
+            continue;
+        }
+        match footprint(subject, launch, evaluated, number) {
+            Some((cases, unsure)) => {
+                rough |= unsure;
+                sums.known.unsure |= unsure;
+                let each = cases.into_iter().flat_map(|(condition, form)| {
+                    let apart = condition.alternatives(MOST_ALTERNATIVES).unwrap_or_else(|| vec![condition]);
+                    apart.into_iter().map(move |condition| (condition, form.clone()))
+                });
+                let cases: Vec<(Truth, Form)> = each.collect();
+                *(if loads { &mut sums.known.loaded } else { &mut sums.known.stored }) += site.requests.sectors;
+                if op == "atomic" {
+                    sums.known.atomics += site.requests.sectors;
+                }
+                sums.known.lines += site.requests.lines;
+                let sectors = site.requests.sectors / cases.len() as f64;
+                let by_thread = ByThread { address: None, guard: guard_by_thread(subject, evaluated, number) };
+                accesses.extend(cases.into_iter().map(|(condition, form)| Affine {
+                    form,
+                    by_thread,
+                    condition,
+                    sectors,
+                    ..access(number)
+                }));
+            }
+            None => {
+                rough = true;
+                sums.known.lines += site.requests.lines;
+                let address = Some(subject.addresses.sites[number].address);
+                let guard = guard_by_thread(subject, evaluated, number);
+                let condition = sure_condition(subject, evaluated, number).unwrap_or(Truth::Known(true));
+                let sectors = site.requests.sectors;
+                accesses.push(Affine { by_thread: ByThread { address, guard }, condition, sectors, ..access(number) });
+                match row.filter(|row| row.metrics.lanes > 0) {
+                    Some(_) => by_thread.push(number),
+                    None => unmeasured.extend(accesses.last().cloned()),
+                }
+            }
+        }
+    }
+    for row in &subject.others {
+        sums.add_recorded(row, subject.share, model);
+    }
+    let mut measured = BTreeMap::new();
+    for &number in &by_thread {
+        let all = measured.entry(subject.allocations[number]).or_insert_with(Measured::default);
+        all.by_thread = plus(all.by_thread, dram(subject, number, &counted[number], model));
+    }
+    for (allocation, all) in &mut measured {
+        let own = (0..counted.len()).filter(|&number| subject.allocations[number] == *allocation);
+        all.together = own.fold([0.0; 2], |sum, number| plus(sum, dram(subject, number, &counted[number], model)));
+    }
+    Gathered { sums, accesses, unmeasured, measured, reasons, rough }
+}
+
+fn plus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
+    [one[0] + other[0], one[1] + other[1]]
+}
+
+/// Bytes that a site read from DRAM and wrote to it in the run, for as many threads as come to it now.
+fn dram(subject: &Subject<'_>, number: usize, counted: &SiteRequests, model: &Model<'_>) -> [f64; 2] {
+    let Some(row) = subject.rows[number].filter(|row| row.metrics.lanes > 0) else { return [0.0; 2] };
+    let share = counted.requests.lanes / row.metrics.lanes as f64;
+    let [.., reads, writes] = recorded_bytes(row, model);
+    [reads as f64 * share, writes as f64 * share]
+}
+
+/// Counters of the loops around a site.
+fn counters(subject: &Subject<'_>, number: usize) -> Vec<Index> {
+    subject.addresses.sites[number].loops.iter().map(|&lap| counter(lap)).collect()
+}
+
+/// The site of a thread's first point that a site is a copy of.
+fn first_point(subject: &Subject<'_>, number: usize) -> usize {
+    let sites = &subject.addresses.sites;
+    let is_first = |other: &usize| {
+        let one = &sites[*other];
+        (subject.copies[*other], one.site, one.loops.len()) == (0, sites[number].site, sites[number].loops.len())
+    };
+    if subject.copies[number] == 0 { number } else { (0..number).find(is_first).unwrap_or(number) }
+}
+
+/// Points of a thread whose sites have one row.
+fn copies(subject: &Subject<'_>, number: usize) -> f64 {
+    let site = subject.addresses.sites[number].site;
+    subject.addresses.sites.iter().filter(|one| one.site == site).count() as f64
+}
+
+/// The guard of a site where the indices give it in a way that is not affine.
+fn guard_by_thread(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> Option<ExpressionId> {
+    let site = &subject.addresses.sites[number];
+    match condition(subject.addresses, evaluated, site) {
+        Ok(None) => site.guard,
+        _ => None,
+    }
+}
+
+/// The condition of a site as far as it is affine.
+fn sure_condition(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> Option<Truth> {
+    let site = &subject.addresses.sites[number];
+    match condition(subject.addresses, evaluated, site).ok()? {
+        Some(condition) => Some(condition),
+        None => reached(evaluated, site).ok(),
+    }
+}
+
+/// By site: the first one of those that the trace has as one item with it.
+fn items(subject: &Subject<'_>) -> Vec<usize> {
+    let sites = &subject.addresses.sites;
+    let bundle_of = |site: u32| subject.addresses.bundles.iter().position(|bundle| bundle.contains(&site));
+    let bundles: Vec<Option<usize>> = sites.iter().map(|site| bundle_of(site.site)).collect();
+    let alike = |one: usize, other: usize| {
+        bundles[one].is_some() && bundles[one] == bundles[other] && subject.copies[one] == subject.copies[other]
+    };
+    (0..sites.len()).map(|number| (0..number).find(|&other| alike(number, other)).unwrap_or(number)).collect()
+}
+
+/// Whether another point of the thread loads the same already.
+fn in_register(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> bool {
+    let copy = subject.copies[number];
+    let site = &subject.addresses.sites[number];
+    let Value::Form(form) = evaluated.value(site.address) else { return false };
+    (0..number).any(|other| {
+        let before = &subject.addresses.sites[other];
+        subject.copies[other] < copy
+            && subject.accesses[other] == subject.accesses[number]
+            && before.loops == site.loops
+            && subject.rows[other].is_none_or(|row| row.op == "load")
+            && matches!(evaluated.value(before.address), Value::Form(known) if known == form)
+    })
+}
+
+fn global(shared: bool) -> f64 {
+    f64::from(u8::from(!shared))
+}
+
+/// The affine forms of a site's address and where each holds; in doubt that of the launch's inner blocks, which it says.
+fn footprint(
+    subject: &Subject<'_>,
+    launch: &Launch,
+    evaluated: &Evaluated,
+    number: usize,
+) -> Option<(Vec<(Truth, Form)>, bool)> {
+    let site = &subject.addresses.sites[number];
+    let settle = |form: &Form| settled(subject.addresses, evaluated, form, site).ok();
+    let unsure = condition(subject.addresses, evaluated, site).ok()?.is_none();
+    let condition = sure_condition(subject, evaluated, number)?;
+    match evaluated.value(site.address) {
+        Value::Form(form) => return Some((vec![(condition, settle(form)?)], unsure)),
+        Value::Cases(cases) => {
+            let each = cases.iter().map(|(case, form)| {
+                let both = Truth::All(vec![condition.clone(), case.map(&settle)?]);
+                Some((both.within(&evaluated.bounds), settle(form)?))
+            });
+            return Some((each.collect::<Option<_>>()?, unsure));
+        }
+        _ => {}
+    }
+    let mut inner = evaluated.bounds.clone();
+    for axis in 0..3 {
+        let range = &mut inner.0[block(axis)];
+        if range.1 >= 2 {
+            *range = (1, range.1 - 1);
+        }
+    }
+    match Evaluated::within(subject.addresses, launch, &inner, site.address) {
+        Value::Form(form) => Some((vec![(condition, settle(&form)?)], true)),
+        _ => None,
+    }
+}
