@@ -165,8 +165,8 @@ impl Flow<'_> {
             return;
         }
         // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again. Of what goes past L1 all is.
-        let too_large = kinds.rough && kinds.distinct > loaded;
-        let by_footprint = whole && !too_large && !self.accesses.iter().any(|access| access.past_l1);
+        let too_large = kinds.distinct > loaded;
+        let by_footprint = whole && !too_large && !kinds.sampled && !self.accesses.iter().any(|access| access.past_l1);
         let own: f64 = if by_footprint { blocks.iter().map(|&block| kinds.loaded_by(self, block)).sum() } else { 0.0 };
         let missed = match own > 0.0 {
             true => {
@@ -279,7 +279,9 @@ impl Flow<'_> {
         let run = if loops { wave } else { (wave / RUNS).max(1) };
         let mut reused = (0.0, 0.0);
         let sides = (self.capacity.l2_partitions > 1).then(|| self.sides(run));
-        let all = self.runs(stagger, (run, sides), &own, &mut reused);
+        let (all, lost_of_launch) = self.runs(stagger, (run, sides), &own, &mut reused);
+        // However little of L2 an SM has as its share: what the launch touches in all pushes no more out.
+        let again = if loops { again.min(lost_of_launch) } else { again };
         let distinct = 32.0 * all.distinct;
         found.dram_loads += 32.0 * all.loads;
         found.dram_stores += 32.0 * all.stores;
@@ -311,14 +313,15 @@ impl Flow<'_> {
         groups * (1..=NEIGHBOURS).map(each).sum::<f64>() / NEIGHBOURS as f64
     }
 
-    /// What all runs of a launch move between L2 and DRAM. `wave` are blocks of a wave in the middle.
+    /// What all runs of a launch move between L2 and DRAM, and the share that L2 has lost of something after as much as the launch touches. `wave`
+    /// are blocks of a wave in the middle.
     fn runs(
         &self,
         stagger: Stagger,
         (run, sides): (u64, Option<Sides>),
         wave: &[Blocks],
         reused: &mut (f64, f64),
-    ) -> Run {
+    ) -> (Run, f64) {
         let (under_way, end_of_all) = (stagger.under_way(), stagger.end());
         let sets = Sets { ways: self.capacity.l2_ways };
         let reuse = Reuse {
@@ -329,10 +332,8 @@ impl Flow<'_> {
             sides,
         };
         // What of the launch stays in L2 to its end is neither written back nor completed within it.
-        let incomplete = match sets.lost(reuse.full(0, end_of_all)) {
-            lost if lost > LITTLE => self.incomplete(wave) * lost,
-            _ => 0.0,
-        };
+        let lost_of_launch = sets.lost(reuse.full(0, end_of_all));
+        let incomplete = if lost_of_launch > LITTLE { self.incomplete(wave) * lost_of_launch } else { 0.0 };
         let runs = end_of_all.div_ceil(run);
         let large = runs > LARGE;
         let mut hints = Hints::new(large);
@@ -343,7 +344,7 @@ impl Flow<'_> {
         let mut all = Run::default();
         if runs <= MOST_RUNS {
             (0..runs).for_each(|number| all.add(&one(number), 1.0));
-            return all;
+            return (all, lost_of_launch);
         }
         // The first runs find little, at both ends not all of the code is run, and the last one may be smaller. Some between them stand for the
         // others. Of a large grid the ends are a small part.
@@ -374,7 +375,7 @@ impl Flow<'_> {
             all.loads = (all.loads + reads - all.new_reads).max(0.0);
             all.stores = (all.stores + stores - all.new_stores).max(0.0);
         }
-        all
+        (all, lost_of_launch)
     }
 
     /// The share of stored sectors of which some bytes are not, and which nothing reads: they are completed from DRAM.

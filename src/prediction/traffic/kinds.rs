@@ -18,6 +18,8 @@ pub(super) struct Kinds {
     pub(super) distinct: f64,
     /// Some count is not exact.
     pub(super) rough: bool,
+    /// There are too many kinds: some blocks stand for the others.
+    pub(super) sampled: bool,
 }
 
 /// A box of blocks whose kinds take turns along each axis.
@@ -51,6 +53,7 @@ impl Kinds {
                 }
             }
             None => {
+                found.sampled = true;
                 let blocks = flow.launch.blocks();
                 let count = blocks.min(MOST_KINDS as u64);
                 for number in 0..count {

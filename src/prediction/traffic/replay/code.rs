@@ -81,6 +81,14 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// Sets the counters of a loop of which some iterations are over.
+    #[inline(always)]
+    pub fn set(&self, counters: &mut [i64], counter: Index, before: i64) {
+        for &own in &self.counters_of[counter - FIXED] {
+            counters[own - FIXED] = self.bounds.of(own).0 + before;
+        }
+    }
+
     /// The step behind which a warp makes about a share of its accesses; the first one where there are loops.
     pub fn late_step(&self, share: f64) -> u32 {
         if self.counters > 0 { 0 } else { ((1.0 - share).max(0.0) * self.steps.len() as f64) as u32 }

@@ -1,5 +1,7 @@
 //! Accesses in the order in which a warp makes them: in their loops, in the order of the code.
 
+use std::ops::Range;
+
 use crate::prediction::form::{Bounds, Index};
 use crate::prediction::traffic::volumes::Affine;
 
@@ -30,6 +32,47 @@ pub fn steps(accesses: &[Affine], bounds: &Bounds, share: f64) -> (Vec<Step>, f6
         1.0 - run as f64 / laps as f64
     });
     (found, left_out.fold(0.0, f64::max))
+}
+
+/// Where a warp is that has made a share of its accesses: its next step, and of the loops around that the iterations before.
+pub fn place_at(steps: &[Step], share: f64) -> (usize, Vec<(Index, i64)>) {
+    let (mut at, mut end) = (0, steps.len());
+    let mut left = (share.clamp(0.0, 1.0) * accesses_of(steps, 0..end) as f64) as u64;
+    let mut laps = Vec::new();
+    while at < end && left > 0 {
+        match steps[at] {
+            Step::Open(counter, all, close) => {
+                let body = accesses_of(steps, at + 1..close).max(1);
+                let whole = body.saturating_mul(all.max(0) as u64);
+                if left < whole {
+                    laps.push((counter, (left / body) as i64));
+                    (at, end, left) = (at + 1, close, left % body);
+                } else {
+                    (at, left) = (close + 1, left - whole);
+                }
+            }
+            Step::Access(_) => (at, left) = (at + 1, left - 1),
+            Step::Close(..) => at += 1,
+        }
+    }
+    (at, laps)
+}
+
+/// Accesses that a warp makes in some steps.
+fn accesses_of(steps: &[Step], range: Range<usize>) -> u64 {
+    let (mut at, mut all) = (range.start, 0u64);
+    while at < range.end {
+        match steps[at] {
+            Step::Open(_, laps, close) => {
+                let body = accesses_of(steps, at + 1..close);
+                all = all.saturating_add(body.saturating_mul(laps.max(0) as u64));
+                at = close + 1;
+            }
+            Step::Access(_) => (at, all) = (at + 1, all + 1),
+            Step::Close(..) => at += 1,
+        }
+    }
+    all
 }
 
 /// Counters that count a loop's iterations for one of a thread's points each, the loop's own first.
@@ -102,6 +145,22 @@ mod tests {
             [100, 96, 16, 8]
         );
         assert_eq!(shortened(5, 0.5), 5);
+    }
+
+    #[test]
+    fn places_are_told_by_accesses_made() {
+        let accesses = [access(&[]), access(&[6]), access(&[6, 7]), access(&[])];
+        let mut bounds = Bounds(vec![(0, 0); 6]);
+        bounds.0.extend([(0, 9), (0, 2)]);
+        // One access, ten times one and three of the inner loop, one: 42.
+        let (steps, _) = steps(&accesses, &bounds, 1.0);
+        let at = |made: f64| place_at(&steps, (made + 0.5) / 42.0);
+        assert_eq!(at(0.0), (0, vec![]));
+        assert_eq!(at(1.0), (1, vec![]));
+        let (step, laps) = at(10.0);
+        // Two iterations are over, and one access and the first one of the inner loop of the third.
+        assert_eq!((steps[step], laps), (Step::Close(7, 3, 4), vec![(6, 2), (7, 0)]));
+        assert_eq!(at(41.0), (7, vec![]));
     }
 
     #[test]

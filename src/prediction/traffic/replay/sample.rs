@@ -15,25 +15,36 @@ use crate::prediction::traffic::capacity::Capacity;
 use crate::prediction::traffic::volumes::Affine;
 use crate::profile::model::Addresses;
 
-/// Pieces of requests after which no further SM is begun, of a large grid, and of one whose SMs agree.
-const ENOUGH: f64 = 6_000.0;
-/// The same of a small grid, where edges make SMs differ, and which takes less time otherwise.
-const ENOUGH_OF_SMALL: f64 = 100_000.0;
-/// Pieces that an SM serves at most, about.
-const MOST: f64 = 30_000.0;
-/// Pieces by which blocks that only fill L1 fill it, over its lines. Eight times as many are no nearer for a 25-point stencil.
-const FILLING: f64 = 2.0;
+/// How much of a launch is looked at.
+struct Effort {
+    /// Pieces of requests after which no further SM is begun.
+    enough: f64,
+    /// Pieces that an SM serves at most, about.
+    most: f64,
+    /// Pieces by which blocks that only fill L1 fill it, over its lines.
+    filling: f64,
+    /// SMs.
+    sms: u64,
+    /// Generations of resident blocks that are dealt out where the grid has more blocks than [`DEALT`].
+    generations: u64,
+}
+
+/// Of a large grid. Eight times the filling is no nearer for a 25-point stencil.
+const OF_LARGE: Effort = Effort { enough: 6_000.0, most: 30_000.0, filling: 2.0, sms: 6, generations: 3 };
+/// Of one whose edges make SMs differ, and which takes less time otherwise.
+const OF_SMALL: Effort = Effort { enough: 400_000.0, most: 120_000.0, filling: 8.0, sms: 24, generations: 8 };
 /// Blocks from which on a grid is large.
 const LARGE: u64 = 50_000;
-/// SMs that are looked at, of a large grid and of a small one.
-const SMS: u64 = 6;
-const SMS_OF_SMALL: u64 = 24;
+/// Pieces of requests after which no further SM is begun where they agree.
+const ENOUGH_IF_AGREED: f64 = 6_000.0;
 /// SMs that are looked at before they can agree.
 const LEAST_SMS: usize = 3;
 /// Standard error of the share of loads that miss, over that share, up to which SMs agree.
 const AGREED: f64 = 0.01;
 /// Share of a block's pieces in the mean that the blocks of an SM made at least, for it to be like the others.
 const REPRESENTATIVE: f64 = 0.7;
+/// Generations that are counted behind those that fill L1.
+const COUNTED: u64 = 2;
 /// SMs that are looked at where no block so far loaded anything.
 const MOST_SMS: u64 = 96;
 /// Generations of resident blocks that an SM runs at least: those that begin together share more of L1 than those behind them, which
@@ -41,8 +52,6 @@ const MOST_SMS: u64 = 96;
 const LEAST_GENERATIONS: usize = 2;
 /// Blocks that are dealt out to SMs, in large grids before those generations.
 const DEALT: u64 = 3_000;
-/// Generations of resident blocks that are dealt out where the grid has more blocks than [`DEALT`].
-const GENERATIONS: u64 = 3;
 /// Multiples of it are spread evenly, but not in step with rows of blocks.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
@@ -82,15 +91,14 @@ pub fn replay(
     let mut pieces = RequestPieces::new(hierarchy);
     let resident = capacity.resident.min(launch.blocks().div_ceil(capacity.sms)).max(1);
     let pieces_of_generation = (pieces_of_block * resident as f64).max(1.0);
-    let share = MOST / pieces_of_generation;
+    let effort = if launch.blocks() > LARGE { OF_LARGE } else { OF_SMALL };
+    let share = effort.most / pieces_of_generation;
     let code = Code::new(accesses, (addresses, launch), bounds, share, &mut pieces);
     let used = capacity.sms.min(launch.blocks());
-    // Generations that fill L1. In loops a block's place in its code is not known by how far it is.
-    let filling = FILLING * f64::from(capacity.l1_lines) / pieces_of_generation;
-    let window = Window::new(launch.blocks(), capacity, (code.counters == 0).then_some(filling));
-    let large = launch.blocks() > LARGE;
-    let (count, enough) = if large { (SMS, ENOUGH) } else { (SMS_OF_SMALL, ENOUGH_OF_SMALL) };
-    let count = count.min(used);
+    // Generations that fill L1.
+    let filling = effort.filling * f64::from(capacity.l1_lines) / pieces_of_generation;
+    let window = Window::new(launch.blocks(), capacity, filling, effort.generations);
+    let count = effort.sms.min(used);
     let mut turns = WarpTurns::new(&code, capacity.turn);
     let warps = launch.warps() as usize;
     // Of a generation that only fills L1, its last requests are enough.
@@ -108,7 +116,7 @@ pub fn replay(
     let loads = accesses.iter().any(|access| access.loads);
     let mut numbers = 1..=count;
     // Whole generations, as many as are affordable.
-    let generations = ((MOST / pieces_of_generation) as usize).max(LEAST_GENERATIONS);
+    let generations = ((effort.most / pieces_of_generation) as usize).max(LEAST_GENERATIONS);
     let most = generations.saturating_mul(resident as usize);
     loop {
         let wanted: Vec<u64> = numbers.clone().map(|number| (golden(number) * used as f64) as u64).collect();
@@ -120,8 +128,6 @@ pub fn replay(
             }
             let mut one =
                 Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);
-            // In loops how far a block is does not say where: those that are there begin together.
-            let phases = if code.counters > 0 { Vec::new() } else { phases };
             let start = match (window.filling > 0, phases.is_empty()) {
                 (_, false) => {
                     let filling = filling.min(window.filling as f64) * pieces_of_generation;
@@ -132,7 +138,7 @@ pub fn replay(
             };
             let warm = if window.filling > 0 { (resident as usize).min(blocks.len() - 1) } else { 0 };
             let underway = matches!(start, Start::Underway { .. });
-            let (counted, whole) = one.run(&blocks, resident as usize, &start, 4 * MOST as u64);
+            let (counted, whole) = one.run(&blocks, resident as usize, &start, 4 * effort.most as u64);
             let took = one.served as f64;
             served += took;
             made += pieces_of_block * blocks.len() as f64 * (1.0 - code.left_out);
@@ -147,7 +153,7 @@ pub fn replay(
             found.blocks.extend(&blocks[warm..]);
             found.whole &= whole && !underway && code.left_out == 0.0;
             let typical = served >= REPRESENTATIVE * made;
-            if served + took > enough || typical && served > ENOUGH && agree(&shares) {
+            if served + took > effort.enough || typical && served > ENOUGH_IF_AGREED && agree(&shares) {
                 break;
             }
         }
@@ -184,26 +190,23 @@ struct Window {
 }
 
 impl Window {
-    /// All blocks of a small grid, some in the middle of a large one. Where generations that fill L1 are given, SMs are looked at
-    /// when their blocks have come apart: those that end early, at edges, let others begin between the generations.
-    fn new(blocks: u64, capacity: &Capacity, filling: Option<f64>) -> Window {
+    /// All blocks of a small grid, some in the middle of a large one: `generations` of resident blocks beside those that fill L1. SMs are looked at when their
+    /// blocks have come apart: those that end early, at edges, let others begin between the generations.
+    fn new(blocks: u64, capacity: &Capacity, filling: f64, generations: u64) -> Window {
         let generation = capacity.sms * capacity.resident;
-        if blocks <= DEALT.max(GENERATIONS * generation) {
+        if blocks <= DEALT.max(generations * generation) {
             return Window { blocks: 0..blocks, filling: 0, from: None };
         }
         let all = blocks / generation;
-        let dealt = (GENERATIONS + DEALT / generation).min(all);
+        let dealt = (generations + DEALT / generation).min(all);
         let begin = (golden(1) * (all - dealt) as f64) as u64 * generation;
-        let (filling, from) = match filling {
-            // One behind the filling at least, and one before it in which blocks come apart.
-            Some(filling) if dealt > GENERATIONS => {
-                let filling = (filling.ceil().max(1.0) as u64).min(dealt - GENERATIONS);
-                (filling, Some(begin + (dealt - filling - 2) * generation))
-            }
-            None if dealt > GENERATIONS => (1, Some(begin + (dealt - GENERATIONS) * generation)),
-            _ => (u64::from(begin > 0), None),
-        };
-        Window { blocks: begin..begin + dealt * generation, filling, from }
+        if dealt <= generations {
+            return Window { blocks: begin..begin + dealt * generation, filling: u64::from(begin > 0), from: None };
+        }
+        // Two are behind the filling, the others before it, in which blocks come apart.
+        let filling = (filling.ceil().max(1.0) as u64).min(dealt - generations);
+        let from = begin + (dealt - filling - COUNTED) * generation;
+        Window { blocks: begin..begin + dealt * generation, filling, from: Some(from) }
     }
 }
 
@@ -230,11 +233,12 @@ mod tests {
             l1_lines: 8,
             turn: 1,
         };
-        assert_eq!(Window::new(2000, &capacity, Some(0.2)), Window { blocks: 0..2000, filling: 0, from: None });
+        assert_eq!(Window::new(2000, &capacity, 0.2, 3), Window { blocks: 0..2000, filling: 0, from: None });
         let apart = |filling, from| Window { blocks: 59_900..62_960, filling, from: Some(from) };
-        assert_eq!(Window::new(100_000, &capacity, None), apart(1, 62_900));
-        assert_eq!(Window::new(100_000, &capacity, Some(0.2)), apart(1, 62_900));
-        assert_eq!(Window::new(100_000, &capacity, Some(5.5)), apart(6, 62_800));
+        assert_eq!(Window::new(100_000, &capacity, 0.2, 3), apart(1, 62_900));
+        assert_eq!(Window::new(100_000, &capacity, 5.5, 3), apart(6, 62_800));
+        let longer = Window { blocks: 59_840..63_000, filling: 6, from: Some(62_840) };
+        assert_eq!(Window::new(100_000, &capacity, 5.5, 8), longer);
     }
 
     /// Of 96 blocks on as many SMs the last twelve load, none of which is among the six that are looked at first.

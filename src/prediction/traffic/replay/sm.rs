@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::{Code, changing, route};
 use super::counted::Counted;
-use super::program::Step;
+use super::program::{Step, place_at};
 use super::requests::{Kind, RequestPieces};
 use super::turn::Turn;
 use crate::hierarchy::{DenseLines, HierarchyConfig, L1Config, L2Op, Level1, Piece, Replacement, Route, StorePolicy};
@@ -135,15 +135,22 @@ impl<'a, 'b> Sm<'a, 'b> {
     fn run_blocks(&mut self, blocks: &[u64], resident: usize, start: &Start, most: u64) -> (Vec<Counted>, bool) {
         let warps = self.code.launch.warps() as usize;
         let places = resident.min(blocks.len());
-        let first_step = |place: usize| match start {
-            Start::Late(step) => *step,
-            Start::Underway { phases, .. } => {
-                let phase = phases.get(place).copied().unwrap_or(0.0);
-                (phase * self.code.steps.len() as f64) as u32
+        let mut states = vec![Warp { step: 0, running: true }; places * warps];
+        let mut counters = vec![0i64; places * warps * self.code.counters];
+        for place in 0..places {
+            let of_warps = place * warps..(place + 1) * warps;
+            match start {
+                Start::Late(step) => states[of_warps].iter_mut().for_each(|warp| warp.step = *step),
+                Start::Underway { phases, .. } => {
+                    let (step, laps) = place_at(&self.code.steps, phases.get(place).copied().unwrap_or(0.0));
+                    for slot in of_warps {
+                        states[slot].step = step as u32;
+                        let own = &mut counters[slot * self.code.counters..(slot + 1) * self.code.counters];
+                        laps.iter().for_each(|&(counter, before)| self.code.set(own, counter, before));
+                    }
+                }
             }
-        };
-        let mut states: Vec<Warp> =
-            (0..places * warps).map(|slot| Warp { step: first_step(slot / warps), running: true }).collect();
+        }
         // Without blocks to follow, those that are left have the cache for themselves.
         let mut to_the_end = true;
         match start {
@@ -153,7 +160,6 @@ impl<'a, 'b> Sm<'a, 'b> {
         let mut counted = vec![Counted::default(); blocks.len()];
         let mut all: Vec<Option<Resident>> =
             (0..places).map(|place| Some(self.start(place, blocks[place], places))).collect();
-        let mut counters = vec![0i64; places * warps * self.code.counters];
         let (mut next, mut live) = (places, places);
         while live > 0 {
             for place in 0..places {
@@ -228,9 +234,7 @@ impl<'a, 'b> Sm<'a, 'b> {
                 Step::Open(counter, _, _) => {
                     *step += 1;
                     turn.leave_item();
-                    for &own in &code.counters_of[counter - FIXED] {
-                        counters[own - FIXED] = code.bounds.of(own).0;
-                    }
+                    code.set(counters, counter, 0);
                 }
                 Step::Close(counter, laps, first) => {
                     *step += 1;
