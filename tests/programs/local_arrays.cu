@@ -63,6 +63,15 @@ __global__ void handed_on(const int *at, int *results)
     results[threadIdx.x] = pick(first, index) * 10000 + pick(chosen, index / 2);
 }
 
+// A table of flags that each thread fills with constants, which the compiler stores four bytes at a time.
+__global__ void flags(const int *years, int *days, int n)
+{
+    bool leap[16];
+    for (int i = 0; i < 16; ++i) leap[i] = i % 4 == 0;
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    if (thread < n) days[thread] = leap[years[thread]] ? 366 : 365;
+}
+
 int main()
 {
     const int threads = 45, per_thread = 24;
@@ -104,5 +113,14 @@ int main()
     Device<int> d_at(at), results(64);
     handed_on<<<1, 64>>>(d_at, results);
     expect_equal("handed on", results.read(), want_results);
+
+    std::vector<int> years(60), want_days(60);
+    for (int i = 0; i < 60; ++i) {
+        years[i] = i * 5 % 16;
+        want_days[i] = years[i] % 4 == 0 ? 366 : 365;
+    }
+    Device<int> d_years(years), days(60);
+    flags<<<2, 32>>>(d_years, days, 60);
+    expect_equal("flags", days.read(), want_days);
     return done("local_arrays");
 }

@@ -390,7 +390,8 @@ impl<'c> Emitter<'_, 'c> {
         let align = if count == 1 { align } else { common_align(align, bytes) };
         let helper = self.unit().gather_helper(ty, align as u32, count);
         self.b.call(helper, &[from, mask, to]);
-        let one = |index| self.b.load(ty.vector(LANES), self.b.offset(to, bytes * u64::from(LANES) * index), 64);
+        let row = bytes * u64::from(LANES);
+        let one = |index| self.b.load(ty.vector(LANES), self.b.offset(to, row * index), row_align(row));
         (0..count).map(one).collect()
     }
 
@@ -409,8 +410,9 @@ impl<'c> Emitter<'_, 'c> {
         let (ty, count) = (values[0].ty().element(), values.len() as u64);
         let bytes = self.unit().layout().store_size(ty);
         let from = self.room(bytes * count);
+        let row = bytes * u64::from(LANES);
         for (index, value) in (0..).zip(values) {
-            self.b.store(*value, self.b.offset(from, bytes * u64::from(LANES) * index), 64);
+            self.b.store(*value, self.b.offset(from, row * index), row_align(row));
         }
         let align = if count == 1 { align } else { common_align(align, bytes) };
         let helper = self.unit().scatter_helper(ty, align as u32, count);
@@ -554,4 +556,10 @@ pub fn common_align(align: u64, offset: u64) -> u64 {
 
 fn is_atomic(value: Value<'_>) -> bool {
     value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
+}
+
+/// The alignment that rows of so many bytes behind each other have, of which the first one is aligned as vectors are: rows of bytes are shorter.
+fn row_align(bytes: u64) -> u32 {
+    const OF_VECTORS: u32 = 64;
+    OF_VECTORS.min(1 << bytes.trailing_zeros().min(OF_VECTORS.trailing_zeros()))
 }
