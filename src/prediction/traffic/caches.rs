@@ -22,12 +22,12 @@ use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
 use crate::profile::model::Addresses;
 
-/// Bytes of a word, the least that a store fills.
-const WORD: i64 = 4;
 /// The share of stored sectors that are not stored whole below which they are taken for the ends of rows.
 const EDGES: f64 = 0.02;
 /// A share that does not matter.
 const LITTLE: f64 = 1e-6;
+/// Parts of a launch over which it is averaged what comes behind them.
+const PARTS: u32 = 16;
 /// Blocks whose L1 is looked at.
 const SAMPLES: u64 = 4;
 /// Runs of blocks of which each is looked at.
@@ -332,8 +332,14 @@ impl Flow<'_> {
             sides,
         };
         // What of the launch stays in L2 to its end is neither written back nor completed within it.
-        let lost_of_launch = sets.lost(reuse.full(0, end_of_all));
-        let incomplete = if lost_of_launch > LITTLE { self.incomplete(wave) * lost_of_launch } else { 0.0 };
+        let full = reuse.full(0, end_of_all);
+        let lost_of_launch = sets.lost(full);
+        // Of the lines stored at some time, what comes behind it pushes out: nearly nothing of the last ones.
+        let pushed_out = (0..PARTS).map(|part| sets.lost(full * (f64::from(part) + 0.5) / f64::from(PARTS)));
+        let incomplete = match lost_of_launch > LITTLE {
+            true => self.incomplete(wave) * pushed_out.sum::<f64>() / f64::from(PARTS),
+            false => 0.0,
+        };
         let runs = end_of_all.div_ceil(run);
         let large = runs > LARGE;
         let mut hints = Hints::new(large);
@@ -386,18 +392,19 @@ impl Flow<'_> {
         allocations.dedup();
         let (mut sum, mut all) = (0.0, 0.0);
         for allocation in allocations {
-            let of = |wanted: fn(&Family) -> bool, grain| {
-                self.union(|family| family.allocation == allocation && wanted(family), boxes, grain).sectors
+            let of = |wanted: fn(&Family) -> bool| {
+                self.union(|family| family.allocation == allocation && wanted(family), boxes, SECTOR).sectors
             };
-            let stored = of(|family| family.stores, SECTOR);
+            let stored = of(|family| family.stores);
             all += stored;
-            let open = (stored - of(|family| family.stores, WORD) / (SECTOR / WORD) as f64).max(0.0);
+            let is_stored = |family: &Family| family.allocation == allocation && family.stores;
+            let open = (stored - self.footprints.whole_sectors(is_stored, boxes).sectors).max(0.0);
             // Sectors at the ends of rows are completed by the neighbours.
             if open < EDGES * stored {
                 continue;
             }
-            let read = of(|family| family.reads, SECTOR);
-            let both = of(|family| family.reads || family.stores, SECTOR);
+            let read = of(|family| family.reads);
+            let both = of(|family| family.reads || family.stores);
             let known = (read + stored - both).clamp(0.0, stored);
             sum += open * (1.0 - known / stored);
         }

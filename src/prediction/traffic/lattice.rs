@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use super::carry::carry;
-use super::sweep::Sweep;
+use super::sweep::{Counting, Sweep};
 
 /// Rows that are told one by one, at most.
 const MOST_ROWS: i64 = 1 << 13;
@@ -54,6 +54,7 @@ impl Counter {
         pieces: &mut Vec<Piece>,
         starts_of: &dyn Fn(usize) -> &'a [i64],
         grain: i64,
+        counting: Counting,
     ) -> (f64, bool) {
         let mut strides = strides_of(pieces);
         // Where strides are multiples of each other, what exceeds one is carried over to the next.
@@ -109,7 +110,7 @@ impl Counter {
             }
         }
         let unsure = carry(&lattice.strides, bytes, multiples);
-        (self.sweep.measure(&lattice.strides, lattice.origin, grain), rough || unsure)
+        (self.sweep.measure(&lattice.strides, lattice.origin, grain, counting), rough || unsure)
     }
 }
 

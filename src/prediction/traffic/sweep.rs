@@ -30,7 +30,18 @@ pub(super) struct Sweep {
     /// Where in a piece the runs may start.
     phases: Vec<i64>,
     shift: u32,
+    counting: Counting,
     levels: Vec<Level>,
+}
+
+/// What is counted of a union.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Counting {
+    /// Pieces of so many bytes, a power of two, of which some byte is covered.
+    #[default]
+    Touched,
+    /// Those of which every byte is.
+    Whole,
 }
 
 /// First and last of ranges.
@@ -57,10 +68,11 @@ struct Known {
 }
 
 impl Sweep {
-    /// Pieces of `grain` bytes in the union, in the mean over where rows may start if these are no multiples of it. `grain` is a
+    /// Pieces of `grain` bytes in the union, or those that are covered altogether, in the mean over where rows may start if these are no multiples of it. `grain` is a
     /// power of two, strides are in falling order, and `origin` is the address that bytes are relative to.
-    pub(super) fn measure(&mut self, strides: &[i64], origin: i64, grain: i64) -> f64 {
+    pub(super) fn measure(&mut self, strides: &[i64], origin: i64, grain: i64, counting: Counting) -> f64 {
         let levels = strides.len();
+        self.counting = counting;
         self.strides.clear();
         self.strides.extend_from_slice(strides);
         let row = |cell: u32| &self.multiples[cell as usize * levels..(cell as usize + 1) * levels];
@@ -170,6 +182,9 @@ impl Sweep {
 
     /// Pieces that the end of a row and the start of the next one have in common.
     fn shared(&self, active: &[u32], stride: i64) -> f64 {
+        if self.counting == Counting::Whole {
+            return 0.0;
+        }
         let low = active.iter().map(|&cell| self.ordered.0[cell as usize].0).min().unwrap_or(0);
         let high = active.iter().map(|&cell| self.ordered.0[cell as usize].1).max().unwrap_or(0);
         let same = |phase: &&i64| (high + **phase) >> self.shift >= (low + stride + **phase) >> self.shift;
@@ -178,6 +193,9 @@ impl Sweep {
 
     /// Pieces that intervals of bytes touch, in the mean over where they may start. Boxes are in the order of their bytes.
     fn covered(&self, active: &[u32]) -> f64 {
+        if self.counting == Counting::Whole {
+            return self.whole(active);
+        }
         let mut sum = 0i64;
         for &phase in &self.phases {
             let mut last = i64::MIN;
@@ -192,6 +210,36 @@ impl Sweep {
             }
         }
         sum as f64 / self.phases.len().max(1) as f64
+    }
+}
+
+impl Sweep {
+    /// Pieces that intervals of bytes cover altogether, in the mean over where they may start. Rows that are covered from end to end go on in the
+    /// next one.
+    fn whole(&self, active: &[u32]) -> f64 {
+        let mut joined: Vec<(i64, i64)> = Vec::new();
+        for &cell in active {
+            let (low, high) = self.ordered.0[cell as usize];
+            match joined.last_mut() {
+                Some(last) if low <= last.1 + 1 => last.1 = last.1.max(high),
+                _ => joined.push((low, high)),
+            }
+        }
+        let grain = 1i64 << self.shift;
+        let row = self.strides.last().copied().unwrap_or(i64::MAX);
+        if joined.iter().map(|(low, high)| high - low + 1).sum::<i64>() >= row {
+            return row as f64 / grain as f64;
+        }
+        if row < grain {
+            return 0.0;
+        }
+        let of = |phase: &i64| {
+            let whole = |(low, high): &(i64, i64)| {
+                (((high + phase + 1) >> self.shift) - ((low + phase + grain - 1) >> self.shift)).max(0)
+            };
+            joined.iter().map(whole).sum::<i64>()
+        };
+        self.phases.iter().map(of).sum::<i64>() as f64 / self.phases.len().max(1) as f64
     }
 }
 

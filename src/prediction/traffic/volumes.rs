@@ -13,6 +13,7 @@ use warpline_format::expression::ExpressionId;
 
 use super::flow::SECTOR;
 use super::lattice::{Counter, Multiples, Piece};
+use super::sweep::Counting;
 use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
 use crate::prediction::launch::Launch;
 
@@ -230,8 +231,23 @@ impl<'a> Footprints<'a> {
         self.union_of(|family| if wanted(family) { [boxes, &[]] } else { [&[], &[]] }, grain)
     }
 
+    /// Distinct sectors of which accesses touch every byte.
+    pub fn whole_sectors(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks]) -> Union {
+        self.counted(|family| if wanted(family) { [boxes, &[]] } else { [&[], &[]] }, (1, SECTOR), Counting::Whole)
+    }
+
     /// As [`Footprints::union`], each access in blocks of its own.
     pub fn union_of<'b>(&self, blocks: impl Fn(&Family) -> [&'b [Blocks]; 2], grain: i64) -> Union {
+        self.counted(blocks, (grain, grain), Counting::Touched)
+    }
+
+    /// Counts pieces of `grain` bytes of a union whose gaps of less than `gap` bytes are none.
+    fn counted<'b>(
+        &self,
+        blocks: impl Fn(&Family) -> [&'b [Blocks]; 2],
+        (gap, grain): (i64, i64),
+        counting: Counting,
+    ) -> Union {
         let mut found = Union::default();
         let mut here = self.bounds.clone();
         let mut counter = self.counter.borrow_mut();
@@ -248,10 +264,10 @@ impl<'a> Footprints<'a> {
             for (number, family) in alike {
                 for ranges in blocks(family).into_iter().flatten() {
                     here.0[THREADS..FIXED].copy_from_slice(ranges);
-                    found.rough |= family.pieces(number, &mut here, grain, MOST_SPLITS, &mut pieces);
+                    found.rough |= family.pieces(number, &mut here, gap, MOST_SPLITS, &mut pieces);
                 }
             }
-            let (count, unsure) = counter.measure(&mut pieces, &|number| &self.families[number].starts, grain);
+            let (count, unsure) = counter.measure(&mut pieces, &|number| &self.families[number].starts, grain, counting);
             found.sectors += count;
             found.rough |= unsure;
         }
@@ -653,6 +669,7 @@ mod tests {
             let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
             let first = from % blocks;
             let end = (first + count).min(blocks);
+            let mut touched = BTreeSet::new();
             for grain in [32, 128] {
                 let mut want = BTreeSet::new();
                 for block in first..end {
@@ -665,6 +682,7 @@ mod tests {
                         for access in accesses.iter().filter(|access| access.condition.over(&at) == Some(true)) {
                             let start = access.form.range(&at).0 as i64;
                             want.extend(start / grain..=(start + i64::from(access.bytes) - 1) / grain);
+                            touched.extend(start..start + i64::from(access.bytes));
                         }
                     }
                 }
@@ -678,6 +696,10 @@ mod tests {
                     prop_assert!((got.sectors - want.len() as f64).abs() <= rows, "{} {}", got.sectors, want.len());
                 }
             }
+            let sectors: BTreeSet<i64> = touched.iter().map(|byte| byte / 32).collect();
+            let whole = sectors.iter().filter(|sector| (0..32).all(|byte| touched.contains(&(*sector * 32 + byte)))).count();
+            let got = Footprints::new(&accesses, &bounds).whole_sectors(|_| true, &boxes(first, end, grid));
+            prop_assert_eq!(got.sectors, whole as f64);
         }
     }
 }
