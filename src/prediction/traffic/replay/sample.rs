@@ -32,7 +32,9 @@ struct Effort {
 /// Of a large grid. Eight times the filling is no nearer for a 25-point stencil.
 const OF_LARGE: Effort = Effort { enough: 6_000.0, most: 30_000.0, filling: 2.0, sms: 6, generations: 3 };
 /// Of one whose edges make SMs differ, and which takes less time otherwise.
-const OF_SMALL: Effort = Effort { enough: 400_000.0, most: 120_000.0, filling: 8.0, sms: 24, generations: 8 };
+const OF_SMALL: Effort = Effort { enough: 200_000.0, most: 60_000.0, filling: 4.0, sms: 16, generations: 8 };
+/// The same where there are loops: it takes long until what is in L1 hangs on how far blocks are, no longer on how they began.
+const OF_LOOPS: Effort = Effort { enough: 400_000.0, most: 120_000.0, filling: 8.0, sms: 24, generations: 8 };
 /// Blocks from which on a grid is large.
 const LARGE: u64 = 50_000;
 /// Pieces of requests after which no further SM is begun where they agree.
@@ -91,7 +93,11 @@ pub fn replay(
     let mut pieces = RequestPieces::new(hierarchy);
     let resident = capacity.resident.min(launch.blocks().div_ceil(capacity.sms)).max(1);
     let pieces_of_generation = (pieces_of_block * resident as f64).max(1.0);
-    let effort = if launch.blocks() > LARGE { OF_LARGE } else { OF_SMALL };
+    let effort = match accesses.iter().all(|access| access.counters.is_empty()) {
+        _ if launch.blocks() > LARGE => OF_LARGE,
+        true => OF_SMALL,
+        false => OF_LOOPS,
+    };
     let share = effort.most / pieces_of_generation;
     let code = Code::new(accesses, (addresses, launch), bounds, share, &mut pieces);
     let used = capacity.sms.min(launch.blocks());
