@@ -85,16 +85,37 @@ pub fn condition(
     site: &AddressExpression,
 ) -> Result<Option<Truth>, Lost> {
     let mut parts = laps_reached(evaluated, site)?;
-    match site.guard.map(|guard| evaluated.value(guard)) {
-        None => {}
+    let guard = match site.guard.map(|guard| evaluated.value(guard)) {
+        None => None,
         Some(Value::Truth(truth)) => {
             let settled = truth.map(&|form| settled(addresses, evaluated, form, site).ok());
-            parts.push(settled.ok_or(Lost::Loop(0))?);
+            Some(settled.ok_or(Lost::Loop(0))?)
         }
         Some(Value::Lost(lost)) => return Err(of_guard(*lost)),
         Some(_) => return Ok(None),
+    };
+    for reached in &mut parts {
+        without_first(reached, guard.as_ref().unwrap_or(&Truth::Known(true)), &evaluated.bounds);
     }
+    parts.extend(guard);
     Ok(Some(one_of(parts, Truth::All)))
+}
+
+/// "In the first iteration, or where it goes on" is "where it goes on" if all threads do in the first one, or a guard says so, as that of a loop
+/// which may have no iteration does. That is a condition which footprints can be cut by.
+fn without_first(reached: &mut Truth, guard: &Truth, bounds: &Bounds) {
+    let Truth::Any(parts) = &*reached else { return };
+    let [Truth::Zero(first), goes_on @ Truth::AtLeast(form)] = &parts[..] else { return };
+    let &[(index, 1)] = &first.terms[..] else { return };
+    let Some(at_first) = form.at(index, 0).filter(|_| index >= FIXED && first.constant == 0) else { return };
+    let says_so = |part: &Truth| matches!(part, Truth::AtLeast(own) if own.terms == at_first.terms && own.constant <= at_first.constant);
+    let said = match guard {
+        Truth::All(parts) => parts.iter().any(says_so),
+        one => says_so(one),
+    };
+    if said || at_first.range(bounds).0 >= 0 {
+        *reached = goes_on.clone();
+    }
 }
 
 /// Which iterations of its loops each thread comes to.

@@ -73,6 +73,18 @@ pub struct Configuration {
     pub dram_store_bytes: u64,
     /// Pages of 2 MiB that a wave of blocks touches.
     pub wave_pages: f64,
+    /// Distinct 32-byte sectors that a wave of blocks touches; of addresses that are affine or have affine cases, as the next three.
+    #[serde(default)]
+    pub wave_sectors: u64,
+    /// Distinct 128-byte lines that a wave of blocks touches.
+    #[serde(default)]
+    pub wave_lines: u64,
+    /// Distinct 32-byte sectors that the launch touches.
+    #[serde(default)]
+    pub launch_sectors: u64,
+    /// Distinct 128-byte lines that the launch touches.
+    #[serde(default)]
+    pub launch_lines: u64,
     /// Sectors that the requests of a block load again, of all blocks: these come from L2 as far as L1 is oversubscribed.
     pub repeated_load_sectors: u64,
     /// Lines that the blocks of an SM load, over what L1 holds.
@@ -172,6 +184,10 @@ impl Configuration {
             dram_load_bytes: whole(found.dram_loads),
             dram_store_bytes: whole(found.dram_stores),
             wave_pages: nine_digits(found.wave_pages),
+            wave_sectors: whole(found.distinct.wave_sectors),
+            wave_lines: whole(found.distinct.wave_lines),
+            launch_sectors: whole(found.distinct.launch_sectors),
+            launch_lines: whole(found.distinct.launch_lines),
             repeated_load_sectors: whole(found.repeated_sectors),
             l1_oversubscription: nine_digits(found.l1_oversubscription),
             l2_oversubscription: nine_digits(found.l2_oversubscription),

@@ -13,7 +13,7 @@ use super::request::{Costs, Requests};
 use super::shared_memory::{Outside, outside};
 use super::subject::Subject;
 use super::traffic::by_thread::first_touches;
-use super::traffic::caches::{Levels, Replayed, traffic};
+use super::traffic::caches::{Distinct, Levels, Replayed, traffic};
 use super::traffic::capacity::Capacity;
 use super::traffic::volumes::{Affine, touched};
 use crate::hierarchy::HierarchyConfig;
@@ -66,6 +66,8 @@ pub struct Prediction {
     pub dram_stores: f64,
     /// Pages of 2 MiB that a wave of blocks touches.
     pub wave_pages: f64,
+    /// Distinct sectors and lines of a wave and of the launch.
+    pub distinct: Distinct,
     /// Sectors that the requests of a block load again, of all blocks.
     pub repeated_sectors: f64,
     /// What the blocks of an SM load, over what L1 holds.
@@ -219,6 +221,7 @@ fn of_forms(
         dram_loads: moved.dram_loads + sums.other_bytes[2],
         dram_stores: moved.dram_stores + sums.other_bytes[3],
         wave_pages: moved.wave_pages,
+        distinct: moved.distinct,
         repeated_sectors: moved.repeated_sectors,
         l1_oversubscription: moved.l1_oversubscription,
         l2_oversubscription: moved.l2_oversubscription,

@@ -89,6 +89,8 @@ pub struct Traffic {
     pub dram_stores: f64,
     /// Pages of 2 MiB that a wave touches.
     pub wave_pages: f64,
+    /// Distinct sectors and lines that a wave in the middle touches, and that the launch does.
+    pub distinct: Distinct,
     /// Sectors that the requests of a block load again, of all blocks.
     pub repeated_sectors: f64,
     /// What the blocks of an SM load, over what L1 holds.
@@ -103,6 +105,19 @@ pub struct Traffic {
     pub replayed: Replayed,
     /// Some edge was not cut, or the addresses of an allocation do not form one lattice.
     pub rough: bool,
+}
+
+/// Distinct pieces that accesses with footprints touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Distinct {
+    /// 32-byte sectors of a wave.
+    pub wave_sectors: f64,
+    /// 128-byte lines of a wave.
+    pub wave_lines: f64,
+    /// 32-byte sectors of the launch.
+    pub launch_sectors: f64,
+    /// 128-byte lines of the launch.
+    pub launch_lines: f64,
 }
 
 /// What a replay looked at.
@@ -265,7 +280,15 @@ impl Flow<'_> {
         // Half of the grid is where a plane begins, whose first rows may do nothing.
         let middle = (golden(1) * waves as f64) as u64 * wave;
         let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
-        found.l2_oversubscription = self.union(|_| true, &own, LINE).sectors * LINE as f64 / self.capacity.l2;
+        let all = boxes(0, blocks, self.launch.grid);
+        let of = |boxes: &[Blocks], grain| self.union(|_| true, boxes, grain).sectors;
+        found.distinct = Distinct {
+            wave_sectors: of(&own, SECTOR),
+            wave_lines: of(&own, LINE),
+            launch_sectors: of(&all, SECTOR),
+            launch_lines: of(&all, LINE),
+        };
+        found.l2_oversubscription = found.distinct.wave_lines * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
         // Requests of a run to the same sector find it, unless what comes between is more than L2 holds. Loops are replayed; without
         // any it is for the most part SMs that share what they load at a time.

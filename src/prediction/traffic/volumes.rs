@@ -267,7 +267,8 @@ impl<'a> Footprints<'a> {
                     found.rough |= family.pieces(number, &mut here, gap, MOST_SPLITS, &mut pieces);
                 }
             }
-            let (count, unsure) = counter.measure(&mut pieces, &|number| &self.families[number].starts, grain, counting);
+            let (count, unsure) =
+                counter.measure(&mut pieces, &|number| &self.families[number].starts, grain, counting);
             found.sectors += count;
             found.rough |= unsure;
         }

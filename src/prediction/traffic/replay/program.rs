@@ -157,9 +157,11 @@ mod tests {
         let at = |made: f64| place_at(&steps, (made + 0.5) / 42.0);
         assert_eq!(at(0.0), (0, vec![]));
         assert_eq!(at(1.0), (1, vec![]));
+        // Two iterations are over and an access of the third one, then the first one of its inner loop, too.
         let (step, laps) = at(10.0);
-        // Two iterations are over, and one access and the first one of the inner loop of the third.
-        assert_eq!((steps[step], laps), (Step::Close(7, 3, 4), vec![(6, 2), (7, 0)]));
+        assert_eq!((steps[step], laps), (Step::Open(7, 3, 5), vec![(6, 2)]));
+        let (step, laps) = at(11.0);
+        assert_eq!((steps[step], laps), (Step::Access(2), vec![(6, 2), (7, 1)]));
         assert_eq!(at(41.0), (7, vec![]));
     }
 

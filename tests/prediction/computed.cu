@@ -1,0 +1,107 @@
+// Kernels whose addresses or loops depend on the indices in ways that are not affine, and stores that end in the midst of a sector.
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+
+// Twice as large a picture, each pixel between four of the small one.
+__global__ void enlarge(const float *__restrict__ in, float *__restrict__ out, int w, int h)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= 2 * w || y >= 2 * h) return;
+    int x0 = x / 2, y0 = y / 2, x1 = min(x0 + 1, w - 1), y1 = min(y0 + 1, h - 1);
+    float right = 0.5f * (x & 1), below = 0.5f * (y & 1);
+    float upper = in[y0 * w + x0] * (1 - right) + in[y0 * w + x1] * right;
+    float lower = in[y1 * w + x0] * (1 - right) + in[y1 * w + x1] * right;
+    out[y * 2 * w + x] = upper * (1 - below) + lower * below;
+}
+
+// The same by hand with two points of a column to a thread.
+__global__ void enlarge_by_two(const float *__restrict__ in, float *__restrict__ out, int w, int h)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, first = 2 * (blockIdx.y * blockDim.y + threadIdx.y);
+#pragma unroll
+    for (int y = first; y < first + 2; y++) {
+        if (x >= 2 * w || y >= 2 * h) continue;
+        int x0 = x / 2, y0 = y / 2, x1 = min(x0 + 1, w - 1), y1 = min(y0 + 1, h - 1);
+        float right = 0.5f * (x & 1), below = 0.5f * (y & 1);
+        float upper = in[y0 * w + x0] * (1 - right) + in[y0 * w + x1] * right;
+        float lower = in[y1 * w + x0] * (1 - right) + in[y1 * w + x1] * right;
+        out[y * 2 * w + x] = upper * (1 - below) + lower * below;
+    }
+}
+
+// Rows beyond the picture are its first and last ones.
+__global__ void blur(const float *__restrict__ in, float *__restrict__ out, int w, int h, int radius)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h) return;
+    float sum = 0;
+    for (int row = -radius; row <= radius; row++) sum += in[min(max(y + row, 0), h - 1) * w + x];
+    out[y * w + x] = sum;
+}
+
+// Windows end where the picture does.
+__global__ void pool(const float *__restrict__ in, float *__restrict__ out, int w, int h, int step, int out_w, int out_h)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= out_w || y >= out_h) return;
+    int left = x * step, top = y * step, right = min(left + 3, w), bottom = min(top + 3, h);
+    float most = -1e30f;
+    for (int row = top; row < bottom; row++)
+        for (int column = left; column < right; column++) most = fmaxf(most, in[row * w + column]);
+    out[y * out_w + x] = most;
+}
+
+// One operand from its end.
+__global__ void reverse(const float *a, const float *b, float *out, size_t n)
+{
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+        out[i] = a[i] * b[n - 1 - i];
+}
+
+__global__ void reverse_by_two(const float *a, const float *b, float *out, size_t n)
+{
+    for (size_t first = 2 * (blockIdx.x * (size_t)blockDim.x + threadIdx.x); first < n; first += 2 * (size_t)gridDim.x * blockDim.x)
+#pragma unroll
+        for (size_t i = first; i < first + 2; i++)
+            if (i < n) out[i] = a[i] * b[n - 1 - i];
+}
+
+// Rows of 96 whose ends are left as they are: of their twelve sectors two are stored in part.
+__global__ void stream(const float *__restrict__ in, float *__restrict__ out, int w, int h)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < 1 || x >= w - 1 || y >= h) return;
+    out[y * w + x] = in[y * w + x];
+}
+
+template <class T> static T *device(size_t count)
+{
+    T *array = nullptr;
+    cudaMalloc(&array, count * sizeof(T));
+    cudaMemset(array, 0, count * sizeof(T));
+    return array;
+}
+
+int main(int argc, char **argv)
+{
+    dim3 block(argc > 1 ? atoi(argv[1]) : 32, argc > 2 ? atoi(argv[2]) : 8);
+    auto blocks = [&](int w, int h) { return dim3((w + block.x - 1) / block.x, (h + block.y - 1) / block.y); };
+    const int w = 500, h = 300;
+    float *small = device<float>(w * h), *large = device<float>(4 * w * h), *other = device<float>(w * h);
+    enlarge<<<blocks(2 * w, 2 * h), block>>>(small, large, w, h);
+    enlarge_by_two<<<blocks(2 * w, h), block>>>(small, large, w, h);
+    blur<<<blocks(w, h), block>>>(small, other, w, h, 4);
+    const int out_w = (w + 1) / 2, out_h = (h + 1) / 2;
+    pool<<<blocks(out_w, out_h), block>>>(small, other, w, h, 2, out_w, out_h);
+    const size_t n = 500'001;
+    const unsigned threads = block.x * block.y;
+    float *a = device<float>(n), *b = device<float>(n), *product = device<float>(n);
+    reverse<<<160, threads>>>(a, b, product, n);
+    reverse_by_two<<<80, threads>>>(a, b, product, n);
+    const int rows = 60'000;
+    float *before = device<float>(96 * rows), *after = device<float>(96 * rows);
+    stream<<<blocks(96, rows), block>>>(before, after, 96, rows);
+    cudaDeviceSynchronize();
+    printf("%s\n", cudaGetErrorString(cudaGetLastError()));
+}
