@@ -6,12 +6,13 @@
 //! order of the same scheduler, and what they miss stands for the launch.
 //!
 //! [`program`] puts accesses into their loops, [`turn`] says where a turn ends, [`turns`] counts those of a warp, [`dealt`] works out from it which blocks an SM
-//! gets, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the warps of one SM, [`sample`] chooses SMs and
+//! gets, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the warps of one SM, [`effort`] says how much is looked at, [`sample`] chooses SMs and
 //! adds up.
 
 mod code;
 mod counted;
 mod dealt;
+mod effort;
 mod program;
 mod requests;
 mod sample;
