@@ -194,9 +194,9 @@ fn of_forms(
     for (allocation, measured) in measured {
         // What other accesses of the array touch by their footprints has been counted.
         let touched = touched(&accesses, allocation, launch, &evaluated.bounds);
-        for kind in 0..2 {
-            let rest = (measured.together[kind] - 32.0 * touched[kind]).max(0.0);
-            sums.other_bytes[2 + kind] += measured.by_thread[kind].min(rest);
+        let kinds = measured.by_thread.into_iter().zip(measured.together).zip(touched);
+        for (sum, ((own, together), touched)) in sums.other_bytes[2..].iter_mut().zip(kinds) {
+            *sum += own.min((together - 32.0 * touched).max(0.0));
         }
     }
     if !unmeasured.is_empty() {

@@ -26,6 +26,8 @@ use crate::profile::model::Addresses;
 const EDGES: f64 = 0.02;
 /// A share that does not matter.
 const LITTLE: f64 = 1e-6;
+/// Share of L2 up to which neighbouring blocks complete each other's sectors.
+const HELD: f64 = 0.5;
 /// Parts of a launch over which it is averaged what comes behind them.
 const PARTS: u32 = 16;
 /// Blocks whose L1 is looked at.
@@ -302,7 +304,11 @@ impl Flow<'_> {
         let run = if loops { wave } else { (wave / RUNS).max(1) };
         let mut reused = (0.0, 0.0);
         let sides = (self.capacity.l2_partitions > 1).then(|| self.sides(run));
-        let (all, lost_of_launch) = self.runs(stagger, (run, sides), &own, &mut reused);
+        // What other blocks complete is complete in time if L2 holds what lies between.
+        let held = (wave as f64 * (HELD / found.l2_oversubscription.max(LITTLE)).clamp(1.0, blocks as f64)) as u64;
+        let from = middle.min(blocks.saturating_sub(held));
+        let held = boxes(from, (from + held).min(blocks), self.launch.grid);
+        let (all, lost_of_launch) = self.runs(stagger, (run, sides), &held, &mut reused);
         // However little of L2 an SM has as its share: what the launch touches in all pushes no more out.
         let again = if loops { again.min(lost_of_launch) } else { again };
         let distinct = 32.0 * all.distinct;
@@ -336,13 +342,13 @@ impl Flow<'_> {
         groups * (1..=NEIGHBOURS).map(each).sum::<f64>() / NEIGHBOURS as f64
     }
 
-    /// What all runs of a launch move between L2 and DRAM, and the share that L2 has lost of something after as much as the launch touches. `wave`
-    /// are blocks of a wave in the middle.
+    /// What all runs of a launch move between L2 and DRAM, and the share that L2 has lost of something after as much as the launch touches. `held`
+    /// are neighbouring blocks of which L2 holds what they store.
     fn runs(
         &self,
         stagger: Stagger,
         (run, sides): (u64, Option<Sides>),
-        wave: &[Blocks],
+        held: &[Blocks],
         reused: &mut (f64, f64),
     ) -> (Run, f64) {
         let (under_way, end_of_all) = (stagger.under_way(), stagger.end());
@@ -360,7 +366,7 @@ impl Flow<'_> {
         // Of the lines stored at some time, what comes behind it pushes out: nearly nothing of the last ones.
         let pushed_out = (0..PARTS).map(|part| sets.lost(full * (f64::from(part) + 0.5) / f64::from(PARTS)));
         let incomplete = match lost_of_launch > LITTLE {
-            true => self.incomplete(wave) * pushed_out.sum::<f64>() / f64::from(PARTS),
+            true => self.incomplete(held) * pushed_out.sum::<f64>() / f64::from(PARTS),
             false => 0.0,
         };
         let runs = end_of_all.div_ceil(run);
