@@ -82,7 +82,7 @@ fn fingerprint(profile: &Profile) -> u64 {
 /// Everything of one side.
 pub(super) struct Side<'a> {
     code: &'a Code<'a>,
-    groups: Vec<AllocationGroup<'a>>,
+    pub(super) groups: Vec<AllocationGroup<'a>>,
     pub(super) kernels: Vec<Figures>,
     lines: BTreeMap<(usize, Place<'a>), Figures>,
     branches: BTreeMap<(usize, Place<'a>), Vec<Branch>>,
@@ -136,7 +136,7 @@ impl<'a> Side<'a> {
         figures::of_program(self.code.profile, &self.kernels, &self.allocations, is_apart)
     }
 
-    fn position(&self, (file, line): Place<'_>) -> Position {
+    pub(super) fn position(&self, (file, line): Place<'_>) -> Position {
         let text = self.code.profile.sources.get(file).and_then(|lines| lines.get(&line));
         Position { file: file.to_owned(), line, text: text.map_or(String::new(), |text| text.trim().to_owned()) }
     }
@@ -147,7 +147,11 @@ impl<'a> Side<'a> {
 }
 
 /// One of the sides of each pair, and what has no pair.
-fn sides(pairs: &Pairs, before: usize, after: usize) -> impl Iterator<Item = (Option<usize>, Option<usize>)> {
+pub(super) fn sides(
+    pairs: &Pairs,
+    before: usize,
+    after: usize,
+) -> impl Iterator<Item = (Option<usize>, Option<usize>)> {
     let (gone, new) = pairs.rest(before, after);
     let paired: Vec<_> = pairs.iter().map(|(one, other)| (Some(one), Some(other))).collect();
     let gone = gone.into_iter().map(|index| (Some(index), None));
@@ -177,7 +181,7 @@ fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) 
         kernels: kernel_rows(&one, &other, &kernels, options, &mut unchanged),
         lines: line_rows(&one, &other, &kernels, &lines, options, &mut unchanged),
         branches: branch_rows(&one, &other, &kernels, &lines, options, &mut unchanged),
-        allocations: allocation_rows(&one, &other, &allocations, options, &mut unchanged),
+        allocations: super::allocations::rows(&one, &other, &allocations, &lines, options, &mut unchanged),
         findings: document::FindingChanges::default(),
         unchanged,
         whole_run: super::estimates::find([before, after], [&one.kernels, &other.kernels]),
@@ -247,7 +251,7 @@ fn judged_rows(
 }
 
 /// Rows by weight, what matters most first.
-fn by_weight<T>(rows: Vec<T>, weight: impl Fn(&T) -> f64) -> Vec<T> {
+pub(super) fn by_weight<T>(rows: Vec<T>, weight: impl Fn(&T) -> f64) -> Vec<T> {
     let mut weighed: Vec<(f64, T)> = rows.into_iter().map(|row| (weight(&row), row)).collect();
     weighed.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     weighed.into_iter().map(|(_, row)| row).collect()
@@ -407,39 +411,6 @@ fn branch_rows(
     by_weight(rows, |row| figures::weight(&row.metrics))
 }
 
-fn allocation_rows(
-    one: &Side<'_>,
-    other: &Side<'_>,
-    pairs: &Pairs,
-    options: &Options,
-    unchanged: &mut Unchanged,
-) -> Vec<AllocationChange> {
-    let mut rows = Vec::new();
-    for (before, after) in sides(pairs, one.groups.len(), other.groups.len()) {
-        let figures = (before.map(|index| &one.allocations[index]), after.map(|index| &other.allocations[index]));
-        let metrics = figures::changes(figures.0, figures.1, options.tolerance);
-        if metrics.is_empty() && before.is_some() && after.is_some() {
-            unchanged.allocations += 1;
-            continue;
-        }
-        let groups =
-            Both { before: before.map(|index| &one.groups[index]), after: after.map(|index| &other.groups[index]) };
-        let position = |side: &Side<'_>, group: Option<&AllocationGroup<'_>>| Some(side.position(group?.place()?));
-        let name = |group: &&AllocationGroup<'_>| group.first().name.clone();
-        let kind = |group: &&AllocationGroup<'_>| group.first().kind.clone();
-        rows.push(AllocationChange {
-            before: groups.before.map(|group| group.first().id),
-            after: groups.after.map(|group| group.first().id),
-            name: Both { before: groups.before.as_ref().and_then(name), after: groups.after.as_ref().and_then(name) },
-            kind: Both { before: groups.before.as_ref().map(kind), after: groups.after.as_ref().map(kind) },
-            position: Both { before: position(one, groups.before), after: position(other, groups.after) },
-            modelled: before.is_some() && after.is_some() && figures::only_modelled(&metrics),
-            metrics,
-        });
-    }
-    by_weight(rows, |row| figures::weight(&row.metrics))
-}
-
 /// Numbers of the kernels in which anything differs.
 fn changed_kernels(diff: &Diff) -> Both<BTreeSet<u32>> {
     let kernels = diff.kernels.iter().map(|row| Both { before: row.before, after: row.after });
@@ -474,7 +445,9 @@ fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs:
     let rows = &mut diff.findings;
     for (before, after) in sides(pairs, befores.len(), afters.len()) {
         match (before.map(|index| &befores[index]), after.map(|index| &afters[index])) {
-            (Some(before), Some(after)) if differ(before, after, options.tolerance) => {
+            (Some(before), Some(after))
+                if before.severity != after.severity || differ(before, after, options.tolerance) =>
+            {
                 rows.changed.push(FindingChange { before: before.clone(), after: after.clone() });
             }
             (Some(_), Some(_)) => diff.unchanged.findings += 1,
@@ -492,10 +465,9 @@ fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs:
 }
 
 /// Evidence that depends on all that the program does.
-const BESIDE_OTHERS: [&str; 3] = ["wasted_share", "share_of_time", "share_of_memory"];
+pub(crate) const BESIDE_OTHERS: [&str; 3] = ["wasted_share", "share_of_time", "share_of_memory"];
 
-/// Whether a finding of both sides rests on other numbers now. Its words name lines and numbers, which are told apart, and its
-/// severity may follow from what it weighs beside others.
+/// Whether a finding of both sides rests on other numbers now. Its words name lines and numbers, which are told apart.
 fn differ(before: &Finding, after: &Finding, tolerance: f64) -> bool {
     let own = |finding: &Finding| -> BTreeMap<String, f64> {
         let evidence = finding.evidence.iter().filter(|(name, _)| !BESIDE_OTHERS.contains(&name.as_str()));

@@ -4,6 +4,7 @@
 //! keeps those that differ ([`document`]). [`limits`] says whether the result is acceptable. Nothing here knows of files,
 //! command lines or forms of report.
 
+mod allocations;
 mod compare;
 mod differences;
 pub mod document;
@@ -13,6 +14,7 @@ pub mod limits;
 mod matching;
 mod measured;
 
+pub(crate) use compare::BESIDE_OTHERS;
 pub use compare::{Options, compare};
 pub use differences::find as differences;
 pub use document::Diff;

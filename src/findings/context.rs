@@ -9,7 +9,7 @@ use super::rules::Better;
 use super::words;
 use crate::models::Rates;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
-use crate::profile::{Profile, bus_seconds, is_system, over_bus};
+use crate::profile::{Profile, bus_seconds, constructed_class, is_system, over_bus};
 
 /// Direction of copies that do not cross the bus.
 const WITHIN_DEVICE: &str = "device_to_device";
@@ -125,6 +125,18 @@ impl<'a> Context<'a> {
         }
         let users = allocation.path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file));
         users.into_iter().find(named).or(Some(innermost))
+    }
+
+    /// The same; where it is the constructor of a class whose objects all allocate there, the line that makes the object.
+    pub(super) fn object_made_at(&self, allocation: &'a Allocation) -> Option<&'a Frame> {
+        let named = self.named_at(allocation)?;
+        let mut users = allocation.path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file));
+        let innermost = users.next()?;
+        let Some(class) = constructed_class(&innermost.function).filter(|_| innermost == named) else {
+            return Some(named);
+        };
+        // A member's constructor is called by that of what it is a member of.
+        users.find(|frame| constructed_class(&frame.function) != Some(class)).or(Some(named))
     }
 
     /// Copies between host and device by their place, each group in the order of its largest.

@@ -52,21 +52,44 @@ pub(super) enum About {
     Object,
     /// What becomes of data.
     Data,
+    /// How lanes read an object.
+    Lanes,
+    /// What the program does with memory.
+    Memory,
+}
+
+impl About {
+    /// The same of these other objects.
+    pub(super) fn of_others(self, names: &str) -> String {
+        match self {
+            About::Object => format!("so do {names}"),
+            About::Accesses => format!("so do those to {names}"),
+            About::Data => format!("so were {names}"),
+            About::Memory => format!("so are {names}"),
+            About::Lanes => format!("they read {names} in the same way"),
+        }
+    }
 }
 
 /// What a cure saves, and of what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Saved {
     pub saving: Saving,
     /// Share of the kernel's time where nothing is estimated.
     pub otherwise: f64,
     pub assumption: &'static str,
+    /// What it saves in other kernels, by number.
+    pub elsewhere: BTreeMap<u32, Saving>,
 }
 
 impl Saved {
     pub(super) fn add(&mut self, more: Saved) {
         self.saving = std::mem::take(&mut self.saving).and(more.saving);
         self.otherwise += more.otherwise;
+        for (kernel, saving) in more.elsewhere {
+            let sum = self.elsewhere.entry(kernel).or_default();
+            *sum = std::mem::take(sum).and(saving);
+        }
     }
 }
 
@@ -167,10 +190,14 @@ impl Draft {
 
     /// Gain and score by what is saved.
     pub(super) fn rated(self, context: &Context<'_>) -> Draft {
-        let kernel = self.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
-        let (Some(kernel), Some(saved)) = (kernel, &self.saved) else { return self };
-        let gain = context.gain(kernel, &saved.saving, saved.assumption);
-        let waste = context.waste(kernel, &saved.saving, saved.otherwise);
+        let known = |id: u32| context.profile.kernels.iter().find(|kernel| kernel.id == id);
+        let (Some(kernel), Some(saved)) = (self.kernel.and_then(known), &self.saved) else { return self };
+        let elsewhere: Vec<(&Kernel, &Saving)> =
+            saved.elsewhere.iter().filter_map(|(&id, saving)| Some((known(id)?, saving))).collect();
+        let gain =
+            context.gain(kernel, &saved.saving, saved.assumption).map(|gain| context.with_more(gain, &elsewhere));
+        let of = |(kernel, saving): &(&Kernel, &Saving)| context.waste(kernel, saving, saved.otherwise);
+        let waste = context.waste(kernel, &saved.saving, saved.otherwise) + elsewhere.iter().map(of).sum::<f64>();
         let at_most_note = self.at_most_note;
         let draft = self.gain(gain).score(waste);
         if at_most_note { draft.severity(Severity::Note) } else { draft }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::access::{Access, Sums};
 use super::context::Context;
+use super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Estimate, Gain, Kernel};
 
@@ -93,6 +94,20 @@ impl Context<'_> {
     /// The kernel's gain, if it asked that much less.
     pub(super) fn gain(&self, kernel: &Kernel, saving: &Saving, assumption: &str) -> Option<Gain> {
         self.gain_for(kernel, saving, 0.0, assumption)
+    }
+
+    /// With what is saved in other kernels.
+    pub(super) fn with_more(&self, gain: Gain, elsewhere: &[(&Kernel, &Saving)]) -> Gain {
+        let more =
+            elsewhere.iter().filter_map(|(kernel, saving)| Some((kernel, self.gain(kernel, saving, "")?.seconds)));
+        let more: Vec<(&&Kernel, f64)> = more.collect();
+        if more.is_empty() {
+            return gain;
+        }
+        let names: Vec<String> = more.iter().map(|(kernel, _)| words::kernel(kernel)).collect();
+        let seconds = more.iter().map(|(_, seconds)| seconds).sum();
+        let assumption = format!("{}; {} more of {}", gain.assumption, words::time(seconds), words::list(&names));
+        Gain { assumption, ..gain }
     }
 
     /// The same where what takes its place takes so many seconds, beside all else.

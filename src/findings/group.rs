@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::Context;
-use super::draft::{About, Draft};
+use super::draft::Draft;
 use super::words;
 use crate::profile::model::{FindingLine, also_on};
 
@@ -67,11 +67,14 @@ fn template<'a>(context: &Context<'a>, draft: &Draft) -> Option<&'a str> {
 /// `None` of what stands for itself: where nobody knows what would be saved together, or what it is about.
 fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     let about_something = draft.allocation.is_some() || draft.object.is_some();
-    if draft.saved.is_none() || draft.line == 0 || !about_something {
+    if draft.line == 0 || !about_something {
         return None;
     }
     if let Some(cause) = &draft.one_cause {
         return Some((id, draft.kernel, draft.file.clone(), None, None, cause.clone()));
+    }
+    if draft.saved.is_none() {
+        return None;
     }
     let cure = draft.alike.clone().unwrap_or_else(|| draft.cure.clone());
     Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
@@ -87,8 +90,9 @@ fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
         lines.push(FindingLine { line: more.line, column: more.column });
         whole.severity = whole.severity.max(more.severity);
         whole.at_most_note &= more.at_most_note;
-        if let (Some(sum), Some(saved)) = (&mut whole.saved, more.saved) {
-            sum.add(saved);
+        match (&mut whole.saved, more.saved) {
+            (Some(sum), Some(saved)) => sum.add(saved),
+            _ => whole.score = (whole.score + more.score).min(1.0),
         }
     }
     if lines.is_empty() {
@@ -97,12 +101,7 @@ fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
     lines.sort_unstable();
     if !others.is_empty() {
         let names: Vec<String> = others.into_iter().collect();
-        let so_do = match whole.about {
-            About::Object => "so do",
-            About::Accesses => "so do those to",
-            About::Data => "so were",
-        };
-        whole.reason.push_str(&format!("; {so_do} {}", words::list(&names)));
+        whole.reason.push_str(&format!("; {}", whole.about.of_others(&words::list(&names))));
     }
     let elsewhere: Vec<FindingLine> = lines.iter().copied().filter(|line| line.line != whole.line).collect();
     whole.reason.push_str(&also_on(&elsewhere));

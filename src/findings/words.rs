@@ -1,6 +1,6 @@
 //! Numbers in sentences.
 
-use crate::profile::model::Frame;
+use crate::profile::model::{Frame, Kernel};
 
 /// `1 byte`, `512 bytes`, `4.0 KiB`, `16.0 MiB`.
 pub(super) fn bytes(count: u64) -> String {
@@ -60,6 +60,12 @@ pub(super) fn time(seconds: f64) -> String {
 pub(super) fn ratio(part: u64, whole: u64) -> String {
     let value = if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+/// A kernel's name without its parameters; of a template's instantiation the name has the type that it returns.
+pub(super) fn kernel(kernel: &Kernel) -> String {
+    let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
+    plain.rsplit(' ').next().unwrap_or_default().to_owned()
 }
 
 /// "line 8 of main.cu".

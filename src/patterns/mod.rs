@@ -18,4 +18,4 @@ pub use banks::BankExample;
 pub use follower::{PatternSums, Patterns, SitePattern};
 pub use serial::SerialAtomics;
 pub use strides::Strides;
-pub use touched::{Touched, TouchedMap};
+pub use touched::{Touched, TouchedMap, TouchedRows};

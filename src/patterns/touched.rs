@@ -1,5 +1,7 @@
 //! Which sectors of memory are touched.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses};
 
@@ -15,6 +17,13 @@ const RECENT: usize = 16;
 /// Parts that a map of an allocation has at most.
 const MOST_PARTS: u64 = 64;
 
+/// Sectors of a row, at least, of which a part is touched.
+const LEAST_PITCH: u64 = 16;
+/// Rows that are touched in part, at least.
+const LEAST_ROWS: u64 = 16;
+/// Lengths of runs that are told apart.
+const MOST_LENGTHS: usize = 1 << 12;
+
 /// How much is touched of each part of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedMap {
@@ -22,6 +31,8 @@ pub struct TouchedMap {
     pub part_bytes: u64,
     /// Bytes of the touched sectors of each, from the first address on.
     pub touched: Vec<u64>,
+    /// Rows of which a part is touched, where that is what it looks like.
+    pub rows: Option<TouchedRows>,
 }
 
 impl TouchedMap {
@@ -30,7 +41,48 @@ impl TouchedMap {
         let part_bytes = bytes.div_ceil(SECTOR_BYTES).div_ceil(MOST_PARTS).max(1).saturating_mul(SECTOR_BYTES);
         let starts = (0..bytes.div_ceil(part_bytes)).map(|part| part * part_bytes);
         let of = |start: u64| touched.bytes_in(address.saturating_add(start), part_bytes.min(bytes - start));
-        TouchedMap { part_bytes, touched: starts.map(of).collect() }
+        TouchedMap { part_bytes, touched: starts.map(of).collect(), rows: TouchedRows::new(touched, address, bytes) }
+    }
+}
+
+/// Rows at one distance of each of which a part is touched without a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TouchedRows {
+    /// Bytes from a row to the next one, as far as sectors tell.
+    pub pitch_bytes: u64,
+    /// The parts of all rows are as long.
+    pub equal: bool,
+}
+
+impl TouchedRows {
+    /// Those of `bytes` at `address`; `None` where what is touched begins elsewhere.
+    fn new(touched: &Touched, address: u64, bytes: u64) -> Option<TouchedRows> {
+        let (mut apart, mut long) = (BTreeMap::<u64, u64>::new(), BTreeMap::<u64, u64>::new());
+        let (mut begin, mut end) = (None, 0);
+        touched.each_run(address, bytes, |from, to| {
+            if apart.len().max(long.len()) > MOST_LENGTHS {
+                return;
+            }
+            if let Some(begin) = begin {
+                *apart.entry(from - begin).or_default() += 1;
+                *long.entry(end - begin).or_default() += 1;
+            }
+            (begin, end) = (Some(from), to);
+        });
+        let runs: u64 = apart.values().sum();
+        let (&pitch, _) = apart.iter().max_by_key(|&(apart, count)| (*count, std::cmp::Reverse(*apart)))?;
+        // Rows that are no whole sectors begin in one or the next of them; where all of a row is touched, none begins behind it.
+        let is_row = |apart: u64| (apart + 1) % pitch <= 2;
+        let count = |is_meant: &dyn Fn(u64) -> bool| -> u64 {
+            apart.iter().filter(|(apart, _)| is_meant(**apart)).map(|(_, count)| count).sum()
+        };
+        let are_rows = pitch >= LEAST_PITCH
+            && runs >= LEAST_ROWS
+            && apart.len().max(long.len()) <= MOST_LENGTHS
+            && 2 * count(&|apart| apart.abs_diff(pitch) <= 1) >= runs
+            && 20 * count(&is_row) >= 19 * runs;
+        let (least, most) = (*long.keys().next()?, *long.keys().next_back()?);
+        are_rows.then_some(TouchedRows { pitch_bytes: pitch * SECTOR_BYTES, equal: most - least <= 1 })
     }
 }
 
@@ -115,12 +167,38 @@ impl Touched {
     pub fn bytes_in(&self, address: u64, bytes: u64) -> u64 {
         let Some(end) = address.checked_add(bytes).filter(|_| bytes != 0) else { return 0 };
         let mut sectors = 0;
-        self.each_word(address, bytes, |page, word, mask| {
+        self.each_word(address, bytes, |page, word, mask, _| {
             sectors += u64::from((self.pages[page][word] & mask).count_ones())
         });
         let before = if self.has(address / SECTOR_BYTES) { address % SECTOR_BYTES } else { 0 };
         let behind = if self.has((end - 1) / SECTOR_BYTES) { end.wrapping_neg() % SECTOR_BYTES } else { 0 };
         sectors * SECTOR_BYTES - before - behind
+    }
+
+    /// Calls `f` with begin and end of each run of touched sectors among `bytes` at `address`, in order.
+    fn each_run(&self, address: u64, bytes: u64, mut f: impl FnMut(u64, u64)) {
+        let mut open: Option<(u64, u64)> = None;
+        self.each_word(address, bytes, |page, word, mask, number| {
+            let mut bits = self.pages[page][word] & mask;
+            let first = number * SECTORS_OF_PAGE + word as u64 * 64;
+            while bits != 0 {
+                let from = bits.trailing_zeros();
+                let length = (bits >> from).trailing_ones();
+                let (begin, end) = (first + u64::from(from), first + u64::from(from + length));
+                open = match open {
+                    Some((start, last)) if last == begin => Some((start, end)),
+                    Some((start, last)) => {
+                        f(start, last);
+                        Some((begin, end))
+                    }
+                    None => Some((begin, end)),
+                };
+                bits &= u64::MAX.checked_shl(from + length).unwrap_or(0);
+            }
+        });
+        if let Some((start, last)) = open {
+            f(start, last);
+        }
     }
 
     fn has(&self, sector: u64) -> bool {
@@ -131,14 +209,14 @@ impl Touched {
     /// Forgets what was touched of `bytes` at `address`: another allocation begins there.
     pub fn forget(&mut self, address: u64, bytes: u64) {
         let mut words = Vec::new();
-        self.each_word(address, bytes, |page, word, mask| words.push((page, word, mask)));
+        self.each_word(address, bytes, |page, word, mask, _| words.push((page, word, mask)));
         for (page, word, mask) in words {
             self.pages[page][word] &= !mask;
         }
     }
 
-    /// Calls `f` with page, word and bits of each word that has bits of the range and may have any set.
-    fn each_word(&self, address: u64, bytes: u64, mut f: impl FnMut(usize, usize, u64)) {
+    /// Calls `f` with page, word, bits and the page's number of each word that has bits of the range and may have any set.
+    fn each_word(&self, address: u64, bytes: u64, mut f: impl FnMut(usize, usize, u64, u64)) {
         let Some(end) = address.checked_add(bytes).filter(|_| bytes != 0) else { return };
         let (first, last) = (address / SECTOR_BYTES, (end - 1) / SECTOR_BYTES);
         let pages = first / SECTORS_OF_PAGE..=last / SECTORS_OF_PAGE;
@@ -159,7 +237,7 @@ impl Touched {
             for word in low / 64..=high / 64 {
                 let from = if word == low / 64 { low % 64 } else { 0 };
                 let to = if word == high / 64 { high % 64 } else { 63 };
-                f(place as usize, word as usize, u64::MAX >> (63 - (to - from)) << from);
+                f(place as usize, word as usize, u64::MAX >> (63 - (to - from)) << from, number);
             }
         }
     }
@@ -200,6 +278,30 @@ mod tests {
     use warpline_format::access::Space;
 
     use super::*;
+
+    /// Rows of the given sectors of which the first ones are touched.
+    fn rows(lengths: &[u64], pitch: u64) -> Option<TouchedRows> {
+        let mut touched = Touched::default();
+        for (row, length) in lengths.iter().enumerate().filter(|(_, length)| **length > 0) {
+            touched.sectors(row as u64 * pitch, row as u64 * pitch + length - 1);
+        }
+        TouchedRows::new(&touched, 0, lengths.len() as u64 * pitch * SECTOR_BYTES)
+    }
+
+    #[test]
+    fn rows_of_which_a_part_is_touched_are_seen() {
+        let lengths = |of: fn(u64) -> u64| (0..500).map(of).collect::<Vec<u64>>();
+        let some = |equal| Some(TouchedRows { pitch_bytes: 128 * SECTOR_BYTES, equal });
+        assert_eq!(rows(&lengths(|_| 32), 128), some(true));
+        assert_eq!(rows(&lengths(|row| 8 + row * 37 % 60), 128), some(false));
+        // All of some rows, so that these and the next ones are one run.
+        assert_eq!(rows(&lengths(|row| if row % 7 == 0 { 128 } else { 8 + row % 5 }), 128), some(false));
+        // One row of a few, as of a table in which data chooses, is no part of each row.
+        assert_eq!(rows(&lengths(|row| if row * row * 7919 % 97 < 12 { 128 } else { 0 }), 128), None);
+        // Elements of a sample.
+        assert_eq!(rows(&lengths(|_| 1), 4), None);
+        assert_eq!(rows(&lengths(|_| 0), 128), None);
+    }
 
     proptest! {
         /// Against a set of sectors, one by one.

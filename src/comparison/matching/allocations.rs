@@ -22,7 +22,7 @@ impl<'a> AllocationGroup<'a> {
         self.first().name.as_deref().filter(|name| !name.is_empty())
     }
 
-    fn kind(&self) -> &'a str {
+    pub(crate) fn kind(&self) -> &'a str {
         &self.first().kind
     }
 

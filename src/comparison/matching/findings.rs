@@ -10,9 +10,14 @@ use crate::profile::model::Finding;
 /// Findings about an allocation in all kernels, which stand at the access that takes most of it.
 const OF_ALLOCATIONS: [&str; 1] = ["cache-sweep"];
 
+/// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is no data that is swept again.
+const OF_VARIANTS: [&str; 1] = ["inputs_read_bytes"];
+
 /// Everything a finding is known by, in terms of the profile after.
 struct Key<'a> {
     id: &'a str,
+    /// Which variant of the rule's findings it is.
+    variant: Option<&'static str>,
     /// Kernel, by index.
     kernel: Option<usize>,
     place: Option<Place<'a>>,
@@ -88,11 +93,11 @@ impl<'a> Matching<'a> {
         let sizes = (befores.len(), afters.len());
         let of_before = |index: usize| {
             let key = befores[index].as_ref().filter(|key| allowed != Allowed::WrittenAnewBefore || !key.is_kept)?;
-            Some((key.id, part(key)?))
+            Some(((key.id, key.variant), part(key)?))
         };
         let of_after = |index: usize| {
             let key = afters[index].as_ref().filter(|key| allowed != Allowed::WrittenAnewAfter || !key.is_kept)?;
-            Some((key.id, part(key)?))
+            Some(((key.id, key.variant), part(key)?))
         };
         pairs.by_key(sizes, of_before, of_after, in_order);
     }
@@ -105,7 +110,8 @@ impl<'a> Matching<'a> {
             let Some(key) = &befores[before] else { continue };
             let is_alike = |after: &&usize| {
                 afters[**after].as_ref().is_some_and(|other| {
-                    (key.id, key.kernel, key.object) == (other.id, other.kernel, other.object)
+                    (key.id, key.variant, key.kernel, key.object)
+                        == (other.id, other.variant, other.kernel, other.object)
                         && !key.lines.is_disjoint(&other.lines)
                 })
             };
@@ -131,6 +137,7 @@ fn key_before<'a>(
     let place = lines.after(kernel, (&finding.file, finding.line));
     Some(Key {
         id: &finding.id,
+        variant: variant(finding),
         kernel: paired,
         place,
         is_kept: place.is_some(),
@@ -152,6 +159,7 @@ fn key_after<'a>(
     let is_known = kernel.is_none() || before.is_some();
     Key {
         id: &finding.id,
+        variant: variant(finding),
         kernel,
         place,
         is_kept: is_known && place.is_some_and(|place| lines.was_there(before, place)),
@@ -159,6 +167,10 @@ fn key_after<'a>(
         allocation: finding.allocation.and_then(|id| groups.get(&id).copied()),
         object: finding.object.as_deref(),
     }
+}
+
+fn variant(finding: &Finding) -> Option<&'static str> {
+    OF_VARIANTS.into_iter().find(|name| finding.evidence.contains_key(*name))
 }
 
 /// A finding's lines, the first and further ones.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::context::{Context, innermost};
-use super::super::draft::Draft;
+use super::super::draft::{About, Draft};
 use super::super::words;
 use crate::profile::model::{Allocation, Frame};
 use crate::profile::{constructed_class, copied_class, is_system, library_function};
@@ -84,7 +84,8 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
     let copy = copy(&first.path);
     // Where the variable has a name of its own, that line is known.
     let named = context.named_at(first);
-    let made = made_at(&first.path).filter(|_| named == innermost(&first.path));
+    let is_in_constructor = named.is_none_or(|frame| constructed_class(&frame.function).is_some());
+    let made = made_at(&first.path).filter(|_| is_in_constructor);
     let here = match (copy, innermost(&first.path)) {
         (Some((frame, class)), Some(made)) if (&made.file, made.line) != (&frame.file, frame.line) => {
             format!("for the copy of a `{class}` that is made here (by {})", words::place(made))
@@ -125,6 +126,10 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
         .evidence("allocations", count as f64)
         .evidence("live_at_once", live as f64)
         .evidence("assumed_seconds", seconds)
-        .score(context.program_share(seconds));
-    Some(draft)
+        .score(context.program_share(seconds))
+        .about(About::Memory);
+    // Those of one function that come and go together.
+    let function = made.or(named).map(|frame| &frame.function).filter(|_| copy.is_none() && scratch.is_none());
+    let cause = function.map(|function| format!("{count} times {live} in {function}: {}", draft.cure));
+    Some(draft.one_cause(cause))
 }

@@ -20,10 +20,35 @@ const MOST_PER_BYTE: f64 = 1.1;
 const LEAST_STREAM: f64 = 0.2;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+    let found: Vec<Found> = context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect();
+    let repeated = if found.is_empty() { Vec::new() } else { super::repeated_load::find(context) };
+    // What a block loads again, and why, a finding of that has with more to do about it.
+    let is_told = |one: &Found| {
+        let is_it = |other: &Draft| is_of_one_line(&one.draft, other) && other.severity >= one.draft.severity;
+        !one.streams && repeated.iter().any(is_it)
+    };
+    found.into_iter().filter(|one| !is_told(one)).map(|one| one.draft).collect()
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
+/// What is found of a kernel.
+struct Found {
+    draft: Draft,
+    /// It names data that streams past what is used again.
+    streams: bool,
+}
+
+/// Whether the finding of a kernel names data that streams past what this one is about.
+pub(super) fn names_stream(context: &Context<'_>, other: &Draft) -> bool {
+    let kernel = context.profile.kernels.iter().find(|kernel| Some(kernel.id) == other.kernel);
+    kernel.and_then(|kernel| draft(context, kernel)).is_some_and(|one| one.streams && is_of_one_line(&one.draft, other))
+}
+
+fn is_of_one_line(one: &Draft, other: &Draft) -> bool {
+    let place = |draft: &Draft| (draft.kernel, draft.line, draft.allocation);
+    place(one) == place(other) && one.file == other.file && one.object == other.object
+}
+
+fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Found> {
     let metrics = kernel.metrics.get("global")?;
     let lines = &metrics.reuse.as_ref()?.line;
     let finite: u64 = lines.buckets.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
@@ -70,7 +95,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     if streamed.is_none() && (is_chosen || room.is_some() && past + stored > 0.0 && fits(past + stored)) {
         return None;
     }
-    let is_sure = streamed.is_some();
+    let streams = streamed.is_some();
     let cure = "work on smaller tiles, so that what a block uses again fits into L1 beside the other blocks, or keep the tile in shared memory";
     let cure = match streamed.map(|access| context.target(access)) {
         Some(data) => format!(
@@ -90,11 +115,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .gain(context.gain(kernel, &saving, "uses of lines within a block hit L1"))
         .score(context.waste(kernel, &saving, share(beyond, finite)));
     // Bad coalescing shows as misses, too, and is the better hint; where L2 is not what the kernel waits for, other tiles may bring nothing.
-    Some(if worst.sums.excess_share() >= 0.25 || !is_sure && draft.gain.is_none() {
-        draft.severity(Severity::Note)
-    } else {
-        draft
-    })
+    let is_note = worst.sums.excess_share() >= 0.25 || !streams && draft.gain.is_none();
+    Some(Found { draft: if is_note { draft.severity(Severity::Note) } else { draft }, streams })
 }
 
 /// Lines of L1, where the model is known: blocks that share an SM may use the same ones again.

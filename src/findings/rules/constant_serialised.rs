@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::access::{Access, Sums, share};
 use super::super::context::Context;
-use super::super::draft::{Draft, Saved};
+use super::super::draft::{About, Draft, Saved};
 use super::super::gain::Saving;
 use super::super::words;
 
@@ -56,12 +56,16 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         saving: Saving::of("constant", excess as f64),
         otherwise: share(excess, all),
         assumption: "one address per clock, and requests at one address take no time",
+        ..Saved::default()
     };
     Some(
         Draft::new(reason, cure)
             .at_access(access)
             .evidence("requests", requests as f64)
             .evidence("passes", passes as f64)
+            // Tables that a kernel looks up in the same way have one place to go to.
+            .one_cause(Some("lanes at different addresses".to_owned()))
+            .about(About::Lanes)
             .saves(context, saved),
     )
 }

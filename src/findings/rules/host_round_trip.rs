@@ -25,6 +25,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let back = copies.iter().filter(|one| !one.to_device() && is_looped(one) && context.is_written(one));
     back.filter_map(|back| match copies.iter().find(|forth| returns(back, forth)) {
         Some(forth) => Some(round_trip(context, back, forth)),
+        None if let Some(forth) = copies.iter().find(|forth| replaces(context, back, forth)) => {
+            Some(replaced(context, back, forth))
+        }
         None if is_overwritten(context, back) && !has_inputs(back, &copies) => only_back(context, back),
         None => None,
     })
@@ -40,17 +43,34 @@ fn is_looped(copies: &Copies<'_>) -> bool {
         && launches + 1 >= copies.count
 }
 
-/// Whether about as much goes from the same place on the host to the device, after it has come back: input of a launch of its own would go there first.
-fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
+/// Whether copies to the device come after copies to the host: input of a launch of its own would go there first.
+fn comes_after(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
     // The first input may come from the same line.
     let is_later = |back_at: (u64, u64), forth_at: (u64, u64)| {
         forth_at.1 >= back_at.1 && (forth_at.0 >= back_at.0 || forth.count > back.count)
     };
-    let later = back.launches.zip(forth.launches).is_some_and(|(back_at, forth_at)| is_later(back_at, forth_at));
+    back.launches.zip(forth.launches).is_some_and(|(back_at, forth_at)| is_later(back_at, forth_at))
+}
+
+/// Whether the same place on the device gets as much from another place on the host each time after it has come back, which is as large as one copy:
+/// of what came back, or new.
+fn replaces(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
+    let ids = |copies: &Copies<'_>| copies.memory().map(|one| one.id).collect::<Vec<u64>>();
+    forth.to_device()
+        && is_looped(forth)
+        && ids(back) == ids(forth)
+        && back.bytes / back.count.max(1) == forth.bytes / forth.count.max(1)
+        && comes_after(back, forth)
+        && is_overwritten(context, back)
+        && is_overwritten(context, forth)
+}
+
+/// Whether about as much goes from the same place on the host to the device, after it has come back.
+fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
     forth.to_device()
         && is_looped(forth)
         && forth.bytes.saturating_mul(2) >= back.bytes
-        && later
+        && comes_after(back, forth)
         && back.hosts.intersection(&forth.hosts).any(Option::is_some)
 }
 
@@ -93,6 +113,25 @@ fn round_trip(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> D
                 part alone (a pointer into the array, rows with cudaMemcpy2D); where each launch has new data, let its copies overlap with other launches \
                 (pinned memory, cudaMemcpyAsync, a second buffer)";
     draft(context, back, (reason, cure), bytes, seconds)
+}
+
+/// What goes to the device may be new data or made of what has come back: nobody knows what would be saved.
+fn replaced(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Draft {
+    let bytes = back.bytes.saturating_add(forth.bytes);
+    let seconds = copy_seconds(bytes, back.count.saturating_add(forth.count));
+    let line = innermost(forth.path).map_or(String::new(), |frame| format!(" (line {})", frame.line));
+    let (names, several) = back.describe();
+    let reason = format!(
+        "{names} {} to the host {} here between launches, and as much goes there again from other memory of the host each time{line}: {} in all, {}",
+        if several { "come" } else { "comes" },
+        words::several(back.count, "time", "times"),
+        words::bytes(bytes),
+        time(context, seconds),
+    );
+    let cure = "where the host makes what goes to the device of what has come back (chooses, sorts, permutes), do that in a kernel, and leave the data on the device; where each launch has new data, \
+                let its copies overlap with other launches (pinned memory, cudaMemcpyAsync, a second buffer)";
+    let draft = Draft { gain: None, ..draft(context, back, (reason, cure), bytes, seconds) };
+    if context.program_share(seconds) < MOST_SHARE { draft.severity(Severity::Note) } else { draft }
 }
 
 fn only_back(context: &Context<'_>, back: &Copies<'_>) -> Option<Draft> {

@@ -101,7 +101,12 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
             .evidence("share_of_requests", of_kernel)
             .saves(
                 context,
-                Saved { saving, otherwise: of_kernel, assumption: "one store for each thread and element" },
+                Saved {
+                    saving,
+                    otherwise: of_kernel,
+                    assumption: "one store for each thread and element",
+                    ..Saved::default()
+                },
             ),
     )
 }

@@ -24,6 +24,9 @@ const NEIGHBOURS: usize = 2;
 /// Gain of rows that are laid out anew with their borders, at least, for more than a note.
 const LEAST_FOR_BORDERS: f64 = 1.25;
 
+/// Bytes of a border in front of what threads take of a row, at most.
+const MOST_OF_BORDER: i64 = 4096;
+
 const PAD_ROWS: &str = "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does";
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
@@ -193,6 +196,8 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         ),
         // One block a launch, each warp once: the launch works on a part that begins anywhere, and there are no rows.
         (None, None) if is_one_part(worst) => return None,
+        // A window whose elements are held within the rows, as by min and max, has neighbours on both sides.
+        (None, None) if index::is_held_within(worst) => return None,
         // Where data decides over the begin, as of the part of an array that is sorted next, there are no rows either.
         (None, None) if index::is_decided_by_data(worst) => return None,
         (None, None) if super::random_gather::goes_over_neighbours(worst) || index::slides(worst) => return None,
@@ -213,7 +218,8 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         ),
         // Nothing in the index goes from row to row.
         (None, None) if !index::has_rows(worst) => return None,
-        (None, None) if let border @ 1.. = index::border_bytes(worst) && border % SECTOR_BYTES as i64 != 0 => (
+        // A number of more bytes is that of a row which unrolling has made a constant.
+        (None, None) if let border @ 1..=MOST_OF_BORDER = index::border_bytes(worst) && border % SECTOR_BYTES as i64 != 0 => (
             format!("where rows happen to begin, and {} behind that", words::bytes(border.unsigned_abs())),
             format!(
                 "{PAD_ROWS}, and let what the threads take of a row begin on a sector, too: it begins {} of {} bytes behind the row's begin, as behind a border, to which padding in front of it gives whole sectors",

@@ -14,6 +14,9 @@ const LEAST_ASYNC_BYTES: u64 = 1 << 20;
 /// Share of the time of a copy that pinned memory saves, about: 6 instead of 12 GB/s, an assumption.
 const SAVED: f64 = 0.5;
 
+/// Bytes of a page of the host.
+const PAGE: u64 = 4096;
+
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let all: Vec<Copies<'_>> = context.bus_copies().into_iter().filter(|copies| is_pageable(context, copies)).collect();
     let (waiting, plain): (Vec<_>, Vec<_>) = all.into_iter().partition(|copies| is_asynchronous(context, copies));
@@ -61,15 +64,26 @@ fn asynchronous(context: &Context<'_>, largest: &Copies<'_>, bytes: u64) -> Draf
 
 /// Whether the host's side is known, and known not to be pinned.
 fn is_pageable(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+    // Who pins memory may have it under another name, as a container's; then it is as large, but for what fills a page.
     let registered = |host: &HostAllocation| {
-        let rows = &context.profile.allocations;
-        rows.iter().any(|row| row.kind == "cudaHostRegister" && row.name == host.name)
+        let mut rows = context.profile.allocations.iter().filter(|row| row.kind == "cudaHostRegister");
+        let each = |bytes: u64, count: u64| bytes / count.max(1);
+        rows.any(|row| {
+            row.name == host.name
+                || each(row.bytes, row.count).abs_diff(each(host.bytes, host.count)) < PAGE
+                    && !is_named(context, row.name.as_deref())
+        })
     };
     !copies.hosts.is_empty()
         && copies.hosts.iter().all(|id| {
             let host = id.and_then(|id| context.profile.host_allocations.iter().find(|host| host.id == id));
             host.is_some_and(|host| !host.kind.starts_with("cu") && !registered(host))
         })
+}
+
+/// Whether memory of the host has this name.
+fn is_named(context: &Context<'_>, name: Option<&str>) -> bool {
+    name.is_some() && context.profile.host_allocations.iter().any(|host| host.name.as_deref() == name)
 }
 
 /// Whether the source asks for a copy that overlaps.

@@ -28,7 +28,9 @@ const MORE_THAN_ONCE: f64 = 1.1;
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation)).collect()
+    let found = context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation));
+    // What drives it out of L1 is told with what to do about that.
+    found.filter(|draft| !super::cache_thrash::names_stream(context, draft)).collect()
 }
 
 fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {

@@ -19,6 +19,9 @@ const ALL_USED: f64 = 0.99;
 /// Bytes from the first lane to the last for those of the lanes' structures, at most, where these follow each other.
 const NO_GAPS: f64 = 1.05;
 
+/// The same, at least, where each lane has a structure of its own.
+const ALL_APART: f64 = 0.9;
+
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
 
@@ -47,9 +50,14 @@ pub(super) fn is_packed(access: &Access<'_>) -> bool {
     let Some(operand) = access.operand else { return false };
     let size = f64::from(operand.structure_bytes);
     let lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64;
+    // Lanes that share a structure, as where each takes an element of an array in it, lie closer together.
+    let least = ALL_APART * (lanes - 1.0) * size;
     operand.member.is_some()
         && operand.structure_bytes > access.bytes
-        && access.pattern.span_bytes.is_some_and(|span| span + f64::from(access.bytes) <= NO_GAPS * lanes * size)
+        && access
+            .pattern
+            .span_bytes
+            .is_some_and(|span| span >= least && span + f64::from(access.bytes) <= NO_GAPS * lanes * size)
 }
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {

@@ -1,11 +1,11 @@
 //! Loads from global memory of one address by all lanes: broadcasts, which constant memory, shared memory or a register serve
 //! better where they are many.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
 use super::super::context::{Context, warps};
-use super::super::draft::Draft;
+use super::super::draft::{About, Draft};
 use super::super::gain::Saving;
 use super::super::index;
 use super::super::words;
@@ -57,7 +57,32 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let requests = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
         accesses.first().is_some_and(|one| share(requests, context.requests(one.kernel)) >= LEAST_OF_KERNEL)
     });
-    groups.filter_map(|accesses| draft(context, &accesses)).collect()
+    together(context, groups).into_iter().filter_map(|accesses| draft(context, &accesses)).collect()
+}
+
+/// Small arrays of one kernel that constant memory could hold together are one thing to change.
+fn together<'b, 'a>(
+    context: &Context<'a>,
+    groups: impl Iterator<Item = Vec<&'b Access<'a>>>,
+) -> Vec<Vec<&'b Access<'a>>> {
+    let (small, mut all): (Vec<_>, Vec<_>) =
+        groups.partition(|accesses| accesses.iter().all(|access| fits_constant(context, access)));
+    let mut kernels: BTreeMap<u32, Vec<Vec<&Access<'_>>>> = BTreeMap::new();
+    for accesses in small {
+        if let Some(one) = accesses.first() {
+            kernels.entry(one.kernel.id).or_default().push(accesses);
+        }
+    }
+    for arrays in kernels.into_values() {
+        let allocations: BTreeSet<Option<u64>> = arrays.iter().flatten().map(|access| access.allocation).collect();
+        let bytes = allocations.iter().filter_map(|id| context.profile.allocation((*id)?)).map(|one| one.bytes);
+        if bytes.fold(0, u64::saturating_add) <= CONSTANT_BYTES {
+            all.push(arrays.concat());
+        } else {
+            all.extend(arrays);
+        }
+    }
+    all
 }
 
 /// Whether a warp makes it again and again. What each thread loads once, or a few of, as the three points of a curve, is not loaded
@@ -79,6 +104,13 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     lines.sort_unstable();
     lines.dedup();
     let others = if lines.is_empty() { String::new() } else { also_on(&lines) };
+    let names: BTreeSet<&str> = accesses.iter().filter_map(|access| access.variable()).collect();
+    let names: Vec<String> =
+        names.into_iter().filter(|name| Some(*name) != worst.variable()).map(str::to_owned).collect();
+    let others = match &names[..] {
+        [] => others,
+        names => format!("; {}{others}", About::Lanes.of_others(&words::list(names))),
+    };
     let reason = format!(
         "all lanes of a warp load one address of {} from global memory, in {} of the kernel's requests: each takes a pass through L1 \
          to bring {}{others}",

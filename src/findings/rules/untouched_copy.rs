@@ -8,7 +8,7 @@ use super::super::context::{Context, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
 use crate::profile::BUS_BYTES_PER_SECOND;
-use crate::profile::model::{Allocation, Frame, Severity};
+use crate::profile::model::{Allocation, Frame, Severity, TouchedRows};
 
 /// Touched share, at most.
 const MOST_TOUCHED: f64 = 0.5;
@@ -58,6 +58,8 @@ struct Untouched<'a> {
     wasted: u64,
     /// Most of what is untouched lies between what is touched.
     scattered: bool,
+    /// Rows of each of which kernels touch a part, of all of the allocations.
+    rows: Option<TouchedRows>,
 }
 
 impl Untouched<'_> {
@@ -68,6 +70,7 @@ impl Untouched<'_> {
         self.whole = self.whole.saturating_add(other.whole);
         self.wasted = self.wasted.saturating_add(other.wasted);
         self.scattered &= other.scattered;
+        self.rows = self.rows.filter(|rows| other.rows == Some(*rows));
     }
 }
 
@@ -99,6 +102,7 @@ fn untouched(allocation: &Allocation) -> Option<Untouched<'_>> {
         whole,
         wasted,
         scattered: is_scattered(allocation),
+        rows: allocation.touched_map.as_ref().and_then(|map| map.rows),
     })
 }
 
@@ -111,17 +115,23 @@ fn is_scattered(allocation: &Allocation) -> bool {
     })
 }
 
-/// Whether kernels go along it wherever they touch it, at places that the code says and no data.
-fn is_in_pieces(context: &Context<'_>, allocation: &Allocation) -> bool {
-    let of_it = |access: &&Access<'_>| access.space == "global" && access.allocation == Some(allocation.id);
-    context.accesses.iter().filter(of_it).all(|access| {
-        share(access.pattern.contiguous, access.pattern.requests) >= ALONG
-            && !access.operand.is_some_and(|operand| operand.loaded_index)
-    })
+/// Whether kernels go along it wherever they touch it.
+fn is_gone_along(context: &Context<'_>, allocation: &Allocation) -> bool {
+    let goes_along = |access: &Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= ALONG;
+    accesses(context, allocation).all(goes_along)
+}
+
+/// Whether data chooses the places.
+fn is_chosen(context: &Context<'_>, allocation: &Allocation) -> bool {
+    accesses(context, allocation).any(|access| access.operand.is_some_and(|operand| operand.loaded_index))
+}
+
+fn accesses<'a>(context: &'a Context<'_>, allocation: &'a Allocation) -> impl Iterator<Item = &'a Access<'a>> {
+    context.accesses.iter().filter(|access| access.space == "global" && access.allocation == Some(allocation.id))
 }
 
 fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
-    let &Untouched { allocation, frame, allocations, copied, touched, whole, wasted, scattered } = one;
+    let &Untouched { allocation, frame, allocations, copied, touched, whole, wasted, scattered, rows } = one;
     let seconds = wasted as f64 / BUS_BYTES_PER_SECOND;
     let what = match allocations {
         // Those that share the row, or one alone.
@@ -139,9 +149,19 @@ fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
             words::percent(share(touched, whole)),
         )
     };
-    let in_pieces = scattered && is_in_pieces(context, allocation);
+    let along = scattered && is_gone_along(context, allocation);
+    let rows = rows.filter(|_| along);
+    let in_pieces = along && !is_chosen(context, allocation);
+    let reason = match rows {
+        Some(rows) => format!("{reason}: a part of each row of {}", words::bytes(rows.pitch_bytes)),
+        None => reason,
+    };
     let cure = if touched == 0 {
         "leave the copy and the allocation out"
+    } else if rows.is_some_and(|rows| !rows.equal) {
+        "each row is padded behind a length of its own: pack the rows on the host, one right behind the other, with an array of where each begins, and copy that"
+    } else if rows.is_some() {
+        "the part is as long in all rows: copy it alone with one cudaMemcpy2D (the rows' length as the pitch of the host, the part's as the width), into memory of its size"
     } else if in_pieces {
         "what kernels take lies in pieces, side by side, as a part of each row: where these are at equal distances, copy them alone with one cudaMemcpy2D (the rows' length as the pitch of the host, the \
          piece's as the width), into memory of their size; else pack them on the host"
@@ -159,8 +179,10 @@ fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
         .evidence("touched_bytes", touched as f64)
         .gain(context.program_gain(seconds))
         .score(context.program_share(seconds));
-    // What could be left out nobody knows.
-    if in_pieces {
+    // What could be left out nobody knows, but of rows.
+    if rows.is_some() {
+        draft
+    } else if in_pieces {
         Draft { gain: None, ..draft }
     } else if scattered {
         Draft { gain: None, ..draft.severity(Severity::Note) }

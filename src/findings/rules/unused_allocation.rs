@@ -55,38 +55,73 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     for allocation in context.profile.allocations.iter().filter(unused) {
         groups.entry((&allocation.path, allocation.name.as_deref().map(array_of))).or_default().push(allocation);
     }
-    let each = groups.into_values().filter_map(|rows| {
-        let allocation = *rows.first()?;
-        let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
-        let count: u64 = rows.iter().map(|row| row.count).fold(0, u64::saturating_add);
-        let filled = if allocation.copies.is_empty() { "" } else { " but for being filled" };
-        // Several elements of an array of pointers.
-        let others = if rows.iter().any(|row| row.name != allocation.name) { " and others of its array" } else { "" };
-        let many = match count {
-            1 => String::new(),
-            _ => format!("{others}, {} allocations of {} in all,", words::count(count), words::bytes(bytes)),
-        };
-        let reason = format!(
-            "{}{}{many} {} never used{filled}: {} of all device memory that the program allocates",
-            describe(allocation),
-            which(context, &rows),
-            if count > 1 { "are" } else { "is" },
-            words::percent(share(bytes, all)),
-        );
-        // What kernels do with it for other data, a run does not show.
-        let cure =
-            "leave the allocation out, if no other data needs it either, or allocate it where it is first needed";
-        let draft = Draft::new(reason, cure)
-            .at_frame(context.named_at(allocation))
-            .of_allocation(allocation.id)
-            .object(allocation.name.clone())
-            .evidence("bytes", bytes as f64)
-            .evidence("share_of_memory", share(bytes, all));
-        let severity = if bytes >= LEAST_BYTES { Severity::Warning } else { Severity::Note };
-        // It costs memory, not time.
-        Some(Draft { severity, score: 0.01 * share(bytes, all), ..draft })
-    });
-    each.collect()
+    // So are those that one line makes for a member of several objects.
+    type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
+    let mut lines: BTreeMap<Place<'_>, Vec<Draft>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for rows in groups.into_values() {
+        let Some(allocation) = rows.first().copied() else { continue };
+        let draft = draft(context, allocation, &rows, all);
+        let member = allocation.name.as_deref().and_then(|name| Some(name.split_once('.')?.1));
+        match context.object_made_at(allocation).filter(|_| member.is_some()) {
+            Some(frame) => lines.entry((&frame.file, frame.line, frame.column, member)).or_default().push(draft),
+            None => found.push(draft),
+        }
+    }
+    found.extend(lines.into_values().filter_map(|mut drafts| {
+        drafts.sort_by(|one, other| other.score.total_cmp(&one.score));
+        drafts.into_iter().reduce(|larger, smaller| with(larger, &smaller, context))
+    }));
+    found
+}
+
+/// The finding of two that one line makes.
+fn with(larger: Draft, smaller: &Draft, context: &Context<'_>) -> Draft {
+    let sum = |name: &str| {
+        let of = |draft: &Draft| draft.evidence.get(name).copied().unwrap_or(0.0);
+        of(&larger) + of(smaller)
+    };
+    let (bytes, share) = (sum("bytes"), sum("share_of_memory"));
+    let name = smaller.allocation.and_then(|id| context.profile.allocation(id)).map(describe).unwrap_or_default();
+    let severity = larger.severity.max(if bytes >= LEAST_BYTES as f64 { Severity::Warning } else { Severity::Note });
+    let draft = Draft {
+        reason: format!("{}; nor is {name}", larger.reason),
+        score: larger.score + smaller.score,
+        severity,
+        ..larger
+    };
+    draft.evidence("bytes", bytes).evidence("share_of_memory", share)
+}
+
+/// The finding of allocations from one call path.
+fn draft(context: &Context<'_>, allocation: &Allocation, rows: &[&Allocation], all: u64) -> Draft {
+    let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
+    let count: u64 = rows.iter().map(|row| row.count).fold(0, u64::saturating_add);
+    let filled = if allocation.copies.is_empty() { "" } else { " but for being filled" };
+    // Several elements of an array of pointers.
+    let others = if rows.iter().any(|row| row.name != allocation.name) { " and others of its array" } else { "" };
+    let many = match count {
+        1 => String::new(),
+        _ => format!("{others}, {} allocations of {} in all,", words::count(count), words::bytes(bytes)),
+    };
+    let reason = format!(
+        "{}{}{many} {} never used{filled}: {} of all device memory that the program allocates",
+        describe(allocation),
+        which(context, rows),
+        if count > 1 { "are" } else { "is" },
+        words::percent(share(bytes, all)),
+    );
+    // What kernels do with it for other data, a run does not show.
+    let cure = "leave the allocation out, if no other data needs it either, or allocate it where it is first needed";
+    let draft = Draft::new(reason, cure)
+        .at_frame(context.object_made_at(allocation))
+        .of_allocation(allocation.id)
+        .object(allocation.name.clone())
+        .evidence("bytes", bytes as f64)
+        .evidence("share_of_memory", share(bytes, all));
+    let severity = if bytes >= LEAST_BYTES { Severity::Warning } else { Severity::Note };
+    // It costs memory, not time.
+    Draft { severity, score: 0.01 * share(bytes, all), ..draft }
 }
 
 /// What pointers of an array have in common: `parts[]` of `parts[3]`, `ranks[].sums` of `ranks[3].sums`; else the name itself.

@@ -373,10 +373,11 @@ fn add_allocations(
             freed_count: data.freed,
             live_at_once: live_at_once(analysis, data, live.get(&paths.host(data.event.path)).copied().unwrap_or(0)),
             touched_bytes: data.touched_bytes,
-            touched_map: data
-                .touched_map
-                .as_ref()
-                .map(|map| model::TouchedMap { part_bytes: map.part_bytes, touched: map.touched.clone() }),
+            touched_map: data.touched_map.as_ref().map(|map| model::TouchedMap {
+                part_bytes: map.part_bytes,
+                touched: map.touched.clone(),
+                rows: map.rows.map(|rows| model::TouchedRows { pitch_bytes: rows.pitch_bytes, equal: rows.equal }),
+            }),
             lifetime: Some(model::Lifetime {
                 first_launch: data.first_launch,
                 last_launch: data.last_launch.filter(|_| data.freed == data.count),

@@ -56,6 +56,18 @@ pub struct TouchedMap {
     pub part_bytes: u64,
     /// Bytes of the 32-byte sectors of each part that were touched, from the allocation's first byte on.
     pub touched: Vec<u64>,
+    /// Rows at one distance of each of which a part was touched without a gap; absent where it does not look like that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<TouchedRows>,
+}
+
+/// Rows of which a part was touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TouchedRows {
+    /// Bytes from a row to the next one, as far as sectors tell.
+    pub pitch_bytes: u64,
+    /// The parts of all rows are as long.
+    pub equal: bool,
 }
 
 /// When an allocation was there, by numbers of launches.

@@ -23,7 +23,7 @@ mod table;
 
 pub use addresses::{Addresses, Argument, Parameter, Variable};
 pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
-pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap};
+pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap, TouchedRows};
 pub use checks::{Conflict, ConflictParty, Fault, Missing};
 pub use control_flow::{Block, BlockPart, Branch, LaneSlots, WarpBlocks};
 pub use estimate::{Bytes, Estimate, IdealEstimate, Limit};

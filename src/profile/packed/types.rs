@@ -11,7 +11,7 @@ use crate::profile::model::{
     FindingLine, Frame, HostAllocation, HotPlace, IdealEstimate, InstructionCount, Kernel, KernelExact, LaneSlots,
     Launch, LaunchGroup, LevelMetrics, Lifetime, Limit, Line, Metrics, NameOverRanks, OpMetrics, Operand, PageMetrics,
     PassMetrics, PathOverRanks, PathSpread, Pattern, Profile, RankSpread, RatioSpread, ReuseMetrics, Site, Spread,
-    StageMetrics, ThreadStep, TouchedMap, WarpBlocks,
+    StageMetrics, ThreadStep, TouchedMap, TouchedRows, WarpBlocks,
 };
 use warpline_format::condition::{AtomicKind, Decider};
 
@@ -59,7 +59,8 @@ pack! {
     Allocation {
         id name kind bytes path freed count freed_count live_at_once touched_bytes touched_map lifetime copies metrics by_kernel
     }
-    TouchedMap { part_bytes touched }
+    TouchedMap { part_bytes touched rows }
+    TouchedRows { pitch_bytes equal }
     Lifetime { first_launch last_launch }
     CopyRow { direction bytes count unchanged_count source_count source_bytes first_launch last_launch host path }
     ByKernel { kernel metrics }

@@ -3,7 +3,7 @@
 use super::estimates;
 use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, programs, state, words};
 use crate::comparison::document::{Both, Changes, Diff, FindingChange, Position, Value};
-use crate::comparison::unit;
+use crate::comparison::{BESIDE_OTHERS, unit};
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Severity};
 use crate::report::words::{cut, paragraph};
@@ -373,7 +373,16 @@ pub(super) fn evidence(change: &FindingChange) -> String {
     let FindingChange { before, after } = change;
     let mut parts = Vec::new();
     if before.severity != after.severity {
-        parts.push(format!("{} before, {} now", before.severity.name(), after.severity.name()));
+        // What others take now makes it neither better nor worse.
+        let is_own = |(name, value): (&String, &f64)| {
+            !BESIDE_OTHERS.contains(&&name[..]) && after.evidence.get(name) != Some(value)
+        };
+        let why = match before.evidence.iter().any(is_own) {
+            true if before.severity > after.severity => "better",
+            true => "worse",
+            false => "another part of the program's time",
+        };
+        parts.push(format!("{} before, {} now ({why})", before.severity.name(), after.severity.name()));
     }
     let gone = before.evidence.keys().filter(|name| !after.evidence.contains_key(*name));
     for name in after.evidence.keys().chain(gone) {

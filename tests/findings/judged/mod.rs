@@ -20,3 +20,4 @@ mod rows;
 mod sixteenth;
 mod strides;
 mod tools;
+mod twentieth;

@@ -19,8 +19,9 @@ use crate::profile::model::{Atomics, HotPlace, Severity, Site};
 const DEEP: f64 = 1.5;
 /// The same where they are worth a word though the model has no cost for them.
 const VERY_DEEP: f64 = 8.0;
-/// Lanes that meet where as many addresses as a warp has lanes are chosen by chance, about: what brings nothing is no more than a note.
-const BY_CHANCE: f64 = 2.0;
+/// Lanes that meet where data chooses among as many addresses as a warp has lanes, or among a few times as many, some more often than others,
+/// about: what brings nothing is no more than a note.
+const BY_CHANCE: f64 = 3.0;
 
 /// Lanes on the hottest address for each block of the kernel, at least: fewer are what a block's one atomic brings.
 const LANES_PER_BLOCK: u64 = 4;
@@ -152,6 +153,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         draft
     };
     let is_little = depth < DEEP && waste < 0.1 || depth < BY_CHANCE && draft.gain.is_none();
-    let draft = if is_unknown || is_little { draft.severity(Severity::Note) } else { draft };
-    Some(Draft { object, ..draft })
+    let is_weak = is_unknown && waste < WORTH_A_CHANGE;
+    let draft = if is_weak || is_little { draft.severity(Severity::Note) } else { draft };
+    // What several lines add to at the same places of arrays of their own, they would combine together.
+    let cause = (draft.gain.is_none() && depth >= VERY_DEEP).then(|| draft.cure.clone());
+    Some(Draft { object, ..draft.one_cause(cause) })
 }

@@ -362,7 +362,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
     let saving = Saving::of(if unified { "l1_data" } else { "shared" }, excess as f64);
     let of_kernel: u64 =
         context.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).fold(0, u64::saturating_add);
-    let saved = Saved { saving, otherwise: share(excess, of_kernel), assumption: "no bank conflicts in this access" };
+    let saved = Saved {
+        saving,
+        otherwise: share(excess, of_kernel),
+        assumption: "no bank conflicts in this access",
+        ..Saved::default()
+    };
     let draft = Draft::new(reason, cure)
         .at_access(access)
         .evidence("requests", all.requests as f64)
@@ -373,6 +378,8 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
         .saves(context, saved);
     let draft = match padding {
         Some((_, elements, _)) => draft.alike(format!("padding by {elements} elements of {} bytes", example.bytes)),
+        // However many passes are left in each of the accesses.
+        None if in_steps && behind_each_turn(example, banks).is_some() => draft.alike("padding behind each turn"),
         None => draft,
     };
     // Where nobody knows a cure, as of places that the data chooses, what the kernel hardly waits for need not change.

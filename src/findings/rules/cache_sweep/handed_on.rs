@@ -12,7 +12,7 @@ use crate::profile::is_system;
 use crate::profile::model::{Allocation, CopyRow, Gain, Kernel, Severity};
 
 /// Bytes that the second kernel loads for each byte that the first has stored, about: others load neighbours again, or a part.
-const ONCE: std::ops::RangeInclusive<f64> = 0.9..=1.02;
+pub(super) const ONCE: std::ops::RangeInclusive<f64> = 0.9..=1.02;
 /// Least part of them that comes from DRAM.
 const LEAST_GONE: f64 = 0.4;
 /// Least share of the traffic of DRAM of the second kernel.
@@ -30,11 +30,12 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     if allocation.touched_bytes < LEAST_BYTES || is_little_of(context, allocation) {
         return None;
     }
-    let writers: Vec<&Kernel> = kernels(context, |access| access.op != "load" && is_of(access, allocation));
-    let [writer] = writers[..] else { return None };
-    let readers = kernels(context, |access| access.op == "load" && is_of(access, allocation));
-    let readers: Vec<&Kernel> = readers.into_iter().filter(|reader| reader.id != writer.id).collect();
-    let [reader] = readers[..] else { return None };
+    // The one that comes first writes it, and the other one reads it, and may change it in place.
+    let mut users: Vec<&Kernel> = kernels(context, |access| is_of(access, allocation));
+    users.sort_by_key(|kernel| first_launch(kernel));
+    let [writer, reader] = users[..] else { return None };
+    let changed = accesses(context, reader, allocation, "store");
+    let is_changed = !changed.is_empty();
     if is_system(&writer.file)
         || is_system(&reader.file)
         || !comes_first(context, allocation, writer, reader)
@@ -54,7 +55,9 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
         || stored as f64 > ONCE.end() * (allocation.touched_bytes.saturating_mul(writer.launch_count())) as f64
         || (gone.saturating_mul(SECTOR_BYTES) as f64) < LEAST_GONE * loaded as f64
         || share(gone, traffic) < LEAST_OF_KERNEL
-        || !stores.iter().chain(&loads).all(goes_along)
+        || !stores.iter().chain(&loads).chain(&changed).all(goes_along)
+        || is_changed && !ONCE.contains(&(bytes(&changed) as f64 / loaded.max(1) as f64))
+        || has_atomics(context, allocation)
     {
         return None;
     }
@@ -70,24 +73,20 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     };
     let gain = context.gain(reader, &saving, assumption)?;
     // Nobody else needs it in memory, either.
-    let is_kept = allocation.copies.iter().any(|copy| copy.direction == "device_to_host")
-        || !accesses(context, writer, allocation, "load").is_empty();
+    let is_kept = !is_changed
+        && (allocation.copies.iter().any(|copy| copy.direction == "device_to_host")
+            || !accesses(context, writer, allocation, "load").is_empty());
     let written = stores.iter().map(|access| access.sums.dram_writes).fold(0, u64::saturating_add);
     let written = if is_kept { 0 } else { written.saturating_mul(SECTOR_BYTES) };
     let of_writer = Saving::of("dram", written as f64);
     let waste = context.waste(reader, &saving, LEAST_OF_KERNEL) + context.waste(writer, &of_writer, LEAST_OF_KERNEL);
-    // Of a template's instantiation the name has the type that it returns.
-    let name = |kernel: &Kernel| {
-        let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
-        plain.rsplit(' ').next().unwrap_or_default().to_owned()
-    };
     let gain = match context.gain(writer, &of_writer, "") {
         Some(more) => Gain {
             assumption: format!(
                 "{}; {} more of `{}` where nobody else needs it in memory",
                 gain.assumption,
                 words::time(more.seconds),
-                name(writer)
+                words::kernel(writer)
             ),
             ..gain
         },
@@ -96,8 +95,8 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     let reason = format!(
         "{} is written by `{}` and read by `{}`, each byte once, after it has left L2: {} come back from DRAM",
         context.target(worst),
-        name(writer),
-        name(reader),
+        words::kernel(writer),
+        words::kernel(reader),
         words::bytes(read),
     );
     let inputs: Vec<String> = inputs.into_iter().map(|(name, _)| name).collect();
@@ -147,12 +146,28 @@ fn inputs_of_both(
 }
 
 /// Whether the lanes of its requests go along the data.
-fn goes_along(access: &&Access<'_>) -> bool {
+pub(super) fn goes_along(access: &&Access<'_>) -> bool {
     share(access.pattern.contiguous, access.pattern.requests) >= 0.9 && access.sums.excess_share() <= MOST_EXCESS
 }
 
 fn is_of(access: &Access<'_>, allocation: &Allocation) -> bool {
     access.space == "global" && access.allocation == Some(allocation.id)
+}
+
+/// Whether anybody updates it atomically: several threads come to one element.
+fn has_atomics(context: &Context<'_>, allocation: &Allocation) -> bool {
+    context.accesses.iter().any(|access| access.op == "atomic" && is_of(access, allocation))
+}
+
+/// Whether each thread of the kernel comes to an element of its own there, once a launch.
+fn is_own(context: &Context<'_>, kernel: &Kernel, id: u64) -> bool {
+    let Some(one) = context.profile.allocation(id) else { return false };
+    let most = ONCE.end() * one.touched_bytes.saturating_mul(kernel.launch_count()) as f64;
+    let is_once = |op| {
+        let all = accesses(context, kernel, one, op);
+        all.iter().all(goes_along) && bytes(&all) as f64 <= most
+    };
+    is_once("load") && is_once("store") && accesses(context, kernel, one, "atomic").is_empty()
 }
 
 /// Whether it is a small part of all traffic of DRAM.
@@ -168,12 +183,17 @@ fn kernels<'a>(context: &Context<'a>, is_meant: impl Fn(&Access<'_>) -> bool) ->
     context.profile.kernels.iter().filter(makes).collect()
 }
 
-fn accesses<'b>(context: &'b Context<'_>, kernel: &Kernel, allocation: &Allocation, op: &str) -> Vec<&'b Access<'b>> {
+pub(super) fn accesses<'b>(
+    context: &'b Context<'_>,
+    kernel: &Kernel,
+    allocation: &Allocation,
+    op: &str,
+) -> Vec<&'b Access<'b>> {
     let there = |access: &&Access<'_>| access.op == op && is_of(access, allocation);
     context.accesses.iter().filter(|access| access.kernel.id == kernel.id).filter(there).collect()
 }
 
-fn bytes(accesses: &[&Access<'_>]) -> u64 {
+pub(super) fn bytes(accesses: &[&Access<'_>]) -> u64 {
     accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add)
 }
 
@@ -194,12 +214,12 @@ fn comes_first(context: &Context<'_>, allocation: &Allocation, writer: &Kernel, 
 }
 
 /// Number of a kernel's first launch.
-fn first_launch(kernel: &Kernel) -> Option<u64> {
+pub(super) fn first_launch(kernel: &Kernel) -> Option<u64> {
     kernel.launches.iter().map(|launch| launch.id).chain(kernel.launch_groups.iter().map(|group| group.first)).min()
 }
 
 /// Whether an element of the reader needs no more than one of the writer: it writes nothing that the writer loads, as the next step's input whose
-/// neighbours others still want, but sums that all add to, and loads nothing else of other kernels but arrays as large, of which each thread has its own element.
+/// neighbours others still want, but sums that all add to and what each thread has for itself, and loads nothing else of other kernels but arrays as large, of which each thread has its own element.
 fn follows(context: &Context<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
     let loads = |kernel: &Kernel, id: u64| {
         context.accesses_of(kernel.id, "global").any(|access| access.op == "load" && access.allocation == Some(id))
@@ -212,7 +232,8 @@ fn follows(context: &Context<'_>, allocation: &Allocation, writer: &Kernel, read
         if access.op != "load" {
             // What the writer reads of a few scalars is not what the next launch is to find there.
             let is_sum = access.op == "atomic" && is_scalar(id);
-            return is_sum || !loads(writer, id);
+            let is_own = || is_own(context, writer, id) && is_own(context, reader, id);
+            return is_sum || !loads(writer, id) || is_own();
         }
         let is_made = context.accesses.iter().any(|one| {
             one.op != "load" && one.kernel.id != reader.id && one.space == "global" && one.allocation == Some(id)

@@ -1,8 +1,12 @@
 //! Data that is swept again after it left L2: each sweep reads it from DRAM.
 
 mod handed_on;
+mod inputs;
 mod steps;
 
+use std::collections::BTreeMap;
+
+use inputs::Inputs;
 use steps::Needs;
 
 use super::super::access::{Access, share};
@@ -115,9 +119,31 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let once = 1.0 / times;
     let saved = (1.0 - once) * (reads + writes) as f64 * SECTOR_BYTES as f64;
     let kernel = worst.kernel;
-    let of_kernel = allocation.by_kernel.iter().find(|row| row.kernel == kernel.id)?;
-    let moved = of_kernel.metrics.dram.as_ref().map_or(0, |dram| dram.read_sectors + dram.write_sectors);
-    let saving = Saving::of("dram", (1.0 - once) * (moved * SECTOR_BYTES) as f64);
+    let mut by_kernel: BTreeMap<u32, Saving> = allocation
+        .by_kernel
+        .iter()
+        .map(|row| {
+            let moved = row.metrics.dram.as_ref().map_or(0, |dram| dram.read_sectors + dram.write_sectors);
+            (row.kernel, Saving::of("dram", (1.0 - once) * (moved * SECTOR_BYTES) as f64))
+        })
+        .collect();
+    // One kernel of all of them loads the rest of what they need once, too.
+    let inputs =
+        if across && needs == Needs::Itself { inputs_of(context, allocation, &of_it) } else { Inputs::default() };
+    for (&kernel, &bytes) in &inputs.again {
+        let sum = by_kernel.entry(kernel).or_default();
+        *sum = std::mem::take(sum).and(Saving::of("dram", bytes as f64));
+    }
+    let reason = match &inputs.names[..] {
+        [] => reason,
+        names => format!(
+            "{reason}, and {} more of what several of them load ({})",
+            words::bytes(inputs.bytes()),
+            names.join(", ")
+        ),
+    };
+    let saved = saved + inputs.bytes() as f64;
+    let saving = by_kernel.remove(&kernel.id)?;
     let draft = Draft::new(reason, cure)
         .at_access(worst)
         .evidence("times", times)
@@ -131,10 +157,19 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         // What launches sweep together, one launch that makes all steps keeps together.
         Needs::Itself | Needs::Neighbours => {
             let assumption = "the data comes from DRAM once and goes back once";
-            let draft = draft.saves(context, Saved { saving, otherwise: 1.0 - once, assumption });
+            let elsewhere = if across { by_kernel } else { BTreeMap::new() };
+            let draft = draft.saves(context, Saved { saving, otherwise: 1.0 - once, assumption, elsewhere });
             if across { draft.about(About::Data).one_cause(Some(format!("launches, {needs:?}"))) } else { draft }
         }
     };
     // Steps that need what others make are written otherwise by few, and at some cost.
     Some(if needs == Needs::Itself { draft } else { draft.severity(Severity::Note) })
+}
+
+/// What the kernels of these accesses load beside the data.
+fn inputs_of(context: &Context<'_>, allocation: &Allocation, of_it: &[&Access<'_>]) -> Inputs {
+    let mut kernels: Vec<&Kernel> = of_it.iter().map(|access| access.kernel).collect();
+    kernels.sort_by_key(|kernel| kernel.id);
+    kernels.dedup_by_key(|kernel| kernel.id);
+    inputs::of_all(context, allocation, &kernels)
 }

@@ -14,6 +14,9 @@ const WHOLE: f64 = 0.95;
 /// Share of requests that go along an array.
 const ALONG: f64 = 0.5;
 
+/// Share of the bytes of an array that such requests bring.
+const MOST_ALONG: f64 = 0.9;
+
 /// What an element needs of what the step before has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
@@ -114,6 +117,8 @@ fn of_loads(context: &Context<'_>, id: u64, loads: &[&Access<'_>]) -> Needs {
     if is_once || touched < SECTOR_BYTES * 8 {
         return Needs::Itself;
     }
-    let along = |access: &&&Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= ALONG;
-    if loads.iter().all(|access| along(&access)) { Needs::Neighbours } else { Needs::Everything }
+    // Single lanes that bring the ends of a tile's rows go along nothing.
+    let along = loads.iter().filter(|access| share(access.pattern.contiguous, access.pattern.requests) >= ALONG);
+    let along = along.map(|access| access.sums.bytes).fold(0, u64::saturating_add);
+    if share(along, bytes) >= MOST_ALONG { Needs::Neighbours } else { Needs::Everything }
 }

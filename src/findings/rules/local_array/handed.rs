@@ -70,9 +70,7 @@ pub(super) fn joined(context: &Context<'_>, found: Vec<Found>) -> Vec<Draft> {
     let mut own: Vec<(Found, Vec<String>)> = own.into_iter().map(|one| (one, Vec::new())).collect();
     let mut alone = Vec::new();
     for one in handed {
-        let is_origin = |(other, _): &&mut (Found, Vec<String>)| {
-            other.kernel == one.kernel && other.draft.cure.contains("__forceinline__")
-        };
+        let is_origin = |(other, _): &&mut (Found, Vec<String>)| other.kernel == one.kernel && other.asks_inlining;
         match own.iter_mut().find(is_origin) {
             Some((origin, names)) => {
                 names.push(one.name);

@@ -53,9 +53,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let known = handed.clone().or_else(escapes);
         // Every function that reaches anything of the kernel's is a part of it.
         let is_inlined = !all.iter().any(|(of, _, handed, _)| of == kernel && handed.is_some());
-        let draft = draft(context, name, accesses, known.as_ref(), is_inlined)?;
+        let (draft, asks_inlining) = draft(context, name, accesses, known.as_ref(), is_inlined)?;
         let is_handed = handed.as_ref().is_some_and(|handed| handed.only_there);
-        Some(Found { kernel: *kernel, name: (*name).to_owned(), is_handed, draft })
+        Some(Found { kernel: *kernel, name: (*name).to_owned(), is_handed, asks_inlining, draft })
     });
     handed::joined(context, found.collect())
 }
@@ -66,6 +66,8 @@ struct Found {
     name: String,
     /// It is what a function that is not inlined calls something of its caller's.
     is_handed: bool,
+    /// What it is a part of stays in registers once functions are inlined.
+    asks_inlining: bool,
     draft: Draft,
 }
 
@@ -94,13 +96,14 @@ fn column(kernel: &Kernel, size: Option<u64>) -> String {
     }
 }
 
+/// What is found of a variable, and whether its cure is that functions are inlined.
 fn draft(
     context: &Context<'_>,
     name: &str,
     accesses: &[&Access<'_>],
     handed: Option<&Handed>,
     is_inlined: bool,
-) -> Option<Draft> {
+) -> Option<(Draft, bool)> {
     let requests: u64 = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
     let kernel = accesses.first()?.kernel;
@@ -213,6 +216,16 @@ fn draft(
              data decides over the element, and pass it by value{column}"
         )
     };
+    // Its functions have to become a part of their callers first.
+    let asks_inlining = match (handed, member) {
+        (Some(_), None) => true,
+        (None, Some(_)) if is_inlined => false,
+        (_, Some(_)) => true,
+        (None, None) => {
+            let is_known = is_special || size.is_some_and(|bytes| bytes > MOST_OF_THREAD);
+            is_object || !is_known && !computed && is_reached_elsewhere(context, name, accesses)
+        }
+    };
     let saving = accesses.iter().fold(Saving::default(), |sum, access| {
         let sums = &access.sums;
         sum.and(Saving::of("l1_tag", sums.stages.tag as f64))
@@ -221,27 +234,27 @@ fn draft(
             .and(Saving::of("l2", (sums.l2_lookups * 32) as f64))
             .and(Saving::of("dram", ((sums.dram_reads + sums.dram_writes) * 32) as f64))
     });
-    Some(
-        Draft::new(reason, cure)
-            .at_access(worst)
-            .object(Some(name))
-            .about(About::Object)
-            .evidence("requests", requests as f64)
-            .evidence("bytes", bytes as f64)
-            .evidence("share_of_requests", of_kernel)
-            .one_cause(match handed {
-                Some(handed) => Some(format!("handed to {}", handed.function)),
-                // Arrays of a loop, an element of each in each iteration.
-                None if !is_object && !is_special => Some(format!("{requests} requests, {bytes} bytes of {size:?}")),
-                None => None,
-            })
-            .saves(
-                context,
-                Saved {
-                    saving,
-                    otherwise: of_kernel,
-                    assumption: "no traffic for this array, and nothing else slower",
-                },
-            ),
-    )
+    let draft = Draft::new(reason, cure)
+        .at_access(worst)
+        .object(Some(name))
+        .about(About::Object)
+        .evidence("requests", requests as f64)
+        .evidence("bytes", bytes as f64)
+        .evidence("share_of_requests", of_kernel)
+        .one_cause(match handed {
+            Some(handed) => Some(format!("handed to {}", handed.function)),
+            // Arrays of a loop, an element of each in each iteration.
+            None if !is_object && !is_special => Some(format!("{requests} requests, {bytes} bytes of {size:?}")),
+            None => None,
+        })
+        .saves(
+            context,
+            Saved {
+                saving,
+                otherwise: of_kernel,
+                assumption: "no traffic for this array, and nothing else slower",
+                ..Saved::default()
+            },
+        );
+    Some((draft, asks_inlining))
 }

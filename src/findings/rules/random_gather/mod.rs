@@ -111,6 +111,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         } else {
             "each request touches only the sectors that its bytes fill"
         },
+        ..Saved::default()
     };
     let draft = Draft::new(reason, text)
         .at_access(access)

@@ -29,6 +29,9 @@ const LEAST_OF_START: f64 = 0.05;
 /// A final step leaves at most one of so many bytes that it loads.
 const LEAST_TIMES_LESS: u64 = 8;
 
+/// Share of the time of all kernels that such a step takes, at most, where it is no short one.
+const MOST_OF_LAST: f64 = 0.5;
+
 /// Launches that make it worthwhile to make one of them, at least.
 const MANY_LAUNCHES: u64 = 32;
 
@@ -140,7 +143,7 @@ impl Launches {
             // A long one is no mere final step.
             None if each < LEAST_SECONDS && is_last_step(context, kernel, grid) => Way::Last,
             None if blocks < sms && steps::by_grid(context, kernel) => Way::StepsByGrid,
-            None if is_last_step(context, kernel, grid) => Way::Last,
+            None if of_time < MOST_OF_LAST && is_last_step(context, kernel, grid) => Way::Last,
             None if blocks < sms && !is_together(kernel) && steps::by_block(context, kernel) => Way::StepsByBlock,
             None => Way::Other,
         };

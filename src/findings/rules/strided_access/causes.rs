@@ -20,6 +20,7 @@ pub(super) struct Strided<'c, 'a> {
 /// Gives the findings of accesses with a common cause one cure, so that they become one.
 pub(super) fn joined(context: &Context<'_>, mut found: Vec<Strided<'_, '_>>) -> Vec<Draft> {
     lie_across(context, &mut found);
+    are_exchanged(context, &mut found);
     cross_one_matrix(context, &mut found);
     have_one_index(context, &mut found);
     found.into_iter().map(|one| one.draft).collect()
@@ -44,6 +45,32 @@ fn lie_across(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
         {
             draft.cure = wording::of_all_across(axis, other);
             draft.one_cause = Some(format!("blocks across {other}"));
+        }
+    }
+}
+
+/// Gives accesses that an index of the grid goes along, which the code does not name, the exchange of indices that others of the same array have which
+/// lie as far apart: where one of them is clamped at a border, as a neighbour's place, nothing else tells what moves it.
+fn are_exchanged(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
+    for at in 0..found.len() {
+        let Cure::IndexOfGrid { axis, .. } = found[at].cure else { continue };
+        let access = found[at].access;
+        let known = found.iter().find_map(|one| match one.cure {
+            Cure::Exchange { axis: of_other, .. }
+                if of_other == axis
+                    && one.access.kernel.id == access.kernel.id
+                    && (one.access.allocation, one.access.bytes) == (access.allocation, access.bytes)
+                    && elements(one.access).map(i64::abs) == elements(access).map(i64::abs) =>
+            {
+                Some(one.cure.clone())
+            }
+            _ => None,
+        });
+        if let Some(cure) = known.filter(|_| found[at].draft.one_cause.is_none()) {
+            let one = &mut found[at];
+            one.draft.cure = cure.told(context, access);
+            one.draft.alike = Some(format!("{cure:?}"));
+            one.cure = cure;
         }
     }
 }
@@ -85,7 +112,7 @@ fn have_one_index(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
             one.access.kernel.id == first.kernel.id
                 && one.draft.one_cause.is_none()
                 && elements(one.access) == elements(first)
-                && is_known(one.access)
+                && (is_known(one.access) || matches!(cure, Cure::Exchange { .. }))
                 && one.cure == *cure
         };
         let all: Vec<usize> = (0..found.len()).filter(|&other| alike(&found[other])).collect();

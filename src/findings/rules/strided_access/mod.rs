@@ -133,6 +133,7 @@ fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<St
         } else {
             "each request touches only the sectors that its bytes fill"
         },
+        ..Saved::default()
     };
     let draft = index::with_its_line(
         Draft::new(reason, cure.told(context, access))
@@ -141,6 +142,8 @@ fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<St
             .evidence("requests", sums.requests as f64)
             .evidence("sectors", sums.sectors as f64)
             .evidence("ideal_sectors", sums.ideal_sectors as f64)
+            // Whether it loads or stores.
+            .alike(format!("{cure:?}"))
             .saves(context, saved),
         context,
         access,
