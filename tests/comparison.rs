@@ -317,7 +317,47 @@ fn a_sweep_stays_the_same_in_another_kernel() {
     assert_eq!(diff(&before, &after).findings.gone.len(), 1);
 }
 
-/// What was cured elsewhere makes the rest weigh more. That is no change of the rest.
+/// What one kernel hands on to another is no data that is swept again.
+#[test]
+fn variants_of_a_rule_are_findings_of_their_own() {
+    let code = sum(32);
+    let mut before = program("/a/app.cu", &[Source { name: "sum", code: &code }], &[("d_field", 1 << 20)]);
+    let mut sweep = finding("cache-sweep", Severity::Warning, 0, "/a/app.cu", 6);
+    sweep.allocation = Some(before.allocations[0].id);
+    before.findings = vec![sweep.clone()];
+    let mut after = before.clone();
+    after.findings[0].evidence.insert("inputs_read_bytes".into(), 0.0);
+    let found = diff(&before, &after).findings;
+    assert_eq!((found.gone.len(), found.new.len(), found.changed.len()), (1, 1, 0));
+}
+
+/// Objects that exchange their memory with new ones: what a name stands for is another part of as many requests.
+#[test]
+fn allocations_that_change_hands_are_one_row() {
+    let code = sum(32);
+    let made = |allocations: &[(&str, u64)], each: &[(u64, u64)]| {
+        let mut profile = program("/a/app.cu", &[Source { name: "sum", code: &code }], allocations);
+        let path = profile.allocations[0].path.clone();
+        for (row, &(count, asked)) in profile.allocations.iter_mut().zip(each) {
+            row.path.clone_from(&path);
+            (row.count, row.freed_count) = (count, count);
+            row.metrics = requests(asked, 4 * asked);
+        }
+        profile
+    };
+    let before = made(&[("u", 1 << 20), ("elements", 10 << 20)], &[(1, 8), (10, 80)]);
+    let after = made(&[("u", 1 << 20), ("next", 1 << 20)], &[(1, 48), (1, 40)]);
+    let found = diff(&before, &after);
+    let [row] = &found.allocations[..] else { panic!("{}", diff_json(&found)) };
+    assert_eq!((row.name.before.as_deref(), row.name.after.as_deref()), (Some("u, elements"), Some("u, next")));
+    assert_eq!(row.metrics["allocations"], [Some(Value::Count(11)), Some(Value::Count(2))]);
+    assert!(!row.metrics.contains_key("requests") && !row.metrics.contains_key("sectors"), "{row:#?}");
+    // With fewer requests in all they are told apart.
+    let fewer = made(&[("u", 1 << 20), ("next", 1 << 20)], &[(1, 40), (1, 40)]);
+    assert!(diff(&before, &fewer).allocations.len() > 1);
+}
+
+/// What was cured elsewhere makes the rest weigh more. That is no change of the rest, but for its severity.
 #[test]
 fn findings_of_kernels_that_stayed_are_no_change() {
     let kernels = |sectors| {
@@ -330,12 +370,22 @@ fn findings_of_kernels_that_stayed_are_no_change() {
     let mut rest = finding("strided-access", Severity::Note, 1, "/a/app.cu", line);
     rest.evidence.insert("wasted_share".into(), 0.01);
     before.findings = vec![finding("strided-access", Severity::Warning, 0, "/a/app.cu", 6), rest.clone()];
-    rest.severity = Severity::Warning;
-    rest.evidence.insert("wasted_share".into(), 0.2);
+    rest.evidence.insert("wasted_share".into(), 0.04);
     after.findings = vec![rest, finding("partial-write", Severity::Note, 1, "/a/app.cu", line)];
     let found = diff(&before, &after);
     assert_eq!((found.findings.gone.len(), found.findings.new.len(), found.findings.changed.len()), (1, 0, 0));
     assert_eq!(found.unchanged.findings, 2);
+    let told = |before: &Profile, after: &Profile| {
+        let found = diff(before, after);
+        assert_eq!((found.findings.changed.len(), found.unchanged.findings), (1, 1));
+        diff_text(&found, before, after, &DiffOptions { color: false, top: 10, all: false, width: 100 })
+    };
+    after.findings[0].severity = Severity::Warning;
+    let text = told(&before, &after);
+    assert!(text.contains("note before, warning now (another part of the program's time)"), "{text}");
+    after.findings[0].evidence.insert("sectors_per_request".into(), 33.0);
+    assert!(told(&before, &after).contains("note before, warning now (worse)"));
+    assert!(told(&after, &before).contains("warning before, note now (better)"));
     // An error is always told.
     after.findings[1].severity = Severity::Error;
     assert_eq!(diff(&before, &after).findings.new.len(), 1);

@@ -1,17 +1,21 @@
 //! Lines that a block uses again after L1 has given them up: between the uses it touches more than L1 holds.
 
+use std::collections::BTreeSet;
+
 use super::super::access::{Access, share};
 use super::super::context::Context;
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Kernel, Severity};
+use crate::profile::model::{Distances, Kernel, Severity};
 
 /// Least share of the uses of lines whose reuse distance is beyond L1.
 const LEAST_BEYOND: f64 = 0.3;
 /// Loads that hit L1, at most.
 const MOST_HITS: f64 = 0.5;
+/// The same where what is known is that a block has touched more than its part of L1.
+const MOST_HITS_OF_PART: f64 = 0.25;
 /// A thread's own line is used up within so many uses; fewer are no reuse worth a word.
 const LEAST_REUSE: f64 = 0.3;
 /// Data counts as read once if its sectors are requested so many times each, at most.
@@ -52,9 +56,16 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Found> {
     let metrics = kernel.metrics.get("global")?;
     let lines = &metrics.reuse.as_ref()?.line;
     let finite: u64 = lines.buckets.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
-    let beyond = lines.beyond?.l1;
     let l1 = metrics.l1.as_ref()?;
     let hits = share(l1.load_hits, l1.load_lookups);
+    let (room, blocks) = (room(context, kernel), resident(kernel));
+    // Blocks that share an SM have a part of its L1 each, where they do not use the same lines.
+    let of_block = room.map(|room| room / blocks as f64).filter(|_| blocks > 1 && hits <= MOST_HITS_OF_PART);
+    let in_part = of_block.map_or(0, |room| beyond_lines(lines, room));
+    let of_all = lines.beyond?.l1;
+    let is_of_part = in_part > of_all;
+    let beyond = of_all.max(in_part);
+    let room = if is_of_part { of_block } else { room };
     if share(finite, finite.saturating_add(lines.infinite)) < LEAST_REUSE
         || share(beyond, finite) < LEAST_BEYOND
         || hits > MOST_HITS
@@ -68,8 +79,9 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Found> {
     // What is read once misses in any case: the one to name is what is used again.
     let again = loads.iter().copied().filter(|access| misses(access) > 0 && !is_read_once(context, access));
     let worst = again.max_by_key(key).or_else(|| loads.iter().copied().max_by_key(key))?;
+    let holds = if is_of_part { format!("a part of L1 that {blocks} blocks share") } else { "L1 holds".to_owned() };
     let reason = format!(
-        "{} of the uses of a line come after its block has touched more than L1 holds, so that only {} of the lookups of loads hit L1; \
+        "{} of the uses of a line come after its block has touched more than {holds}, so that only {} of the lookups of loads hit L1; \
          most misses are those of {}",
         words::percent(share(beyond, finite)),
         words::percent(hits),
@@ -83,7 +95,6 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Found> {
         share(those.map(|access| access.sums.sectors).fold(0, u64::saturating_add), all)
     };
     let (past, stored) = (part(|access| access.past_l1), part(|access| access.op == "store"));
-    let room = room(context, kernel);
     // Whether a block's uses come before L1 is full, without this share of what it touches between them. Distances have no stores.
     let fits = |without: f64| {
         let touched = lines.mean.map(|mean| mean / (1.0 - stored).max(0.1));
@@ -107,7 +118,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Found> {
     let looked_up: u64 =
         context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_load_lookups).fold(0, u64::saturating_add);
     let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
-    let saving = Saving::of("l2", share(beyond, finite.saturating_add(lines.infinite)) * (looked_up * sector) as f64);
+    let saving = Saving::of("l2", share(beyond, finite.saturating_add(lines.infinite)) * (looked_up * sector) as f64)
+        .and(Saving::of("dram", again_from_dram(context, kernel, &loads) as f64));
     let draft = Draft::new(reason, cure)
         .at_access(worst)
         .evidence("beyond_l1_share", share(beyond, finite))
@@ -117,6 +129,29 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Found> {
     // Bad coalescing shows as misses, too, and is the better hint; where L2 is not what the kernel waits for, other tiles may bring nothing.
     let is_note = worst.sums.excess_share() >= 0.25 || !streams && draft.gain.is_none();
     Some(Found { draft: if is_note { draft.severity(Severity::Note) } else { draft }, streams })
+}
+
+/// Uses that may be at so many lines' distance, where the mean of all is.
+fn beyond_lines(lines: &Distances, room: f64) -> u64 {
+    if lines.mean.is_none_or(|mean| mean < room) {
+        return 0;
+    }
+    let far = lines.buckets.iter().filter(|bucket| bucket.upto as f64 >= room);
+    far.map(|bucket| bucket.count).fold(0, u64::saturating_add)
+}
+
+/// Bytes that loads bring from DRAM beyond what is there, each once a launch.
+fn again_from_dram(context: &Context<'_>, kernel: &Kernel, loads: &[&Access<'_>]) -> u64 {
+    let read = loads.iter().map(|access| access.sums.dram_reads).fold(0, u64::saturating_add);
+    let allocations: BTreeSet<u64> = loads.iter().filter_map(|access| access.allocation).collect();
+    let once = allocations.iter().filter_map(|&id| context.profile.allocation(id)).map(|one| one.touched_bytes);
+    let once = once.fold(0, u64::saturating_add).saturating_mul(kernel.launch_count());
+    read.saturating_mul(SECTOR_BYTES).saturating_sub(once)
+}
+
+/// Blocks of a launch that are on an SM at the same time.
+fn resident(kernel: &Kernel) -> u64 {
+    kernel.launches.first().map_or(1, |launch| u64::from(launch.resident_blocks.max(1)))
 }
 
 /// Lines of L1, where the model is known: blocks that share an SM may use the same ones again.

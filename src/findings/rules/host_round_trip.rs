@@ -61,8 +61,8 @@ fn replaces(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> boo
         && ids(back) == ids(forth)
         && back.bytes / back.count.max(1) == forth.bytes / forth.count.max(1)
         && comes_after(back, forth)
-        && is_overwritten(context, back)
-        && is_overwritten(context, forth)
+        && is_of_one_copy(context, back)
+        && is_of_one_copy(context, forth)
 }
 
 /// Whether about as much goes from the same place on the host to the device, after it has come back.
@@ -75,13 +75,17 @@ fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
 }
 
 /// Whether each copy takes the place of the one before on the host.
-fn is_overwritten(context: &Context<'_>, back: &Copies<'_>) -> bool {
-    let each = share(back.bytes, back.count);
+fn is_overwritten(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+    is_of_one_copy(context, copies) && share(copies.hosts.len() as u64, copies.count) < 0.5
+}
+
+/// Whether the memory of the host is as large as one copy: no part of what has all of them.
+fn is_of_one_copy(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+    let each = share(copies.bytes, copies.count);
     let size = |id: u64| {
         context.profile.host_allocations.iter().find(|host| host.id == id).map(|host| share(host.bytes, host.count))
     };
-    let is_one = |host: &Option<u64>| host.and_then(size).is_some_and(|bytes| bytes <= SAME_PLACE * each);
-    back.hosts.iter().all(is_one) && share(back.hosts.len() as u64, back.count) < 0.5
+    copies.hosts.iter().all(|host| host.and_then(size).is_some_and(|bytes| bytes <= SAME_PLACE * each))
 }
 
 /// Whether launches between these copies get data of their own from the host.
@@ -131,7 +135,9 @@ fn replaced(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Dra
     let cure = "where the host makes what goes to the device of what has come back (chooses, sorts, permutes), do that in a kernel, and leave the data on the device; where each launch has new data, \
                 let its copies overlap with other launches (pinned memory, cudaMemcpyAsync, a second buffer)";
     let draft = Draft { gain: None, ..draft(context, back, (reason, cure), bytes, seconds) };
-    if context.program_share(seconds) < MOST_SHARE { draft.severity(Severity::Note) } else { draft }
+    // Memory of its own for each copy may as well be what each launch has.
+    let is_sure = is_overwritten(context, back) && is_overwritten(context, forth);
+    if is_sure && context.program_share(seconds) >= MOST_SHARE { draft } else { draft.severity(Severity::Note) }
 }
 
 fn only_back(context: &Context<'_>, back: &Copies<'_>) -> Option<Draft> {

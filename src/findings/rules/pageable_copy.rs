@@ -64,14 +64,13 @@ fn asynchronous(context: &Context<'_>, largest: &Copies<'_>, bytes: u64) -> Draf
 
 /// Whether the host's side is known, and known not to be pinned.
 fn is_pageable(context: &Context<'_>, copies: &Copies<'_>) -> bool {
-    // Who pins memory may have it under another name, as a container's; then it is as large, but for what fills a page.
+    // Who pins memory may have it under another name, as a container's; it is as large, but for what fills a page.
     let registered = |host: &HostAllocation| {
         let mut rows = context.profile.allocations.iter().filter(|row| row.kind == "cudaHostRegister");
         let each = |bytes: u64, count: u64| bytes / count.max(1);
         rows.any(|row| {
-            row.name == host.name
-                || each(row.bytes, row.count).abs_diff(each(host.bytes, host.count)) < PAGE
-                    && !is_named(context, row.name.as_deref())
+            let is_as_large = each(row.bytes, row.count).abs_diff(each(host.bytes, host.count)) < PAGE;
+            is_as_large && (row.name == host.name || !is_named(context, row.name.as_deref()))
         })
     };
     !copies.hosts.is_empty()

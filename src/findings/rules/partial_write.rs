@@ -14,6 +14,8 @@ use warpline_format::condition::Decider;
 const MOST_FILLED: f64 = 0.5;
 /// Least share of the kernel's sectors that these stores touch.
 const LEAST_OF_KERNEL: f64 = 0.2;
+/// Share of a sector that is as good as all of it: the ends of rows have fewer lanes.
+const ABOUT: f64 = 0.75;
 /// Smaller memory, as of a few values, fills no sectors.
 const LEAST_BYTES: u64 = 128;
 
@@ -27,6 +29,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         access.space == "global" && access.op == "store" && plain && !is_tiny && filled < MOST_FILLED
     };
     let each = context.accesses.iter().filter(partly).filter_map(|access| {
+        if begins_within_sectors(access) {
+            return None;
+        }
         let all: u64 = context.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).fold(0, u64::saturating_add);
         let of_kernel = share(access.sums.sectors, all);
         if of_kernel < LEAST_OF_KERNEL {
@@ -72,6 +77,14 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         Some(draft.score(of_kernel * context.kernel_share(access.kernel)).severity(Severity::Note))
     });
     each.collect()
+}
+
+/// Whether its lanes would fill whole sectors if they began on one, which misaligned-access is about.
+fn begins_within_sectors(access: &Access<'_>) -> bool {
+    let (pattern, sums) = (&access.pattern, &access.sums);
+    share(pattern.contiguous, pattern.requests) >= 0.9
+        && share(pattern.misaligned, pattern.contiguous) >= 0.5
+        && sums.bytes as f64 >= ABOUT * sums.requests.saturating_mul(SECTOR_BYTES) as f64
 }
 
 /// Whether the thread's number gives the place, so that another one would be another element.

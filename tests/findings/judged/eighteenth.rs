@@ -139,7 +139,7 @@ fn members_of_an_array_are_broadcast_together() {
 fn very_deep_updates_of_many_addresses_are_worth_a_word() {
     let finding = only("sorted", "atomic-contention", "ROWS IN ORDER");
     assert!(cure(&finding).contains("combine their values first"), "{finding:#}");
-    assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
+    assert!(finding["severity"] == "warning" && finding["gain"].is_null(), "{finding:#}");
 }
 
 #[test]

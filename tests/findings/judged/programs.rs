@@ -40,5 +40,5 @@ pub static EIGHTEENTH: Judged = Judged::on_a100("eighteenth");
 pub static STATES: Judged = Judged::on_a100("states");
 pub static NINETEENTH: Judged = Judged::new("nineteenth");
 pub static TWENTIETH: Judged = Judged::on_a100("twentieth");
-pub static TWENTIETH_KEPT: Judged = Judged::on_a100("twentieth_kept");
+pub static TWENTIETH_KEPT: Judged = Judged::new("twentieth_kept");
 pub static TUNED: Judged = Judged::new("tuned");

@@ -316,6 +316,55 @@ private:
     Field spare_;
 };
 
+// Each thread goes through words of its own, as many as loaded data says, and takes the one behind them.
+__global__ void ended(const uint4 *words, const int *length, unsigned *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint4 *own = words + i * 5;
+    int left = length[i];
+    unsigned sum = left;
+    while (left > 4) {
+        uint4 word = *own++;
+        sum = (sum ^ word.x) * 31 + word.y + word.z * word.w;
+        left -= 4;
+    }
+    out[i] = sum + own->x; // BEHIND THE LAST
+}
+
+// Rows of an odd number of bytes, all of which are written.
+__global__ void coded(const float *values, unsigned char *codes, int row) {
+    for (int i = threadIdx.x; i < row; i += 32) codes[blockIdx.x * row + i] = values[i] * 4; // ODD ROWS
+}
+
+// Memory of a vector is pinned by a pointer to it.
+static void pinned() {
+    const int count = 1 << 20;
+    std::vector<float> values(count, 1.0f);
+    float *host = values.data(), *device = fresh<float>(count);
+    cudaHostRegister(host, count * sizeof(float), cudaHostRegisterDefault);
+    for (int turn = 0; turn < 3; turn++) {
+        host[turn] = 2.0f;
+        cudaMemcpyAsync(device, host, count * sizeof(float), cudaMemcpyHostToDevice); // PINNED BY ANOTHER NAME
+        changed<<<count / 256, 256>>>(device, turn);
+        cudaMemcpyAsync(host, device, count * sizeof(float), cudaMemcpyDeviceToHost); // PINNED BY ANOTHER NAME
+    }
+    cudaDeviceSynchronize();
+    cudaHostUnregister(host);
+}
+
+// A target of three fields for each turn.
+class Target {
+public:
+    explicit Target(size_t count) : colour(count), depth(count), normal(count) {}
+    Field colour, depth, normal;
+};
+
+static void drawn(int count) {
+    Target target(count); // A TARGET EACH
+    changed<<<count / 256, 256>>>(target.colour.values(), 1);
+    changed<<<count / 256, 256>>>(target.depth.values(), 2);
+    changed<<<count / 256, 256>>>(target.normal.values(), 3);
+}
+
 int main(int count, char **arguments) {
     auto runs = [&](const char *name) { return count < 2 || !strcmp(arguments[1], name); };
     const int n = 1 << 18;
@@ -332,7 +381,7 @@ int main(int count, char **arguments) {
         looked_up<<<n / 256, 256>>>(filled(values), fresh<float>(n));
     }
     if (runs("steps")) {
-        const int large = 12 << 20;
+        const int large = 6 << 20;
         float *slope = zeros<float>(large), *weight = zeros<float>(large), *speed = zeros<float>(large);
         decayed<<<large / 256, 256>>>(slope, weight);
         gathered<<<large / 256, 256>>>(speed, slope);
@@ -348,7 +397,7 @@ int main(int count, char **arguments) {
         products<<<(sites * 36 + 255) / 256, 256>>>(zeros<Site>(sites), zeros<Matrix>(4), zeros<Site>(sites), sites);
     }
     if (runs("tracks")) {
-        const int large = 12 << 20;
+        const int large = 6 << 20;
         float *place = zeros<float>(large), *speed = zeros<float>(large), *seen = zeros<float>(large);
         foreseen<<<large / 256, 256>>>(place, speed);
         corrected<<<large / 256, 256>>>(place, speed, seen);
@@ -356,9 +405,9 @@ int main(int count, char **arguments) {
     if (runs("quantities")) quantities<<<n / 256, 256>>>(zeros<float>(n / 4), fresh<float>(n), n / 4);
     if (runs("bred")) bred();
     if (runs("regions")) {
-        std::vector<int> region(n);
-        for (int i = 0; i < n; i++) region[i] = i / 40 % 1024;
-        measured<<<n / 256, 256>>>(filled(region), zeros<int>(1024), zeros<int>(1024), zeros<int>(1024), 1024);
+        std::vector<int> region(n * 8);
+        for (size_t i = 0; i < region.size(); i++) region[i] = i / 40 % 1024;
+        measured<<<n / 32, 256>>>(filled(region), zeros<int>(1024), zeros<int>(1024), zeros<int>(1024), 1024);
     }
     if (runs("relief")) relief<<<dim3(16, 128), dim3(32, 8)>>>(zeros<float>(n * 2), fresh<float>(n * 2), 1024, 512);
     if (runs("window")) blurred<<<dim3(8, 256), 128>>>(zeros<float>(n), fresh<float>(n), 1024, 256);
@@ -367,5 +416,14 @@ int main(int count, char **arguments) {
         first.run();
         second.run();
     }
+    if (runs("ended")) {
+        std::vector<int> length(n / 4);
+        for (size_t i = 0; i < length.size(); i++) length[i] = 5 + mixed(i) % 12;
+        ended<<<n / 1024, 256>>>(zeros<uint4>(n / 4 * 5), filled(length), fresh<unsigned>(n / 4));
+    }
+    if (runs("odd")) coded<<<4096, 32>>>(zeros<float>(513), fresh<unsigned char>(4096 * 513), 513);
+    if (runs("pinned")) pinned();
+    if (runs("targets"))
+        for (int turn = 0; turn < 10; turn++) drawn(n);
     return cudaDeviceSynchronize() != cudaSuccess;
 }

@@ -131,6 +131,46 @@ fn members_that_nobody_uses_are_told_where_they_are_made() {
 }
 
 #[test]
+fn what_a_loaded_length_reaches_lies_in_parts_of_threads() {
+    let found = TWENTIETH.alone("ended", "random-gather", "BEHIND THE LAST");
+    assert!(!found.is_empty(), "no finding");
+    assert!(found.iter().all(|finding| cure(finding).contains("loaded data says how far in it")), "{found:#?}");
+}
+
+#[test]
+fn kernels_that_are_repeated_make_no_steps() {
+    for finding in TWENTIETH_KEPT.alone("benchmark", "cache-sweep", "REPEATED") {
+        assert!(cure(&finding).starts_with("no launch needs what another one has made"), "{finding:#}");
+        assert_eq!(finding["severity"], "note", "{finding:#}");
+    }
+}
+
+#[test]
+fn what_is_made_anew_for_each_launch_is_handed_on() {
+    let finding = only(&TWENTIETH_KEPT, "work", "cache-sweep", "HANDED ON EACH TIME");
+    assert!(reason(&finding).contains("is written by `sloped` and read by `squared`"), "{finding:#}");
+}
+
+#[test]
+fn rows_that_begin_within_sectors_are_no_partial_stores() {
+    let found = TWENTIETH.alone("odd", "partial-write", "ODD ROWS");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn memory_that_is_pinned_under_another_name_is_pinned() {
+    let found = TWENTIETH.alone("pinned", "pageable-copy", "PINNED BY ANOTHER NAME");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn memory_of_members_is_told_where_their_object_is_made() {
+    let finding = only(&TWENTIETH, "targets", "allocation-churn", "A TARGET EACH");
+    assert!(reason(&finding).contains("; so are `"), "{finding:#}");
+    assert!(TWENTIETH.alone("targets", "allocation-churn", "FIELDS").is_empty());
+}
+
+#[test]
 fn elements_that_are_wider_than_any_access_are_taken_in_halves() {
     let finding = only(&TWENTIETH_KEPT, "halves", "strided-access", "HALVES");
     assert!(cure(&finding).contains("taken in two halves"), "{finding:#}");

@@ -1,4 +1,4 @@
-// Cases of what the twentieth round mended (docs/design/findings.md); `// WORDS` mark lines. An argument chooses the case.
+// Cases of what the twentieth round mended, and of the one after it (docs/design/findings.md); `// WORDS` mark lines. An argument chooses the case.
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -92,6 +92,33 @@ __global__ void levels(const int *edges, int *level, const int *extra, int *seen
     }
 }
 
+// A benchmark of two kernels, each repeated on the same data.
+__global__ void shuffled(const float *from, float *to, int rows, int row) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    to[blockIdx.y * row + i] = from[blockIdx.y * 7 % rows * row + i]; // REPEATED
+}
+
+__global__ void turned(const float *from, float *to, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    to[i] = -from[i]; // REPEATED
+}
+
+// A work array that one kernel makes of neighbours and the next one reads, for two fields by turns.
+__global__ void sloped(const float *field, float *slope, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    slope[i] = field[i < count - 1 ? i + 1 : i] - field[i > 0 ? i - 1 : i];
+}
+
+__global__ void squared(const float *slope, float *sum) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    sum[i] = slope[i] * slope[i]; // HANDED ON EACH TIME
+}
+
+__global__ void let_go(float *field, const float *sum) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    field[i] -= 0.1f * sum[i];
+}
+
 static void few_equal_copies() {
     const int count = 1 << 18;
     std::vector<float> host(count, 1.0f);
@@ -105,7 +132,7 @@ static void few_equal_copies() {
 
 int main(int, char **arguments) {
     auto runs = [&](const char *name) { return !strcmp(arguments[1], name); };
-    const int large = 6 << 20, width = 3072, height = large / width;
+    const int large = 3 << 19, width = 1536, height = large / width;
     if (runs("halves")) rows_copied<<<256, 64>>>(zeros<Wide>(256 * 512), fresh<Wide>(256 * 512), 512);
     if (runs("staged")) {
         float *one = zeros<float>(large), *other = zeros<float>(large);
@@ -122,7 +149,7 @@ int main(int, char **arguments) {
         }
     }
     if (runs("cleared")) {
-        const int all = 12 << 20;
+        const int all = 3 << 20;
         float *map = zeros<float>(all), *sums = fresh<float>(4096);
         for (int shift = 0; shift < 4; shift++) {
             cudaMemset(sums, 0, 4096 * sizeof(float));
@@ -130,7 +157,7 @@ int main(int, char **arguments) {
         }
     }
     if (runs("made")) {
-        const int all = 4 << 20;
+        const int all = 1 << 20;
         float4 *samples = fresh<float4>(all);
         made_up<<<all / 256, 256>>>(samples);
         used<<<all / 256, 256>>>(samples, fresh<float>(all));
@@ -146,6 +173,27 @@ int main(int, char **arguments) {
         cudaMemcpy(device_extra, extra.data(), edges * sizeof(int), cudaMemcpyHostToDevice);
         cudaMemset(level, 0x7f, 512 * sizeof(int));
         levels<<<1, 512>>>(device_to, level, device_extra, zeros<int>(2), 3, edges);
+    }
+    if (runs("benchmark")) {
+        const int rows = 64, row = 1 << 15;
+        float *from = zeros<float>(rows * row), *to = fresh<float>(rows * row), first = 0.0f;
+        for (int turn = 0; turn < 3; turn++) shuffled<<<dim3(row / 256, rows), 256>>>(from, to, rows, row);
+        cudaMemcpy(&first, to, sizeof first, cudaMemcpyDeviceToHost);
+        for (int turn = 0; turn < 3; turn++) turned<<<rows * row / 256, 256>>>(from, to, rows * row);
+        cudaMemcpy(&first, to, sizeof first, cudaMemcpyDeviceToHost);
+    }
+    if (runs("work")) {
+        const int large = 1 << 20;
+        float *one = zeros<float>(large), *other = zeros<float>(large), *slope = fresh<float>(large);
+        float *of_one = fresh<float>(large), *of_other = fresh<float>(large);
+        for (int step = 0; step < 3; step++) {
+            sloped<<<large / 256, 256>>>(one, slope, large);
+            squared<<<large / 256, 256>>>(slope, of_one);
+            sloped<<<large / 256, 256>>>(other, slope, large);
+            squared<<<large / 256, 256>>>(slope, of_other);
+            let_go<<<large / 256, 256>>>(one, of_one);
+            let_go<<<large / 256, 256>>>(other, of_other);
+        }
     }
     return cudaDeviceSynchronize() != cudaSuccess;
 }

@@ -6,7 +6,7 @@ use super::super::super::context::Context;
 use super::super::super::draft::Draft;
 use super::super::super::gain::Saving;
 use super::super::super::words;
-use super::{LEAST_BYTES, dram};
+use super::{LEAST_BYTES, dram, is_swept};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
 use crate::profile::model::{Allocation, CopyRow, Gain, Kernel, Severity};
@@ -51,10 +51,12 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
         .accesses_of(reader.id, "global")
         .map(|access| access.sums.dram_reads.saturating_add(access.sums.dram_writes))
         .fold(0, u64::saturating_add);
+    let inputs = inputs_of_both(context, allocation, writer, reader);
+    let again = inputs.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
     if !ONCE.contains(&(loaded as f64 / stored.max(1) as f64))
         || stored as f64 > ONCE.end() * (allocation.touched_bytes.saturating_mul(writer.launch_count())) as f64
         || (gone.saturating_mul(SECTOR_BYTES) as f64) < LEAST_GONE * loaded as f64
-        || share(gone, traffic) < LEAST_OF_KERNEL
+        || share(gone.saturating_add(again / SECTOR_BYTES), traffic) < LEAST_OF_KERNEL
         || !stores.iter().chain(&loads).chain(&changed).all(goes_along)
         || is_changed && !ONCE.contains(&(bytes(&changed) as f64 / loaded.max(1) as f64))
         || has_atomics(context, allocation)
@@ -63,8 +65,6 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     }
     let worst = *loads.iter().max_by_key(|access| (access.sums.dram_reads, std::cmp::Reverse(access.line)))?;
     let read = gone.saturating_mul(SECTOR_BYTES);
-    let inputs = inputs_of_both(context, allocation, writer, reader);
-    let again = inputs.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
     let saving = Saving::of("dram", read.saturating_add(again) as f64);
     let assumption = if inputs.is_empty() {
         "what the kernel before it has written is still in registers"
@@ -130,7 +130,9 @@ fn inputs_of_both(
     writer: &Kernel,
     reader: &Kernel,
 ) -> Vec<(String, u64)> {
-    let each = context.profile.allocations.iter().filter(|one| one.id != handed_on.id);
+    // What is swept again has a finding of its own.
+    let is_other = |one: &&Allocation| one.id != handed_on.id && !is_swept(one);
+    let each = context.profile.allocations.iter().filter(is_other);
     let found = each.filter_map(|one| {
         let (first, second) = (accesses(context, writer, one, "load"), accesses(context, reader, one, "load"));
         let is_once = !first.is_empty()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::super::access::Access;
 use super::super::super::context::Context;
-use super::TIMES;
 use super::handed_on::{ONCE, accesses, bytes, first_launch, goes_along};
+use super::is_swept;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Allocation, Kernel};
 
@@ -62,9 +62,6 @@ fn again<'b>(context: &'b Context<'_>, one: &Allocation, kernels: &[&Kernel]) ->
     }
     loading.sort_by_key(|(launch, ..)| *launch);
     let (first, last) = (loading.first()?, loading.last()?);
-    let is_own_finding = one.metrics.dram.as_ref().is_some_and(|dram| {
-        dram.read_sectors.saturating_mul(SECTOR_BYTES) as f64 >= TIMES * one.touched_bytes.max(1) as f64
-    });
     let is_once = |loads: &[&Access<'_>]| {
         loads.iter().all(goes_along) && ONCE.contains(&(bytes(loads) as f64 / one.touched_bytes.max(1) as f64))
     };
@@ -76,6 +73,6 @@ fn again<'b>(context: &'b Context<'_>, one: &Allocation, kernels: &[&Kernel]) ->
             && access.kernel.id != last.1.id
             && first_launch(access.kernel).is_none_or(|launch| launch >= first.0)
     });
-    let are_alike = !is_own_finding && !is_stored_between && loading.iter().all(|(_, _, loads)| is_once(loads));
+    let are_alike = !is_swept(one) && !is_stored_between && loading.iter().all(|(_, _, loads)| is_once(loads));
     are_alike.then(|| loading.into_iter().skip(1).map(|(_, _, loads)| loads).collect())
 }

@@ -31,14 +31,23 @@ const LEAST_BYTES: u64 = 256 << 10;
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let each = context.profile.allocations.iter().filter(|allocation| !allocation.kind.contains("Host"));
     // What lies in host memory has a finding of its own.
-    each.filter_map(|allocation| draft(context, allocation).or_else(|| handed_on::draft(context, allocation))).collect()
+    let found = each.filter_map(|allocation| match steps::is_made_anew(context, allocation) {
+        true => handed_on::draft(context, allocation).or_else(|| draft(context, allocation, true)),
+        false => draft(context, allocation, false).or_else(|| handed_on::draft(context, allocation)),
+    });
+    found.collect()
+}
+
+/// Whether it is read from DRAM so often that it is told.
+fn is_swept(allocation: &Allocation) -> bool {
+    dram(allocation).0.saturating_mul(SECTOR_BYTES) as f64 >= TIMES * allocation.touched_bytes.max(1) as f64
 }
 
 fn dram(allocation: &Allocation) -> (u64, u64) {
     allocation.metrics.dram.as_ref().map_or((0, 0), |dram| (dram.read_sectors, dram.write_sectors))
 }
 
-fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
+fn draft(context: &Context<'_>, allocation: &Allocation, is_made_anew: bool) -> Option<Draft> {
     let touched = allocation.touched_bytes;
     let (reads, writes) = dram(allocation);
     let read = reads.saturating_mul(SECTOR_BYTES);
@@ -98,6 +107,10 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         )
     };
     let needs = if across { steps::needs(context, &of_it) } else { Needs::Itself };
+    // No thread can make several steps on what another kernel makes anew for each.
+    if across && is_made_anew && needs == Needs::Itself {
+        return None;
+    }
     let cure = if across && needs == Needs::Nothing {
         "no launch needs what another one has made: one launch that does the work of several reads the data once for all of them; where they repeat the same work, as a benchmark does, leave it"
     } else if across && needs == Needs::Everything {

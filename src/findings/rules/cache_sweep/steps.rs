@@ -1,11 +1,11 @@
 //! What a step of launches that sweep over data needs of the step before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::super::access::{Access, share};
 use super::super::super::context::Context;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::Site;
+use crate::profile::model::{Allocation, Site};
 
 /// Bytes that a kernel loads for each byte of an array that others have made, up to which each thread takes its own element alone.
 const ONCE: f64 = 1.1;
@@ -71,12 +71,46 @@ fn allocations<'a>(context: &'a Context<'_>, access: &'a Access<'_>) -> impl Ite
     access.allocation.into_iter().chain(others.filter_map(|row| row.allocation))
 }
 
+/// Whether other kernels than those that load it write all of it anew in each launch, and each thread loads its own element: it is handed on, and is
+/// no data on which steps are made.
+pub(super) fn is_made_anew(context: &Context<'_>, allocation: &Allocation) -> bool {
+    let of_it = |access: &&Access<'_>| access.space == "global" && access.allocation == Some(allocation.id);
+    let (loads, stores): (Vec<&Access<'_>>, Vec<&Access<'_>>) =
+        context.accesses.iter().filter(of_it).partition(|access| access.op == "load");
+    let kernels = |accesses: &[&Access<'_>]| accesses.iter().map(|access| access.kernel.id).collect::<BTreeSet<u32>>();
+    let (readers, writers) = (kernels(&loads), kernels(&stores));
+    let is_whole = |id: &u32| {
+        let own = || stores.iter().filter(|access| access.kernel.id == *id);
+        let launches = own().next().map_or(0, |access| access.kernel.launch_count());
+        let bytes = own().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
+        bytes as f64 >= WHOLE * allocation.touched_bytes.saturating_mul(launches) as f64
+    };
+    let is_own = |id: &u32| {
+        let own: Vec<&Access<'_>> = loads.iter().copied().filter(|access| access.kernel.id == *id).collect();
+        of_loads(context, allocation.id, &own) == Needs::Itself
+    };
+    !readers.is_empty()
+        && !writers.is_empty()
+        && readers.is_disjoint(&writers)
+        && stores.iter().all(|access| access.op == "store")
+        && writers.iter().all(is_whole)
+        && readers.iter().all(is_own)
+}
+
 /// Whether each launch of a kernel overwrites what the one before has stored, and nobody has looked at, as in a benchmark.
 fn repeats_itself(context: &Context<'_>, kernel: u32) -> bool {
     let mut stores = context.accesses_of(kernel, "global").filter(|access| access.op != "load").peekable();
     let is_overwritten = |store: &Access<'_>| {
         let Some(allocation) = store.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
         let launches = store.kernel.launch_count();
+        // A benchmark may let several kernels write there, one after the other, and look at what each has left.
+        let writers: BTreeMap<u32, u64> = context
+            .accesses
+            .iter()
+            .filter(|one| one.op != "load" && one.space == "global" && one.allocation == store.allocation)
+            .map(|one| (one.kernel.id, one.kernel.launch_count()))
+            .collect();
+        let of_all = writers.values().copied().fold(0, u64::saturating_add);
         let copies = allocation.copies.iter().filter(|copy| copy.direction != "set").map(|copy| copy.count);
         let leads_there = |one: &Access<'_>| allocations(context, one).any(|id| Some(id) == store.allocation);
         let is_loaded = context.accesses.iter().any(|one| one.op == "load" && leads_there(one));
@@ -84,7 +118,7 @@ fn repeats_itself(context: &Context<'_>, kernel: u32) -> bool {
         store.op == "store"
             && launches > 1
             && !is_loaded
-            && copies.fold(0, u64::saturating_add) < launches.div_ceil(2)
+            && copies.fold(0, u64::saturating_add) <= of_all / 2
             && of_launch >= WHOLE * allocation.touched_bytes as f64
     };
     stores.peek().is_some() && stores.all(is_overwritten)

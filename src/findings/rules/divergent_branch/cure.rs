@@ -80,7 +80,7 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
     } else if number.is_some() && facts::is_case(context, branch) && (!both || branch.lanes.len() > 2) {
-        fills_warps = false;
+        fills_warps = both;
         "the thread's number decides which of several cases a lane has, and a warp runs all that its lanes have, one after the other: let the case be what changes slowest with the thread's number, so that \
          a warp or block has one of them, or let what differs between the cases be operands (chosen by `?:` or from a table) of the same instructions"
     } else if number == Some(Number::Interleaved) && !both && !alone && few && always {
