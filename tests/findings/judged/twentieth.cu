@@ -316,20 +316,6 @@ private:
     Field spare_;
 };
 
-// Each thread goes through words of its own, as many as loaded data says, and takes the one behind them.
-__global__ void ended(const uint4 *words, const int *length, unsigned *out) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const uint4 *own = words + i * 5;
-    int left = length[i];
-    unsigned sum = left;
-    while (left > 4) {
-        uint4 word = *own++;
-        sum = (sum ^ word.x) * 31 + word.y + word.z * word.w;
-        left -= 4;
-    }
-    out[i] = sum + own->x; // BEHIND THE LAST
-}
-
 // Rows of an odd number of bytes, all of which are written.
 __global__ void coded(const float *values, unsigned char *codes, int row) {
     for (int i = threadIdx.x; i < row; i += 32) codes[blockIdx.x * row + i] = values[i] * 4; // ODD ROWS
@@ -415,11 +401,6 @@ int main(int count, char **arguments) {
         Layer first(n), second(n);
         first.run();
         second.run();
-    }
-    if (runs("ended")) {
-        std::vector<int> length(n / 4);
-        for (size_t i = 0; i < length.size(); i++) length[i] = 5 + mixed(i) % 12;
-        ended<<<n / 1024, 256>>>(zeros<uint4>(n / 4 * 5), filled(length), fresh<unsigned>(n / 4));
     }
     if (runs("odd")) coded<<<4096, 32>>>(zeros<float>(513), fresh<unsigned char>(4096 * 513), 513);
     if (runs("pinned")) pinned();

@@ -131,13 +131,6 @@ fn members_that_nobody_uses_are_told_where_they_are_made() {
 }
 
 #[test]
-fn what_a_loaded_length_reaches_lies_in_parts_of_threads() {
-    let found = TWENTIETH.alone("ended", "random-gather", "BEHIND THE LAST");
-    assert!(!found.is_empty(), "no finding");
-    assert!(found.iter().all(|finding| cure(finding).contains("loaded data says how far in it")), "{found:#?}");
-}
-
-#[test]
 fn kernels_that_are_repeated_make_no_steps() {
     for finding in TWENTIETH_KEPT.alone("benchmark", "cache-sweep", "REPEATED") {
         assert!(cure(&finding).starts_with("no launch needs what another one has made"), "{finding:#}");

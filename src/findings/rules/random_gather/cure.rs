@@ -158,7 +158,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
     } else if indirect && has_own_columns(access, &terms) {
         format!(
             "each thread takes the element of its own column here, in a row of {name} that loaded data chooses, so that no order of the rows brings the \
-             elements together: take it where a kernel goes through all rows anyway (the row that is the chosen one; in a pass before, where it is needed first), or group the threads by \
+             elements together: take it where the kernel goes through all rows anyway (the row that is the chosen one), or group the threads by \
              what they choose"
         )
     } else if lists && access.op == "load" && meets_appended(context, access) {
@@ -193,11 +193,6 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
         format!(
             "sort or group the indices so that the threads of a warp meet neighbouring elements of {name}, reorder {name} to match, or \
              keep the part that is hot in shared memory"
-        )
-    } else if access.op == "load" && has_own_rows(&terms) {
-        format!(
-            "each thread takes an element of a part of {name} of its own here, and loaded data says how far in it: store {name} transposed (`[element][thread]`), so that threads at the same element meet \
-             neighbouring ones, or bring what a block needs of it into shared memory first, neighbouring threads at neighbouring words"
         )
     } else if let Some((what, line)) = index::unknown_part(access) {
         is_vague = true;
