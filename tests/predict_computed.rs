@@ -103,6 +103,23 @@ fn computed_addresses_have_the_traffic_of_the_shape() {
     near_in_all_shapes("enlarge", [0.06, 0.01]);
 }
 
+/// Threads that a guard keeps off touch nothing, affine as their addresses are.
+#[test]
+fn guards_that_are_computed_keep_threads_off() {
+    near_in_all_shapes("under", [0.02, 0.01]);
+}
+
+/// A grid whose blocks are numbered along one axis covers as many indices of both.
+#[test]
+fn tiles_along_one_axis_cover_the_picture() {
+    for (shape, [x, y]) in SHAPES.into_iter().enumerate() {
+        let block = format!("{x}x{y}");
+        let found = predicted("tiles", &block, &[]);
+        assert_eq!(found["grid"], serde_json::json!([512_u32.div_ceil(x) * 304_u32.div_ceil(y), 1, 1]), "{block}");
+        near(&found, simulated("tiles", shape), [0.06, 0.06], &block);
+    }
+}
+
 /// What accesses with footprints touch of an array is no part of what the others touch for the first time.
 #[test]
 fn clamped_rows_are_read_once() {

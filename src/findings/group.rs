@@ -73,9 +73,7 @@ fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     if let Some(cause) = &draft.one_cause {
         return Some((id, draft.kernel, draft.file.clone(), None, None, cause.clone()));
     }
-    if draft.saved.is_none() {
-        return None;
-    }
+    draft.saved.as_ref()?;
     let cure = draft.alike.clone().unwrap_or_else(|| draft.cure.clone());
     Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
 }

@@ -54,7 +54,7 @@ pub fn gathered(
         let op = subject.rows[number].map_or("load", |row| row.op.as_str());
         Affine {
             form: Form::number(0),
-            by_thread: ByThread::default(),
+            by_thread: None,
             condition: Truth::Known(true),
             bytes: subject.accesses[number].bytes,
             site: number,
@@ -75,7 +75,7 @@ pub fn gathered(
     let mut unmeasured: Vec<Affine> = Vec::new();
     let mut reasons: BTreeSet<(String, Lost)> = BTreeSet::new();
     let mut rough = false;
-    let mut by_thread = Vec::new();
+    let mut worked_out = Vec::new();
     for (number, site) in counted.iter().enumerate() {
         let row = subject.rows[number];
         let op = row.map_or("load", |row| row.op.as_str());
@@ -103,7 +103,9 @@ pub fn gathered(
         if site.requests.requests == 0.0 {
             continue;
         }
-        match footprint(subject, launch, evaluated, number) {
+        // Under a guard that is not affine a footprint would have what all threads touch.
+        let guard = guard_by_thread(subject, evaluated, number);
+        match footprint(subject, launch, evaluated, number).filter(|_| guard.is_none()) {
             Some((cases, unsure)) => {
                 rough |= unsure;
                 sums.known.unsure |= unsure;
@@ -118,10 +120,8 @@ pub fn gathered(
                 }
                 sums.known.lines += site.requests.lines;
                 let sectors = site.requests.sectors / cases.len() as f64;
-                let by_thread = ByThread { address: None, guard: guard_by_thread(subject, evaluated, number) };
                 accesses.extend(cases.into_iter().map(|(condition, form)| Affine {
                     form,
-                    by_thread,
                     condition,
                     sectors,
                     ..access(number)
@@ -130,13 +130,12 @@ pub fn gathered(
             None => {
                 rough = true;
                 sums.known.lines += site.requests.lines;
-                let address = Some(subject.addresses.sites[number].address);
-                let guard = guard_by_thread(subject, evaluated, number);
+                let by_thread = Some(ByThread { address: subject.addresses.sites[number].address, guard });
                 let condition = sure_condition(subject, evaluated, number).unwrap_or(Truth::Known(true));
                 let sectors = site.requests.sectors;
-                accesses.push(Affine { by_thread: ByThread { address, guard }, condition, sectors, ..access(number) });
+                accesses.push(Affine { by_thread, condition, sectors, ..access(number) });
                 match row.filter(|row| row.metrics.lanes > 0) {
-                    Some(_) => by_thread.push(number),
+                    Some(_) => worked_out.push(number),
                     None => unmeasured.extend(accesses.last().cloned()),
                 }
             }
@@ -146,7 +145,7 @@ pub fn gathered(
         sums.add_recorded(row, subject.share, model);
     }
     let mut measured = BTreeMap::new();
-    for &number in &by_thread {
+    for &number in &worked_out {
         let all = measured.entry(subject.allocations[number]).or_insert_with(Measured::default);
         all.by_thread = plus(all.by_thread, dram(subject, number, &counted[number], model));
     }

@@ -549,6 +549,14 @@ fn iterations(lap: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> Resul
             reached.push(before);
             continue;
         }
+        let passed;
+        let truth = match truth {
+            Truth::All(_) | Truth::Any(_) => {
+                passed = passing(truth, index);
+                &passed
+            }
+            one => one,
+        };
         let (latest, uniform) = latest_end(truth, index, bounds).ok_or(Lost::Loop(line))?;
         most = Some(most.map_or(latest, |most: i64| most.min(latest)));
         if !uniform || ends.len() > 1 {
@@ -616,6 +624,21 @@ fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool
         }
     }
     None
+}
+
+/// A condition in whose parts a counter comes to a number step by step, each of them taken to hold from there on: a loop that ends by it is not gone
+/// on with behind.
+fn passing(truth: &Truth, index: usize) -> Truth {
+    match truth {
+        Truth::Zero(form) => match form.factor(index) {
+            1 => Truth::AtLeast(form.clone()),
+            -1 => form.times(-1).map_or_else(|| truth.clone(), Truth::AtLeast),
+            _ => truth.clone(),
+        },
+        Truth::All(parts) => Truth::All(parts.iter().map(|part| passing(part, index)).collect()),
+        Truth::Any(parts) => Truth::Any(parts.iter().map(|part| passing(part, index)).collect()),
+        other => other.clone(),
+    }
 }
 
 /// The first iteration in which all threads are at the end of a loop, as where each side of a clamp has an end of its own; once they are, they

@@ -1,7 +1,7 @@
 //! How a kernel divides its work among blocks: along which axes the size of a block may change, and with which sizes the indices
 //! grow from a block to the next.
 
-use warpline_format::expression::ExpressionKind;
+use warpline_format::expression::{Binary, ExpressionKind, parts};
 
 use super::evaluate::{Evaluated, Value};
 use super::form::{block, thread};
@@ -41,10 +41,32 @@ impl Tiling {
                 }
             }
         }
-        // Where the number of a block is in no expression, nothing says how blocks divide the work: they cover the same indices.
+        // A place that is worked out from a block's number, `blockIdx.x % tiles`, times the size of a block.
+        let recorded = Evaluated::new(subject.addresses, &subject.launch);
+        let expressions = &subject.addresses.expressions;
+        for entry in expressions {
+            let ExpressionKind::Binary(Binary::Product, left, right) = entry.kind else { continue };
+            for (place, size) in [(left, right), (right, left)] {
+                let mut size = expressions[size as usize].kind;
+                while let ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) = size {
+                    size = expressions[of as usize].kind;
+                }
+                let (ExpressionKind::BlockSize(size), Value::Computed) = (size, recorded.value(place)) else {
+                    continue;
+                };
+                for (_, kind) in parts(expressions, [place]) {
+                    if let ExpressionKind::Block(axis) = kind {
+                        steps[usize::from(axis)][usize::from(size)] = true;
+                    }
+                }
+            }
+        }
+        // Where the number of a block is in no expression, nothing says how blocks divide the work: they cover the same indices, unless those of
+        // another axis do.
+        let taken: [bool; 3] = std::array::from_fn(|size| steps.iter().any(|steps| steps[size]));
         for (axis, steps) in steps.iter_mut().enumerate() {
             let is_used = has(&|kind| matches!(kind, ExpressionKind::Block(of) if usize::from(*of) == axis));
-            steps[axis] |= !is_used;
+            steps[axis] |= !is_used && !taken[axis];
         }
         Tiling { free, steps }
     }

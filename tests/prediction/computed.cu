@@ -75,6 +75,21 @@ __global__ void stream(const float *__restrict__ in, float *__restrict__ out, in
     out[y * w + x] = in[y * w + x];
 }
 
+// Its guard is no affine condition.
+__global__ void under(const float *in, float *out, int w, int h, int n)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y < h && x * y < n) out[y * w + x] = in[y * w + x] + 1;
+}
+
+// Tiles of the picture numbered along x alone.
+__global__ void tiles(const float *in, float *out, int w, int h)
+{
+    int across = (w + blockDim.x - 1) / blockDim.x;
+    int x = blockIdx.x % across * blockDim.x + threadIdx.x, y = blockIdx.x / across * blockDim.y + threadIdx.y;
+    if (x < w && y < h) out[y * w + x] = 2 * in[y * w + x];
+}
+
 template <class T> static T *device(size_t count)
 {
     T *array = nullptr;
@@ -92,6 +107,9 @@ int main(int argc, char **argv)
     enlarge<<<blocks(2 * w, 2 * h), block>>>(small, large, w, h);
     enlarge_by_two<<<blocks(2 * w, h), block>>>(small, large, w, h);
     blur<<<blocks(w, h), block>>>(small, other, w, h, 4);
+    under<<<blocks(w, h), block>>>(small, other, w, h, 20'000);
+    const dim3 across = blocks(512, h);
+    tiles<<<across.x * across.y, block>>>(large, large + 512 * h, 512, h);
     const int out_w = (w + 1) / 2, out_h = (h + 1) / 2;
     pool<<<blocks(out_w, out_h), block>>>(small, other, w, h, 2, out_w, out_h);
     const size_t n = 500'001;

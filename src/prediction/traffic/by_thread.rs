@@ -1,8 +1,7 @@
-//! Accesses of which the indices give something in a way that is not affine: their addresses, and whether they are made at all, are worked out
-//! for each lane by the interpreter.
+//! Accesses of which the indices give the address, or whether they are made at all, in a way that is not affine: both are worked out for each lane
+//! by the interpreter.
 
 use rustc_hash::FxHashSet;
-use warpline_format::expression::ExpressionId;
 
 use super::flow::SECTOR;
 use super::volumes::{Affine, ByThread};
@@ -36,9 +35,8 @@ impl<'a> Lanes<'a> {
         bounds: &'a Bounds,
     ) -> Lanes<'a> {
         let interpreter = |access: &Affine| {
-            let ByThread { address, guard } = access.by_thread;
-            let wanted: Vec<ExpressionId> = address.into_iter().chain(guard).collect();
-            (!wanted.is_empty()).then(|| Interpreter::new(addresses, launch, wanted))
+            let ByThread { address, guard } = access.by_thread?;
+            Some(Interpreter::new(addresses, launch, std::iter::once(address).chain(guard)))
         };
         let interpreters: Vec<_> = accesses.iter().map(interpreter).collect();
         let threads = match interpreters.iter().any(Option::is_some) {
@@ -48,13 +46,13 @@ impl<'a> Lanes<'a> {
         Lanes { accesses, bounds, interpreters, at: Vec::new(), threads, addresses: Vec::new() }
     }
 
-    /// Whether something of an access is worked out so.
+    /// Whether an access is worked out so.
     #[inline(always)]
     pub fn has(&self, access: usize) -> bool {
         self.interpreters[access].is_some()
     }
 
-    /// The lanes of `mask` that make a warp's request of an access, and [`Lanes::addresses`] where these are worked out. `place` is the block,
+    /// The lanes of `mask` that make a warp's request of an access, and [`Lanes::addresses`]. `place` is the block,
     /// `counter` gives the counters of the loops around the access.
     pub fn of(
         &mut self,
@@ -63,8 +61,8 @@ impl<'a> Lanes<'a> {
         place: [i64; 3],
         counter: impl Fn(Index) -> i64,
     ) -> u32 {
-        let Some(interpreter) = &mut self.interpreters[access] else { return mask };
         let own = &self.accesses[access];
+        let (Some(interpreter), Some(by_thread)) = (&mut self.interpreters[access], own.by_thread) else { return mask };
         self.at.clear();
         self.at.extend([0; THREADS]);
         self.at.extend(place);
@@ -79,14 +77,10 @@ impl<'a> Lanes<'a> {
             self.at[..THREADS].copy_from_slice(&self.threads[warp * 32 + lane]);
             interpreter.set(&self.at);
             let holds = |guard| interpreter.value(guard).is_some_and(|value| value & 1 == 1);
-            if !own.by_thread.guard.is_none_or(holds) {
-                continue;
-            }
-            if let Some(address) = own.by_thread.address {
-                let Some(address) = interpreter.value(address) else { continue };
+            if let (true, Some(address)) = (by_thread.guard.is_none_or(holds), interpreter.value(by_thread.address)) {
                 self.addresses.push(address as u64);
+                active |= 1 << lane;
             }
-            active |= 1 << lane;
         }
         active
     }
@@ -212,7 +206,7 @@ mod tests {
         ];
         let addresses = Addresses { expressions, ..Addresses::default() };
         let access = |address, loads: bool| Affine {
-            by_thread: ByThread { address: Some(address), guard: None },
+            by_thread: Some(ByThread { address, guard: None }),
             loads,
             stores: !loads,
             ..Affine::load(Form::number(0), Truth::Known(true), 4)

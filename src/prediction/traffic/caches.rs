@@ -352,7 +352,7 @@ impl Flow<'_> {
         reused: &mut (f64, f64),
     ) -> (Run, f64) {
         let (under_way, end_of_all) = (stagger.under_way(), stagger.end());
-        let sets = Sets { ways: self.capacity.l2_ways };
+        let sets = Sets { ways: self.capacity.l2_ways, filled: curves::FILLED };
         let reuse = Reuse {
             footprints: Footprints::in_parts(self.accesses, self.bounds, |access| stagger.part_of[access]),
             stagger,
@@ -362,9 +362,10 @@ impl Flow<'_> {
         };
         // What of the launch stays in L2 to its end is neither written back nor completed within it.
         let full = reuse.full(0, end_of_all);
-        let lost_of_launch = sets.lost(full);
+        let of_launch = Sets { filled: self.filled_by_launch().max(curves::FILLED), ..sets };
+        let lost_of_launch = of_launch.lost(full);
         // Of the lines stored at some time, what comes behind it pushes out: nearly nothing of the last ones.
-        let pushed_out = (0..PARTS).map(|part| sets.lost(full * (f64::from(part) + 0.5) / f64::from(PARTS)));
+        let pushed_out = (0..PARTS).map(|part| of_launch.lost(full * (f64::from(part) + 0.5) / f64::from(PARTS)));
         let incomplete = match lost_of_launch > LITTLE {
             true => self.incomplete(held) * pushed_out.sum::<f64>() / f64::from(PARTS),
             false => 0.0,
@@ -411,6 +412,17 @@ impl Flow<'_> {
             all.stores = (all.stores + stores - all.new_stores).max(0.0);
         }
         (all, lost_of_launch)
+    }
+
+    /// Of the chunks that give each set of L2 one line, those that the launch touches: the share of their lines that it touches.
+    fn filled_by_launch(&self) -> f64 {
+        let Capacity { l2_all, l2_ways, l2_partitions, .. } = *self.capacity;
+        let chunk = l2_all / f64::from(l2_ways.max(1)) / f64::from(l2_partitions.max(1));
+        // Unions are counted in powers of two.
+        let grain = 1i64 << (chunk.max(LINE as f64).log2() as u32);
+        let all = boxes(0, self.launch.blocks(), self.launch.grid);
+        let of = |grain: i64| self.union(|_| true, &all, grain).sectors * grain as f64;
+        (of(LINE) / of(grain).max(1.0)).min(1.0)
     }
 
     /// The share of stored sectors of which some bytes are not, and which nothing reads: they are completed from DRAM.

@@ -13,15 +13,17 @@
 pub struct Sets {
     /// Lines of a set.
     pub ways: u32,
+    /// Share of a chunk's lines that is touched, of the chunks that are touched at all.
+    pub filled: f64,
 }
 
 /// `q`, fitted: blocks touch rows and planes, which fill most of the chunks that they lie in.
-const FILLED: f64 = 0.75;
+pub const FILLED: f64 = 0.75;
 
 impl Sets {
     /// The share that is lost where lines of so many capacities are touched between two uses.
     pub fn lost(&self, full: f64) -> f64 {
-        let chunks = full * f64::from(self.ways) / FILLED;
+        let chunks = full * f64::from(self.ways) / self.filled;
         // Between whole numbers of chunks.
         let (low, part) = (chunks.floor(), chunks.fract());
         let below = self.reached(low);
@@ -34,12 +36,12 @@ impl Sets {
             return 0.0;
         }
         // Of no lines, one line, up to as many as there are ways, less one.
-        let mut term = (1.0 - FILLED).powf(chunks);
+        let mut term = (1.0 - self.filled).powf(chunks);
         let mut kept = 0.0;
         for lines in 0..self.ways {
             kept += term;
             let lines = f64::from(lines);
-            term *= (chunks - lines) / (lines + 1.0) * FILLED / (1.0 - FILLED);
+            term *= (chunks - lines) / (lines + 1.0) * self.filled / (1.0 - self.filled);
         }
         (1.0 - kept).clamp(0.0, 1.0)
     }
@@ -73,7 +75,7 @@ mod tests {
     /// Against the sum of the other end of the distribution, by factorials.
     #[test]
     fn sets_overflow_by_a_binomial_distribution() {
-        let sets = Sets { ways: 4 };
+        let sets = Sets { ways: 4, filled: FILLED };
         let chance = |chunks: u32| -> f64 {
             let choose =
                 |of: u32, some: u32| (0..some).map(|at| f64::from(of - at) / f64::from(at + 1)).product::<f64>();
@@ -87,7 +89,7 @@ mod tests {
             assert!((sets.lost(full) - chance(chunks)).abs() < 1e-9, "{chunks}");
         }
         assert_eq!(sets.lost(0.0), 0.0);
-        let sixteen = Sets { ways: 16 };
+        let sixteen = Sets { ways: 16, filled: FILLED };
         assert!(sixteen.lost(0.7) < 0.01 && sixteen.lost(1.6) > 0.999);
         let rising: Vec<f64> = (0..300).map(|step| sets.lost(f64::from(step) / 100.0)).collect();
         assert!(rising.is_sorted());

@@ -26,11 +26,11 @@ const MOST_STRIPS: i64 = 16;
 /// Indices of a box that are split within each other, at most.
 const MOST_SPLITS: u32 = 2;
 
-/// What of an access the indices give in a way that is not affine: it is worked out thread by thread where requests are replayed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What of an access the indices give in a way that is not affine: it has no footprint, and is worked out thread by thread where requests are replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByThread {
-    /// Its address, which has no footprint then.
-    pub address: Option<ExpressionId>,
+    /// Its address.
+    pub address: ExpressionId,
     /// What has to hold beside its condition.
     pub guard: Option<ExpressionId>,
 }
@@ -40,8 +40,8 @@ pub struct ByThread {
 pub struct Affine {
     /// Its address.
     pub form: Form,
-    /// What of it is not affine.
-    pub by_thread: ByThread,
+    /// Instead, where that, or whether it is made at all, is not affine.
+    pub by_thread: Option<ByThread>,
     /// Where it happens.
     pub condition: Truth,
     /// Bytes per lane.
@@ -170,7 +170,7 @@ impl Affine {
     pub(super) fn load(form: Form, condition: Truth, bytes: u32) -> Affine {
         Affine {
             form,
-            by_thread: ByThread::default(),
+            by_thread: None,
             condition,
             bytes,
             site: 0,
@@ -186,9 +186,9 @@ impl Affine {
         }
     }
 
-    /// Whether its address is affine.
+    /// Whether what it touches follows from forms.
     pub fn has_footprint(&self) -> bool {
-        self.by_thread.address.is_none()
+        self.by_thread.is_none()
     }
 
     /// L2 has to have what it touches.
