@@ -320,9 +320,8 @@ fn a_sweep_stays_the_same_in_another_kernel() {
 /// What one kernel hands on to another is no data that is swept again.
 #[test]
 fn variants_of_a_rule_are_findings_of_their_own() {
-    let kernel = |sectors| {
-        program("/a/app.cu", &[Source { name: "sum", code: &sum(sectors) }], &[("d_field", 1 << 20)])
-    };
+    let kernel =
+        |sectors| program("/a/app.cu", &[Source { name: "sum", code: &sum(sectors) }], &[("d_field", 1 << 20)]);
     let (mut before, mut after) = (kernel(256), kernel(32));
     let mut sweep = finding("cache-sweep", Severity::Warning, 0, "/a/app.cu", 6);
     sweep.allocation = Some(before.allocations[0].id);

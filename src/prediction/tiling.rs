@@ -117,7 +117,8 @@ fn halved(launch: &Launch, axis: usize) -> [Launch; 2] {
         (block[axis], grid[axis]) = (block_size, grid_size);
         Launch::new(block, grid, launch.arguments.clone())
     };
-    let (block, grid) = (launch.block[axis], launch.grid[axis]);
+    // Of one block along the axis its number is always 0 and moves nothing.
+    let (block, grid) = (launch.block[axis], launch.grid[axis].max(2));
     match block % 2 {
         0 => [with(block / 2, grid.saturating_mul(2)), with(block, grid)],
         _ => [with(block, grid.saturating_mul(2)), with(block.saturating_mul(2), grid)],
