@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::expression::ExpressionId;
 
-use super::count::{Basis, SiteRequests, condition, reached, settled};
+use super::count::{Basis, SiteRequests, condition, is_settled, reached, settled};
 use super::evaluate::{Evaluated, Lost, Value};
 use super::form::{Form, Index, Truth, block, counter};
+use super::laps::Laps;
 use super::launch::Launch;
 use super::predict::Model;
 use super::subject::Subject;
@@ -103,9 +104,9 @@ pub fn gathered(
         if site.requests.requests == 0.0 {
             continue;
         }
-        // Under a guard that is not affine a footprint would have what all threads touch.
-        let guard = guard_by_thread(subject, evaluated, number);
-        match footprint(subject, launch, evaluated, number).filter(|_| guard.is_none()) {
+        // Under a condition that is not affine a footprint would have what all threads touch.
+        let (is_sure, guard) = guard_by_thread(subject, evaluated, number);
+        match footprint(subject, launch, evaluated, number).filter(|_| is_sure) {
             Some((cases, unsure)) => {
                 rough |= unsure;
                 sums.known.unsure |= unsure;
@@ -130,7 +131,10 @@ pub fn gathered(
             None => {
                 rough = true;
                 sums.known.lines += site.requests.lines;
-                let by_thread = Some(ByThread { address: subject.addresses.sites[number].address, guard });
+                let own = &subject.addresses.sites[number];
+                let wanted = std::iter::once(own.address).chain(guard);
+                let laps = Laps::deciding(subject.addresses, evaluated, wanted, &own.loops);
+                let by_thread = Some(ByThread { address: own.address, guard, laps });
                 let condition = sure_condition(subject, evaluated, number).unwrap_or(Truth::Known(true));
                 let sectors = site.requests.sectors;
                 accesses.push(Affine { by_thread, condition, sectors, ..access(number) });
@@ -189,12 +193,12 @@ fn copies(subject: &Subject<'_>, number: usize) -> f64 {
     subject.addresses.sites.iter().filter(|one| one.site == site).count() as f64
 }
 
-/// The guard of a site where the indices give it in a way that is not affine.
-fn guard_by_thread(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> Option<ExpressionId> {
+/// Whether a site's condition is affine, and its guard where not.
+fn guard_by_thread(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> (bool, Option<ExpressionId>) {
     let site = &subject.addresses.sites[number];
     match condition(subject.addresses, evaluated, site) {
-        Ok(None) => site.guard,
-        _ => None,
+        Ok(None) => (false, site.guard),
+        _ => (true, None),
     }
 }
 
@@ -245,7 +249,9 @@ fn footprint(
     number: usize,
 ) -> Option<(Vec<(Truth, Form)>, bool)> {
     let site = &subject.addresses.sites[number];
-    let settle = |form: &Form| settled(subject.addresses, evaluated, form, site).ok();
+    let settle = |form: &Form| {
+        is_settled(evaluated, form, site).then(|| settled(subject.addresses, evaluated, form, site).ok()).flatten()
+    };
     let unsure = condition(subject.addresses, evaluated, site).ok()?.is_none();
     let condition = sure_condition(subject, evaluated, number)?;
     match evaluated.value(site.address) {

@@ -12,6 +12,7 @@ use super::classes::{Class, classes, lanes};
 use super::evaluate::{Evaluated, Lost, Value};
 use super::form::{Bounds, FIXED, Form, Index, THREADS, Truth, block, counter, gcd, one_of, thread};
 use super::interpret::Interpreter;
+use super::laps::Laps;
 use super::launch::Launch;
 use super::request::{Costs, PERIOD, Pattern, Requests};
 use super::stepped;
@@ -85,8 +86,12 @@ pub fn condition(
     site: &AddressExpression,
 ) -> Result<Option<Truth>, Lost> {
     let mut parts = laps_reached(evaluated, site)?;
+    if site.loops.iter().any(|&lap| evaluated.by_thread[lap as usize]) {
+        return Ok(None);
+    }
     let guard = match site.guard.map(|guard| evaluated.value(guard)) {
         None => None,
+        Some(Value::Truth(truth)) if differs(evaluated, truth, site) => return Ok(None),
         Some(Value::Truth(truth)) => {
             let settled = truth.map(&|form| settled(addresses, evaluated, form, site).ok());
             Some(settled.ok_or(Lost::Loop(0))?)
@@ -142,6 +147,19 @@ fn of_guard(lost: Lost) -> Lost {
     }
 }
 
+/// Whether a condition depends on the last iteration of a loop that is over at the site, which differs from thread to thread.
+fn differs(evaluated: &Evaluated, truth: &Truth, site: &AddressExpression) -> bool {
+    let mut found = false;
+    truth.forms(&mut |form| found |= !is_settled(evaluated, form, site));
+    found
+}
+
+/// Whether all threads have come to the same iteration of the loops that are over at the site, as far as a form depends on them.
+pub fn is_settled(evaluated: &Evaluated, form: &Form, site: &AddressExpression) -> bool {
+    let over = form.terms.iter().filter(|(index, _)| *index >= FIXED).map(|(index, _)| (*index - FIXED) as u32);
+    over.filter(|lap| !site.loops.contains(lap)).all(|lap| !evaluated.differs(lap))
+}
+
 /// The form with the counters of loops that are over at the site: they have the value of their last iteration.
 pub fn settled(
     addresses: &Addresses,
@@ -191,6 +209,7 @@ impl Group<'_> {
         for &site in self.sites.iter().filter(|_| !never) {
             match self.evaluated.value(self.addresses.sites[site].address) {
                 Value::Lost(lost) => found[site].basis = Basis::Lost(*lost),
+                Value::Form(form) if !is_settled(self.evaluated, form, first) => known.push((site, None)),
                 Value::Form(form) => match settled(self.addresses, self.evaluated, form, first) {
                     Ok(form) => known.push((site, Some(form))),
                     Err(lost) => found[site].basis = Basis::Lost(lost),
@@ -236,7 +255,7 @@ impl Group<'_> {
                         let id = self.addresses.sites[*site].address;
                         own = Evaluated::within(self.addresses, self.launch, &class.bounds, id);
                         match &own {
-                            Value::Form(form) => form,
+                            Value::Form(form) if is_settled(self.evaluated, form, first) => form,
                             _ => {
                                 one_by_one.push(*site);
                                 continue;
@@ -389,6 +408,10 @@ impl Group<'_> {
         costs: &mut Costs<'_>,
         found: &mut [SiteRequests],
     ) {
+        let own = &self.addresses.sites[sites[0]];
+        let wanted = sites.iter().map(|&site| self.addresses.sites[site].address).chain(own.guard);
+        let deciding = Laps::deciding(self.addresses, self.evaluated, wanted, &own.loops);
+        let mut laps = Laps::new(self.addresses, self.launch, &deciding);
         let mut at = interpreter.origin([0; 3]);
         // Loops that are over have come to their last iteration.
         for (at, range) in at.iter_mut().zip(&self.evaluated.bounds.0).skip(FIXED) {
@@ -403,6 +426,9 @@ impl Group<'_> {
             warp.resize(sites.len(), (0, Vec::new()));
             for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
                 at[..THREADS].copy_from_slice(&self.launch.thread(number * 32 + lane));
+                if !laps.settle(&mut at) {
+                    continue;
+                }
                 interpreter.set(&at);
                 if let Some((guard, reached)) = guard {
                     let here = || Bounds(at.iter().map(|&at| (at, at)).collect());

@@ -6,7 +6,7 @@ use super::form::{Bounds, Form, Truth, block, counter, one_of, thread};
 use super::interpret::{bits_of, bounds_of, combine, wrap};
 use super::launch::Launch;
 use super::throughout::holds_throughout;
-use super::{stepped, unrolled};
+use super::{laps, stepped, unrolled};
 use crate::profile::model::Addresses;
 
 /// Most iterations that are looked at where the end of a loop has no closed form.
@@ -72,13 +72,16 @@ pub struct Evaluated {
     /// Of each loop: how many iterations any thread makes at most, and the condition for a thread to come to the iteration
     /// that the counter says.
     pub loops: Vec<Result<Option<Truth>, Lost>>,
+    /// Of each loop: its end is no condition of forms, and differs from thread to thread ([`super::laps`]).
+    pub by_thread: Vec<bool>,
 }
 
 impl Evaluated {
     /// Evaluates everything.
     pub fn new(addresses: &Addresses, launch: &Launch) -> Evaluated {
         let bounds = bounds_of(launch, addresses.loops.len());
-        let mut evaluated = Evaluated { values: Vec::new(), bounds, loops: Vec::new() };
+        let none = vec![false; addresses.loops.len()];
+        let mut evaluated = Evaluated { values: Vec::new(), bounds, loops: Vec::new(), by_thread: none };
         // The ends of a loop may use counters of the loops around it, which come first.
         for lap in 0..addresses.loops.len() as LoopId {
             let entry = &addresses.loops[lap as usize];
@@ -96,11 +99,17 @@ impl Evaluated {
             }
             let (most, reached) = match found {
                 Ok((most, reached)) => (most, Ok(reached)),
-                Err(lost) => match stepped::iterations(addresses, launch, lap) {
-                    Some(most) => (most, Ok(None)),
-                    None => (1, Err(lost)),
-                },
+                Err(lost) => {
+                    evaluated.bounds.0[counter(lap)] = (0, 0);
+                    let stepped = stepped::iterations(addresses, launch, lap);
+                    evaluated.by_thread[lap as usize] = stepped.is_none();
+                    match stepped.or_else(|| laps::most(addresses, launch, &evaluated, lap)) {
+                        Some(most) => (most, Ok(None)),
+                        None => (1, Err(lost)),
+                    }
+                }
             };
+            evaluated.by_thread[lap as usize] &= reached.is_ok();
             evaluated.bounds.0[counter(lap)] = (0, most - 1);
             evaluated.loops.push(reached);
         }
@@ -111,6 +120,11 @@ impl Evaluated {
     /// The value of an expression.
     pub fn value(&self, id: ExpressionId) -> &Value {
         &self.values[id as usize]
+    }
+
+    /// Whether threads come to different last iterations of a loop.
+    pub fn differs(&self, lap: LoopId) -> bool {
+        self.by_thread[lap as usize] || matches!(self.loops.get(lap as usize), Some(Ok(Some(_))))
     }
 
     /// What a loop ends by.
@@ -129,7 +143,8 @@ impl Evaluated {
 
     /// All expressions over a part of the launch, where more may be affine.
     pub fn narrowed(&self, addresses: &Addresses, launch: &Launch, bounds: Bounds) -> Evaluated {
-        let mut found = Evaluated { values: Vec::new(), bounds, loops: self.loops.clone() };
+        let mut found =
+            Evaluated { values: Vec::new(), bounds, loops: self.loops.clone(), by_thread: self.by_thread.clone() };
         found.fill(addresses, launch);
         found
     }

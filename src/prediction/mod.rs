@@ -15,6 +15,7 @@ pub mod evaluate;
 pub mod executable;
 pub mod form;
 pub mod interpret;
+pub mod laps;
 pub mod launch;
 pub mod predict;
 pub mod request;

@@ -8,6 +8,7 @@ use super::volumes::{Affine, ByThread};
 use crate::prediction::classes::masks;
 use crate::prediction::form::{Bounds, FIXED, Index, THREADS, block};
 use crate::prediction::interpret::Interpreter;
+use crate::prediction::laps::Laps;
 use crate::prediction::launch::Launch;
 use crate::profile::model::Addresses;
 
@@ -18,7 +19,7 @@ const MOST_LANES: f64 = (1 << 20) as f64;
 pub struct Lanes<'a> {
     accesses: &'a [Affine],
     bounds: &'a Bounds,
-    interpreters: Vec<Option<Interpreter<'a>>>,
+    interpreters: Vec<Option<(Interpreter<'a>, Laps<'a>)>>,
     /// All indices of the thread that is looked at.
     at: Vec<i64>,
     /// By thread of a block: its indices.
@@ -35,8 +36,9 @@ impl<'a> Lanes<'a> {
         bounds: &'a Bounds,
     ) -> Lanes<'a> {
         let interpreter = |access: &Affine| {
-            let ByThread { address, guard } = access.by_thread?;
-            Some(Interpreter::new(addresses, launch, std::iter::once(address).chain(guard)))
+            let ByThread { address, guard, laps } = access.by_thread.as_ref()?;
+            let interpreter = Interpreter::new(addresses, launch, std::iter::once(*address).chain(*guard));
+            Some((interpreter, Laps::new(addresses, launch, laps)))
         };
         let interpreters: Vec<_> = accesses.iter().map(interpreter).collect();
         let threads = match interpreters.iter().any(Option::is_some) {
@@ -62,7 +64,9 @@ impl<'a> Lanes<'a> {
         counter: impl Fn(Index) -> i64,
     ) -> u32 {
         let own = &self.accesses[access];
-        let (Some(interpreter), Some(by_thread)) = (&mut self.interpreters[access], own.by_thread) else { return mask };
+        let (Some((interpreter, laps)), Some(by_thread)) = (&mut self.interpreters[access], &own.by_thread) else {
+            return mask;
+        };
         self.at.clear();
         self.at.extend([0; THREADS]);
         self.at.extend(place);
@@ -75,6 +79,9 @@ impl<'a> Lanes<'a> {
         let mut active = 0;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             self.at[..THREADS].copy_from_slice(&self.threads[warp * 32 + lane]);
+            if !laps.settle(&mut self.at) {
+                continue;
+            }
             interpreter.set(&self.at);
             let holds = |guard| interpreter.value(guard).is_some_and(|value| value & 1 == 1);
             if let (true, Some(address)) = (by_thread.guard.is_none_or(holds), interpreter.value(by_thread.address)) {
@@ -206,7 +213,7 @@ mod tests {
         ];
         let addresses = Addresses { expressions, ..Addresses::default() };
         let access = |address, loads: bool| Affine {
-            by_thread: Some(ByThread { address, guard: None }),
+            by_thread: Some(ByThread { address, guard: None, laps: Vec::new() }),
             loads,
             stores: !loads,
             ..Affine::load(Form::number(0), Truth::Known(true), 4)

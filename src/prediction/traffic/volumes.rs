@@ -15,6 +15,7 @@ use super::flow::SECTOR;
 use super::lattice::{Counter, Multiples, Piece};
 use super::sweep::Counting;
 use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
+use crate::prediction::laps::Deciding;
 use crate::prediction::launch::Launch;
 
 /// Pieces from which a distance of rows is no distance.
@@ -27,12 +28,14 @@ const MOST_STRIPS: i64 = 16;
 const MOST_SPLITS: u32 = 2;
 
 /// What of an access the indices give in a way that is not affine: it has no footprint, and is worked out thread by thread where requests are replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByThread {
     /// Its address.
     pub address: ExpressionId,
     /// What has to hold beside its condition.
     pub guard: Option<ExpressionId>,
+    /// Loops that each thread leaves in an iteration of its own, on which both depend.
+    pub laps: Deciding,
 }
 
 /// An access whose address is affine, or is worked out thread by thread.
