@@ -135,6 +135,17 @@ fn clamped_loops_end_where_they_do() {
     near_in_all_shapes("pool", [0.06, 0.01]);
 }
 
+/// What is left over of eight iterations at a time is each thread's own number.
+#[test]
+fn windows_that_are_cut_at_both_ends_are_gone_through() {
+    for block in ["32x8", "8x32"] {
+        let found = predicted("smooth", block, &[]);
+        let known = ["affine_share", "computed_share"].map(|share| found[share].as_f64().expect("a share"));
+        assert!((known[0] + known[1] - 1.0).abs() < 1e-9, "{found:#}");
+    }
+    near_in_all_shapes("smooth", [0.06, 0.02]);
+}
+
 /// Points of a thread come to what they have in common at about the same time, in loops, too.
 #[test]
 fn folded_points_share_what_they_load() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::expression::ExpressionId;
 
-use super::count::{Basis, SiteRequests, condition, is_settled, reached, settled};
+use super::count::{Basis, SiteRequests, affine_part, condition, is_settled, settled};
 use super::evaluate::{Evaluated, Lost, Value};
 use super::form::{Form, Index, Truth, block, counter};
 use super::laps::Laps;
@@ -207,7 +207,7 @@ fn sure_condition(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -
     let site = &subject.addresses.sites[number];
     match condition(subject.addresses, evaluated, site).ok()? {
         Some(condition) => Some(condition),
-        None => reached(evaluated, site).ok(),
+        None => affine_part(subject.addresses, evaluated, site).ok(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::count::condition;
+use super::count::{affine_part, condition};
 use super::digits::taken_apart;
 use super::evaluate::Evaluated;
 use super::form::{THREADS, block, thread};
@@ -179,20 +179,35 @@ fn needed(subject: &Subject<'_>, launch: &Launch) -> Needed {
         Some(apart) => (&apart.addresses, &apart.evaluated),
         None => (subject.addresses, &evaluated),
     };
-    let mut needed = Needed::default();
-    for site in &addresses.sites {
-        let Ok(Some(truth)) = condition(addresses, evaluated, site) else { continue };
-        truth.forms(&mut |form| {
-            for (axis, needed) in needed.iter_mut().enumerate() {
-                let of_block = -form.factor(block(axis));
-                let alone = form.terms.iter().all(|(index, _)| *index < thread(THREADS) || *index == block(axis));
-                // `c - (blockIdx * blockDim + threadIdx)` is not negative up to the index `c`.
-                if alone && of_block > 0 {
-                    let most = needed.entry(of_block).or_default();
-                    *most = (*most).max(form.constant.saturating_add(1));
+    let of = |is_sure: bool| {
+        let mut needed = Needed::default();
+        for site in &addresses.sites {
+            let truth = match condition(addresses, evaluated, site) {
+                Ok(Some(truth)) if is_sure => Ok(truth),
+                Ok(None) if !is_sure => affine_part(addresses, evaluated, site),
+                _ => continue,
+            };
+            let Ok(truth) = truth else { continue };
+            truth.forms(&mut |form| {
+                for (axis, needed) in needed.iter_mut().enumerate() {
+                    let of_block = -form.factor(block(axis));
+                    let alone = form.terms.iter().all(|(index, _)| *index < thread(THREADS) || *index == block(axis));
+                    // `c - (blockIdx * blockDim + threadIdx)` is not negative up to the index `c`.
+                    if alone && of_block > 0 {
+                        let most = needed.entry(of_block).or_default();
+                        *most = (*most).max(form.constant.saturating_add(1));
+                    }
                 }
-            }
-        });
+            });
+        }
+        needed
+    };
+    // What stands beside conditions that are not affine counts where nothing else says how far an axis goes.
+    let (mut needed, mut others) = (of(true), of(false));
+    for (needed, others) in needed.iter_mut().zip(&mut others) {
+        if needed.is_empty() {
+            std::mem::swap(needed, others);
+        }
     }
     needed
 }

@@ -123,9 +123,20 @@ fn without_first(reached: &mut Truth, guard: &Truth, bounds: &Bounds) {
     }
 }
 
-/// Which iterations of its loops each thread comes to.
-pub fn reached(evaluated: &Evaluated, site: &AddressExpression) -> Result<Truth, Lost> {
-    Ok(one_of(laps_reached(evaluated, site)?, Truth::All))
+/// What of a site's condition is affine, where not all of it is: the iterations of its loops that each thread comes to, and parts of its guard.
+pub fn affine_part(addresses: &Addresses, evaluated: &Evaluated, site: &AddressExpression) -> Result<Truth, Lost> {
+    let mut parts = laps_reached(evaluated, site)?;
+    let mut open: Vec<ExpressionId> = site.guard.into_iter().collect();
+    while let Some(id) = open.pop() {
+        match (evaluated.value(id), addresses.expressions[id as usize].kind) {
+            (Value::Truth(truth), _) if !differs(evaluated, truth, site) => {
+                parts.extend(truth.map(&|form| settled(addresses, evaluated, form, site).ok()));
+            }
+            (_, ExpressionKind::Binary(Binary::And, one, other)) => open.extend([other, one]),
+            _ => {}
+        }
+    }
+    Ok(one_of(parts, Truth::All))
 }
 
 fn laps_reached(evaluated: &Evaluated, site: &AddressExpression) -> Result<Vec<Truth>, Lost> {

@@ -191,14 +191,20 @@ fn of_forms(
     let traffic_model = Levels { hierarchy: model.hierarchy, capacity: &capacity };
     let moved = traffic(&accesses, (addresses, launch), &evaluated.bounds, &traffic_model, sums.known);
     let recorded_traffic = !measured.is_empty();
+    let mut dram = [0.0; 2];
     for (allocation, measured) in measured {
         // What other accesses of the array touch by their footprints has been counted.
         let touched = touched(&accesses, allocation, launch, &evaluated.bounds);
         let kinds = measured.by_thread.into_iter().zip(measured.together).zip(touched);
-        for (sum, ((own, together), touched)) in sums.other_bytes[2..].iter_mut().zip(kinds) {
+        for (sum, ((own, together), touched)) in dram.iter_mut().zip(kinds) {
             *sum += own.min((together - 32.0 * touched).max(0.0));
         }
     }
+    // However many more threads come to them: what L2 is not asked for DRAM is not, but for sectors that stores leave incomplete.
+    let stored = accesses.iter().filter(|access| !access.has_footprint() && access.stores);
+    let stored = 32.0 * stored.map(|access| access.sectors).sum::<f64>();
+    sums.other_bytes[2] += dram[0].min(moved.by_thread_loads + stored);
+    sums.other_bytes[3] += dram[1].min(stored);
     if !unmeasured.is_empty() {
         // Once, or each time where that is too much to look at.
         let each_time = |wanted: fn(&Affine) -> bool| -> f64 {

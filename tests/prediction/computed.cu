@@ -52,6 +52,18 @@ __global__ void pool(const float *__restrict__ in, float *__restrict__ out, int 
     out[y * out_w + x] = most;
 }
 
+// Windows that the picture cuts at both ends, whose loops the compiler unrolls.
+__global__ void smooth(const float *__restrict__ in, float *__restrict__ out, int w, int h, int radius)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h) return;
+    int top = max(y - radius, 0), bottom = min(y + radius, h - 1), left = max(x - radius, 0), right = min(x + radius, w - 1);
+    float sum = 0;
+    for (int row = top; row <= bottom; row++)
+        for (int column = left; column <= right; column++) sum += in[row * w + column];
+    out[y * w + x] = sum / ((bottom - top + 1) * (right - left + 1));
+}
+
 // One operand from its end.
 __global__ void reverse(const float *a, const float *b, float *out, size_t n)
 {
@@ -107,6 +119,7 @@ int main(int argc, char **argv)
     enlarge<<<blocks(2 * w, 2 * h), block>>>(small, large, w, h);
     enlarge_by_two<<<blocks(2 * w, h), block>>>(small, large, w, h);
     blur<<<blocks(w, h), block>>>(small, other, w, h, 4);
+    smooth<<<blocks(200, 90), block>>>(small, other, 200, 90, 2);
     under<<<blocks(w, h), block>>>(small, other, w, h, 20'000);
     const dim3 across = blocks(512, h);
     tiles<<<across.x * across.y, block>>>(large, large + 512 * h, 512, h);

@@ -89,6 +89,8 @@ pub struct Traffic {
     pub dram_loads: f64,
     /// Written to it.
     pub dram_stores: f64,
+    /// Of what is loaded from L2: by accesses whose addresses are worked out thread by thread.
+    pub by_thread_loads: f64,
     /// Pages of 2 MiB that a wave touches.
     pub wave_pages: f64,
     /// Distinct sectors and lines that a wave in the middle touches, and that the launch does.
@@ -152,7 +154,8 @@ pub fn traffic(
     let requested = Requested { unsure: requested.unsure || found.rough, ..requested };
     flow.second_level(replay.counted, requested, &mut found);
     let (loads, stores) = flow.by_thread(&replay);
-    found.l2_loads += 32.0 * loads;
+    found.by_thread_loads = 32.0 * loads;
+    found.l2_loads += found.by_thread_loads;
     found.l2_stores += 32.0 * stores;
     found
 }
