@@ -214,7 +214,8 @@ impl Reuse<'_> {
             new_reads,
             new_stores: before(|family| family.stores, stores.sectors, &of_stores),
             distinct: reads.sectors,
-            loads: (reads.sectors - kept_reads + stores.sectors * incomplete).max(0.0),
+            // What a later part of the code stores of a sector again is the same sector.
+            loads: (reads.sectors - kept_reads + (stores.sectors - kept_stores).max(0.0) * incomplete).max(0.0),
             stores: (stores.sectors - kept_stores).max(0.0),
             rough: reads.rough || stores.rough,
         }
