@@ -146,6 +146,18 @@ fn windows_that_are_cut_at_both_ends_are_gone_through() {
     near_in_all_shapes("smooth", [0.06, 0.02]);
 }
 
+/// What is left over of long loops is taken from the run, and not left out.
+#[test]
+fn ends_of_long_loops_are_not_left_out() {
+    for (shape, [x, y]) in SHAPES.into_iter().enumerate() {
+        let threads = (x * y).to_string();
+        let found = predicted("rows", &threads, &[]);
+        let [requests, ..] = simulated("rows", shape);
+        let got = found["requests"].as_f64().expect("a number");
+        assert!((got - requests).abs() <= 0.001 * requests, "{got} requests, simulated {requests}");
+    }
+}
+
 /// Points of a thread come to what they have in common at about the same time, in loops, too.
 #[test]
 fn folded_points_share_what_they_load() {

@@ -122,9 +122,10 @@ impl Evaluated {
         &self.values[id as usize]
     }
 
-    /// Whether threads come to different last iterations of a loop.
+    /// Whether threads come to different last iterations of a loop, which is short enough to go through it for each of them.
     pub fn differs(&self, lap: LoopId) -> bool {
-        self.by_thread[lap as usize] || matches!(self.loops.get(lap as usize), Some(Ok(Some(_))))
+        let own = self.by_thread[lap as usize] || matches!(self.loops.get(lap as usize), Some(Ok(Some(_))));
+        own && self.bounds.extent(counter(lap)) <= laps::MOST
     }
 
     /// What a loop ends by.

@@ -11,7 +11,7 @@ use super::launch::Launch;
 use crate::profile::model::Addresses;
 
 /// Iterations that are gone through, at most.
-const MOST: i64 = 64;
+pub const MOST: i64 = 64;
 /// Threads of a block of which the longest loop is looked for.
 const THREADS_LOOKED_AT: u32 = 128;
 
