@@ -35,6 +35,10 @@ impl Sets {
         if chunks < f64::from(self.ways) {
             return 0.0;
         }
+        // Chunks that are touched whole give each set one line each.
+        if self.filled >= 1.0 {
+            return 1.0;
+        }
         // Of no lines, one line, up to as many as there are ways, less one.
         let mut term = (1.0 - self.filled).powf(chunks);
         let mut kept = 0.0;
@@ -93,5 +97,8 @@ mod tests {
         assert!(sixteen.lost(0.7) < 0.01 && sixteen.lost(1.6) > 0.999);
         let rising: Vec<f64> = (0..300).map(|step| sets.lost(f64::from(step) / 100.0)).collect();
         assert!(rising.is_sorted());
+        // Of chunks that are touched whole nothing is lost as long as a set has a way for each.
+        let whole = Sets { ways: 16, filled: 1.0 };
+        assert_eq!([whole.lost(0.9), whole.lost(1.0), whole.lost(7.3)], [0.0, 1.0, 1.0]);
     }
 }
