@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     enlarge<<<blocks(2 * w, 2 * h), block>>>(small, large, w, h);
     enlarge_by_two<<<blocks(2 * w, h), block>>>(small, large, w, h);
     blur<<<blocks(w, h), block>>>(small, other, w, h, 4);
-    rows<<<(1000 + block.x * block.y - 1) / (block.x * block.y), block.x * block.y>>>(large, other, 1000);
+    rows<<<(700 + block.x * block.y - 1) / (block.x * block.y), block.x * block.y>>>(large, other, 700);
     smooth<<<blocks(200, 90), block>>>(small, other, 200, 90, 2);
     under<<<blocks(w, h), block>>>(small, other, w, h, 20'000);
     const dim3 across = blocks(512, h);
