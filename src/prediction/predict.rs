@@ -189,6 +189,7 @@ fn of_forms(
         turn: model.device.turn,
     };
     let traffic_model = Levels { hierarchy: model.hierarchy, capacity: &capacity };
+    sums.known.idle = idle_warps(subject, launch, &counted);
     let moved = traffic(&accesses, (addresses, launch), &evaluated.bounds, &traffic_model, sums.known);
     let recorded_traffic = !measured.is_empty();
     let mut dram = [0.0; 2];
@@ -249,6 +250,14 @@ fn of_forms(
         found.seconds = Some(estimate.seconds);
     }
     Ok(found)
+}
+
+/// The share of the warps that make no requests, as far as an access outside loops tells.
+fn idle_warps(subject: &Subject<'_>, launch: &Launch, counted: &[SiteRequests]) -> f64 {
+    let outside = subject.addresses.sites.iter().zip(counted).filter(|(site, _)| site.loops.is_empty());
+    let most = outside.map(|(_, one)| one.requests.requests).fold(0.0, f64::max);
+    let all = launch.blocks() as f64 * f64::from(launch.warps());
+    if most > 0.0 { (1.0 - most / all).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 /// Threads that make requests: the most lanes of an access outside loops, of all threads where there is none.

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::curves::Sets;
 use super::flow::{LINE, SECTOR};
 use super::partitions::{History, Sides};
+use super::rounds::Kept;
 use super::stagger::{Stagger, Stretch};
 use super::volumes::{Family, Footprints, Union};
 
@@ -90,6 +91,10 @@ pub(super) struct Reuse<'a> {
     pub(super) sets: Sets,
     /// Where it has two partitions.
     pub(super) sides: Option<Sides>,
+    /// What L1 keeps.
+    pub(super) kept: Kept,
+    /// Blocks that run side by side.
+    pub(super) wave: u64,
 }
 
 impl Reuse<'_> {
@@ -121,7 +126,9 @@ impl Reuse<'_> {
     /// What is touched between two times, over what L2 holds.
     pub(super) fn full(&self, first: u64, end: u64) -> f64 {
         let stretch = self.stagger.stretch(first, end);
-        let lines = |wanted: fn(&Family) -> bool| self.union(wanted, &stretch, LINE).sectors;
+        let lines = |wanted: fn(&Family) -> bool| {
+            self.union(|family| wanted(family) && self.kept.reaches_l2(family), &stretch, LINE).sectors
+        };
         let room = match &self.sides {
             Some(sides) => {
                 let read = lines(|family| family.reads);
@@ -154,6 +161,11 @@ impl Reuse<'_> {
         let mut fulls = std::mem::take(&mut hints.fulls);
         let mut full_of = |length: u64| *fulls.entry(length).or_insert_with(|| self.full(end - length, end));
         let mut full = |number: usize| full_of(end - windows[number]);
+        let mut fulls_before = FxHashMap::default();
+        let mut full_before = |length: u64| match length {
+            0 => 0.0,
+            _ => *fulls_before.entry(length).or_insert_with(|| self.full(first - length, first)),
+        };
         // The smallest that L2 forgets is the last that counts.
         let (mut last, mut below) = (windows.len() - 1, 0);
         while below + 1 < last {
@@ -177,10 +189,15 @@ impl Reuse<'_> {
             if read == 0.0 && stores == 0.0 {
                 continue;
             }
-            // Between two uses in runs that are `n` apart lie `n` runs, half of the first and half of the last one among them.
-            let apart = (windows[number - 1] - windows[number]).div_ceil(run).max(1) as f64;
-            let (near, far) = (full_of(end - windows[number - 1]), full_of(end - windows[number]));
-            let between = (near + far) / 2.0 - (far - near) / (2.0 * apart);
+            // Between two uses in runs that are `n` apart lie `n` runs, half of the first and half of the last one among them: the mean of those without
+            // the first one and of those without the last.
+            let (from, before) = (windows[number], windows[number - 1]);
+            let apart = (before - from).div_ceil(run).max(1) as f64;
+            let (near, far) = (full_of(end - before), full_of(end - from));
+            let without_first = near + (far - near) * (apart - 1.0) / (2.0 * apart);
+            let (near, far) = (full_before(first - before), full_before(first - from));
+            let without_last = near + (far - near) * (apart + 1.0) / (2.0 * apart);
+            let between = (without_first + without_last) / 2.0;
             let lost = self.sets.lost(between);
             *reused = (reused.0 + read, reused.1 + read * between);
             kept_stores += stores * (1.0 - lost);
@@ -193,7 +210,9 @@ impl Reuse<'_> {
                 }
                 _ => lost,
             };
-            kept_reads += read * (1.0 - missed);
+            // Threads come back to what they have loaded within a wave.
+            let asked = if first - from <= self.wave { self.kept.missed } else { 1.0 };
+            kept_reads += read * (1.0 - missed * asked);
         }
         if hints.alike {
             hints.fulls = fulls;

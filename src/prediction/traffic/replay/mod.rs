@@ -22,3 +22,4 @@ mod turns;
 
 pub use counted::Counted;
 pub use sample::{Replay, golden, replay};
+pub use turn::turns_of;

@@ -10,6 +10,19 @@ pub struct Turn {
     last: Option<(usize, usize)>,
 }
 
+/// By access, in the order of the code and without loops: in which turn of so many requests it is made.
+pub fn turns_of(accesses: &[Affine], requests: u32) -> Vec<usize> {
+    let (mut turn, mut last) = (Turn::new(requests), 0);
+    let place = |access| {
+        if turn.is_over_before(access) {
+            (turn, last) = (Turn::new(requests), last + 1);
+        }
+        turn.make(access);
+        last
+    };
+    accesses.iter().map(place).collect()
+}
+
 impl Turn {
     /// A turn of so many requests.
     pub fn new(requests: u32) -> Turn {
@@ -51,17 +64,13 @@ mod tests {
 
     /// Numbers of the accesses at which turns of four requests begin; items and sites of the accesses.
     fn begins(accesses: &[(usize, usize)]) -> Vec<usize> {
-        let mut turn = Turn::new(4);
-        let mut found = vec![0];
-        for (number, &(item, site)) in accesses.iter().enumerate() {
-            let access = Affine { item, site, ..Affine::load(Form::number(0), Truth::Known(true), 4) };
-            if turn.is_over_before(&access) {
-                turn = Turn::new(4);
-                found.push(number);
-            }
-            turn.make(&access);
-        }
-        found
+        let access = |&(item, site): &(usize, usize)| Affine {
+            item,
+            site,
+            ..Affine::load(Form::number(0), Truth::Known(true), 4)
+        };
+        let turns = turns_of(&accesses.iter().map(access).collect::<Vec<_>>(), 4);
+        (0..turns.len()).filter(|&number| number == 0 || turns[number] != turns[number - 1]).collect()
     }
 
     #[test]
