@@ -182,6 +182,25 @@ fn ends_of_rows_are_completed_from_dram() {
     assert!(reads > 1.1 * 94.0 * 4.0 * 60_000.0, "{reads}");
 }
 
+/// Blocks of one length keep step: between two turns of a warp L2 has what the others do in one, not in half of their lives.
+#[test]
+fn records_stored_in_two_turns_are_written_back_once() {
+    let [.., writes] = simulated("members", 0);
+    assert!(writes < 1.05 * 24.0 * 600_000.0, "{writes}");
+    near(&predicted("members", "256", &[]), simulated("members", 0), [0.01, 0.12], "members");
+}
+
+/// An array that footprints touch as a whole is not read for other accesses once more.
+#[test]
+fn arrays_reached_in_several_ways_are_read_once() {
+    let found = predicted("three_ways", "256", &[]);
+    let [.., reads, writes] = simulated("three_ways", 0);
+    for (field, want) in [("dram_load_bytes", reads), ("dram_store_bytes", writes)] {
+        let got = found[field].as_f64().expect("a number");
+        assert!((got - want).abs() <= 0.02 * want, "{field} {got}, simulated {want}");
+    }
+}
+
 /// Distinct sectors of the launch are the rows that it touches.
 #[test]
 fn distinct_sectors_are_those_touched() {

@@ -18,6 +18,7 @@ use super::traffic::volumes::{Affine, ByThread};
 const MOST_ALTERNATIVES: usize = 8;
 
 /// A launch's accesses, and what was added up of them.
+#[derive(Default)]
 pub struct Gathered {
     /// Requests and what was measured.
     pub sums: Sums,
@@ -29,6 +30,8 @@ pub struct Gathered {
     pub reasons: BTreeSet<(String, Lost)>,
     /// By allocation that accesses without footprints lead into: what DRAM moved for it in the run.
     pub measured: BTreeMap<usize, Measured>,
+    /// Some of these accesses are counted thread by thread.
+    pub by_thread: bool,
     /// Some footprint is not exact.
     pub rough: bool,
 }
@@ -37,7 +40,7 @@ pub struct Gathered {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
     /// For accesses without footprints.
-    pub by_thread: [f64; 2],
+    pub own: [f64; 2],
     /// For all accesses of the allocation.
     pub together: [f64; 2],
 }
@@ -50,16 +53,156 @@ pub fn gathered(
     counted: &[SiteRequests],
     model: &Model<'_>,
 ) -> Gathered {
-    let items = items(subject);
-    let access = |number: usize| {
-        let op = subject.rows[number].map_or("load", |row| row.op.as_str());
+    let mut gathering = Gathering {
+        subject,
+        launch,
+        evaluated,
+        counted,
+        model,
+        items: items(subject),
+        found: Gathered::default(),
+        worked_out: Vec::new(),
+    };
+    (0..counted.len()).for_each(|number| gathering.add(number));
+    gathering.finished()
+}
+
+/// What a launch's accesses are gathered from, and to.
+struct Gathering<'g, 's> {
+    subject: &'g Subject<'s>,
+    launch: &'g Launch,
+    evaluated: &'g Evaluated,
+    counted: &'g [SiteRequests],
+    model: &'g Model<'g>,
+    /// By site: the first one of its item.
+    items: Vec<usize>,
+    found: Gathered,
+    /// Sites that are counted thread by thread and of which a run tells what DRAM moved.
+    worked_out: Vec<usize>,
+}
+
+impl Gathering<'_, '_> {
+    /// Adds a site.
+    fn add(&mut self, number: usize) {
+        let (subject, site) = (self.subject, &self.counted[number]);
+        let is_shared = subject.accesses[number].shared;
+        let loads = self.op(number) == "load";
+        let sums = &mut self.found.sums;
+        match site.basis {
+            Basis::Lost(lost) => return self.add_recorded(number, lost),
+            // Points of a thread load what they have in common once, and keep it in registers.
+            _ if loads && !is_shared && in_register(subject, self.evaluated, number) => return,
+            Basis::Affine => sums.affine += site.requests.sectors * global(is_shared),
+            Basis::Threads | Basis::Sample => sums.computed += site.requests.sectors * global(is_shared),
+        }
+        if is_shared {
+            sums.shared.add(&site.requests, 1.0);
+            return;
+        }
+        sums.global.add(&site.requests, 1.0);
+        if site.requests.requests == 0.0 {
+            return;
+        }
+        sums.known.lines += site.requests.lines;
+        // Under a condition that is not affine a footprint would have what all threads touch.
+        let (is_sure, guard) = guard_by_thread(subject, self.evaluated, number);
+        match footprint(subject, self.launch, self.evaluated, number).filter(|_| is_sure) {
+            Some(cases) => self.add_affine(number, cases),
+            None => self.add_by_thread(number, guard),
+        }
+    }
+
+    /// Adds what was measured of a site of which nothing is known.
+    fn add_recorded(&mut self, number: usize, lost: Lost) {
+        let subject = self.subject;
+        // What was never executed costs nothing.
+        let Some(row) = subject.rows[number] else { return };
+        self.found.reasons.insert((format!("line {}", row.line), lost));
+        let share = subject.share / copies(subject, number);
+        let moved = self.found.sums.add_recorded(row, share, self.model);
+        self.add_measured(number, moved);
+    }
+
+    /// Adds an access of which the footprint is known, in cases, some of which may not be exact.
+    fn add_affine(&mut self, number: usize, (cases, unsure): (Vec<(Truth, Form)>, bool)) {
+        let requested = self.counted[number].requests.sectors;
+        let each = cases.into_iter().flat_map(|(condition, form)| {
+            let apart = condition.alternatives(MOST_ALTERNATIVES).unwrap_or_else(|| vec![condition]);
+            apart.into_iter().map(move |condition| (condition, form.clone()))
+        });
+        let cases: Vec<(Truth, Form)> = each.collect();
+        let access = Affine { sectors: requested / cases.len() as f64, ..self.access(number) };
+        let known = &mut self.found.sums.known;
+        *(if access.loads { &mut known.loaded } else { &mut known.stored }) += requested;
+        if access.atomic {
+            known.atomics += requested;
+        }
+        known.unsure |= unsure;
+        self.found.rough |= unsure;
+        let each = cases.into_iter().map(|(condition, form)| Affine { form, condition, ..access.clone() });
+        self.found.accesses.extend(each);
+    }
+
+    /// Adds an access that each thread is asked for.
+    fn add_by_thread(&mut self, number: usize, guard: Option<ExpressionId>) {
+        let (subject, evaluated) = (self.subject, self.evaluated);
+        let own = &subject.addresses.sites[number];
+        let wanted = std::iter::once(own.address).chain(guard);
+        let laps = Laps::deciding(subject.addresses, evaluated, wanted, &own.loops);
+        let access = Affine {
+            by_thread: Some(ByThread { address: own.address, guard, laps }),
+            condition: sure_condition(subject, evaluated, number).unwrap_or(Truth::Known(true)),
+            sectors: self.counted[number].requests.sectors,
+            ..self.access(number)
+        };
+        match subject.rows[number].filter(|row| row.metrics.lanes > 0) {
+            Some(_) => self.worked_out.push(number),
+            None => self.found.unmeasured.push(access.clone()),
+        }
+        self.found.accesses.push(access);
+        self.found.rough = true;
+    }
+
+    /// Adds what DRAM moved in the run for an access without a footprint.
+    fn add_measured(&mut self, number: usize, moved: [f64; 2]) {
+        let all = self.found.measured.entry(self.subject.allocations[number]).or_default();
+        all.own = plus(all.own, moved);
+    }
+
+    fn finished(mut self) -> Gathered {
+        let (subject, model) = (self.subject, self.model);
+        for row in &subject.others {
+            let [reads, writes] = self.found.sums.add_recorded(row, subject.share, model);
+            self.found.sums.other_bytes[2] += reads;
+            self.found.sums.other_bytes[3] += writes;
+        }
+        self.found.by_thread = !self.worked_out.is_empty();
+        for number in std::mem::take(&mut self.worked_out) {
+            self.add_measured(number, dram(subject, number, &self.counted[number], model));
+        }
+        for (allocation, all) in &mut self.found.measured {
+            let own = (0..self.counted.len()).filter(|&number| subject.allocations[number] == *allocation);
+            all.together =
+                own.fold([0.0; 2], |sum, number| plus(sum, dram(subject, number, &self.counted[number], model)));
+        }
+        self.found
+    }
+
+    /// What a site does; a load where it was never executed.
+    fn op(&self, number: usize) -> &str {
+        self.subject.rows[number].map_or("load", |row| row.op.as_str())
+    }
+
+    /// A site's access but for its address.
+    fn access(&self, number: usize) -> Affine {
+        let (subject, op) = (self.subject, self.op(number));
         Affine {
             form: Form::number(0),
             by_thread: None,
             condition: Truth::Known(true),
             bytes: subject.accesses[number].bytes,
             site: number,
-            item: items[number],
+            item: self.items[number],
             allocation: subject.allocations[number],
             loads: op == "load",
             stores: op != "load",
@@ -69,95 +212,7 @@ pub fn gathered(
             shared_counters: counters(subject, first_point(subject, number)),
             sectors: 0.0,
         }
-    };
-    let mut sums = Sums::default();
-    let mut accesses = Vec::new();
-    // Of these: no footprint and no run tells what they load from DRAM.
-    let mut unmeasured: Vec<Affine> = Vec::new();
-    let mut reasons: BTreeSet<(String, Lost)> = BTreeSet::new();
-    let mut rough = false;
-    let mut worked_out = Vec::new();
-    for (number, site) in counted.iter().enumerate() {
-        let row = subject.rows[number];
-        let op = row.map_or("load", |row| row.op.as_str());
-        let loads = op == "load";
-        match site.basis {
-            Basis::Lost(lost) => {
-                // What was never executed costs nothing.
-                let Some(row) = row else { continue };
-                reasons.insert((format!("line {}", row.line), lost));
-                sums.add_recorded(row, subject.share / copies(subject, number), model);
-                continue;
-            }
-            // Points of a thread load what they have in common once, and keep it in registers.
-            _ if loads && !subject.accesses[number].shared && in_register(subject, evaluated, number) => continue,
-            Basis::Affine => sums.affine += site.requests.sectors * global(subject.accesses[number].shared),
-            Basis::Threads | Basis::Sample => {
-                sums.computed += site.requests.sectors * global(subject.accesses[number].shared)
-            }
-        }
-        if subject.accesses[number].shared {
-            sums.shared.add(&site.requests, 1.0);
-            continue;
-        }
-        sums.global.add(&site.requests, 1.0);
-        if site.requests.requests == 0.0 {
-            continue;
-        }
-        // Under a condition that is not affine a footprint would have what all threads touch.
-        let (is_sure, guard) = guard_by_thread(subject, evaluated, number);
-        match footprint(subject, launch, evaluated, number).filter(|_| is_sure) {
-            Some((cases, unsure)) => {
-                rough |= unsure;
-                sums.known.unsure |= unsure;
-                let each = cases.into_iter().flat_map(|(condition, form)| {
-                    let apart = condition.alternatives(MOST_ALTERNATIVES).unwrap_or_else(|| vec![condition]);
-                    apart.into_iter().map(move |condition| (condition, form.clone()))
-                });
-                let cases: Vec<(Truth, Form)> = each.collect();
-                *(if loads { &mut sums.known.loaded } else { &mut sums.known.stored }) += site.requests.sectors;
-                if op == "atomic" {
-                    sums.known.atomics += site.requests.sectors;
-                }
-                sums.known.lines += site.requests.lines;
-                let sectors = site.requests.sectors / cases.len() as f64;
-                accesses.extend(cases.into_iter().map(|(condition, form)| Affine {
-                    form,
-                    condition,
-                    sectors,
-                    ..access(number)
-                }));
-            }
-            None => {
-                rough = true;
-                sums.known.lines += site.requests.lines;
-                let own = &subject.addresses.sites[number];
-                let wanted = std::iter::once(own.address).chain(guard);
-                let laps = Laps::deciding(subject.addresses, evaluated, wanted, &own.loops);
-                let by_thread = Some(ByThread { address: own.address, guard, laps });
-                let condition = sure_condition(subject, evaluated, number).unwrap_or(Truth::Known(true));
-                let sectors = site.requests.sectors;
-                accesses.push(Affine { by_thread, condition, sectors, ..access(number) });
-                match row.filter(|row| row.metrics.lanes > 0) {
-                    Some(_) => worked_out.push(number),
-                    None => unmeasured.extend(accesses.last().cloned()),
-                }
-            }
-        }
     }
-    for row in &subject.others {
-        sums.add_recorded(row, subject.share, model);
-    }
-    let mut measured = BTreeMap::new();
-    for &number in &worked_out {
-        let all = measured.entry(subject.allocations[number]).or_insert_with(Measured::default);
-        all.by_thread = plus(all.by_thread, dram(subject, number, &counted[number], model));
-    }
-    for (allocation, all) in &mut measured {
-        let own = (0..counted.len()).filter(|&number| subject.allocations[number] == *allocation);
-        all.together = own.fold([0.0; 2], |sum, number| plus(sum, dram(subject, number, &counted[number], model)));
-    }
-    Gathered { sums, accesses, unmeasured, measured, reasons, rough }
 }
 
 fn plus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
@@ -167,7 +222,10 @@ fn plus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
 /// Bytes that a site read from DRAM and wrote to it in the run, for as many threads as come to it now.
 fn dram(subject: &Subject<'_>, number: usize, counted: &SiteRequests, model: &Model<'_>) -> [f64; 2] {
     let Some(row) = subject.rows[number].filter(|row| row.metrics.lanes > 0) else { return [0.0; 2] };
-    let share = counted.requests.lanes / row.metrics.lanes as f64;
+    let share = match counted.basis {
+        Basis::Lost(_) => subject.share / copies(subject, number),
+        _ => counted.requests.lanes / row.metrics.lanes as f64,
+    };
     let [.., reads, writes] = recorded_bytes(row, model);
     [reads as f64 * share, writes as f64 * share]
 }

@@ -85,6 +85,12 @@ pub fn condition(
     evaluated: &Evaluated,
     site: &AddressExpression,
 ) -> Result<Option<Truth>, Lost> {
+    // Of a loop without iterations their number is not known, and where a guard never holds it does not matter.
+    if let Some(Value::Truth(truth)) = site.guard.map(|guard| evaluated.value(guard))
+        && truth.over(&evaluated.bounds) == Some(false)
+    {
+        return Ok(Some(Truth::Known(false)));
+    }
     let mut parts = laps_reached(evaluated, site)?;
     if site.loops.iter().any(|&lap| evaluated.by_thread[lap as usize]) {
         return Ok(None);

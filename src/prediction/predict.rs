@@ -162,7 +162,7 @@ fn of_forms(
         return Err(Refusal::SharedMemory(outside));
     }
 
-    let Gathered { mut sums, accesses, unmeasured, measured, reasons, rough } =
+    let Gathered { mut sums, accesses, unmeasured, measured, by_thread, reasons, rough } =
         gathered(subject, launch, evaluated, &counted, model);
     if sums.global.requests + sums.shared.requests == 0.0 {
         return Err(Refusal::NoRequests);
@@ -191,12 +191,11 @@ fn of_forms(
     let traffic_model = Levels { hierarchy: model.hierarchy, capacity: &capacity };
     sums.known.idle = idle_warps(subject, launch, &counted);
     let moved = traffic(&accesses, (addresses, launch), &evaluated.bounds, &traffic_model, sums.known);
-    let recorded_traffic = !measured.is_empty();
     let mut dram = [0.0; 2];
     for (allocation, measured) in measured {
         // What other accesses of the array touch by their footprints has been counted.
         let touched = touched(&accesses, allocation, launch, &evaluated.bounds);
-        let kinds = measured.by_thread.into_iter().zip(measured.together).zip(touched);
+        let kinds = measured.own.into_iter().zip(measured.together).zip(touched);
         for (sum, ((own, together), touched)) in dram.iter_mut().zip(kinds) {
             *sum += own.min((together - 32.0 * touched).max(0.0));
         }
@@ -204,8 +203,8 @@ fn of_forms(
     // However many more threads come to them: what L2 is not asked for DRAM is not, but for sectors that stores leave incomplete.
     let stored = accesses.iter().filter(|access| !access.has_footprint() && access.stores);
     let stored = 32.0 * stored.map(|access| access.sectors).sum::<f64>();
-    sums.other_bytes[2] += dram[0].min(moved.by_thread_loads + stored);
-    sums.other_bytes[3] += dram[1].min(stored);
+    sums.other_bytes[2] += dram[0].min(moved.by_thread_loads + sums.other_bytes[0] + stored + sums.other_bytes[1]);
+    sums.other_bytes[3] += dram[1].min(stored + sums.other_bytes[1]);
     if !unmeasured.is_empty() {
         // Once, or each time where that is too much to look at.
         let each_time = |wanted: fn(&Affine) -> bool| -> f64 {
@@ -242,7 +241,7 @@ fn of_forms(
         computed_share: sums.share(sums.computed),
         sites: counted.iter().map(|site| (site.requests, site.basis)).collect(),
         replayed: moved.replayed,
-        recorded_traffic,
+        recorded_traffic: by_thread,
         rough: rough || moved.rough,
     };
     if let Some(estimate) = of_work(model.key, model.rates, &work(subject, launch, &found)) {

@@ -31,8 +31,8 @@ impl Sums {
         if all == 0.0 { 1.0 } else { part / all }
     }
 
-    /// What was measured of a site.
-    pub fn add_recorded(&mut self, row: &Site, share: f64, model: &Model<'_>) {
+    /// What was measured of a site, but for what DRAM moved for it in global memory, which is returned: reads and writes, in bytes.
+    pub fn add_recorded(&mut self, row: &Site, share: f64, model: &Model<'_>) -> [f64; 2] {
         let metrics = &row.metrics;
         let passes = metrics.l1_wavefronts.unwrap_or_default();
         let shared = metrics.shared.clone().unwrap_or_default();
@@ -53,16 +53,13 @@ impl Sums {
             _ => {
                 self.global.add(&requests, share);
                 self.recorded += requests.sectors * share;
-                self.add_recorded_traffic(row, share, model);
+                let [loads, stores, reads, writes] = recorded_bytes(row, model).map(|bytes| bytes as f64 * share);
+                self.other_bytes[0] += loads;
+                self.other_bytes[1] += stores;
+                return [reads, writes];
             }
         }
-    }
-
-    /// Of these what goes between L1, L2 and DRAM.
-    fn add_recorded_traffic(&mut self, row: &Site, share: f64, model: &Model<'_>) {
-        for (sum, bytes) in self.other_bytes.iter_mut().zip(recorded_bytes(row, model)) {
-            *sum += bytes as f64 * share;
-        }
+        [0.0; 2]
     }
 }
 

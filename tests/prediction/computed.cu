@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
+#include <vector>
 
 // Twice as large a picture, each pixel between four of the small one.
 __global__ void enlarge(const float *__restrict__ in, float *__restrict__ out, int w, int h)
@@ -112,6 +113,28 @@ __global__ void tiles(const float *in, float *out, int w, int h)
     if (x < w && y < h) out[y * w + x] = 2 * in[y * w + x];
 }
 
+struct Record {
+    double mass;
+    float position[3];
+    int kind;
+};
+
+// Two members of each record are stored, in two turns of a warp.
+__global__ void members(const Record *__restrict__ in, Record *__restrict__ out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    out[i].mass = in[i].mass + in[(i + 1) % n].mass;
+    out[i].position[2] = in[i].position[0];
+}
+
+// One array by an affine, a computed and a loaded index.
+__global__ void three_ways(const float *in, const int *which, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + in[i * 5 % n] + in[which[i]];
+}
+
 template <class T> static T *device(size_t count)
 {
     T *array = nullptr;
@@ -144,6 +167,14 @@ int main(int argc, char **argv)
     const int rows = 60'000;
     float *before = device<float>(96 * rows), *after = device<float>(96 * rows);
     stream<<<blocks(96, rows), block>>>(before, after, 96, rows);
+    const int records = 600'000;
+    members<<<(records + threads - 1) / threads, threads>>>(device<Record>(records), device<Record>(records), records);
+    const int numbers = 100'003;
+    std::vector<int> order(numbers);
+    for (int i = 0; i < numbers; i++) order[i] = int(i * 7ll % numbers);
+    int *which = device<int>(numbers);
+    cudaMemcpy(which, order.data(), numbers * sizeof(int), cudaMemcpyHostToDevice);
+    three_ways<<<(numbers + threads - 1) / threads, threads>>>(a, which, product, numbers);
     cudaDeviceSynchronize();
     printf("%s\n", cudaGetErrorString(cudaGetLastError()));
 }

@@ -24,7 +24,7 @@ const HELD: f64 = 0.5;
 /// Parts of a launch over which it is averaged what comes behind them.
 const PARTS: u32 = 16;
 /// Runs of blocks of which each is looked at.
-const MOST_RUNS: u64 = 8;
+const MOST_RUNS: u64 = 32;
 /// Runs that stand for those between the first and the last one; a third of them where these agree.
 const BETWEEN: u64 = 24;
 /// Runs of a large grid, most of which are far from its edges: so many stand for all where they agree, and at most.
@@ -169,13 +169,17 @@ impl Flow<'_> {
         let inner = runs - early - late;
         let mut between: Vec<Run> = Vec::new();
         let first_touches = reuse.first_touches();
+        // The runs of a wave in step are of one part of the code after the other.
+        let in_step = if reuse.stagger.is_in_step() { RUNS } else { 1 };
+        let of_wave =
+            |run: u64, number: u64| (run / in_step * in_step + number % in_step).clamp(early, runs - late - 1);
         if large {
             while between.len() < FEWEST || !agree(&between, AGREED, false) && between.len() < MOST {
-                let place = golden(between.len() as u64 + 1) * inner as f64;
-                between.push(one(early + place as u64));
+                let place = early + (golden(between.len() as u64 + 1) * inner as f64) as u64;
+                between.extend((0..in_step).map(|number| one(of_wave(place, number))));
             }
         } else {
-            let place = |part: u64| early + inner * (2 * part + 1) / (2 * BETWEEN);
+            let place = |part: u64| of_wave(early + inner * (2 * part + 1) / (2 * BETWEEN), part);
             between.extend((0..BETWEEN).filter(|part| part % 3 == 1).map(|part| one(place(part))));
             if !agree(&between, AGREED, first_touches.is_some()) {
                 between.extend((0..BETWEEN).filter(|part| part % 3 != 1).map(|part| one(place(part))));

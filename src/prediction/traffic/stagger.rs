@@ -72,6 +72,16 @@ impl Stagger {
         begun + self.under_way()
     }
 
+    /// Whether blocks in the midst of the launch still keep step.
+    pub(super) fn is_in_step(&self) -> bool {
+        self.delays.len() > 1 && self.in_step(self.blocks / self.progress.wave / 2) >= LITTLE
+    }
+
+    /// The share of blocks that keep step after so many waves.
+    fn in_step(&self, waves: u64) -> f64 {
+        (1.0 - self.progress.ends_early).powf(waves as f64)
+    }
+
     /// Blocks that have run a part of the code by a time, which begins so much later than the first one.
     fn done(&self, time: u64, delay: u64) -> u64 {
         let waves = time / self.progress.wave;
@@ -85,9 +95,9 @@ impl Stagger {
 
     /// The same as far as blocks are in step after so many waves.
     fn done_after(&self, waves: u64, time: u64, delay: u64) -> u64 {
-        let Progress { wave, ends_early, .. } = self.progress;
+        let wave = self.progress.wave;
         let staggered = time.saturating_sub(delay).min(self.blocks);
-        let in_step = (1.0 - ends_early).powf(waves as f64);
+        let in_step = self.in_step(waves);
         if in_step < LITTLE {
             return staggered;
         }
