@@ -5,7 +5,7 @@ use warpline_format::expression::{AddressExpression, Binary, Expression, Express
 use super::access::Access;
 use super::context::{Context, block_of, has_word, lane_axis, thread_index};
 use super::draft::Draft;
-use super::terms::{Term, terms_of, terms_of_launches};
+use super::terms::{Term, apart, argument, terms_of, terms_of_launches};
 use crate::geometry::SECTOR_BYTES;
 
 /// Parts of an address that are looked at, at most.
@@ -16,6 +16,11 @@ fn address<'a>(access: &Access<'a>) -> Option<(&'a [Expression], ExpressionId)> 
     let addresses = access.kernel.addresses.as_ref()?;
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site)?;
     Some((&addresses.expressions[..], site.address))
+}
+
+/// An access's address as what elements a fixed distance apart have in common, and its distance from there.
+pub(super) fn place(access: &Access<'_>) -> Option<(Vec<(ExpressionId, i64)>, i64)> {
+    address(access).map(|(expressions, root)| apart(expressions, root))
 }
 
 /// Whether neighbouring threads take neighbouring elements but for those at a border: the index is held within the array
@@ -264,6 +269,151 @@ pub(super) fn share_of_blocks(access: &Access<'_>) -> Option<u64> {
 /// Bytes from the begin of a row, or of the data, to the first element that the threads take, by the numbers in the index.
 pub(super) fn border_bytes(access: &Access<'_>) -> i64 {
     terms_of(access).iter().filter_map(|term| term.constant).fold(0, i64::saturating_add)
+}
+
+/// Whether it takes an element beside the thread's own: before it, or on either side where the index is held within the array.
+pub(super) fn is_neighbour(access: &Access<'_>) -> bool {
+    let Some((expressions, root)) = address(access) else { return false };
+    let axis = lane_axis(access.kernel) as u8;
+    let has_thread =
+        |id: &ExpressionId| parts(expressions, [*id]).any(|(_, kind)| kind == ExpressionKind::Thread(axis));
+    let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
+        ExpressionKind::Constant(value) => Some(value),
+        _ => None,
+    };
+    // What an expression of the thread's number is multiplied by, the bytes that are added to it so far, and whether it is held within bounds.
+    let mut open = vec![(root, 1i64, 0i64, false)];
+    for _ in 0..MOST_PARTS {
+        let Some((id, scale, shift, is_held)) = open.pop() else { return false };
+        let Some(kind) = expressions.get(id as usize).map(|one| one.kind) else { return false };
+        let moved = |by: ExpressionId, sign: i64| {
+            let by = constant(by).unwrap_or(0).saturating_mul(sign);
+            shift.saturating_add(by.saturating_mul(scale))
+        };
+        match kind {
+            ExpressionKind::Thread(_) if shift < 0 || is_held && shift != 0 => return true,
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale, shift, is_held)),
+            ExpressionKind::Binary(Binary::Sum, left, right) => {
+                let sides = [(left, right), (right, left)].into_iter().filter(|(side, _)| has_thread(side));
+                open.extend(sides.map(|(side, other)| (side, scale, moved(other, 1), is_held)));
+            }
+            ExpressionKind::Binary(Binary::Difference, of, by) if has_thread(&of) => {
+                open.push((of, scale, moved(by, -1), is_held));
+            }
+            ExpressionKind::Binary(Binary::Product, left, right) => match (constant(left), constant(right)) {
+                (_, Some(by)) => open.push((left, scale.saturating_mul(by), shift, is_held)),
+                (Some(by), None) => open.push((right, scale.saturating_mul(by), shift, is_held)),
+                (None, None) => {}
+            },
+            ExpressionKind::Binary(Binary::ShiftLeft, of, by) => {
+                if let Some(by @ 0..62) = constant(by) {
+                    open.push((of, scale.saturating_mul(1 << by), shift, is_held));
+                }
+            }
+            ExpressionKind::Binary(
+                Binary::SignedLeast | Binary::SignedGreatest | Binary::UnsignedLeast | Binary::UnsignedGreatest,
+                left,
+                right,
+            )
+            | ExpressionKind::Choice(_, left, right) => {
+                open.extend([left, right].into_iter().filter(has_thread).map(|side| (side, scale, shift, true)));
+            }
+            ExpressionKind::Binary(Binary::SignedRemainder | Binary::UnsignedRemainder, of, by) if !has_thread(&by) => {
+                open.push((of, scale, shift, true));
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Bytes that the thread's number is multiplied by on every way to the address that is known, where they are the same on all of them.
+pub(super) fn part_of_thread(access: &Access<'_>) -> Option<u64> {
+    let (expressions, root) = address(access)?;
+    let axis = lane_axis(access.kernel) as u8;
+    let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
+        ExpressionKind::Constant(value) => Some(value),
+        _ => None,
+    };
+    let has_thread =
+        |id: &ExpressionId| parts(expressions, [*id]).any(|(_, kind)| kind == ExpressionKind::Thread(axis));
+    let mut lengths = std::collections::BTreeSet::new();
+    let mut open = vec![(root, 1i64)];
+    for _ in 0..MOST_PARTS {
+        let Some((id, scale)) = open.pop() else { break };
+        match expressions.get(id as usize)?.kind {
+            ExpressionKind::Thread(_) => _ = lengths.insert(scale.unsigned_abs()),
+            ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => {
+                open.extend([left, right].into_iter().filter(has_thread).map(|side| (side, scale)));
+            }
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale)),
+            ExpressionKind::Binary(Binary::Product, left, right) => match (constant(left), constant(right)) {
+                (_, Some(by)) => open.push((left, scale.saturating_mul(by))),
+                (Some(by), None) => open.push((right, scale.saturating_mul(by))),
+                (None, None) => return None,
+            },
+            ExpressionKind::Binary(Binary::ShiftLeft, of, by) => match constant(by) {
+                Some(by @ 0..62) => open.push((of, scale.saturating_mul(1 << by))),
+                _ => return None,
+            },
+            // What chooses is no part of the place.
+            ExpressionKind::Choice(_, left, right) => open.extend([(left, scale), (right, scale)]),
+            ExpressionKind::Unknown(..) => {}
+            _ => return None,
+        }
+    }
+    let first = lengths.pop_first()?;
+    lengths.is_empty().then_some(first)
+}
+
+/// Bytes of the rows that an access goes to, where a number that all launches were given is what the row's number is multiplied by.
+pub(super) fn row_bytes(access: &Access<'_>) -> Option<u64> {
+    let (expressions, root) = address(access)?;
+    let kind = |id: ExpressionId| expressions.get(id as usize).map(|one| one.kind);
+    let number = |mut id: ExpressionId| loop {
+        match kind(id)? {
+            ExpressionKind::Constant(value) => break Some((value, false)),
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => id = of,
+            kind => break argument(access.kernel, kind).map(|value| (value, true)),
+        }
+    };
+    let counts_rows = |id: ExpressionId| {
+        parts(expressions, [id]).any(|(_, kind)| matches!(kind, ExpressionKind::Counter(_) | ExpressionKind::Block(_)))
+    };
+    let mut lengths = std::collections::BTreeSet::new();
+    let mut open = vec![(root, 1i64)];
+    for _ in 0..MOST_PARTS {
+        let Some((id, scale)) = open.pop() else { break };
+        match kind(id)? {
+            ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => {
+                open.extend([(left, scale), (right, scale)]);
+            }
+            ExpressionKind::Signed(of) | ExpressionKind::Unsigned(of) => open.push((of, scale)),
+            ExpressionKind::Binary(Binary::Product, left, right) => {
+                let (of, by) = match (number(left), number(right)) {
+                    (_, Some(by)) => (left, by),
+                    (Some(by), None) => (right, by),
+                    (None, None) => continue,
+                };
+                let (by, is_given) = by;
+                let scale = scale.saturating_mul(by);
+                // What is counted within a row moves by elements.
+                if is_given && counts_rows(of) {
+                    lengths.insert(scale.unsigned_abs());
+                } else {
+                    open.push((of, scale));
+                }
+            }
+            ExpressionKind::Binary(Binary::ShiftLeft, of, by) => {
+                if let Some((by @ 0..62, _)) = number(by) {
+                    open.push((of, scale.saturating_mul(1 << by)));
+                }
+            }
+            _ => {}
+        }
+    }
+    let first = lengths.pop_first()?;
+    lengths.is_empty().then_some(first)
 }
 
 /// Whether something moves the address by rows that may begin within a sector; also where nobody knows how it is made.

@@ -5,7 +5,7 @@ use warpline_format::expression::{
 };
 
 use super::access::Access;
-use crate::profile::model::Argument;
+use crate::profile::model::{Argument, Kernel};
 
 /// Terms of an address that are looked at, at most.
 const MOST_TERMS: usize = 64;
@@ -58,7 +58,12 @@ fn is_times_block_size(expressions: &[Expression], kind: ExpressionKind) -> bool
 
 /// An address without its numbers, as the expressions that it is a sum of with their factors: those of elements a fixed distance apart are the same.
 pub(super) fn without_numbers(expressions: &[Expression], address: ExpressionId) -> Vec<(ExpressionId, i64)> {
-    let mut found = Vec::new();
+    apart(expressions, address).0
+}
+
+/// The same, and the sum of the numbers.
+pub(super) fn apart(expressions: &[Expression], address: ExpressionId) -> (Vec<(ExpressionId, i64)>, i64) {
+    let (mut found, mut numbers) = (Vec::new(), 0i64);
     let mut open = vec![(address, 1i64)];
     while let Some((id, scale)) = open.pop() {
         let Some(one) = expressions.get(id as usize).filter(|_| found.len() < MOST_TERMS) else { continue };
@@ -67,7 +72,7 @@ pub(super) fn without_numbers(expressions: &[Expression], address: ExpressionId)
             _ => None,
         };
         match one.kind {
-            ExpressionKind::Constant(_) => {}
+            ExpressionKind::Constant(value) => numbers = numbers.saturating_add(value.saturating_mul(scale)),
             ExpressionKind::Binary(Binary::Sum, left, right) => open.extend([(left, scale), (right, scale)]),
             ExpressionKind::Binary(Binary::Difference, left, right) => {
                 open.extend([(left, scale), (right, scale.saturating_neg())]);
@@ -78,7 +83,7 @@ pub(super) fn without_numbers(expressions: &[Expression], address: ExpressionId)
         }
     }
     found.sort_unstable();
-    found
+    (found, numbers)
 }
 
 /// What a product or a shift multiplies, and the number that it does so by.
@@ -107,19 +112,20 @@ pub(super) fn terms_of(access: &Access<'_>) -> Vec<Term> {
 pub(super) fn terms_of_launches(access: &Access<'_>) -> Vec<Term> {
     let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
-    let argument = |kind: ExpressionKind| {
-        let ExpressionKind::Parameter { parameter, offset } = kind else { return None };
-        let mut launches = access.kernel.launches.iter().map(|launch| {
-            let is_it =
-                |one: &&Argument| (one.parameter, one.offset) == (parameter, offset) && one.allocation.is_none();
-            let argument = launch.arguments.iter().find(is_it)?;
-            // Of four bytes they are signed numbers, as almost all sizes are.
-            Some(if argument.bytes == 4 { i64::from(argument.value as u32 as i32) } else { argument.value as i64 })
-        });
-        let first = launches.next()??;
-        launches.all(|value| value == Some(first)).then_some(first)
-    };
-    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site, &argument))
+    site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site, &|kind| argument(access.kernel, kind)))
+}
+
+/// The number that all launches of a kernel gave for a parameter.
+pub(super) fn argument(kernel: &Kernel, kind: ExpressionKind) -> Option<i64> {
+    let ExpressionKind::Parameter { parameter, offset } = kind else { return None };
+    let mut launches = kernel.launches.iter().map(|launch| {
+        let is_it = |one: &&Argument| (one.parameter, one.offset) == (parameter, offset) && one.allocation.is_none();
+        let argument = launch.arguments.iter().find(is_it)?;
+        // Of four bytes they are signed numbers, as almost all sizes are.
+        Some(if argument.bytes == 4 { i64::from(argument.value as u32 as i32) } else { argument.value as i64 })
+    });
+    let first = launches.next()??;
+    launches.all(|value| value == Some(first)).then_some(first)
 }
 
 /// The terms that an address is the sum of; `argument` is what is known of a parameter.
@@ -149,6 +155,7 @@ fn terms(
                 let times_unknown = matches!(kind, ExpressionKind::Binary(Binary::Product, ..));
                 let loaded_at = match kind {
                     ExpressionKind::Unknown(Reason::Loaded, line) if line != 0 => Some(line),
+                    ExpressionKind::Choice(..) => loaded_on(expressions, id),
                     _ => None,
                 };
                 let constant = match kind {
@@ -169,6 +176,21 @@ fn terms(
         }
     }
     found
+}
+
+/// The one line that loads what a value is chosen from, whatever chooses.
+fn loaded_on(expressions: &[Expression], root: ExpressionId) -> Option<u32> {
+    let (mut open, mut lines) = (vec![root], std::collections::BTreeSet::new());
+    for _ in 0..MOST_TERMS {
+        let Some(id) = open.pop() else { break };
+        match expressions.get(id as usize)?.kind {
+            ExpressionKind::Choice(_, one, other) => open.extend([one, other]),
+            ExpressionKind::Unknown(Reason::Loaded, line) => _ = lines.insert(line),
+            kind => open.extend(kind.operands()),
+        }
+    }
+    let first = lines.pop_first()?;
+    (lines.is_empty() && first != 0).then_some(first)
 }
 
 /// What a value is made of. The counter of a loop that is over, as of the iterations that unrolling puts before the loop, moves nothing any more.

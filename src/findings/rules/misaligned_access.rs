@@ -24,6 +24,10 @@ const NEIGHBOURS: usize = 2;
 /// Gain of rows that are laid out anew with their borders, at least, for more than a note.
 const LEAST_FOR_BORDERS: f64 = 1.25;
 
+/// Least share of the requests that begin within a sector where all begin at one place: of rows some begin on sectors, others do not.
+const NEARLY_ALL: f64 = 0.9;
+/// Lines from a load to the store of its value to shared memory, at most.
+const NEAR_LINES: u32 = 2;
 /// Bytes of a border in front of what threads take of a row, at most.
 const MOST_OF_BORDER: i64 = 4096;
 
@@ -160,7 +164,14 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
             && operand.structure_bytes > worst.bytes
             && u64::from(operand.structure_bytes) % SECTOR_BYTES != 0
     });
-    let (where_it_is, cure) = match (worst.pattern.offset_bytes.filter(|offset| offset % SECTOR_BYTES != 0), structure) {
+    // Whatever begins on a sector, what lies beside it does not.
+    if worst.op == "load" && index::is_neighbour(worst) && !is_staged(context, worst) {
+        return None;
+    }
+    let pattern = &worst.pattern;
+    let begins_alike = share(pattern.misaligned, pattern.contiguous) >= NEARLY_ALL;
+    let offset = pattern.offset_bytes.filter(|offset| begins_alike && offset % SECTOR_BYTES != 0);
+    let (where_it_is, cure) = match (offset, structure) {
         (None, Some(operand)) => (
             format!(
                 "where the member {} begins in structures of {}",
@@ -186,7 +197,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
             "where the block before them ends".to_owned(),
             "give blocks a multiple of 32 threads, so that each begins on a sector".to_owned(),
         ),
-        (None, None) if let Some(offset) = worst.pattern.sector_offset_bytes.filter(|&offset| offset != 0) => (
+        (None, None) if let Some(offset) = pattern.sector_offset_bytes.filter(|&offset| begins_alike && offset != 0) => (
             format!("{} behind the begin of a sector, in each block and row alike", words::bytes(offset)),
             format!(
                 "let each block's first thread begin on a multiple of 32 bytes in {array}: a border that blocks share, an offset in the index \
@@ -200,7 +211,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         (None, None) if index::is_held_within(worst) => return None,
         // Where data decides over the begin, as of the part of an array that is sorted next, there are no rows either.
         (None, None) if index::is_decided_by_data(worst) => return None,
-        (None, None) if super::random_gather::goes_over_neighbours(worst) || index::slides(worst) => return None,
+        (None, None) if index::slides(worst) => return None,
         (None, None) if index::has_shares_of_blocks(worst) => (
             "where the block's share happens to begin".to_owned(),
             format!(
@@ -234,7 +245,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
                 (SECTOR_BYTES / u64::from(worst.bytes.max(1))).max(1),
             ),
         ),
-        (None, None) => ("where rows happen to begin".to_owned(), PAD_ROWS.to_owned()),
+        (None, None) => (where_rows_begin(worst), PAD_ROWS.to_owned()),
     };
     let reason = format!(
         "the requests to {target} begin {where_it_is}, not on a sector: each touches {} sectors of 32 bytes where {} would hold its data",
@@ -249,8 +260,25 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         .evidence("requests", sums.requests as f64)
         .evidence("sectors", sums.sectors as f64)
         .evidence("ideal_sectors", sums.ideal_sectors as f64);
-    let is_offset = worst.pattern.offset_bytes.is_some_and(|offset| offset % SECTOR_BYTES != 0);
-    Some(Found { draft, worst, hits, is_offset })
+    Some(Found { draft, worst, hits, is_offset: offset.is_some() })
+}
+
+/// Whether what it loads goes to shared memory, as a tile that may as well begin on a sector.
+fn is_staged(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let mut shared = context.accesses_of(access.kernel.id, "shared");
+    shared.any(|one| one.op == "store" && one.file == access.file && one.line.abs_diff(access.line) <= NEAR_LINES)
+}
+
+/// Where rows of no whole sectors begin, with their length where that is known.
+fn where_rows_begin(access: &Access<'_>) -> String {
+    let begin = "where rows happen to begin";
+    match index::row_bytes(access).filter(|bytes| bytes % SECTOR_BYTES != 0) {
+        Some(bytes) => format!(
+            "{begin}, which are {bytes} bytes long (the next multiple of {SECTOR_BYTES} is {})",
+            bytes.next_multiple_of(SECTOR_BYTES)
+        ),
+        None => begin.to_owned(),
+    }
 }
 
 /// Whether lane lies beside lane in most requests.
