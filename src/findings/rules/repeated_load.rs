@@ -1,7 +1,9 @@
 //! Data that comes from L2 to L1 again and again, though a block could keep it in shared memory.
 
+use std::collections::BTreeMap;
+
 use super::super::access::{Access, share};
-use super::super::context::{Context, blocks};
+use super::super::context::{Context, blocks, describe};
 use super::super::draft::Draft;
 use super::super::gain::Saving;
 use super::super::index;
@@ -9,7 +11,7 @@ use super::super::words;
 use super::block_shape::{self, Level};
 use super::partial_warps::shape;
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Allocation, ByKernel, Kernel, Severity};
+use crate::profile::model::{Allocation, ByKernel, Kernel, Launch, Severity, Site};
 
 /// Bytes from L2 for each byte that is touched, at least.
 const TIMES: f64 = 8.0;
@@ -105,6 +107,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
             words::percent(share(l1.load_hits, l1.load_lookups)),
         )
     };
+    let reason = reason + &others_of_line(context, worst, allocation, TIMES);
     let cure = if worst.past_l1 {
         format!(
             "where others write {name} meanwhile and this one has to see it, nothing; else load it without `volatile` and such operators, so that L1 and registers \
@@ -146,11 +149,52 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     Some(if staged || worst.past_l1 || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
 }
 
-/// Launches of the kernel that may have loaded the allocation: no more than there were while it lived.
+/// Launches of the kernel that may have loaded the allocation: no more than there were while it lived, nor than were given it.
 fn launches_with(allocation: &Allocation, kernel: &Kernel) -> u64 {
     let lived = allocation.lifetime.as_ref().filter(|_| allocation.count <= 1);
     let span = lived.and_then(|lived| Some(lived.last_launch?.saturating_sub(lived.first_launch)));
-    kernel.launch_count().min(span.unwrap_or(u64::MAX)).max(1)
+    let given = launches_given(allocation, kernel).unwrap_or(u64::MAX);
+    kernel.launch_count().min(span.unwrap_or(u64::MAX)).min(given).max(1)
+}
+
+/// Launches that a pointer to the allocation was given to, where all are known and one of them is; else it may come another way.
+fn launches_given(allocation: &Allocation, kernel: &Kernel) -> Option<u64> {
+    if allocation.count > 1 || kernel.launches.len() as u64 != kernel.launch_count() {
+        return None;
+    }
+    let is_it = |launch: &&Launch| launch.arguments.iter().any(|argument| argument.allocation == Some(allocation.id));
+    let count = kernel.launches.iter().filter(is_it).count() as u64;
+    (count > 0).then_some(count)
+}
+
+/// What else the same line loads as often in launches of its own, in words.
+fn others_of_line(context: &Context<'_>, access: &Access<'_>, allocation: &Allocation, least: f64) -> String {
+    let kernel = access.kernel;
+    let is_there = |site: &&Site| {
+        (site.kernel, &site.file[..], site.line, &site.op[..]) == (kernel.id, access.file, access.line, access.op)
+    };
+    let mut sectors: BTreeMap<u64, u64> = BTreeMap::new();
+    for row in context.profile.sites.iter().filter(is_there).flat_map(|site| &site.by_allocation) {
+        if let Some(id) = row.allocation.filter(|&id| id != allocation.id) {
+            let sum = sectors.entry(id).or_default();
+            *sum = sum.saturating_add(row.metrics.sectors);
+        }
+    }
+    let own = launches_given(allocation, kernel);
+    let is_as_often = |(id, sectors): (u64, u64)| {
+        let other = context.profile.allocation(id)?;
+        let launches = launches_given(other, kernel)?;
+        let apart = own.is_some_and(|own| own.saturating_add(launches) <= kernel.launch_count());
+        let once = other.touched_bytes.saturating_mul(launches);
+        let is_often = sectors.saturating_mul(SECTOR_BYTES) as f64 >= least * once as f64;
+        (apart && is_often && other.touched_bytes >= LEAST_BYTES).then(|| describe(other))
+    };
+    let names: Vec<String> = sectors.into_iter().filter_map(is_as_often).collect();
+    match &names[..] {
+        [] => String::new(),
+        [one] => format!("; so it is with {one} in other launches"),
+        [first @ .., last] => format!("; so it is with {} and {last} in other launches", first.join(", ")),
+    }
 }
 
 /// Whether the same block loads data again, rather than the blocks after one another: more often than there are blocks, or mostly at distances that
@@ -181,7 +225,7 @@ fn by_level_1(context: &Context<'_>, allocation: &Allocation, kernel: &Kernel, t
          requests are loads from global memory)",
         context.target(worst),
         words::percent(share(loads, context.requests(kernel))),
-    );
+    ) + &others_of_line(context, worst, allocation, TIMES_FROM_L1);
     let name = worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`"));
     let cure = format!(
         "let a block load tiles of {name} into shared memory and let each thread compute several results from what it loads (register \
