@@ -14,12 +14,61 @@ const MOST_OF_BLOCK: u64 = 48 << 10;
 /// Operations of each block, at least, where it comes again and again for its share of the work.
 const TURNS: u64 = 4;
 
+/// Operations that change nothing if they bring a 0, or swap a 0 for a 0.
+const BRING: [&str; 5] = ["atomicAdd", "atomicSub", "atomicOr", "atomicXor", "atomicCAS"];
+
+/// Whether the line's operations bring nothing, as `atomicAdd(&flag, 0)`, which reads what others have stored.
+pub(super) fn only_reads(context: &Context<'_>, access: &Access<'_>) -> bool {
+    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+    text.is_some_and(|text| brings_nothing(text))
+}
+
+/// Whether each operation of a line does so.
+fn brings_nothing(text: &str) -> bool {
+    let code: String = text.split("//").next().unwrap_or_default().split_whitespace().collect();
+    let is_zero = |value: &str| matches!(value.trim_end_matches(['u', 'U', 'l', 'L']), "0");
+    let mut calls = code.match_indices("atomic").map(|(at, _)| {
+        let Some((name, rest)) = code[at..].split_once('(') else { return false };
+        let name = name.trim_end_matches("_system").trim_end_matches("_block");
+        let values = arguments(rest);
+        let count = if name == "atomicCAS" { 3 } else { 2 };
+        BRING.contains(&name) && values.len() == count && values[1..].iter().all(|value| is_zero(value))
+    });
+    calls.next().is_some_and(|first| first && calls.all(|one| one))
+}
+
+/// Arguments of a call, from behind its bracket on.
+fn arguments(text: &str) -> Vec<&str> {
+    let (mut open, mut begin, mut found) = (0i32, 0, Vec::new());
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' | '[' | '{' => open += 1,
+            ')' if open == 0 => {
+                found.push(&text[begin..at]);
+                return found;
+            }
+            ')' | ']' | '}' => open -= 1,
+            ',' if open == 0 => {
+                found.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    Vec::new()
+}
+
 /// What to do, and what is left then.
 pub(super) fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
     let depth = depth(atomics);
     let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
     let one_address = distinct_per_request < 1.5;
     match access.atomic.unwrap_or_default() {
+        _ if access.result_used && only_reads(context, access) => (
+            "the operation changes nothing, so that it only reads: let a load do that which is no atomic operation, a volatile one or, where what others have stored before is read next, an \
+             acquire load (cuda::atomic_ref); where threads wait here, let one of a block do it for all",
+            Left::Block,
+        ),
         AtomicKind::Attempt if !access.result_used => (
             "nobody uses what it returns, so that nobody tries again: of the lanes that meet one at most can find the value that it compares with; look at it \
              with a plain load first, and let only lanes whose comparison can succeed make the operation",
@@ -112,5 +161,30 @@ pub(super) fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics
             "privatise: keep a copy of the array in shared memory per block, update that, and combine it with the one in global memory once at the end",
             Left::BlockAfterShared,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::brings_nothing;
+
+    #[test]
+    fn operations_that_bring_nothing_read() {
+        for text in [
+            "while (atomicAdd(&flags[of(my)], 0) == 0) { }",
+            "x = atomicOr_system( p, 0u );",
+            "while (!atomicCAS(f + (a, b), 0, 0));",
+        ] {
+            assert!(brings_nothing(text), "{text}");
+        }
+        for text in [
+            "atomicAdd(&sum, 1);",
+            "atomicCAS(&lock, 0, 1)",
+            "old = atomicExch(&flag, 0);",
+            "n = 0; // atomicAdd(&n, 0)",
+        ] {
+            assert!(!brings_nothing(text), "{text}");
+        }
+        assert!(!brings_nothing("a = atomicAdd(&flag, 0) + atomicAdd(&count, 1);"));
     }
 }

@@ -12,6 +12,7 @@ use super::super::access::{Access, share};
 use super::super::context::{Context, blocks};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
+use super::super::index;
 use super::super::words;
 use crate::profile::model::{Atomics, HotPlace, Severity, Site};
 
@@ -121,6 +122,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         }
         None => context.gain_for(kernel, &saving, instead, left.assumption()),
     };
+    let is_together = gain.is_none();
     let gain = gain.or_else(|| gain_together(context, access, left, instead));
     // One operation per warp or block in global memory runs beside what else the kernel does, and costs what it takes longer.
     let waste = if depth < DEEP && !is_shared && !kernel.estimates.is_empty() && context.kernel_seconds > 0.0 {
@@ -154,8 +156,13 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     };
     let is_little = depth < DEEP && waste < 0.1 || depth < BY_CHANCE && draft.gain.is_none();
     let is_weak = is_unknown && waste < WORTH_A_CHANGE;
-    let draft = if is_weak || is_little { draft.severity(Severity::Note) } else { draft };
-    // What several lines add to at the same places of arrays of their own, they would combine together.
-    let cause = (draft.gain.is_none() && depth >= VERY_DEEP).then(|| draft.cure.clone());
+    // How often a loop looks whether others are done, nothing in the program says.
+    let is_waiting = access.result_used && cure::only_reads(context, access) && index::stays_in_loop(access);
+    let draft = if is_waiting { draft.gain(None) } else { draft };
+    let draft = if is_weak || is_little || is_waiting { draft.severity(Severity::Note) } else { draft };
+    // What several lines add to at the same places of arrays of their own, they would combine together; so they would where no line brings anything
+    // without the others.
+    let is_one = depth >= VERY_DEEP && (draft.gain.is_none() || is_together);
+    let cause = is_one.then(|| draft.cure.clone());
     Some(Draft { object, ..draft.one_cause(cause) })
 }
