@@ -38,6 +38,19 @@ pub(super) fn rows_of_block(access: &Access<'_>) -> Option<u64> {
     }
 }
 
+/// Bytes of a row, where neighbouring lanes lie side by side but for a row up or down, as on the fields of one colour of a board.
+pub(super) fn row_between_neighbours(example: &BankConflict) -> Option<u64> {
+    let mut counts: std::collections::BTreeMap<i64, usize> = std::collections::BTreeMap::new();
+    for pair in example.lanes.windows(2).filter(|pair| pair[1].0 == pair[0].0 + 1) {
+        let apart = (pair[1].1 as i64).wrapping_sub(pair[0].1 as i64);
+        *counts.entry(apart.wrapping_sub(example.bytes.into())).or_default() += 1;
+    }
+    let (&row, up) = counts.iter().filter(|(row, _)| **row > 0).max_by_key(|(_, count)| **count)?;
+    let down = counts.get(&-row)?;
+    let is_usual = 2 * (up + down) >= example.lanes.len() && row > i64::from(example.bytes);
+    is_usual.then_some(row.unsigned_abs())
+}
+
 /// Lanes of the example that meet in a bank with different words: one of each word, of the bank where most words are wanted.
 /// Lanes that are served in different passes anyway, as of 8 and 16 bytes each, do not meet.
 pub(super) fn meeting(example: &BankConflict, banks: Banks) -> String {

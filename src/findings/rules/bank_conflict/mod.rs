@@ -8,9 +8,10 @@ mod structures;
 use std::collections::BTreeMap;
 
 use lanes::{
-    are_evenly_apart, has_own_rows, is_of_thread, meeting, meets_another_place, rows_of_array, rows_of_block, stride,
+    are_evenly_apart, has_own_rows, is_of_thread, meeting, meets_another_place, row_between_neighbours, rows_of_array,
+    rows_of_block, stride,
 };
-use padding::{behind_each_turn, padded_by_words, padded_turns, padding};
+use padding::{Turns, behind_each_turn, padded_by_words, padding, padding_of_rows};
 use structures::{of_structures, of_vector};
 
 use super::super::access::{Access, Sums, share};
@@ -165,9 +166,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
         }
         _ => stride.filter(|_| fixed && !in_steps).map(i64::unsigned_abs),
     };
+    // Several rows of the array may lie between two of the block.
+    let row = rows.and_then(|rows| {
+        let each = std::iter::once(example).chain(peers.iter().copied()).find_map(row_between_neighbours)?;
+        rows.is_multiple_of(each).then_some(each)
+    });
     let padding = length
         .and_then(|length| padding(example, &peers, length, MOST_PADDING, banks))
+        .or_else(|| padding_of_rows(example, &peers, row?, block_of(access.kernel)?[0], banks))
         .or_else(|| padding(example, &peers, rows?, MOST_ROW_PADDING, banks));
+    let turns = behind_each_turn(example, &peers, banks);
     // A vector type of that size, and no elements that the compiler joined.
     let is_whole = access.operand.is_some_and(|operand| operand.structure_bytes == example.bytes);
     let mut is_sure = true;
@@ -180,6 +188,16 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
                 .to_owned()
         }
         // The padding is tried for the lanes of a row first, whose distance may be that of the rows, too.
+        (_, Some((length, elements, passes))) if row == Some(length) && stride.is_none() => {
+            let row = length / u64::from(example.bytes.max(1));
+            format!(
+                "rows of {name} meet in the same banks here: pad them by {} ({} instead of {row}): counted again with that, the request takes {passes} instead of {} passes; or give the block a width \
+                 of 32 threads, so that a warp is one row",
+                words::several(elements, "element", "elements"),
+                row + elements,
+                example.passes,
+            )
+        }
         (_, Some((length, elements, passes))) if rows == Some(length) && stride.map(i64::unsigned_abs) != rows => {
             let row = length / u64::from(example.bytes.max(1));
             format!(
@@ -212,7 +230,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
         ),
         // Two or four elements are what a thread takes, rather than a row.
         (Some(stride), Some((_, elements, passes))) if is_of_thread(stride, example) => {
-            let (padded, passes) = padded_turns(example, banks).unwrap_or_else(|| {
+            let (padded, passes) = turns.map(padded_turns).unwrap_or_else(|| {
                 let each = stride.unsigned_abs() / u64::from(example.bytes.max(1));
                 let padding = words::several(elements, "element", "elements");
                 (format!("pad the {each} elements of a thread by {padding}"), passes)
@@ -233,7 +251,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
         (Some(stride), None)
             if is_of_thread(stride, example)
                 && !(structure || in_steps)
-                && let Some((padded, passes)) = padded_turns(example, banks) =>
+                && let Some((padded, passes)) = turns.map(padded_turns) =>
         {
             of_items(&name, stride, example, &padded, passes)
         }
@@ -247,17 +265,19 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
                 example.passes,
             )
         }
-        (Some(_), None) if in_steps && let Some(passes) = behind_each_turn(example, banks) => format!(
-            "the distance between lanes in {name} changes from step to step: leave an element of padding behind every {} words, so that index i \
-             becomes i + i / {}: counted again with that, the request takes {passes} instead of {} passes; in a reduction, let the active lanes be \
-             neighbours in every step instead (`if (i < half) a[i] += a[i + half]`)",
-            banks.banks,
-            u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1)),
+        (Some(_), None) if in_steps && let Some(turns) = turns => format!(
+            "the distance between lanes in {name} changes from step to step: leave {}, so that {}: counted again with that, the request takes {} instead of {} passes; in a reduction, \
+             {} instead (`if (i < half) a[i] += a[i + half]`)",
+            turns.padding(),
+            turns.index(),
+            turns.passes,
             example.passes,
+            in_each_step(example),
         ),
         (Some(_), None) if in_steps => format!(
-            "the distance between lanes in {name} changes from request to request: let the active lanes be neighbours in every step \
-             (in a reduction: `if (i < half) a[i] += a[i + half]`)"
+            "the distance between lanes in {name} changes from request to request: in a reduction, {} (`if (i < half) a[i] += a[i + half]`); the steps of a scan or a transform keep their \
+             distances, and no padding that was tried here serves the worst of them",
+            in_each_step(example),
         ),
         (Some(stride), None) if stride.unsigned_abs() > u64::from(example.bytes) => format!(
             "let neighbouring lanes take neighbouring words of {name}: {}exchange the indices, or pad the rows",
@@ -301,26 +321,13 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
         }
         _ if computed && access.op == "store" => {
             is_sure = false;
-            let turn = u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1));
-            let padded = behind_each_turn(example, banks).map_or(String::new(), |passes| {
-                format!(
-                    "; with an element of padding behind every {turn} words, so that index i becomes i + i / {turn}, the worst request takes {passes} \
-                     instead of {} passes, counted again",
-                    example.passes
-                )
-            });
+            let padded = turns.map_or(String::new(), |turns| format!("; {}", with_turns(turns, example)));
             format!("the data says where each lane stores in {name}: see how the index is computed{padded}")
         }
         // Data gives how far lanes are apart, the thread's number how often: no table that each lane could have a copy of.
         _ if computed && of_thread && are_evenly_apart(example) => {
             is_sure = false;
-            let turn = u64::from(banks.pass_bytes()) / u64::from(example.bytes.max(1));
-            let padded = behind_each_turn(example, banks).map_or(String::new(), |passes| {
-                format!(
-                    ": with an element of padding behind every {turn} words, so that index i becomes i + i / {turn}, the worst request takes {passes} instead of {} passes, counted again",
-                    example.passes
-                )
-            });
+            let padded = turns.map_or(String::new(), |turns| format!(": {}", with_turns(turns, example)));
             format!(
                 "how far neighbouring lanes are apart in {name} depends on the data here: look at which distances are usual, and at whether padding helps those{padded}"
             )
@@ -379,7 +386,9 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
     let draft = match padding {
         Some((_, elements, _)) => draft.alike(format!("padding by {elements} elements of {} bytes", example.bytes)),
         // However many passes are left in each of the accesses.
-        None if in_steps && behind_each_turn(example, banks).is_some() => draft.alike("padding behind each turn"),
+        None if in_steps && turns.is_some() => {
+            draft.alike(format!("padding behind each turn of elements of {} bytes", example.bytes))
+        }
         None => draft,
     };
     // Where nobody knows a cure, as of places that the data chooses, what the kernel hardly waits for need not change.
@@ -388,6 +397,31 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
         return None;
     }
     Some(if by_chance || of_library { draft.severity(Severity::Note) } else { draft })
+}
+
+/// What the lanes of a reduction's steps can do: those that work may have idle ones between them.
+fn in_each_step(example: &BankConflict) -> &'static str {
+    if example.lanes.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1) {
+        "let neighbouring lanes take neighbouring elements in every step"
+    } else {
+        "let the active lanes be neighbours in every step"
+    }
+}
+
+/// "with an element of padding behind every 32, so that …".
+fn with_turns(turns: Turns, example: &BankConflict) -> String {
+    format!(
+        "with {}, so that {}, the worst request takes {} instead of {} passes, counted again",
+        turns.padding(),
+        turns.index(),
+        turns.passes,
+        example.passes
+    )
+}
+
+/// The same as something to do, and the passes of the example with it.
+fn padded_turns(turns: Turns) -> (String, u32) {
+    (format!("leave {} ({})", turns.padding(), turns.index()), turns.passes)
 }
 
 /// The cure where each thread has a few neighbouring elements.
