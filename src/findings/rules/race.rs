@@ -9,6 +9,8 @@ use super::super::words;
 use super::partial_warps::shape;
 use crate::profile::model::{Conflict, ConflictParty, Kernel, Severity, ThreadStep};
 
+/// Lines from one access to the next, at most, that lie side by side.
+const NEAR_LINES: u32 = 2;
 /// Lanes that load for each that stores, at least, where most of them load for nothing.
 const FAR_MORE: u64 = 4;
 
@@ -24,7 +26,31 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     for conflict in all.iter().filter(is_told) {
         pairs.entry(lines_of(conflict)).or_default().push(conflict);
     }
-    pairs.into_values().filter_map(|conflicts| draft_of_pair(context, &conflicts)).collect()
+    let drafts = pairs.into_iter().filter_map(|(lines, conflicts)| Some((lines, draft_of_pair(context, &conflicts)?)));
+    neighbours_together(drafts.collect())
+}
+
+/// Lines side by side that meet one line elsewhere are one thing to change.
+fn neighbours_together(drafts: Vec<(Lines<'_>, Draft)>) -> Vec<Draft> {
+    // What they have in common, with the last line and its number among those before.
+    let mut chains: BTreeMap<_, (u32, usize)> = BTreeMap::new();
+    let mut found = Vec::new();
+    for ((kernel, scope, space, variable, sides), draft) in drafts {
+        let [(op, file, line), other] = sides[..] else {
+            found.push(draft);
+            continue;
+        };
+        let key = (kernel, scope, space, variable, op, file, other, draft.allocation, draft.cure.clone());
+        // Pairs come in the order of their lines.
+        let (last, number) = chains.entry(key).or_insert((line, found.len()));
+        if line.abs_diff(*last) > NEAR_LINES {
+            *number = found.len();
+        }
+        *last = line;
+        let cause = format!("race {number}");
+        found.push(draft.one_cause(Some(cause)));
+    }
+    found
 }
 
 /// A conflict's kernel, scope, space, shared variable, and the lines of both sides.
