@@ -7,8 +7,8 @@ use super::super::super::library;
 use super::super::super::terms::{Term, terms_of};
 use super::super::super::texture;
 use super::ways::{
-    goes_along, goes_along_lists, goes_along_rows, has_own_columns, has_own_rows, is_appended_to, is_begin,
-    is_end_of_way, is_sampled, meets_appended, stores_several,
+    goes_along, goes_along_lists, goes_along_rows, has_own_columns, has_own_rows, has_part_of_own, is_appended_to,
+    is_begin, is_end_of_way, is_sampled, meets_appended, stores_several,
 };
 use crate::profile::{is_system, library_call};
 
@@ -38,6 +38,14 @@ fn indices_of(terms: &[Term]) -> Option<String> {
     let first = lines.next()??;
     lines.all(|line| line == Some(first)).then(|| format!("indices that line {first} loads"))
 }
+
+/// What accesses of one line have in common that go along lists or rows which begin where another line loads.
+fn ways_of(access: &Access<'_>, terms: &[Term]) -> Option<String> {
+    Some(format!("ways of line {} by {}", access.line, indices_of(terms)?))
+}
+
+/// What small tables that a kernel looks up have in common.
+const SMALL_TABLES: &str = "small tables";
 
 /// Whether it looks up elements of a table that shared memory could hold beside other data.
 fn is_small_table(context: &Context<'_>, access: &Access<'_>, most: u64) -> bool {
@@ -84,6 +92,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
     let cure = if let Some(call) = &of_library {
         library::other_code(&call.function)
     } else if access.by_texture && is_small_table(context, access, SMALL_STATES) {
+        one_cause = Some(SMALL_TABLES.to_owned());
         of_small_table(&name)
     } else if access.by_texture {
         texture::cure_of_gather(&name)
@@ -113,6 +122,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
     } else if (index::is_walked(access) || !goes_along_rows(access, &terms))
         && is_small_table(context, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE })
     {
+        one_cause = Some(SMALL_TABLES.to_owned());
         of_small_table(&name)
     } else if access.op == "load" && index::is_walked(access) && !terms.iter().any(|term| term.loaded) {
         format!(
@@ -126,6 +136,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
              neighbouring threads at neighbouring words, or let the lanes of a warp work on one part together; where the threads search, keep what the first steps of all of them meet in shared memory"
         )
     } else if goes_along_rows(access, &terms) {
+        one_cause = ways_of(access, &terms);
         format!(
             "each thread goes along a row of {name} that loaded data chooses: let the lanes of a warp go along one row together, neighbouring lanes at \
              neighbouring elements (a row per warp or part of one), so that they {verb} whole sectors whatever the order of the rows"
@@ -167,6 +178,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
              (`[element][thread]`), so that threads at the same element meet neighbouring ones, or bring what a block needs of it into shared memory first, neighbouring threads at neighbouring words"
         )
     } else if lists {
+        one_cause = ways_of(access, &terms);
         format!(
             "where each thread goes over a list of {name} from a loaded begin to a loaded end, as over a row of a sparse matrix, let the lanes \
              of a warp or a part of it share one list, so that they {verb} neighbouring elements; else sort or group the indices, or keep the part that is hot in \
@@ -193,6 +205,11 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
         format!(
             "sort or group the indices so that the threads of a warp meet neighbouring elements of {name}, reorder {name} to match, or \
              keep the part that is hot in shared memory"
+        )
+    } else if has_part_of_own(access) {
+        format!(
+            "each thread takes an element of a part of {name} of its own here, each at a place that the data or its way there gives: store {name} transposed (`[element][thread]`), so that threads at the \
+             same element meet neighbouring ones, or bring what a block needs of it into shared memory first, neighbouring threads at neighbouring words"
         )
     } else if let Some((what, line)) = index::unknown_part(access) {
         is_vague = true;

@@ -7,6 +7,8 @@ use super::super::super::terms::{Term, terms_of};
 use super::LEAST_EXCESS;
 use crate::geometry::SECTOR_BYTES;
 
+/// Lanes of a warp.
+const WARP: u32 = 32;
 /// Elements by which an unrolled loop goes on, at most.
 const MOST_UNROLLED: i64 = 16;
 
@@ -104,6 +106,16 @@ pub(in super::super) fn has_own_rows(terms: &[Term]) -> bool {
     let rows = |term: &Term| term.of_thread && !term.loaded && (term.times_unknown || term.scale > SECTOR_BYTES as i64);
     let places = |term: &Term| (term.loaded || term.of_floats) && !term.of_thread;
     terms.iter().any(rows) && terms.iter().any(places)
+}
+
+/// Whether each thread takes an element of a part of its own, whatever chooses between the places in it: on all ways to the address the thread's number is
+/// multiplied by one length, and as far apart lie the lanes.
+pub(super) fn has_part_of_own(access: &Access<'_>) -> bool {
+    let Some(part) = index::part_of_thread(access).filter(|&bytes| bytes > SECTOR_BYTES) else { return false };
+    let lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64;
+    // Lanes that have work may have others between them.
+    let spans = (lanes - 2.0) * part as f64..=f64::from(WARP) * part as f64;
+    access.op == "load" && lanes > 2.0 && access.pattern.span_bytes.is_some_and(|bytes| spans.contains(&bytes))
 }
 
 /// Whether the address is that of a column which the thread's number gives, in a row that loaded data gives.
