@@ -156,6 +156,11 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
     } else if number.is_none() && facts::runs_at_most(branch, SHORT) {
         // No order of the data pays for so little, and all lanes doing both sides saves the branch alone.
         return None;
+    } else if branch.decided_by == [Decider::Call] {
+        fills_warps = false;
+        "what the caller of this function hands over, or another function returns, decides here lane by lane: look at where it comes from; of what follows from the thread's number, as whether \
+         the lane's pointer is aligned, no list or order of the data changes anything: let all lanes go one way (a narrower vector access, the same instructions with other operands); of what data says, \
+         order the data by it, or collect the elements that have work in a list and give these to whole warps"
     } else if !both && facts::shares_short_lists(branch) {
         fills_warps = pays;
         "lane by lane, the data decides who has work: where the lanes of a warp share a row or list that is mostly shorter than the warp, let as many lanes share \

@@ -17,6 +17,8 @@ pub(super) const WARP: u64 = 32;
 pub(super) const LINES_OF_STEP: u32 = 3;
 /// Lines from a branch to a loop that may be one of its sides, at most.
 pub(super) const LINES_OF_SIDE: u32 = 8;
+/// Lines from the head of a loop that waits to the branch that asks whether it is over, at most.
+const LINES_OF_POLL: u32 = 2;
 /// Least share of the lanes on each of two sides that have about half of them.
 const NEARLY_HALF: f64 = 0.45;
 /// Warp instructions of one run of a part without a loop of its own on its lines, from which on it is work that others could share.
@@ -100,7 +102,7 @@ pub(super) fn is_case(context: &Context<'_>, branch: &Branch) -> bool {
         Some(head.chars().filter(char::is_ascii_digit).collect::<String>())
     };
     let case = case_of(context, branch);
-    branch.lanes.len() > 2
+    branch.lanes.len() > 2 && !leaves_most_idle(branch)
         || case.is_some()
             && context.profile.branches.iter().any(|one| {
                 (one.kernel, &one.file) == (branch.kernel, &branch.file)
@@ -108,6 +110,12 @@ pub(super) fn is_case(context: &Context<'_>, branch: &Branch) -> bool {
                     && number(one) != number(branch)
                     && case_of(context, one) == case
             })
+}
+
+/// Whether most lanes have nothing to do on their side.
+fn leaves_most_idle(branch: &Branch) -> bool {
+    let all: u64 = branch.lanes.iter().copied().fold(0, u64::saturating_add);
+    branch.lanes.iter().zip(&branch.instructions).any(|(&lanes, &issued)| issued == 0 && lanes > all / 2)
 }
 
 /// Whether no more warps part here than a border of the data, or of each block's part of it, runs through: one for each row of each block, on two sides.
@@ -132,7 +140,8 @@ pub(super) fn is_step_of_scan(context: &Context<'_>, branch: &Branch) -> bool {
     number_of_thread(branch).is_some() && before.any(|(_, text)| text.contains("shfl_up"))
 }
 
-/// Whether a loop ends there as soon as other threads have written something: lanes were seen to wait, or its condition is loaded past L1.
+/// Whether a loop ends there as soon as other threads have written something: lanes were seen to wait, its condition is loaded past L1, or a branch within it is decided by what is
+/// loaded so, and the kernel stores there.
 pub(super) fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
     let place = |one: &Branch| (one.kernel, one.line, one.column);
     let copies =
@@ -141,7 +150,34 @@ pub(super) fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
         .accesses_of(branch.kernel, "global")
         .filter(|access| (access.file, access.line) == (&branch.file[..], branch.line));
     copies().any(|one| one.ends_loop)
-        && (copies().any(|one| one.order_assumed) || there.any(|access| access.op == "load" && access.past_l1))
+        && (copies().any(|one| one.order_assumed)
+            || there.any(|access| access.op == "load" && access.past_l1)
+            || polls(context, branch))
+}
+
+/// Whether one of the first branches within a loop asks for what others may have stored: data that the kernel stores, loaded past L1 on the branch's line.
+fn polls(context: &Context<'_>, branch: &Branch) -> bool {
+    let behind = branch.line + 1..=branch.line + LINES_OF_POLL;
+    let is_asked = |line: u32| {
+        let mut others = context.profile.branches.iter();
+        others.any(|one| {
+            (one.kernel, &one.file, one.line) == (branch.kernel, &branch.file, line)
+                && one.decided_by == [Decider::Data]
+                && !one.ends_loop
+        })
+    };
+    let is_stored = |id: Option<u64>| {
+        let mut accesses = context.accesses_of(branch.kernel, "global");
+        id.is_some() && accesses.any(|one| one.op != "load" && one.allocation == id)
+    };
+    context.accesses_of(branch.kernel, "global").any(|access| {
+        access.op == "load"
+            && access.past_l1
+            && access.file == branch.file
+            && behind.contains(&access.line)
+            && is_asked(access.line)
+            && is_stored(access.allocation)
+    })
 }
 
 /// Whether a short side is there to append to a list: an atomic operation, a few lines on, gives the place.
@@ -155,6 +191,25 @@ pub(super) fn appends(context: &Context<'_>, branch: &Branch) -> bool {
                 && access.file == branch.file
                 && behind.contains(&access.line)
         })
+}
+
+/// The line of a loop a few lines behind the branch whose first test the compiler has joined to it: all lanes that come to the loop have work there, and they are those that take one side of the
+/// branch.
+pub(super) fn joined_loop(context: &Context<'_>, branch: &Branch) -> Option<u32> {
+    let behind = branch.line + 1..=branch.line + LINES_OF_APPEND;
+    let alike = |one: &&Branch| {
+        (one.kernel, &one.file) == (branch.kernel, &branch.file) && one.ends_loop && behind.contains(&one.line)
+    };
+    let loops: Vec<&Branch> = context.profile.branches.iter().filter(alike).collect();
+    let line = loops.first()?.line;
+    let sum = |value: fn(&Branch) -> u64| loops.iter().map(|one| value(one)).fold(0, u64::saturating_add);
+    let lanes = loops.iter().flat_map(|one| &one.lanes).copied().fold(0, u64::saturating_add);
+    let is_joined =
+        loops.iter().all(|one| one.line == line && one.divergent == 0 && one.decided_by.contains(&Decider::Thread))
+            && sum(|one| one.executions) == branch.divergent
+            && branch.lanes.contains(&lanes)
+            && !branch.ends_loop;
+    is_joined.then_some(line)
 }
 
 /// Whether a loop begins a few lines behind the branch, so that it may be a part of one side. One that only ends there (`} while (..);`) is around it.

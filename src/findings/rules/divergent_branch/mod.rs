@@ -163,6 +163,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         sides.join(" and "),
         words::percent(of_kernel),
     );
+    let reason = match facts::joined_loop(context, branch) {
+        Some(line) => format!("{reason}; the compiler has joined the first test of the loop on line {line} to it"),
+        None => reason,
+    };
     // Lanes that meet at an address try again: atomic-contention says so, and their loops have the lengths that it gives them.
     if branch.decided_by.contains(&Decider::Attempt) || facts::is_step_of_scan(context, branch) {
         return None;
