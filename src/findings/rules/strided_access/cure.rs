@@ -172,6 +172,11 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
                 Cure::WideAccess { elements }
             }
         }
+        None if elements > MOST_FIELDS
+            && let Some(elements) = layout::side_by_side(context, access) =>
+        {
+            Cure::WideAccess { elements }
+        }
         None if (3..=8).contains(&elements)
             && is_told
             && !(elements.is_power_of_two() && (goes_through() || takes_records())) =>

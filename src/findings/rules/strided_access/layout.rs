@@ -1,14 +1,21 @@
 //! What else of the memory a kernel takes, and how others go through it.
 
+use std::collections::BTreeSet;
+
 use super::super::super::access::{Access, share};
 use super::super::super::context::{Context, block_of, warps};
+use super::super::super::index;
 use super::super::super::terms::terms_of;
+use super::cure::WIDEST;
 use super::is_strided;
+use crate::geometry::SECTOR_BYTES;
 
 /// Share of the touched bytes of an allocation from which on an access takes all of it.
 const MOST_OF_IT: f64 = 0.9;
 /// Share of a record from which on a kernel takes all of it.
 const MOST_OF_RECORD: f64 = 0.75;
+/// Bytes of the sectors that accesses touch, for each byte that they take together, at most, where they fill them.
+const FILLED: f64 = 1.1;
 /// Items that a library's kernel gives a thread, at most.
 pub(super) const MOST_ITEMS: u64 = 32;
 
@@ -27,6 +34,34 @@ pub(super) fn takes_whole_records(context: &Context<'_>, access: &Access<'_>) ->
     let bytes = |one: &Access<'_>| one.bytes_together.unwrap_or_else(|| often(one).saturating_mul(one.bytes.into()));
     let taken = of_kernel.map(bytes).fold(0, u64::saturating_add);
     taken as f64 >= MOST_OF_RECORD * stride as f64
+}
+
+/// Elements that a thread takes side by side, each with an access of its own, where all of them together fill the sectors that each of them touches: two or four, as many as one wide
+/// access can take.
+pub(super) fn side_by_side(context: &Context<'_>, access: &Access<'_>) -> Option<u64> {
+    let bytes = i64::from(access.bytes.max(1));
+    let (place, number) = index::place(access)?;
+    let alike = context.accesses_of(access.kernel.id, "global").filter(|one| {
+        (one.op, one.bytes, one.most_requests) == (access.op, access.bytes, access.most_requests)
+            && one.allocation.is_some()
+            && one.allocation == access.allocation
+    });
+    let apart: BTreeSet<i64> = alike
+        .filter_map(|one| index::place(one).filter(|(other, _)| *other == place))
+        .map(|(_, other)| other - number)
+        .filter(|apart| apart % bytes == 0)
+        .map(|apart| apart / bytes)
+        .collect();
+    let are_there =
+        |elements: i64| (1 - elements..=0).any(|first| (first..first + elements).all(|at| apart.contains(&at)));
+    let fills = |elements: i64| {
+        let taken = access.sums.lanes as f64 * (bytes * elements) as f64;
+        (access.sums.sectors * SECTOR_BYTES) as f64 <= FILLED * taken
+    };
+    [2, 4]
+        .into_iter()
+        .find(|&elements| bytes * elements <= WIDEST as i64 && are_there(elements) && fills(elements))
+        .map(|elements| elements as u64)
 }
 
 /// Whether this one access takes all that lies between neighbouring threads, element by element in a loop.
