@@ -40,9 +40,13 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         shape(better.block)
     );
     context.estimate(kernel)?;
-    let mut assumption =
-        "caches that are empty when the kernel starts, and the instructions and registers of the launch as it was"
-            .to_owned();
+    let mut assumption = match better.level {
+        Level::Dram => {
+            "caches that are empty when the kernel starts, and the instructions and registers of the launch as it was"
+        }
+        Level::L2 => "DRAM traffic, instructions and registers of the launch as it was",
+    }
+    .to_owned();
     if better.at_least {
         assumption.push_str("; at least, as accesses whose addresses are not known are counted as they were");
     }

@@ -12,7 +12,7 @@ use crate::prediction::launch::Launch;
 use crate::prediction::predict::{Model, Prediction, predict};
 use crate::prediction::subject::Subject;
 use crate::prediction::tiling::tiled_axes;
-use crate::profile::model::Kernel;
+use crate::profile::model::{Estimate, Kernel};
 
 /// Least share of the kernel in the time of all.
 const LEAST_SHARE: f64 = 0.1;
@@ -24,7 +24,11 @@ const LEAST_GAIN: f64 = 1.15;
 const AS_FAST: f64 = 1.1;
 /// Most that the prediction of the launch as it was may be apart from what was simulated.
 const MOST_APART: f64 = 0.25;
-/// Shapes that are looked at, at most.
+/// DRAM traffic of a shape by which less comes from L2, over that of the launch as it was, at most.
+const MORE_DRAM: f64 = 1.1;
+/// Threads of a row of the block that fill a warp.
+const ROW: u32 = 32;
+/// Shapes that are looked at, at most, and as many whose rows fill warps.
 const MOST_SHAPES: usize = 12;
 /// Bytes of traffic below which nothing is looked at.
 const LEAST_BYTES: f64 = (1 << 20) as f64;
@@ -91,55 +95,86 @@ fn looked_for(context: &Context<'_>, kernel: &Kernel) -> Option<Better> {
     let now = predict(&subject, &subject.launch, &model).ok()?;
     let is_near = |predicted: f64, simulated: f64| (predicted - simulated).abs() <= MOST_APART * simulated;
     let by_dram = is_sure(&now) && simulated_dram >= LEAST_BYTES && is_near(dram(&now), simulated_dram);
-    let by_l2 = || {
-        let limits = kernel.estimates.first().is_some_and(|estimate| estimate.limiter == "l2");
-        limits && now.limiter == "l2" && is_near(now.l2_loads, simulated_l2) && have_siblings(&subject, &now)
-    };
-    let best =
-        |tiled: [bool; 3], by_rows: bool, is_meant: &dyn Fn(&Prediction) -> bool, moved: fn(&Prediction) -> f64| {
-            let alike = |block: &[u32; 3]| {
-                *block != recorded.block
-                    && block.iter().product::<u32>() == subject.launch.threads()
-                    && (0..3).all(|axis| tiled[axis] || block[axis] == recorded.block[axis])
-            };
-            let shapes: Vec<[u32; 3]> = all_blocks(&subject.launch, &grids.tiling).into_iter().filter(alike).collect();
-            // Evenly spread over those that there are.
-            let step = shapes.len().div_ceil(MOST_SHAPES).max(1);
-            let others: Vec<Prediction> = shapes
-                .into_iter()
-                .step_by(step)
-                .filter_map(|block| {
-                    let (grid, _) = grids.grid_for(&subject, &subject.launch, block);
-                    let launch = Launch::new(block, grid, subject.launch.arguments.clone());
-                    predict(&subject, &launch, &model).ok().filter(is_meant)
-                })
-                .collect();
-            let time = |one: &Prediction| one.seconds.unwrap_or(f64::INFINITY);
-            let least = others.iter().map(time).fold(f64::INFINITY, f64::min);
-            // Of those that are about as fast, one whose warps are rows: what the code was written for.
-            let is_usual = |one: &Prediction| one.block[0] >= 32 && time(one) <= AS_FAST * least;
-            let is_odd = |one: &Prediction| by_rows && !is_usual(one);
-            others.into_iter().min_by(|one, other| {
-                let by_time = is_odd(one).cmp(&is_odd(other)).then(time(one).total_cmp(&time(other)));
-                by_time.then(moved(one).total_cmp(&moved(other))).then(one.block.cmp(&other.block))
-            })
+    // By what limits the run: a prediction begins with empty caches, and the run's data may be in L2 already.
+    let of_l2 = kernel.estimates.first().filter(|estimate| {
+        estimate.limiter == "l2" && is_near(now.l2_loads, simulated_l2) && have_siblings(&subject, &now)
+    });
+    let predicted = |one: &Prediction| one.seconds.unwrap_or(f64::INFINITY);
+    let best = |tiled: [bool; 3],
+                by_rows: bool,
+                time: &dyn Fn(&Prediction) -> f64,
+                is_meant: &dyn Fn(&Prediction) -> bool,
+                moved: fn(&Prediction) -> f64| {
+        let alike = |block: &[u32; 3]| {
+            *block != recorded.block
+                && block.iter().product::<u32>() == subject.launch.threads()
+                && (0..3).all(|axis| tiled[axis] || block[axis] == recorded.block[axis])
         };
-    let (level, best, moved): (_, _, fn(&Prediction) -> f64) = if by_dram {
-        (Level::Dram, best(tiled_axes(&subject), false, &is_sure, dram)?, dram)
-    } else if by_l2() {
-        (Level::L2, best(tiled_by_siblings(&subject), true, &|_| true, |one| one.l2_loads)?, |one| one.l2_loads)
-    } else {
-        return None;
+        let is_row = |block: &[u32; 3]| by_rows && block[0] >= ROW;
+        let (rows, shapes): (Vec<[u32; 3]>, Vec<[u32; 3]>) =
+            all_blocks(&subject.launch, &grids.tiling).into_iter().filter(alike).partition(is_row);
+        let others: Vec<Prediction> = spread(rows)
+            .chain(spread(shapes))
+            .filter_map(|block| {
+                let (grid, _) = grids.grid_for(&subject, &subject.launch, block);
+                let launch = Launch::new(block, grid, subject.launch.arguments.clone());
+                predict(&subject, &launch, &model).ok().filter(is_meant)
+            })
+            .collect();
+        let least = others.iter().map(time).fold(f64::INFINITY, f64::min);
+        // Of those that are about as fast, one whose warps are rows: what the code was written for.
+        let is_usual = |one: &Prediction| one.block[0] >= ROW && time(one) <= AS_FAST * least;
+        let is_odd = |one: &Prediction| by_rows && !is_usual(one);
+        others.into_iter().min_by(|one, other| {
+            let by_time = is_odd(one).cmp(&is_odd(other)).then(time(one).total_cmp(&time(other)));
+            by_time.then(moved(one).total_cmp(&moved(other))).then(one.block.cmp(&other.block))
+        })
     };
+    let of_dram = by_dram.then(|| {
+        let best = best(tiled_axes(&subject), false, &predicted, &is_sure, dram)?;
+        let gain = predicted(&now) / predicted(&best);
+        Some((Level::Dram, best, gain, dram as fn(&Prediction) -> f64)).filter(|_| gain >= LEAST_GAIN)
+    });
+    let of_l2 = || {
+        let estimate = of_l2?;
+        let seconds = |one: &Prediction| as_measured(estimate, &now, one);
+        let is_meant = |one: &Prediction| dram(one) <= MORE_DRAM * dram(&now);
+        let best = best(tiled_by_siblings(&subject), true, &seconds, &is_meant, |one| one.l2_loads)?;
+        let gain = seconds(&now) / seconds(&best);
+        Some((Level::L2, best, gain, (|one| one.l2_loads) as fn(&Prediction) -> f64))
+    };
+    let (level, best, gain, moved) = of_dram.flatten().or_else(of_l2)?;
     let found = Better {
         recorded: recorded.block,
         block: best.block,
         level,
         moved: (moved(&now), moved(&best)),
-        gain: now.seconds? / best.seconds?,
+        gain,
         at_least: now.affine_share + now.computed_share < 1.0,
     };
     (found.factor() >= LEAST_FACTOR && found.gain >= LEAST_GAIN).then_some(found)
+}
+
+/// A few of the shapes, evenly spread over those that there are.
+fn spread(shapes: Vec<[u32; 3]>) -> impl Iterator<Item = [u32; 3]> {
+    let step = shapes.len().div_ceil(MOST_SHAPES).max(1);
+    shapes.into_iter().step_by(step)
+}
+
+/// Seconds of the kernel if its blocks had another shape: what the run asked of each part of the GPU, by how much more or less that shape asks of it; of DRAM what it was.
+fn as_measured(estimate: &Estimate, now: &Prediction, one: &Prediction) -> f64 {
+    let ratio = |value: &dyn Fn(&Prediction) -> f64| if value(now) > 0.0 { value(one) / value(now) } else { 1.0 };
+    let seconds = estimate.limits.iter().map(|limit| {
+        let times = match &limit.name[..] {
+            "l2" => ratio(&|one| one.l2_loads + one.l2_stores),
+            "l1_tag" => ratio(&|one| one.global.tags),
+            "l1_data" => ratio(&|one| one.global.wavefronts),
+            "l1_lanes" => ratio(&|one| one.global.words),
+            _ => 1.0,
+        };
+        limit.seconds * times
+    });
+    seconds.fold(0.0, f64::max)
 }
 
 /// Bytes that the recorded launch loads from L2, and all that it moves between L2 and DRAM.
@@ -183,11 +218,10 @@ fn have_siblings(subject: &Subject<'_>, now: &Prediction) -> bool {
 /// Axes along which blocks of another size cover the same elements, by those copies of each statement whose addresses are affine; none where a
 /// statement has no such copy.
 fn tiled_by_siblings(subject: &Subject<'_>) -> [bool; 3] {
-    let launch = Launch::new(
-        subject.launch.block.map(|size| size.max(2)),
-        subject.launch.grid,
-        subject.launch.arguments.clone(),
-    );
+    // Where there is one block along an axis, its number is 0 whatever it is multiplied by.
+    let several = |sizes: [u32; 3]| sizes.map(|size| size.max(2));
+    let launch =
+        Launch::new(several(subject.launch.block), several(subject.launch.grid), subject.launch.arguments.clone());
     let evaluated = Evaluated::new(subject.addresses, &launch);
     let numbers = || (0..subject.addresses.sites.len()).filter(|&number| subject.rows[number].is_some());
     // Of an index that is held within bounds, those at a bound move with no thread.
