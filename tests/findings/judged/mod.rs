@@ -21,3 +21,4 @@ mod sixteenth;
 mod strides;
 mod tools;
 mod twentieth;
+mod twenty_second;

@@ -41,4 +41,5 @@ pub static STATES: Judged = Judged::on_a100("states");
 pub static NINETEENTH: Judged = Judged::new("nineteenth");
 pub static TWENTIETH: Judged = Judged::on_a100("twentieth");
 pub static TWENTIETH_KEPT: Judged = Judged::new("twentieth_kept");
+pub static TWENTY_SECOND: Judged = Judged::on_a100("twenty_second");
 pub static TUNED: Judged = Judged::new("tuned");

@@ -1,0 +1,152 @@
+//! The cases of the twenty-second round, a run for each.
+
+use super::program::{assumption, cure};
+use super::programs::TWENTY_SECOND;
+use serde_json::Value;
+
+/// The finding of a case, which is the only one of its id on these lines.
+fn only(case: &str, id: &str, words: &str) -> Value {
+    let found = TWENTY_SECOND.alone(case, id, words);
+    assert_eq!(found.len(), 1, "{case}: {found:#?}");
+    found.into_iter().next().expect("a finding")
+}
+
+fn reason(finding: &Value) -> &str {
+    finding["reason"].as_str().unwrap_or_else(|| panic!("no reason: {finding:#}"))
+}
+
+fn lines(finding: &Value) -> usize {
+    finding["lines"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn rows_that_begin_on_sectors_by_turns_are_told_their_length() {
+    let finding = only("rows", "misaligned-access", "ROWS OF 2000");
+    assert!(reason(&finding).contains("2000 bytes long (the next multiple of 32 is 2016)"), "{finding:#}");
+    assert!(cure(&finding).starts_with("make the length of a row a multiple of 32 bytes"), "{finding:#}");
+}
+
+#[test]
+fn rows_of_a_constant_length_are_no_border() {
+    let finding = only("constant", "misaligned-access", "ROWS OF A CONSTANT LENGTH");
+    assert!(cure(&finding).starts_with("make the length of a row a multiple of 32 bytes"), "{finding:#}");
+    assert!(!cure(&finding).contains("behind the row's begin"), "{finding:#}");
+}
+
+#[test]
+fn nothing_aligns_the_element_before() {
+    let found = TWENTY_SECOND.alone("before", "misaligned-access", "THE ONE BEFORE");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn loads_are_counted_by_the_launches_that_make_them() {
+    let finding = only("layers", "repeated-load", "WEIGHTS OF A LAYER");
+    assert!(reason(&finding).contains("is loaded 2048 times in a launch"), "{finding:#}");
+    assert!(reason(&finding).contains("; so it is with `second` (64.0 KiB) in other launches"), "{finding:#}");
+}
+
+#[test]
+fn who_adds_nothing_reads() {
+    let finding = only("limit", "atomic-contention", "READS BY ADDING");
+    assert!(cure(&finding).starts_with("the operation changes nothing, so that it only reads"), "{finding:#}");
+}
+
+#[test]
+fn elements_of_two_bytes_are_padded_by_a_word() {
+    let finding = only("shorts", "bank-conflict", "STEPS OF SHORTS");
+    assert!(cure(&finding).contains("2 elements of padding behind every 64, so that index i becomes i + i / 64 * 2"));
+    assert!(cure(&finding).contains("takes 1 instead of 8 passes"), "{finding:#}");
+    // Its active lanes are neighbours already.
+    assert!(!cure(&finding).contains("let the active lanes be neighbours"), "{finding:#}");
+}
+
+#[test]
+fn rows_of_a_board_are_padded_for_both_colours() {
+    let finding = only("board", "bank-conflict", "FIELDS OF A COLOUR");
+    assert!(cure(&finding).contains("pad them by 6 elements (24 instead of 18)"), "{finding:#}");
+    assert!(lines(&finding) >= 4 && finding["gain"]["factor"].as_f64() > Some(1.2), "{finding:#}");
+}
+
+#[test]
+fn lists_of_one_begin_are_one_finding() {
+    let found = TWENTY_SECOND.alone("lists", "random-gather", "A LIST EACH");
+    let of_lists: Vec<&Value> = found.iter().filter(|finding| cure(finding).contains("share one list")).collect();
+    assert_eq!(of_lists.len(), 1, "{found:#?}");
+    let reason = reason(of_lists[0]);
+    assert!(reason.contains("so do those to `weight`") || reason.contains("so do those to `place`"), "{reason}");
+}
+
+#[test]
+fn small_tables_of_a_kernel_are_one_finding() {
+    let finding = only("tables", "random-gather", "TWO SMALL TABLES");
+    assert!(reason(&finding).contains("; so do those to `") && cure(&finding).contains("small table"), "{finding:#}");
+}
+
+#[test]
+fn lines_side_by_side_race_once() {
+    let finding = only("parts", "race", "THREE RESULTS");
+    assert!(lines(&finding) == 2 && reason(&finding).contains("the same on lines"), "{finding:#}");
+}
+
+#[test]
+fn figures_that_gain_together_are_one_finding() {
+    let finding = only("figures", "atomic-contention", "FOUR FIGURES");
+    assert!(lines(&finding) == 3 && assumption(&finding).contains("none of them brings anything alone"), "{finding:#}");
+}
+
+#[test]
+fn loops_that_ask_for_others_results_wait() {
+    let finding = only("tree", "divergent-branch", "UNTIL BOTH ARE THERE");
+    assert!(cure(&finding).starts_with("the loop waits here for what other threads write"), "{finding:#}");
+}
+
+#[test]
+fn what_a_caller_hands_over_is_looked_at() {
+    let finding = only("aligned", "divergent-branch", "HOW IT IS ALIGNED");
+    assert!(cure(&finding).starts_with("what the caller of this function hands over"), "{finding:#}");
+    assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn parts_of_each_thread_are_transposed_wherever_data_leads_in_them() {
+    let finding = only("behind", "random-gather", "THE ELEMENT BEHIND");
+    assert!(cure(&finding).starts_with("each thread takes an element of a part of `rows` of its own"), "{finding:#}");
+}
+
+#[test]
+fn shapes_by_which_less_comes_from_l2_are_told() {
+    let found = TWENTY_SECOND.profiled("upwards", &["upwards"]);
+    let found = found["findings"].as_array().expect("findings").iter();
+    let finding = found.clone().find(|one| one["id"] == "block-shape").unwrap_or_else(|| panic!("{found:#?}"));
+    assert!(cure(finding).starts_with("launch blocks of 32 x 1 x 8"), "{finding:#}");
+    assert!(finding["gain"]["factor"].as_f64() > Some(1.5), "{finding:#}");
+    assert!(assumption(finding).starts_with("DRAM traffic"), "{finding:#}");
+}
+
+#[test]
+fn blocks_that_share_an_sm_thrash_its_l1() {
+    let finding = only("standard", "cache-thrash", "THREE TIMES OVER");
+    assert!(reason(&finding).contains("a part of L1 that 2 blocks share"), "{finding:#}");
+    assert!(finding["severity"] == "warning" && finding["gain"]["factor"].as_f64() > Some(1.1), "{finding:#}");
+}
+
+#[test]
+fn what_takes_most_of_the_time_is_no_last_step() {
+    for finding in TWENTY_SECOND.profiled("recurrence", &["recurrence"])["findings"].as_array().expect("findings") {
+        assert!(!cure(finding).contains("ends what a kernel before it began"), "{finding:#}");
+    }
+}
+
+#[test]
+fn a_test_that_the_compiler_has_joined_names_its_loop() {
+    let finding = only("short", "divergent-branch", "ROWS OF EIGHT");
+    assert!(reason(&finding).contains("joined the first test of the loop on line"), "{finding:#}");
+}
+
+#[test]
+fn two_parts_of_a_number_are_one_access() {
+    let finding = only("complex", "strided-access", "TWO PARTS");
+    assert!(cure(&finding).starts_with("let a thread write its 2 neighbouring elements with one wide access"));
+    assert_eq!(lines(&finding), 1, "{finding:#}");
+}
