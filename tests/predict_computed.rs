@@ -199,6 +199,32 @@ fn arrays_reached_in_several_ways_are_read_once() {
     }
 }
 
+/// What the program makes of the shape keeps its value: a shape that does a quarter of the work is no better than the one that does all.
+#[test]
+fn shapes_that_do_other_work_come_last() {
+    let mut command = Command::new(warpline());
+    command.arg("predict").arg(&profiles()[0].0).args(["--kernel", r"^placed\(", "--block", "8x32,32x8,16x16"]);
+    let text = {
+        let outcome = run(&mut command, &work_folder("predict-other-work"), "warpline");
+        assert!(outcome.status.success(), "{}", outcome.describe());
+        outcome.stdout
+    };
+    assert!(text.contains("! not the work of the launch as it was") && text.contains("8x32!"), "{text}");
+    let found = json({
+        command.args(["--format", "json"]);
+        command
+    });
+    let all = found["configurations"].as_array().expect("configurations");
+    assert_eq!((&all[0]["block"], &all[0]["other_work"]), (&serde_json::json!([32, 8, 1]), &Value::Null));
+    let shares = [1, 2].map(|place: usize| all[place]["other_work"].as_f64().expect("a share"));
+    assert_eq!(shares, [0.25, 0.5]);
+    // With what it is then, all of the work is done.
+    let found = predicted("placed", "8x32", &["--set", "across=64", "--grid", "640"]);
+    assert_eq!(found["other_work"], Value::Null);
+    let [.., writes] = simulated("placed", 0);
+    assert_eq!(found["dram_store_bytes"].as_f64(), Some(writes));
+}
+
 /// Distinct sectors of the launch are the rows that it touches.
 #[test]
 fn distinct_sectors_are_those_touched() {

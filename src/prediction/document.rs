@@ -105,6 +105,9 @@ pub struct Configuration {
     pub computed_share: f64,
     /// The shape of the recorded launch.
     pub recorded: bool,
+    /// Lanes of its requests over those of the recorded launch, where that is another amount of work, though no size, grid or code was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_work: Option<f64>,
 }
 
 /// A shape over values of a parameter.
@@ -197,6 +200,7 @@ impl Configuration {
             affine_share: nine_digits(found.affine_share),
             computed_share: nine_digits(found.computed_share),
             recorded,
+            other_work: None,
         }
     }
 
@@ -206,13 +210,15 @@ impl Configuration {
         Some(format!("{seconds:.2e}").parse().unwrap_or(seconds))
     }
 
-    /// Orders configurations, the best one first: by time to three digits, then by bytes of DRAM and L2, then by shape.
+    /// Orders configurations, the best one first: by time to three digits, then by bytes of DRAM and L2, then by shape; behind them those that do other work.
     pub fn rank(&self, other: &Configuration) -> std::cmp::Ordering {
         let time = |one: &Configuration| one.told_seconds().unwrap_or(f64::INFINITY);
         let dram = |one: &Configuration| one.dram_load_bytes.saturating_add(one.dram_store_bytes);
         let l2 = |one: &Configuration| one.l2_load_bytes.saturating_add(one.l2_store_bytes);
-        time(self)
-            .total_cmp(&time(other))
+        self.other_work
+            .is_some()
+            .cmp(&other.other_work.is_some())
+            .then(time(self).total_cmp(&time(other)))
             .then(dram(self).cmp(&dram(other)))
             .then(l2(self).cmp(&l2(other)))
             .then(self.block.cmp(&other.block))

@@ -17,6 +17,7 @@ pub mod form;
 pub mod interpret;
 pub mod laps;
 pub mod launch;
+pub mod other_work;
 pub mod predict;
 pub mod request;
 pub mod shared_memory;

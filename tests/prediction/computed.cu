@@ -135,6 +135,13 @@ __global__ void three_ways(const float *in, const int *which, float *out, int n)
     if (i < n) out[i] = in[i] + in[i * 5 % n] + in[which[i]];
 }
 
+// The same with the tiles of a row as an argument, which the program makes of the shape.
+__global__ void placed(const float *in, float *out, int w, int h, int across)
+{
+    int x = blockIdx.x % across * blockDim.x + threadIdx.x, y = blockIdx.x / across * blockDim.y + threadIdx.y;
+    if (x < w && y < h) out[y * w + x] = 2 * in[y * w + x];
+}
+
 template <class T> static T *device(size_t count)
 {
     T *array = nullptr;
@@ -157,6 +164,7 @@ int main(int argc, char **argv)
     under<<<blocks(w, h), block>>>(small, other, w, h, 20'000);
     const dim3 across = blocks(512, h);
     tiles<<<across.x * across.y, block>>>(large, large + 512 * h, 512, h);
+    placed<<<across.x * across.y, block>>>(large, large + 512 * h, 512, h, across.x);
     const int out_w = (w + 1) / 2, out_h = (h + 1) / 2;
     pool<<<blocks(out_w, out_h), block>>>(small, other, w, h, 2, out_w, out_h);
     const size_t n = 500'001;

@@ -17,6 +17,7 @@ use crate::prediction::configurations::GridRule;
 use crate::prediction::count::Basis;
 use crate::prediction::document::{self, Configuration, Document, RecordedSite, Refused, Size, Sizes};
 use crate::prediction::launch::Launch;
+use crate::prediction::other_work::other_work;
 use crate::prediction::predict::{Model, Prediction, Refusal, predict};
 use crate::prediction::subject::Subject;
 use crate::profile::model::Kernel;
@@ -183,12 +184,20 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
         refused: Vec::new(),
         other_models: Vec::new(),
     };
+    let as_it_was = match wishes.is_same_problem() && !subject.recorded.metrics.is_empty() {
+        true => predict(subject, &subject.launch, &model).ok(),
+        false => None,
+    };
     let mut predictions = Vec::new();
     for (launch, result) in found {
         match result {
             Ok(prediction) => {
                 let recorded = launch.block == subject.recorded.block && launch.grid == subject.recorded.grid;
-                document.configurations.push(Configuration::new(&prediction, recorded && !wishes.changes()));
+                let other_work = as_it_was.as_ref().and_then(|as_it_was| other_work(subject, &prediction, as_it_was));
+                let configuration = Configuration::new(&prediction, recorded && !wishes.changes());
+                document
+                    .configurations
+                    .push(Configuration { other_work: other_work.map(nine_digits), ..configuration });
                 predictions.push(prediction);
             }
             Err(refusal @ Refusal::NothingKnown { .. }) => {

@@ -106,6 +106,11 @@ impl<'a> Wishes<'a> {
         self.changed
     }
 
+    /// Whether nothing was given but shapes, which are to do what the recorded launch did.
+    pub(super) fn is_same_problem(&self) -> bool {
+        !self.changed && self.grid.is_none()
+    }
+
     /// Whether all shapes were asked for of a kernel that is right for one.
     pub(super) fn recorded_shape_only(&self) -> bool {
         self.recorded_shape_only

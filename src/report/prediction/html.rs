@@ -223,7 +223,11 @@ fn table(out: &mut String, document: &Document) -> std::fmt::Result {
             out,
             "<tr><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             shape(one.block),
-            if one.recorded { " (run)" } else { "" },
+            match (one.recorded, one.other_work) {
+                (true, _) => " (run)",
+                (false, Some(_)) => " (other work than the run)",
+                (false, None) => "",
+            },
             shape(one.grid),
             one.blocks_per_sm,
             one.seconds.map_or_else(|| "?".to_owned(), seconds),

@@ -81,6 +81,15 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
     if document.configurations.iter().any(|one| one.recorded) {
         writeln!(out, "* as it was run")?;
     }
+    if let Some((one, share)) = document.configurations.iter().find_map(|one| Some((one, one.other_work?))) {
+        let text = format!(
+            "not the work of the launch as it was (blocks of {}: {} of it), so no rival of the others: the program makes some parameter of the shape, \
+             which keeps its value here; say what it is then with --set, or the grid with --grid",
+            shape(one.block),
+            percent(share)
+        );
+        out.push_str(&told("! ", &text));
+    }
     if let Some(alike) = as_fast_as_the_first(document) {
         writeln!(
             out,
@@ -141,12 +150,23 @@ fn as_fast_as_the_first(document: &Document) -> Option<usize> {
     (alike > 1).then_some(alike)
 }
 
+fn mark(one: &Configuration) -> &'static str {
+    match (one.recorded, one.other_work) {
+        (true, _) => "*",
+        (false, Some(_)) => "!",
+        (false, None) => "",
+    }
+}
+
+fn shape([x, y, z]: [u32; 3]) -> String {
+    if z == 1 { format!("{x}x{y}") } else { format!("{x}x{y}x{z}") }
+}
+
 fn cells(one: &Configuration, rank: usize) -> Vec<String> {
-    let shape = |[x, y, z]: [u32; 3]| if z == 1 { format!("{x}x{y}") } else { format!("{x}x{y}x{z}") };
     let known = one.affine_share + one.computed_share;
     vec![
         rank.to_string(),
-        format!("{}{}", shape(one.block), if one.recorded { "*" } else { "" }),
+        format!("{}{}", shape(one.block), mark(one)),
         shape(one.grid),
         one.blocks_per_sm.to_string(),
         one.seconds.map_or_else(|| "?".to_owned(), seconds),
