@@ -225,6 +225,25 @@ fn shapes_that_do_other_work_come_last() {
     assert_eq!(found["dram_store_bytes"].as_f64(), Some(writes));
 }
 
+/// Sizes at which numbers of 32 bits overflow are predicted as if they did not, and a line says so.
+#[test]
+fn sizes_at_which_numbers_overflow_are_told() {
+    for (n, overflows) in [("1000", false), ("60000", true)] {
+        let mut command = Command::new(warpline());
+        command
+            .arg("predict")
+            .arg(&profiles()[0].0)
+            .args(["--kernel", r"^rows\(", "--block", "256", "--format", "json"]);
+        let found = json({
+            command.args(["--set", &format!("n={n}")]);
+            command
+        });
+        let all = found["assumptions"].as_array().expect("assumptions");
+        let told = all.iter().any(|text| text.as_str().is_some_and(|text| text.contains("would overflow")));
+        assert_eq!(told, overflows, "n = {n}: {all:?}");
+    }
+}
+
 /// Distinct sectors of the launch are the rows that it touches.
 #[test]
 fn distinct_sectors_are_those_touched() {

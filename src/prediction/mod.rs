@@ -18,6 +18,7 @@ pub mod interpret;
 pub mod laps;
 pub mod launch;
 pub mod other_work;
+pub mod overflow;
 pub mod predict;
 pub mod request;
 pub mod shared_memory;

@@ -18,6 +18,7 @@ use crate::prediction::count::Basis;
 use crate::prediction::document::{self, Configuration, Document, RecordedSite, Refused, Size, Sizes};
 use crate::prediction::launch::Launch;
 use crate::prediction::other_work::other_work;
+use crate::prediction::overflow::overflows;
 use crate::prediction::predict::{Model, Prediction, Refusal, predict};
 use crate::prediction::subject::Subject;
 use crate::profile::model::Kernel;
@@ -323,6 +324,10 @@ fn assumptions(
     }
     if wishes.changes() {
         all.push("pointers lead to the allocations of the run, whatever their sizes".to_owned());
+        if launches.iter().any(|(launch, _)| overflows(subject.addresses, launch)) {
+            let text = "numbers have as many bits as they need: with these sizes some leave the width that the code gives them, and the program would overflow";
+            all.push(text.to_owned());
+        }
     }
     if predictions.iter().any(|one| one.sites.iter().any(|(_, basis)| *basis == Basis::Sample)) {
         all.push("addresses that are not affine were counted for some of the blocks".to_owned());
