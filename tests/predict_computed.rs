@@ -225,6 +225,18 @@ fn shapes_that_do_other_work_come_last() {
     assert_eq!(found["dram_store_bytes"].as_f64(), Some(writes));
 }
 
+/// Fifteen iterations of a thread, some of which begin where another loop has ended.
+#[test]
+fn loops_follow_the_loops_around_them() {
+    near_in_all_shapes("nested", [0.06, 0.03]);
+}
+
+/// Two strides that differ by an element are rows and columns.
+#[test]
+fn triangles_from_the_diagonal_on_are_read_once() {
+    near_in_all_shapes("upper", [0.06, 0.1]);
+}
+
 /// Sizes at which numbers of 32 bits overflow are predicted as if they did not, and a line says so.
 #[test]
 fn sizes_at_which_numbers_overflow_are_told() {

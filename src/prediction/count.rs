@@ -91,7 +91,7 @@ pub fn condition(
     {
         return Ok(Some(Truth::Known(false)));
     }
-    let mut parts = laps_reached(evaluated, site)?;
+    let mut parts = laps_reached(addresses, evaluated, site)?;
     if site.loops.iter().any(|&lap| evaluated.by_thread[lap as usize]) {
         return Ok(None);
     }
@@ -131,7 +131,7 @@ fn without_first(reached: &mut Truth, guard: &Truth, bounds: &Bounds) {
 
 /// What of a site's condition is affine, where not all of it is: the iterations of its loops that each thread comes to, and parts of its guard.
 pub fn affine_part(addresses: &Addresses, evaluated: &Evaluated, site: &AddressExpression) -> Result<Truth, Lost> {
-    let mut parts = laps_reached(evaluated, site)?;
+    let mut parts = laps_reached(addresses, evaluated, site)?;
     let mut open: Vec<ExpressionId> = site.guard.into_iter().collect();
     while let Some(id) = open.pop() {
         match (evaluated.value(id), addresses.expressions[id as usize].kind) {
@@ -145,11 +145,15 @@ pub fn affine_part(addresses: &Addresses, evaluated: &Evaluated, site: &AddressE
     Ok(one_of(parts, Truth::All))
 }
 
-fn laps_reached(evaluated: &Evaluated, site: &AddressExpression) -> Result<Vec<Truth>, Lost> {
+fn laps_reached(addresses: &Addresses, evaluated: &Evaluated, site: &AddressExpression) -> Result<Vec<Truth>, Lost> {
     let mut parts = Vec::new();
     for &lap in &site.loops {
         match &evaluated.loops[lap as usize] {
-            Ok(Some(truth)) => parts.push(truth.clone()),
+            Ok(Some(truth)) => {
+                // Where it begins where another loop has ended, that one has come to its last iteration.
+                let settled = truth.map(&|form| settled(addresses, evaluated, form, site).ok());
+                parts.push(settled.ok_or(Lost::Loop(addresses.loops[lap as usize].line))?);
+            }
             Ok(None) => {}
             Err(lost) => return Err(of_guard(*lost)),
         }

@@ -1,6 +1,6 @@
 //! Expressions of a kernel for one launch: affine forms and conditions, or why not.
 
-use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId, Reason};
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId, Reason, parts};
 
 use super::form::{Bounds, Form, Truth, block, counter, one_of, thread};
 use super::interpret::{bits_of, bounds_of, combine, wrap};
@@ -81,9 +81,9 @@ impl Evaluated {
     pub fn new(addresses: &Addresses, launch: &Launch) -> Evaluated {
         let bounds = bounds_of(launch, addresses.loops.len());
         let none = vec![false; addresses.loops.len()];
-        let mut evaluated = Evaluated { values: Vec::new(), bounds, loops: Vec::new(), by_thread: none };
-        // The ends of a loop may use counters of the loops around it, which come first.
-        for lap in 0..addresses.loops.len() as LoopId {
+        let loops = vec![Ok(None); addresses.loops.len()];
+        let mut evaluated = Evaluated { values: Vec::new(), bounds, loops, by_thread: none };
+        for lap in outer_first(addresses) {
             let entry = &addresses.loops[lap as usize];
             let mut found = Err(Lost::Loop(entry.line));
             // Whether numbers keep to their widths depends on how far the counter goes, which is guessed and then checked.
@@ -111,7 +111,7 @@ impl Evaluated {
             };
             evaluated.by_thread[lap as usize] &= reached.is_ok();
             evaluated.bounds.0[counter(lap)] = (0, most - 1);
-            evaluated.loops.push(reached);
+            evaluated.loops[lap as usize] = reached;
         }
         evaluated.fill(addresses, launch);
         evaluated
@@ -158,6 +158,27 @@ impl Evaluated {
         }
         values.pop().unwrap_or(Value::Computed)
     }
+}
+
+/// Loops in an order in which each comes behind those around it and those whose counters its ends use.
+fn outer_first(addresses: &Addresses) -> Vec<LoopId> {
+    let uses = |lap: LoopId| {
+        let entry = &addresses.loops[lap as usize];
+        let counters = parts(&addresses.expressions, entry.ends.iter().copied()).filter_map(|(_, kind)| match kind {
+            ExpressionKind::Counter(other) => Some(other),
+            _ => None,
+        });
+        counters.chain(entry.around.iter().copied()).filter(|other| *other != lap).collect::<Vec<_>>()
+    };
+    let mut left: Vec<(LoopId, Vec<LoopId>)> =
+        (0..addresses.loops.len() as LoopId).map(|lap| (lap, uses(lap))).collect();
+    let mut found = Vec::new();
+    while !left.is_empty() {
+        // None waits for itself but in a table that is wrong.
+        let next = left.iter().position(|(_, uses)| uses.iter().all(|other| found.contains(other))).unwrap_or(0);
+        found.push(left.remove(next).0);
+    }
+    found
 }
 
 fn node(addresses: &Addresses, launch: &Launch, values: &[Value], bounds: &Bounds, id: usize) -> Value {

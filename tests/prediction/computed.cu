@@ -142,6 +142,27 @@ __global__ void placed(const float *in, float *out, int w, int h, int across)
     if (x < w && y < h) out[y * w + x] = 2 * in[y * w + x];
 }
 
+// Loops whose begin and end are the outer one's, which the compiler runs two at a time.
+__global__ void nested(const float *__restrict__ in, float *__restrict__ out, int w, int h, int rounds)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h) return;
+    float sum = 0;
+    for (int round = 0; round < rounds; round++)
+        for (int i = round; i < 2 * round + 1; i++) sum += in[(y + round) % h * w + min(x + i, w - 1)];
+    out[y * w + x] = sum;
+}
+
+// An upper triangle, column by column, from the diagonal on.
+__global__ void upper(const float *__restrict__ matrix, const float *__restrict__ vectors, float *__restrict__ out, int n, int count)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x, vector = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column >= n || vector >= count) return;
+    float sum = 0;
+    for (int row = column; row < n; row++) sum += matrix[row * n + column] * vectors[vector * n + row];
+    out[vector * n + column] = sum;
+}
+
 template <class T> static T *device(size_t count)
 {
     T *array = nullptr;
@@ -177,6 +198,8 @@ int main(int argc, char **argv)
     stream<<<blocks(96, rows), block>>>(before, after, 96, rows);
     const int records = 600'000;
     members<<<(records + threads - 1) / threads, threads>>>(device<Record>(records), device<Record>(records), records);
+    nested<<<blocks(200, 100), block>>>(small, other, 200, 100, 5);
+    upper<<<blocks(400, 8), block>>>(large, small, other, 400, 8);
     const int numbers = 100'003;
     std::vector<int> order(numbers);
     for (int i = 0; i < numbers; i++) order[i] = int(i * 7ll % numbers);

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use super::capacity::Capacity;
 use super::flow::Flow;
+use super::skewed::skewed;
 use super::volumes::{Affine, Footprints};
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
@@ -110,8 +111,13 @@ pub fn traffic(
         true => Cow::Borrowed(accesses),
         false => accesses.iter().filter(|access| access.has_footprint()).cloned().collect(),
     };
-    let footprints = Footprints::new(&affine, bounds);
-    let flow = Flow { accesses: &affine, all: accesses, addresses, footprints, launch, bounds, capacity, hierarchy };
+    let (affine, ranges) = match skewed(&affine, bounds) {
+        Some((affine, ranges)) => (Cow::Owned(affine), Cow::Owned(ranges)),
+        None => (affine, Cow::Borrowed(bounds)),
+    };
+    let footprints = Footprints::new(&affine, &ranges);
+    let (own, all) = ((&affine[..], &*ranges), (accesses, bounds));
+    let flow = Flow { accesses: own.0, bounds: own.1, all, addresses, footprints, launch, capacity, hierarchy };
     let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
     let replay = flow.replay(requested.lines / launch.blocks() as f64);
     flow.first_level(&replay, requested, &mut found);

@@ -47,7 +47,8 @@ impl Flow<'_> {
             // An access that none of the blocks came to is taken for one like the others.
             false => {
                 let share = |one: &Counted| if one.loaded > 0 { one.missed_share() } else { counted.missed_share() };
-                let loads = by_access.iter().zip(self.all).filter(|(_, access)| access.loads && access.has_footprint());
+                let loads =
+                    by_access.iter().zip(self.all.0).filter(|(_, access)| access.loads && access.has_footprint());
                 loads.map(|(one, access)| access.sectors * share(one)).sum()
             }
         };
@@ -57,7 +58,7 @@ impl Flow<'_> {
     /// Sectors that accesses whose addresses are worked out thread by thread load from L2, and that they store to it.
     pub(super) fn by_thread(&self, replay: &Replay) -> (f64, f64) {
         let mut found = (0.0, 0.0);
-        let own = || replay.by_access.iter().zip(self.all).filter(|(_, access)| !access.has_footprint());
+        let own = || replay.by_access.iter().zip(self.all.0).filter(|(_, access)| !access.has_footprint());
         let mut together = Counted::default();
         own().for_each(|(one, _)| together.add(one));
         for (one, access) in own() {
@@ -94,7 +95,7 @@ impl Flow<'_> {
         if !self.capacity.caches_loads {
             return Replay::default();
         }
-        replay(self.all, (self.addresses, self.launch), self.bounds, self.hierarchy, levels, pieces_of_block)
+        replay(self.all.0, (self.addresses, self.launch), self.all.1, self.hierarchy, levels, pieces_of_block)
     }
 
     /// Lines of L2 that an SM has as its share: SMs that load the same share it in L2, too.

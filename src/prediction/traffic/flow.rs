@@ -18,12 +18,13 @@ const SAMPLES: u64 = 4;
 pub(super) struct Flow<'a> {
     /// Those with footprints.
     pub(super) accesses: &'a [Affine],
-    /// These and those whose addresses are worked out thread by thread, in the order of the code.
-    pub(super) all: &'a [Affine],
+    /// Ranges of their indices.
+    pub(super) bounds: &'a Bounds,
+    /// All accesses with their iterations as counters, those whose addresses are worked out thread by thread among them, in the order of the code.
+    pub(super) all: (&'a [Affine], &'a Bounds),
     pub(super) addresses: &'a Addresses,
     pub(super) footprints: Footprints<'a>,
     pub(super) launch: &'a Launch,
-    pub(super) bounds: &'a Bounds,
     pub(super) capacity: &'a Capacity,
     pub(super) hierarchy: &'a HierarchyConfig,
 }

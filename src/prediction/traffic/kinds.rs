@@ -163,7 +163,7 @@ mod tests {
             let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
             let footprints = Footprints::new(&accesses, &bounds);
             let addresses = Addresses::default();
-            let flow = Flow { accesses: &accesses, all: &accesses, addresses: &addresses, footprints, launch: &launch, bounds: &bounds, capacity: &capacity, hierarchy: &hierarchy };
+            let flow = Flow { accesses: &accesses, all: (&accesses, &bounds), addresses: &addresses, footprints, launch: &launch, bounds: &bounds, capacity: &capacity, hierarchy: &hierarchy };
             let kinds = Kinds::new(&flow);
             let mut sum = 0.0;
             for number in 0..launch.blocks() {

@@ -14,6 +14,7 @@ mod partitions;
 mod replay;
 mod rounds;
 mod second_level;
+mod skewed;
 mod stagger;
 mod sweep;
 pub mod volumes;

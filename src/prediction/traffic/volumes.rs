@@ -481,7 +481,7 @@ fn split(form: &Form, bounds: &Bounds) -> Option<(Index, Ranges)> {
 }
 
 /// Calls `visit` for each of the conditions that have to hold together.
-fn conjuncts<'a>(truth: &'a Truth, visit: &mut dyn FnMut(&'a Truth)) {
+pub(super) fn conjuncts<'a>(truth: &'a Truth, visit: &mut dyn FnMut(&'a Truth)) {
     match truth {
         Truth::All(parts) => parts.iter().for_each(|part| conjuncts(part, visit)),
         other => visit(other),
