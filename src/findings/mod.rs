@@ -4,6 +4,7 @@
 //! findings where its evidence holds. [`find`] ranks them. Page: `docs/findings/ID.md`.
 
 mod access;
+mod beside;
 mod context;
 mod draft;
 mod gain;

@@ -37,6 +37,8 @@ pub(super) struct Term {
     pub is_fixed: bool,
     /// Bytes, where it is a number.
     pub constant: Option<i64>,
+    /// Why a part of it is not known, and the line that it comes from; not where that says nothing that a reader could look for.
+    pub unknown: Option<(Reason, u32)>,
 }
 
 /// Whether a product has the block's size as one of its factors, and no other unknown one but the block's number.
@@ -204,6 +206,11 @@ fn made_of(expressions: &[Expression], root: ExpressionId, loops: &[LoopId]) -> 
                 | ExpressionKind::Block(_)
                 | ExpressionKind::Thread(_)
         );
+        if let ExpressionKind::Unknown(reason, line) = kind
+            && !matches!(reason, Reason::Complex | Reason::Local | Reason::Argument)
+        {
+            term.unknown = term.unknown.or(Some((reason, line)));
+        }
         match kind {
             ExpressionKind::Block(_) => term.of_block = true,
             ExpressionKind::GridSize(_) => term.of_grid = true,

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::access::{Access, share};
+use super::super::beside;
 use super::super::context::{Context, block_of, warps};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::gain::Saving;
@@ -165,7 +166,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
             && u64::from(operand.structure_bytes) % SECTOR_BYTES != 0
     });
     // Whatever begins on a sector, what lies beside it does not.
-    if worst.op == "load" && index::is_neighbour(worst) && !is_staged(context, worst) {
+    if worst.op == "load" && beside::is_neighbour(worst) && !is_staged(context, worst) {
         return None;
     }
     let pattern = &worst.pattern;
@@ -208,7 +209,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
         // One block a launch, each warp once: the launch works on a part that begins anywhere, and there are no rows.
         (None, None) if is_one_part(worst) => return None,
         // A window whose elements are held within the rows, as by min and max, has neighbours on both sides.
-        (None, None) if index::is_held_within(worst) => return None,
+        (None, None) if beside::is_held_within(worst) => return None,
         // Where data decides over the begin, as of the part of an array that is sorted next, there are no rows either.
         (None, None) if index::is_decided_by_data(worst) => return None,
         (None, None) if index::slides(worst) => return None,
@@ -272,7 +273,7 @@ fn is_staged(context: &Context<'_>, access: &Access<'_>) -> bool {
 /// Where rows of no whole sectors begin, with their length where that is known.
 fn where_rows_begin(access: &Access<'_>) -> String {
     let begin = "where rows happen to begin";
-    match index::row_bytes(access).filter(|bytes| bytes % SECTOR_BYTES != 0) {
+    match beside::row_bytes(access).filter(|bytes| bytes % SECTOR_BYTES != 0) {
         Some(bytes) => format!(
             "{begin}, which are {bytes} bytes long (the next multiple of {SECTOR_BYTES} is {})",
             bytes.next_multiple_of(SECTOR_BYTES)

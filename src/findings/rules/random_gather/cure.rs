@@ -181,8 +181,8 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
         one_cause = ways_of(access, &terms);
         format!(
             "where each thread goes over a list of {name} from a loaded begin to a loaded end, as over a row of a sparse matrix, let the lanes \
-             of a warp or a part of it share one list, so that they {verb} neighbouring elements; else sort or group the indices, or keep the part that is hot in \
-             shared memory"
+             of a warp or a part of it share one list, so that they {verb} neighbouring elements; where what it makes of an element depends on those before it, interleave the lists \
+             (`[element][thread]`) or bring what a block needs of them into shared memory; else sort or group the indices, or keep the part that is hot in shared memory"
         )
     } else if indirect && access.op == "load" && is_end_of_way(access, &terms) {
         format!(

@@ -7,6 +7,7 @@ use cure::Cure;
 pub(super) use ways::{goes_over_neighbours, has_own_columns, has_own_rows};
 
 use super::super::access::{Access, share};
+use super::super::beside;
 use super::super::context::{Context, is_of_library};
 use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
 use super::super::gain::Saving;
@@ -33,7 +34,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             && !super::strided_access::by_short_rows(access)
             && !is_compacted_by_library(access)
             && !is_permuted_by_library(context, access)
-            && !index::is_held_within(access)
+            && !beside::is_held_within(access)
             && !is_nearly_dense(context, access)
             && !is_of_several_arrays(context, access)
     };
@@ -126,5 +127,6 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         return None;
     }
     let draft = if of_library || is_unknown { draft.severity(Severity::Note) } else { draft };
-    Some(if indirect { draft } else { index::with_its_line(draft, context, access) })
+    // Where nobody knows how the index comes about, a line says nothing.
+    Some(if indirect || is_unknown { draft } else { index::with_its_line(draft, context, access) })
 }

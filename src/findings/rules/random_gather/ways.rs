@@ -1,6 +1,7 @@
 //! How threads come to the elements that they gather, by the terms of the address: along rows, lists and parts of their own.
 
 use super::super::super::access::Access;
+use super::super::super::beside;
 use super::super::super::context::{Context, warps};
 use super::super::super::index;
 use super::super::super::terms::{Term, terms_of};
@@ -111,7 +112,7 @@ pub(in super::super) fn has_own_rows(terms: &[Term]) -> bool {
 /// Whether each thread takes an element of a part of its own, whatever chooses between the places in it: on all ways to the address the thread's number is
 /// multiplied by one length, and as far apart lie the lanes.
 pub(super) fn has_part_of_own(access: &Access<'_>) -> bool {
-    let Some(part) = index::part_of_thread(access).filter(|&bytes| bytes > SECTOR_BYTES) else { return false };
+    let Some(part) = beside::part_of_thread(access).filter(|&bytes| bytes > SECTOR_BYTES) else { return false };
     let lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64;
     // Lanes that have work may have others between them.
     let spans = (lanes - 2.0) * part as f64..=f64::from(WARP) * part as f64;

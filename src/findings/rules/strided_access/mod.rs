@@ -9,6 +9,7 @@ mod library;
 mod wording;
 
 use super::super::access::{Access, share};
+use super::super::beside;
 use super::super::context::{Context, block_of, lane_axis, thread_index, warps};
 use super::super::draft::{Draft, Saved};
 use super::super::gain::Saving;
@@ -30,7 +31,7 @@ const LEAST_LANES: u64 = 4;
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     // Where atomic operations give the places, what lies between neighbouring threads is chance; of an index that is held within an
     // array, only what few lanes do at its border.
-    let is_stride = |access: &Access<'_>| !index::is_held_within(access) && !index::is_given_by_atomics(access);
+    let is_stride = |access: &Access<'_>| !beside::is_held_within(access) && !index::is_given_by_atomics(access);
     let strided = |access: &&Access<'_>| (is_strided(access) || by_short_rows(access)) && is_stride(access);
     let strided = context.accesses.iter().filter(strided);
     causes::joined(context, strided.filter_map(|access| of_access(context, access)).collect())
