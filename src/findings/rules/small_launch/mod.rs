@@ -1,5 +1,6 @@
 //! Launches with so few blocks that most SMs have none, or so short that their starts take longer.
 
+mod in_place;
 mod steps;
 mod together;
 
@@ -58,6 +59,8 @@ enum Way {
     Together(u64),
     /// The same, where some may need what others wrote.
     InPart(u64),
+    /// Steps that each thread could make one after the other.
+    InPlace,
     /// A final step, which the kernel before it could do.
     Last,
     /// Any number of blocks does the work.
@@ -79,7 +82,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let are_starts = each < SECONDS_PER_LAUNCH && blocks <= at_once(context, kernel);
     let is_free = way == Way::StepsByGrid && idle >= LEAST_IDLE_OF_STEPS && each >= LEAST_SECONDS;
     let is_small = idle >= LEAST_IDLE || is_free;
-    let is_one = matches!(way, Way::Together(_) | Way::InPart(_));
+    let is_one = matches!(way, Way::Together(_) | Way::InPart(_) | Way::InPlace);
     if !(is_small || are_starts && is_one) {
         return None;
     }
@@ -92,7 +95,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         return None;
     }
     let count = words::several(kernel.launch_count(), "launch", "launches");
-    let reason = if is_small {
+    let reason = if is_small && way != Way::InPlace {
         format!(
             "launches of at most {} use {blocks} of the {sms} SMs: the others have nothing to do for {} of the estimated time of all kernels",
             words::several(blocks, "block", "blocks"),
@@ -118,6 +121,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .score(if is_small { idle * of_time * 0.9 } else { of_time * 0.9 });
     let worth = match way {
         Way::Together(_) => draft.gain.is_some() || are_starts,
+        Way::InPlace => are_starts && in_place::are_steps(kernel),
         Way::StepsByGrid | Way::StepsByBlock => each >= LEAST_SECONDS,
         Way::InPart(_) | Way::Last | Way::Other => false,
     };
@@ -140,6 +144,7 @@ impl Launches {
             // What a launch loads may be what one before it has stored, as along the rows of a table.
             Some(all) if together::loads_what_it_stores(context, kernel) => Way::InPart(all),
             Some(all) => Way::Together(all),
+            None if each < SECONDS_PER_LAUNCH && in_place::are_in_place(context, kernel) => Way::InPlace,
             // A long one is no mere final step.
             None if each < LEAST_SECONDS && is_last_step(context, kernel, grid) => Way::Last,
             None if blocks < sms && steps::by_grid(context, kernel) => Way::StepsByGrid,
@@ -162,6 +167,10 @@ fn cure(kernel: &Kernel, way: Way, count: &str) -> String {
         Way::Together(_) => format!(
             "make one launch of the {count}, which write different memory: let a dimension of the grid (blockIdx.y) count what the loop on the host counts; \
              where one needs what another wrote, at least launch those that do not at the same time, in streams"
+        ),
+        Way::InPlace => format!(
+            "let each thread make all steps in one launch: a loop in the kernel over what the loop on the host counts, as a thread loads of what the {count} change only what it has stored \
+             itself (which then stays in registers from step to step); where the host needs to see a step, launch as many at once as lie between two of these"
         ),
         Way::Last => {
             "where this launch ends what a kernel before it began, as the sum of what its blocks have left, let the last block of that kernel do it (a counter that each block raises \
@@ -195,7 +204,7 @@ fn gain(context: &Context<'_>, kernel: &Kernel, launches: &Launches) -> Option<G
     // A warp is not divided.
     let warps = blocks.saturating_mul(warps_of_block(kernel));
     let (reached, before) = match way {
-        Way::InPart(_) => return None,
+        Way::InPart(_) | Way::InPlace => return None,
         // Launches of several sizes take as long as one of their blocks each.
         Way::Together(all) => (sms.min(all), (all as f64 / kernel.launch_count().max(1) as f64).min(sms as f64)),
         Way::StepsByGrid | Way::StepsByBlock => (sms, blocks as f64),

@@ -9,19 +9,22 @@ use super::super::partial_warps::launch_line;
 use super::MANY_LAUNCHES;
 use crate::profile::model::{Frame, Gain, Kernel};
 
+/// Whether all launches of a kernel come from one place.
+pub(super) fn from_one_place(kernel: &Kernel) -> bool {
+    let paths = kernel.launches.iter().map(|launch| &launch.path);
+    let mut lines = paths
+        .chain(kernel.launch_groups.iter().map(|group| &group.path))
+        .map(|path| path.last().map(|frame| (&frame.file, frame.line, frame.column)));
+    lines.next().flatten().is_some_and(|first| lines.all(|line| line == Some(first)))
+}
+
 /// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could
 /// be one launch.
 pub(super) fn blocks_of_all(context: &Context<'_>, kernel: &Kernel) -> Option<u64> {
     let size = |grid: [u32; 3]| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
-    let line = |path: &[Frame]| path.last().map(|frame| (frame.file.clone(), frame.line, frame.column));
-    let alone = kernel.launches.iter().map(|launch| (line(&launch.path), size(launch.grid)));
-    let grouped = kernel
-        .launch_groups
-        .iter()
-        .map(|group| (line(&group.path), group.grid.map_or(1, size).saturating_mul(group.launches)));
-    let all: Vec<_> = alone.chain(grouped).collect();
-    let first = all.first()?.0.clone()?;
-    if kernel.launch_count() < MANY_LAUNCHES || all.iter().any(|(line, _)| line.as_ref() != Some(&first)) {
+    let alone = kernel.launches.iter().map(|launch| size(launch.grid));
+    let grouped = kernel.launch_groups.iter().map(|group| group.grid.map_or(1, size).saturating_mul(group.launches));
+    if kernel.launch_count() < MANY_LAUNCHES || !from_one_place(kernel) {
         return None;
     }
     let stores = || context.accesses_of(kernel.id, "global").filter(|access| access.op != "load");
@@ -46,7 +49,7 @@ pub(super) fn blocks_of_all(context: &Context<'_>, kernel: &Kernel) -> Option<u6
             && other.allocation.is_some_and(|id| loaded.contains(&id))
     });
     (apart && !is_fed && is_named(context, kernel, launch_line(kernel)))
-        .then(|| all.iter().map(|(_, blocks)| *blocks).fold(0, u64::saturating_add))
+        .then(|| alone.chain(grouped).fold(0, u64::saturating_add))
 }
 
 /// Whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
