@@ -1,11 +1,12 @@
 //! What rules look at.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::{Access, accesses, share};
-use super::rules::Better;
+use super::draft::Draft;
+use super::rules::{Better, Thrashed};
 use super::words;
 use crate::models::Rates;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
@@ -30,6 +31,9 @@ pub(super) struct Context<'a> {
     pub copy_seconds: f64,
     /// Better shapes of blocks, of the kernels for which somebody has asked: predictions take their time.
     pub shapes: RefCell<BTreeMap<u32, Option<Better>>>,
+    /// What `repeated-load` and `cache-thrash` find, before each leaves to the other what it tells better.
+    pub repeated: OnceCell<Vec<Draft>>,
+    pub thrashed: OnceCell<Vec<Thrashed>>,
 }
 
 /// Copies between host and device from one place of the program.
@@ -103,6 +107,8 @@ impl<'a> Context<'a> {
             kernel_seconds: profile.kernels.iter().map(seconds).sum(),
             copy_seconds: bus_seconds(profile),
             shapes: RefCell::default(),
+            repeated: OnceCell::new(),
+            thrashed: OnceCell::new(),
         }
     }
 

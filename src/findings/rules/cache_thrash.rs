@@ -24,27 +24,30 @@ const MOST_PER_BYTE: f64 = 1.1;
 const LEAST_STREAM: f64 = 0.2;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let found: Vec<Found> = context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect();
-    let repeated = if found.is_empty() { Vec::new() } else { super::repeated_load::find(context) };
     // What a block loads again, and why, a finding of that has with more to do about it.
-    let is_told = |one: &Found| {
+    let is_told = |one: &Thrashed| {
         let is_it = |other: &Draft| is_of_one_line(&one.draft, other) && other.severity >= one.draft.severity;
-        !one.streams && repeated.iter().any(is_it)
+        !one.streams && super::repeated_load::all(context).iter().any(is_it)
     };
-    found.into_iter().filter(|one| !is_told(one)).map(|one| one.draft).collect()
+    all(context).iter().filter(|one| !is_told(one)).map(|one| one.draft.clone()).collect()
 }
 
 /// What is found of a kernel.
-struct Found {
+pub(in super::super) struct Thrashed {
     draft: Draft,
     /// It names data that streams past what is used again.
     streams: bool,
 }
 
+/// What is found of all kernels, looked for once.
+fn all<'c>(context: &'c Context<'_>) -> &'c [Thrashed] {
+    let found = || context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel));
+    context.thrashed.get_or_init(|| found().collect())
+}
+
 /// Whether the finding of a kernel names data that streams past what this one is about.
 pub(super) fn names_stream(context: &Context<'_>, other: &Draft) -> bool {
-    let kernel = context.profile.kernels.iter().find(|kernel| Some(kernel.id) == other.kernel);
-    kernel.and_then(|kernel| draft(context, kernel)).is_some_and(|one| one.streams && is_of_one_line(&one.draft, other))
+    all(context).iter().any(|one| one.streams && is_of_one_line(&one.draft, other))
 }
 
 fn is_of_one_line(one: &Draft, other: &Draft) -> bool {
@@ -52,7 +55,7 @@ fn is_of_one_line(one: &Draft, other: &Draft) -> bool {
     place(one) == place(other) && one.file == other.file && one.object == other.object
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Found> {
+fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Thrashed> {
     let metrics = kernel.metrics.get("global")?;
     let lines = &metrics.reuse.as_ref()?.line;
     let finite: u64 = lines.buckets.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
@@ -128,7 +131,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Found> {
         .score(context.waste(kernel, &saving, share(beyond, finite)));
     // Bad coalescing shows as misses, too, and is the better hint; where L2 is not what the kernel waits for, other tiles may bring nothing.
     let is_note = worst.sums.excess_share() >= 0.25 || !streams && draft.gain.is_none();
-    Some(Found { draft: if is_note { draft.severity(Severity::Note) } else { draft }, streams })
+    Some(Thrashed { draft: if is_note { draft.severity(Severity::Note) } else { draft }, streams })
 }
 
 /// Uses that may be at so many lines' distance, where the mean of all is.

@@ -30,9 +30,15 @@ const MORE_THAN_ONCE: f64 = 1.1;
 const LEAST_BYTES: u64 = 64 << 10;
 
 pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let found = context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation));
     // What drives it out of L1 is told with what to do about that.
-    found.filter(|draft| !super::cache_thrash::names_stream(context, draft)).collect()
+    let found = all(context).iter().filter(|draft| !super::cache_thrash::names_stream(context, draft));
+    found.cloned().collect()
+}
+
+/// The same, and what data that streams past drives out: looked for once.
+pub(super) fn all<'c>(context: &'c Context<'_>) -> &'c [Draft] {
+    let found = || context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation));
+    context.repeated.get_or_init(|| found().collect())
 }
 
 fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
