@@ -1,5 +1,7 @@
 //! Results that come to the host after each launch, and maybe go back for the next one.
 
+use std::collections::BTreeSet;
+
 use super::super::access::share;
 use super::super::context::{Context, Copies, innermost};
 use super::super::draft::Draft;
@@ -25,7 +27,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let back = copies.iter().filter(|one| !one.to_device() && is_looped(one) && context.is_written(one));
     back.filter_map(|back| match copies.iter().find(|forth| returns(back, forth)) {
         Some(forth) => Some(round_trip(context, back, forth)),
-        None if let Some(forth) = copies.iter().find(|forth| replaces(context, back, forth)) => {
+        None if let Some(forth) =
+            copies.iter().find(|forth| replaces(context, back, forth) || goes_on_elsewhere(context, back, forth)) =>
+        {
             Some(replaced(context, back, forth))
         }
         None if is_overwritten(context, back) && !has_inputs(back, &copies) => only_back(context, back),
@@ -61,6 +65,23 @@ fn replaces(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> boo
         && ids(back) == ids(forth)
         && back.bytes / back.count.max(1) == forth.bytes / forth.count.max(1)
         && comes_after(back, forth)
+        && is_of_one_copy(context, back)
+        && is_of_one_copy(context, forth)
+}
+
+/// Whether other memory on the device gets as much from another place on the host each time after it has come back, also behind the last launch: what goes up for a launch of its own
+/// goes there before it.
+fn goes_on_elsewhere(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
+    let launches = context.profile.kernels.iter().map(|kernel| kernel.launch_count()).fold(0, u64::saturating_add);
+    let is_behind_all = |copies: &Copies<'_>| copies.launches.is_some_and(|(_, last)| last >= launches);
+    let ids = |copies: &Copies<'_>| copies.memory().map(|one| one.id).collect::<BTreeSet<u64>>();
+    forth.to_device()
+        && is_looped(forth)
+        && ids(back).is_disjoint(&ids(forth))
+        && back.bytes / back.count.max(1) == forth.bytes / forth.count.max(1)
+        && forth.count >= back.count
+        && is_behind_all(back)
+        && is_behind_all(forth)
         && is_of_one_copy(context, back)
         && is_of_one_copy(context, forth)
 }
@@ -125,8 +146,12 @@ fn replaced(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Dra
     let seconds = copy_seconds(bytes, back.count.saturating_add(forth.count));
     let line = innermost(forth.path).map_or(String::new(), |frame| format!(" (line {})", frame.line));
     let (names, several) = back.describe();
+    let place = match back.memory().any(|one| forth.memory().any(|other| one.id == other.id)) {
+        true => String::new(),
+        false => format!(", to {}", forth.describe().0),
+    };
     let reason = format!(
-        "{names} {} to the host {} here between launches, and as much goes there again from other memory of the host each time{line}: {} in all, {}",
+        "{names} {} to the host {} here between launches, and as much goes to the device again from other memory of the host each time{place}{line}: {} in all, {}",
         if several { "come" } else { "comes" },
         words::several(back.count, "time", "times"),
         words::bytes(bytes),

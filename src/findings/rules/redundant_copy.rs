@@ -7,7 +7,7 @@ use super::super::context::{Context, Copies, describe, innermost};
 use super::super::draft::Draft;
 use super::super::words;
 use crate::profile::copy_seconds;
-use crate::profile::model::{Allocation, FindingLine, Severity, also_on};
+use crate::profile::model::{Allocation, FindingLine, Gain, Severity, also_on};
 
 /// Copies that brought nothing, at least.
 const LEAST: u64 = 2;
@@ -105,8 +105,15 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
     let to_device = copies.to_device();
     let (way, whose) = if to_device { ("to the device", "on the device") } else { ("back to the host", "on the host") };
     let (names, several) = copies.describe();
+    let origin = origin(context, copies).filter(|_| to_device);
+    let found = match origin {
+        Some((origin, line)) => {
+            format!("brought what {}{} had on the device already", describe(origin), from_line(line))
+        }
+        None => format!("found the same bytes {whose} already"),
+    };
     let reason = format!(
-        "{names} {} copied {way} {} here; {} of these found the same bytes {whose} already ({} moved for nothing)",
+        "{names} {} copied {way} {} here; {} of these {found} ({} moved for nothing)",
         if several { "are" } else { "is" },
         words::several(copies.count, "time", "times"),
         words::count(copies.unchanged),
@@ -116,7 +123,7 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         "copy it back once after the loop, or only where a kernel has written it; where each launch may bring another result, and only this data gives the same, leave it".to_owned()
     } else if !to_device {
         "copy it back once after the loop, or only where a kernel has written it".to_owned()
-    } else if let Some(origin) = origin(context, copies) {
+    } else if let Some((origin, _)) = origin {
         format!(
             "what comes back to the host from {} goes to the device again as it was: leave it there and exchange the two pointers, or copy it within the \
              device (cudaMemcpyDeviceToDevice), and copy to the host only what the host looks at",
@@ -141,7 +148,14 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         .evidence("copies", copies.count as f64)
         .evidence("unchanged_copies", copies.unchanged as f64)
         .evidence("unchanged_bytes", bytes as f64)
-        .gain(context.program_gain(seconds))
+        .gain(context.program_gain(seconds).map(|gain| match origin {
+            // Whether the host looks at what comes back nobody sees.
+            Some(_) => Gain {
+                assumption: gain.assumption + "; about as much again where no copy back to the host is needed, either",
+                ..gain
+            },
+            None => gain,
+        }))
         .score(context.program_share(seconds));
     Some(if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft })
 }
@@ -151,21 +165,26 @@ fn is_part(copies: &Copies<'_>) -> bool {
     copies.allocation().is_some_and(|one| one.bytes.saturating_mul(copies.count) > copies.bytes)
 }
 
-/// Other memory that about as many copies bring to the same place on the host.
-fn origin<'a>(context: &Context<'a>, copies: &Copies<'_>) -> Option<&'a Allocation> {
+/// ", copied to the host on line 46," behind the name of memory.
+fn from_line(line: Option<u32>) -> String {
+    line.map_or(String::new(), |line| format!(", copied to the host on line {line},"))
+}
+
+/// Other memory that about as many copies bring to the same places on the host, in however many ways, and the line that does.
+fn origin<'a>(context: &Context<'a>, copies: &Copies<'_>) -> Option<(&'a Allocation, Option<u32>)> {
     let to = copies.allocation()?;
-    let brings = |one: &&Allocation| {
-        one.id != to.id
-            && one.copies.iter().any(|copy| {
-                copy.direction == "device_to_host"
-                    && copy.host.is_some()
-                    && copies.hosts.contains(&copy.host)
-                    && copy.count.saturating_mul(2) >= copies.count
-            })
+    let back = |one: &'a Allocation| {
+        one.copies.iter().filter(|copy| {
+            copy.direction == "device_to_host" && copy.host.is_some() && copies.hosts.contains(&copy.host)
+        })
     };
+    let count = |one: &'a Allocation| back(one).map(|copy| copy.count).fold(0, u64::saturating_add);
     // What comes back from the memory itself has a cure of its own.
     let itself = to.copies.iter().any(|copy| copy.direction == "device_to_host" && copies.hosts.contains(&copy.host));
-    context.profile.allocations.iter().find(brings).filter(|_| !itself)
+    let mut others = context.profile.allocations.iter().filter(|one| one.id != to.id && count(one) > 0);
+    let origin = others.find(|one| count(one).saturating_mul(2) >= copies.count).filter(|_| !itself)?;
+    let lines: BTreeSet<u32> = back(origin).filter_map(|copy| innermost(&copy.path)).map(|frame| frame.line).collect();
+    Some((origin, lines.first().copied().filter(|_| lines.len() == 1)))
 }
 
 /// Whether about as many copies come back from the same memory.
