@@ -29,7 +29,8 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         access.space == "global" && access.op == "store" && plain && !is_tiny && filled < MOST_FILLED
     };
     let each = context.accesses.iter().filter(partly).filter_map(|access| {
-        if begins_within_sectors(access) {
+        // One request of each launch is nothing to gather, as that which makes the root of a tree.
+        if begins_within_sectors(access) || access.sums.requests <= access.kernel.recorded_launches() {
             return None;
         }
         let all: u64 = context.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).fold(0, u64::saturating_add);

@@ -44,7 +44,7 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
     if made.is_empty() && !stored.is_empty() {
         return Needs::Nothing;
     }
-    if kernels.iter().all(|&kernel| repeats_itself(context, kernel)) {
+    if kernels.iter().all(|&kernel| repeats_itself(context, kernel)) || made.iter().all(|&id| is_left(context, id)) {
         return Needs::Nothing;
     }
     let mut found = Needs::Itself;
@@ -122,6 +122,23 @@ fn repeats_itself(context: &Context<'_>, kernel: u32) -> bool {
             && of_launch >= WHOLE * allocation.touched_bytes as f64
     };
     stores.peek().is_some() && stores.all(is_overwritten)
+}
+
+/// Whether launches store all of an allocation again and again, no kernel loads it, and the host looks at it now and then at most, as at what each kernel of a benchmark leaves.
+fn is_left(context: &Context<'_>, id: u64) -> bool {
+    let Some(allocation) = context.profile.allocation(id) else { return false };
+    let rows = context.profile.sites.iter().filter(|site| site.space == "global").flat_map(|site| {
+        let of_it = site.by_allocation.iter().filter(|row| row.allocation == Some(id));
+        of_it.map(|row| (&site.op[..], row.metrics.bytes))
+    });
+    let (mut stored, mut is_stored_alone) = (0u64, true);
+    for (op, bytes) in rows {
+        stored = stored.saturating_add(bytes);
+        is_stored_alone &= op == "store";
+    }
+    let times = share(stored, allocation.touched_bytes);
+    let looks = allocation.copies.iter().filter(|copy| copy.direction != "set").map(|copy| copy.count);
+    is_stored_alone && times >= 2.0 * WHOLE && looks.fold(0, u64::saturating_add) as f64 <= times / 2.0
 }
 
 /// Whether the loads bring tiles into shared memory, for the neighbours of those that load them.

@@ -17,6 +17,8 @@ pub(super) const WARP: u64 = 32;
 pub(super) const LINES_OF_STEP: u32 = 3;
 /// Lines from a branch to a loop that may be one of its sides, at most.
 pub(super) const LINES_OF_SIDE: u32 = 8;
+/// Lines from the `do` of a loop to its end that are looked through, at most.
+const LINES_OF_DO: u32 = 60;
 /// Lines from the head of a loop that waits to the branch that asks whether it is over, at most.
 const LINES_OF_POLL: u32 = 2;
 /// Least share of the lanes on each of two sides that have about half of them.
@@ -155,13 +157,21 @@ pub(super) fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
             || polls(context, branch))
 }
 
-/// Whether one of the first branches within a loop asks for what others may have stored: data that the kernel stores, loaded past L1 on the branch's line.
+/// Whether one of the first branches within a loop, or any within a `do` that ends there, asks for what others may have stored: data that the kernel stores, loaded past L1 on the branch's line or the one
+/// before it.
 fn polls(context: &Context<'_>, branch: &Branch) -> bool {
-    let behind = branch.line + 1..=branch.line + LINES_OF_POLL;
+    let lines = context.profile.sources.get(&branch.file);
+    let is_end = lines.and_then(|lines| lines.get(&branch.line)).is_some_and(|text| ends_do(text));
+    let begin = lines.filter(|_| is_end).and_then(|lines| {
+        let mut before = lines.range(branch.line.saturating_sub(LINES_OF_DO)..branch.line).rev();
+        before.find(|(_, text)| has_word(text, "do")).map(|(&line, _)| line)
+    });
+    let body = begin.map_or(branch.line + 1..=branch.line + LINES_OF_POLL, |begin| begin + 1..=branch.line - 1);
     let is_asked = |line: u32| {
         let mut others = context.profile.branches.iter();
         others.any(|one| {
-            (one.kernel, &one.file, one.line) == (branch.kernel, &branch.file, line)
+            (one.kernel, &one.file) == (branch.kernel, &branch.file)
+                && (line..=line + 1).contains(&one.line)
                 && one.decided_by == [Decider::Data]
                 && !one.ends_loop
         })
@@ -174,7 +184,7 @@ fn polls(context: &Context<'_>, branch: &Branch) -> bool {
         access.op == "load"
             && access.past_l1
             && access.file == branch.file
-            && behind.contains(&access.line)
+            && body.contains(&access.line)
             && is_asked(access.line)
             && is_stored(access.allocation)
     })
