@@ -115,7 +115,7 @@ pairs![
     halo "misaligned-access" "filtered" ["multiples of 8 elements"],
     local_array "local-array" "bins" ["shared memory, a column per thread"],
     misaligned "misaligned-access" "padded" ["1 element of 4 bytes"],
-    reservoir "bank-conflict" "part" ["let the active lanes be neighbours in every step"],
+    reservoir "bank-conflict" "part" ["let neighbouring lanes take neighbouring elements in every step"],
     repeated_copy "redundant-copy" "coefficients" ["once before the loop"],
     row_conflict "bank-conflict" "tile" ["pad the rows of `tile` by 16 elements", "80 instead of 64"],
     short_rows "strided-access" "" ["exchange threadIdx.x and threadIdx.y"],

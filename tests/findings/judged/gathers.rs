@@ -105,9 +105,9 @@ fn small_tables_that_a_checksum_walks_go_into_shared_memory() {
 fn lists_behind_a_prologue_of_unrolling_are_lists() {
     let found = THIRTEENTH.alone("sparse", "random-gather", "ROW OF A LIST");
     let of = |name: &str| found.iter().filter(|finding| finding["object"] == name).map(cure).next().unwrap_or_default();
-    for name in ["columns", "values"] {
-        assert!(of(name).starts_with(&format!("where each thread goes over a list of `{name}`")), "{found:#?}");
-    }
+    let lists: Vec<&str> = ["columns", "values"].into_iter().filter(|name| !of(name).is_empty()).collect();
+    let [name] = lists[..] else { panic!("one cause: {found:#?}") };
+    assert!(of(name).starts_with(&format!("where each thread goes over a list of `{name}`")), "{found:#?}");
     assert!(of("x").starts_with("sort or group the indices"), "{found:#?}");
 }
 

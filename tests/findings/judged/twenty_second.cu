@@ -273,6 +273,103 @@ __global__ void complex_rows(double *out, int pitch) {
     out[at + 1] = imaginary;     // TWO PARTS
 }
 
+// A day of each cell, of which the state is changed in place; the host counts the days.
+__global__ void day(float *water, const float *rain, int cells, int number) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < cells) water[i] = water[i] * 0.97f + rain[number * cells + i];
+}
+
+// Stages of a picture, each from host memory to host memory.
+__global__ void brightened(const float *in, float *out, float by) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] * by + 0.25f;
+}
+
+struct Stages {
+    float *in, *out;
+    size_t bytes;
+    void run(const float *from, float *to, float by) {
+        cudaMemcpy(in, from, bytes, cudaMemcpyHostToDevice); // WHAT THE STAGE BEFORE MADE
+        brightened<<<bytes / 1024, 256>>>(in, out, by);
+        cudaMemcpy(to, out, bytes, cudaMemcpyDeviceToHost);
+    }
+};
+
+static void stages() {
+    size_t count = 1 << 20;
+    float *scan, *work;
+    cudaMallocHost(&scan, count * sizeof(float));
+    cudaMallocHost(&work, count * sizeof(float));
+    for (size_t i = 0; i < count; i++) scan[i] = i % 997;
+    Stages stage = {fresh<float>(count), fresh<float>(count), count * sizeof(float)};
+    stage.run(scan, work, 1.5f);
+    stage.run(work, scan, 0.5f);
+    stage.run(scan, work, 2.5f);
+    stage.run(work, scan, 0.75f);
+    stage.run(scan, work, 1.25f);
+}
+
+// The host scales what a kernel has made, into memory of its own, for the next launch.
+static void scaled_on_the_host() {
+    int count = 1 << 19;
+    float *from, *to;
+    cudaHostAlloc(&from, count * sizeof(float), 0);
+    cudaHostAlloc(&to, count * sizeof(float), 0);
+    for (int i = 0; i < count; i++) to[i] = i % 13;
+    float *x = fresh<float>(count), *y = fresh<float>(count);
+    for (int step = 0; step <= 6; step++) {
+        cudaMemcpy(x, to, count * sizeof(float), cudaMemcpyHostToDevice);
+        if (step == 6) break;
+        brightened<<<count / 256, 256>>>(x, y, 1.5f);
+        cudaMemcpy(from, y, count * sizeof(float), cudaMemcpyDeviceToHost); // SCALED ON THE HOST
+        float most = 0.0f;
+        for (int i = 0; i < count; i++) most = from[i] > most ? from[i] : most;
+        for (int i = 0; i < count; i++) to[i] = from[i] / most;
+    }
+}
+
+// Each element waits until the one that it follows is decided.
+__global__ void decided(volatile int *state, const int *follows, int n) {
+    int id = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x, missing;
+    do {
+        missing = 0;
+        for (int v = id; v < n; v += all) {
+            int own = state[v];
+            if (own < 0) {
+                int before = state[follows[v]];
+                if (before >= 0) state[v] = (before * 7 + v) % 5;
+                else missing = 1;
+            }
+        }
+    } while (missing != 0); // UNTIL ALL ARE DECIDED
+}
+
+// Two lanes make the root of a tree, once.
+__global__ void rooted(int *tree) {
+    if (threadIdx.x < 2) tree[threadIdx.x] = 1 - threadIdx.x; // THE ROOT
+}
+
+// Two ways to do one thing, each timed on arrays of several sizes.
+__global__ void one_way(const float *in, float *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] * 2.0f; // TWO WAYS
+}
+
+__global__ void other_way(const float *in, float *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] + in[i]; // TWO WAYS
+}
+
+static void two_ways() {
+    for (int count = 1 << 20; count <= 1 << 24; count <<= 4) {
+        float *in = zeros<float>(count), *out = fresh<float>(count);
+        for (int turn = 0; turn < 2; turn++) one_way<<<count / 256, 256>>>(in, out);
+        for (int turn = 0; turn < 2; turn++) other_way<<<count / 256, 256>>>(in, out);
+        cudaFree(in);
+        cudaFree(out);
+    }
+}
+
 int main(int count, char **arguments) {
     auto runs = [&](const char *name) { return count < 2 || !strcmp(arguments[1], name); };
     const int n = 1 << 18;
@@ -334,5 +431,23 @@ int main(int count, char **arguments) {
         short_rows<<<64, dim3(32, 8)>>>(filled(row_of), zeros<float>(65536 * 8), zeros<float>(4096 * 8), 65536, 8);
     }
     if (runs("complex")) complex_rows<<<4096, 32>>>(fresh<double>(16 * 16384), 16384);
+    if (runs("days")) {
+        float *water = zeros<float>(16384), *rain = zeros<float>(16384 * 64);
+        for (int number = 0; number < 64; number++) day<<<128, 128>>>(water, rain, 16384, number); // DAY BY DAY
+    }
+    if (runs("repeats")) {
+        float *water = zeros<float>(16384), *rain = zeros<float>(16384);
+        for (int turn = 0; turn < 64; turn++) day<<<128, 128>>>(water, rain, 16384, 0); // THE SAME DAY
+    }
+    if (runs("decided")) {
+        std::vector<int> state(16384, -1), follows(16384, 0);
+        state[0] = 1;
+        for (int i = 1; i < 16384; i++) follows[i] = mixed(i) % i;
+        decided<<<16, 256>>>(filled(state), filled(follows), 16384);
+    }
+    if (runs("rooted")) rooted<<<1, 32>>>(zeros<int>(1 << 18));
+    if (runs("ways")) two_ways();
+    if (runs("stages")) stages();
+    if (runs("scaled")) scaled_on_the_host();
     return cudaDeviceSynchronize() != cudaSuccess;
 }

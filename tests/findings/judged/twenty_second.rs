@@ -150,3 +150,51 @@ fn two_parts_of_a_number_are_one_access() {
     assert!(cure(&finding).starts_with("let a thread write its 2 neighbouring elements with one wide access"));
     assert_eq!(lines(&finding), 1, "{finding:#}");
 }
+
+#[test]
+fn steps_in_place_are_one_launch() {
+    let finding = only("days", "small-launch", "DAY BY DAY");
+    assert!(cure(&finding).starts_with("let each thread make all steps in one launch"), "{finding:#}");
+    assert!(finding["severity"] == "warning" && reason(&finding).contains("64 launches"), "{finding:#}");
+    // What is launched the same way again may be there to be timed.
+    let finding = only("repeats", "small-launch", "THE SAME DAY");
+    assert_eq!(finding["severity"], "note", "{finding:#}");
+}
+
+#[test]
+fn what_another_array_has_is_handed_on() {
+    let finding = only("stages", "redundant-copy", "WHAT THE STAGE BEFORE MADE");
+    assert!(reason(&finding).contains("4 of these brought what `stage.out`"), "{finding:#}");
+    assert!(cure(&finding).contains("exchange the two pointers"), "{finding:#}");
+    assert!(assumption(&finding).contains("no copy back to the host"), "{finding:#}");
+}
+
+#[test]
+fn what_the_host_scales_comes_and_goes() {
+    let finding = only("scaled", "host-round-trip", "SCALED ON THE HOST");
+    assert!(reason(&finding).contains("from other memory of the host each time, to `x`"), "{finding:#}");
+    assert!(finding["severity"] == "warning" && finding["gain"].is_null(), "{finding:#}");
+}
+
+#[test]
+fn loops_that_end_where_others_have_decided_wait() {
+    for finding in TWENTY_SECOND.alone("decided", "divergent-branch", "UNTIL ALL ARE DECIDED") {
+        assert!(cure(&finding).starts_with("the loop waits here for what other threads write"), "{finding:#}");
+    }
+}
+
+#[test]
+fn one_request_is_nothing_to_gather() {
+    let found = TWENTY_SECOND.alone("rooted", "partial-write", "THE ROOT");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn what_is_left_by_several_kernels_is_no_step() {
+    let found = TWENTY_SECOND.alone("ways", "cache-sweep", "TWO WAYS");
+    assert!(!found.is_empty(), "no finding");
+    for finding in &found {
+        assert!(cure(finding).starts_with("no launch needs what another one has made"), "{finding:#}");
+        assert_eq!(finding["severity"], "note", "{finding:#}");
+    }
+}
