@@ -44,7 +44,8 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
     if made.is_empty() && !stored.is_empty() {
         return Needs::Nothing;
     }
-    if kernels.iter().all(|&kernel| repeats_itself(context, kernel)) || made.iter().all(|&id| is_left(context, id)) {
+    let are_left = !made.is_empty() && made.iter().all(|&id| is_left(context, id));
+    if are_left || kernels.iter().all(|&kernel| repeats_itself(context, kernel)) {
         return Needs::Nothing;
     }
     let mut found = Needs::Itself;
