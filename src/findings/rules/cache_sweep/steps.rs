@@ -44,8 +44,9 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
     if made.is_empty() && !stored.is_empty() {
         return Needs::Nothing;
     }
-    let are_left = !made.is_empty() && made.iter().all(|&id| is_left(context, id));
-    if are_left || kernels.iter().all(|&kernel| repeats_itself(context, kernel)) {
+    if kernels.iter().all(|&kernel| repeats_itself(context, kernel))
+        || !made.is_empty() && made.iter().all(|&id| is_left(context, id))
+    {
         return Needs::Nothing;
     }
     let mut found = Needs::Itself;

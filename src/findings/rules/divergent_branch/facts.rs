@@ -18,7 +18,7 @@ pub(super) const LINES_OF_STEP: u32 = 3;
 /// Lines from a branch to a loop that may be one of its sides, at most.
 pub(super) const LINES_OF_SIDE: u32 = 8;
 /// Lines from the `do` of a loop to its end that are looked through, at most.
-const LINES_OF_DO: u32 = 60;
+const LINES_OF_DO: u32 = 20;
 /// Lines from the head of a loop that waits to the branch that asks whether it is over, at most.
 const LINES_OF_POLL: u32 = 2;
 /// Least share of the lanes on each of two sides that have about half of them.
@@ -162,9 +162,11 @@ pub(super) fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
 fn polls(context: &Context<'_>, branch: &Branch) -> bool {
     let lines = context.profile.sources.get(&branch.file);
     let is_end = lines.and_then(|lines| lines.get(&branch.line)).is_some_and(|text| ends_do(text));
-    let begin = lines.filter(|_| is_end).and_then(|lines| {
-        let mut before = lines.range(branch.line.saturating_sub(LINES_OF_DO)..branch.line).rev();
-        before.find(|(_, text)| has_word(text, "do")).map(|(&line, _)| line)
+    // Of the `do` itself the line may not be known.
+    let begin = lines.filter(|_| is_end).map(|lines| {
+        let first = branch.line.saturating_sub(LINES_OF_DO);
+        let mut before = lines.range(first..branch.line).rev();
+        before.find(|(_, text)| has_word(text, "do")).map_or(first, |(&line, _)| line)
     });
     let body = begin.map_or(branch.line + 1..=branch.line + LINES_OF_POLL, |begin| begin + 1..=branch.line - 1);
     let is_asked = |line: u32| {

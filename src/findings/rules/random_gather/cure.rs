@@ -114,7 +114,11 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
              reads again, interleave the parts (`[element][thread]`), so that threads at the same element meet neighbouring ones; else put what a block \
              writes into shared memory at its place there first, and write it out together, neighbouring threads at neighbouring places"
         )
-    } else if indirect && access.op == "load" && is_appended_to(context, access) {
+    } else if indirect
+        && access.op == "load"
+        && (index::is_walked(access) || index::is_made_of_thread(access))
+        && is_appended_to(context, access)
+    {
         format!(
             "each thread has a part of {name} of its own here, which it fills and reads at its own pace: interleave the parts (`[element][thread]`), so that \
              threads at the same element meet neighbouring ones, or keep what is read again in shared memory"

@@ -22,6 +22,8 @@ const LEAST_EXCESS: f64 = 0.4;
 
 /// Bytes from the first lane to the last for each that the lanes want, at most, where computed indices are no gather.
 const NEARLY_DENSE: f64 = 4.0;
+/// The same of loaded indices, where these may be in order.
+const IN_ORDER: f64 = 16.0;
 /// Bytes of an array for each from the first lane to the last, at least, where loaded indices that lie near each other have an order.
 const MUCH_LONGER: f64 = 64.0;
 /// Bytes from the first to the last lane that a library's own compaction leaves, at most.
@@ -57,13 +59,14 @@ pub(super) fn is_scattered(access: &Access<'_>) -> bool {
 fn is_nearly_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
     let bytes_of_lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64 * f64::from(access.bytes);
     let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
-    let Some(span) = access.pattern.span_bytes.filter(|&span| span <= NEARLY_DENSE * bytes_of_lanes) else {
+    let most = if is_loaded { IN_ORDER } else { NEARLY_DENSE };
+    let Some(span) = access.pattern.span_bytes.filter(|&span| span <= most * bytes_of_lanes) else {
         return false;
     };
-    // Loaded indices that lead so near each other, in an array that is much longer, are in order already.
+    // Loaded indices that lead so near each other, in an array that is much longer, are in order already, as those of a list of what was found: what lies
+    // between them nobody asks for.
     let whole = access.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
-    !is_loaded
-        || access.op == "load" && whole as f64 >= MUCH_LONGER * span && !ways::goes_along(access, &terms_of(access))
+    !is_loaded || whole as f64 >= MUCH_LONGER * span && !ways::goes_along(access, &terms_of(access))
 }
 
 /// Lanes that take the same element of one array or another, as where the compiler has made one store of those of two sides: nothing is
