@@ -370,6 +370,13 @@ static void two_ways() {
     }
 }
 
+// Elements that a list names, one of eight, in order.
+__global__ void of_list(const int *list, const float *from, float *to) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int at = list[i];
+    to[at] = sqrtf(from[at]) * 0.5f; // ONE OF EIGHT
+}
+
 int main(int count, char **arguments) {
     auto runs = [&](const char *name) { return count < 2 || !strcmp(arguments[1], name); };
     const int n = 1 << 18;
@@ -447,6 +454,14 @@ int main(int count, char **arguments) {
     }
     if (runs("rooted")) rooted<<<1, 32>>>(zeros<int>(1 << 18));
     if (runs("ways")) two_ways();
+    if (runs("listed")) {
+        std::vector<int> list(n);
+        for (int i = 0; i < n; i++) list[i] = i * 8 + mixed(i) % 8;
+        float *from = zeros<float>(8 * n), *to = zeros<float>(8 * n);
+        filled_with<<<8 * n / 256, 256>>>(from, 8 * n);
+        filled_with<<<8 * n / 256, 256>>>(to, 8 * n);
+        of_list<<<n / 256, 256>>>(filled(list), from, to);
+    }
     if (runs("stages")) stages();
     if (runs("scaled")) scaled_on_the_host();
     return cudaDeviceSynchronize() != cudaSuccess;

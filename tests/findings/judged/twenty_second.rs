@@ -198,3 +198,9 @@ fn what_is_left_by_several_kernels_is_no_step() {
         assert_eq!(finding["severity"], "note", "{finding:#}");
     }
 }
+
+#[test]
+fn no_order_helps_indices_that_are_in_order() {
+    let found = TWENTY_SECOND.alone("listed", "random-gather", "ONE OF EIGHT");
+    assert!(found.is_empty(), "{found:#?}");
+}
