@@ -116,8 +116,8 @@ pub fn traffic(
         None => (affine, Cow::Borrowed(bounds)),
     };
     let footprints = Footprints::new(&affine, &ranges);
-    let (own, all) = ((&affine[..], &*ranges), (accesses, bounds));
-    let flow = Flow { accesses: own.0, bounds: own.1, all, addresses, footprints, launch, capacity, hierarchy };
+    let (all, accesses, bounds) = ((accesses, bounds), &affine[..], &*ranges);
+    let flow = Flow { accesses, bounds, all, addresses, footprints, launch, capacity, hierarchy };
     let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
     let replay = flow.replay(requested.lines / launch.blocks() as f64);
     flow.first_level(&replay, requested, &mut found);

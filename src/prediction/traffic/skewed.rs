@@ -36,10 +36,11 @@ fn numbers(accesses: &[Affine], counter: Index) -> Vec<Counted> {
             if step == 0 || others.is_empty() || others.iter().any(|(index, _)| *index >= FIXED) {
                 return;
             }
-            let terms = others.into_iter().map(|(index, factor)| (index, factor * step.signum())).collect();
-            let start = Form { constant: 0, terms };
+            let others = Form { constant: 0, terms: others };
+            // A number that 64 bits do not hold is none.
+            let (Some(start), Some(step)) = (others.times(step.signum()), step.checked_abs()) else { return };
             if found.iter().all(|known| known.start != start) {
-                found.push(Counted { counter, step: step.abs(), start });
+                found.push(Counted { counter, step, start });
             }
         });
     }
@@ -55,7 +56,7 @@ impl Counted {
         }
         // `factor · counter = each · (number - start)`.
         let each = factor / self.step;
-        let rest = form.at(self.counter, 0)?.plus(&self.start, -each)?;
+        let rest = form.at(self.counter, 0)?.plus(&self.start, each.checked_neg()?)?;
         rest.plus(&Form::index(self.counter), each)
     }
 
@@ -78,7 +79,7 @@ impl Counted {
             }
             let form = self.of(&access.form)?;
             for (index, _) in &self.start.terms {
-                let (before, after) = (access.form.factor(*index).abs(), form.factor(*index).abs());
+                let (before, after) = (access.form.factor(*index).unsigned_abs(), form.factor(*index).unsigned_abs());
                 // Equal strides are one already.
                 is_smaller |= 0 < after && after < before;
                 if after > before {
