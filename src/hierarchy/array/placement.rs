@@ -154,6 +154,24 @@ impl Placement {
         slice * self.sets.count + set
     }
 
+    /// The line that belongs to a slice, of the `chunk`-th aligned run of as many lines as there are slices: each slice has one. `None` where the index is no such
+    /// form.
+    #[inline(always)]
+    pub fn line_of_slice(&self, chunk: u64, slice: u32) -> Option<u64> {
+        let count = u64::from(self.slices.count);
+        let low = match (self.index, self.slices.bits) {
+            (Index::Fermi, _) => return None,
+            (Index::Linear, _) => u64::from(slice),
+            (Index::Hashed, Some(0)) => 0,
+            (Index::Hashed, Some(bits)) => u64::from(slice) ^ fold(chunk, bits),
+            (Index::Hashed, None) => {
+                let turned = u64::from(slice) + count - ((fold(chunk, 11) * count) >> 11);
+                if turned >= count { turned - count } else { turned }
+            }
+        };
+        Some(chunk * count + low)
+    }
+
     fn fermi(&self, line: u64) -> u32 {
         let address = line << self.line_shift;
         let bit = |at: u32| (address >> at & 1) as u32;
@@ -210,6 +228,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_slice_has_one_line_of_each_run() {
+        for slices in [1, 8, 12, 40, 44, 64, 253] {
+            for index in [Index::Linear, Index::Hashed] {
+                let (all, whole) = (Placement::new(slices, 1, index, 128), Placement::new(slices, 64, index, 128));
+                let of_slice = Placement::new(1, 64, index, 128);
+                for chunk in (0..200).chain([1 << 20, (1 << 33) + 5, 1 << 40]) {
+                    for slice in 0..slices {
+                        let line = all.line_of_slice(chunk, slice).expect("no form of Fermi's");
+                        assert_eq!((line / u64::from(slices), all.set(line)), (chunk, slice));
+                        // Within the slice it is told from others by the run alone.
+                        assert_eq!(whole.set(line), slice * 64 + of_slice.set(chunk));
+                    }
+                }
+            }
+        }
+        assert_eq!(Placement::new(1, 32, Index::Fermi, 128).line_of_slice(3, 0), None);
     }
 
     #[test]
