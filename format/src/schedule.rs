@@ -104,9 +104,16 @@ impl Sm {
 
 /// Whether a block's warp passes over a chance. Numbers that look random, the same in every run.
 fn passes(drift: u32, block: u64, slot: usize, step: u64) -> bool {
-    let random = |value: u64| mix(value.wrapping_add(0x9e37_79b9_7f4a_7c15));
-    let share = random(block) % (u64::from(drift) + 1);
-    random(block ^ step << 20 ^ (slot as u64) << 48) % 100 < share
+    random(block ^ step << 20 ^ (slot as u64) << 48) % 100 < passed(drift, block)
+}
+
+fn random(value: u64) -> u64 {
+    mix(value.wrapping_add(0x9e37_79b9_7f4a_7c15))
+}
+
+/// Per cent of its chances that a block's warps pass over, of at most `drift`.
+pub fn passed(drift: u32, block: u64) -> u64 {
+    random(block) % (u64::from(drift) + 1)
 }
 
 /// Runs all blocks of a launch to their end.

@@ -11,8 +11,8 @@ pub struct Capacity {
     pub l2_all: f64,
     /// Partitions of L2.
     pub l2_partitions: u32,
-    /// Whether blocks keep step as far as they can (`Device::drift`).
-    pub in_step: bool,
+    /// How far blocks come apart (`Device::drift`).
+    pub drift: u32,
     /// Lines of a set of L2.
     pub l2_ways: u32,
     /// Streaming multiprocessors.

@@ -159,7 +159,7 @@ mod tests {
                 Affine::load(Form { constant: 4096 * 64 + 4 * x + row * y, terms: terms.clone() }, condition, 4)
             }).collect();
             let capacity = Capacity { l1: 1024.0, l2: 1024.0,
-            l2_all: 1024.0, l2_partitions: 1, in_step: true, l2_ways: 16, sms: 4, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
+            l2_all: 1024.0, l2_partitions: 1, drift: 0, l2_ways: 16, sms: 4, resident: 2, caches_loads: true, l1_lines: 8, turn: 1 };
             let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
             let footprints = Footprints::new(&accesses, &bounds);
             let addresses = Addresses::default();

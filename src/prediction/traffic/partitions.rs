@@ -176,7 +176,7 @@ impl Flow<'_> {
             }
             false => 0.0,
         };
-        let same = if self.capacity.in_step { IN_STEP } else { BY_CHANCE };
+        let same = if self.capacity.drift == 0 { IN_STEP } else { BY_CHANCE };
         Sides { both, same, lines: all / count, new: lines(&[(0, blocks)]) / blocks as f64 }
     }
 }

@@ -191,7 +191,7 @@ impl Dealing {
 /// How many turns the warps of a block take, each at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
-    of_warps: Box<[u32]>,
+    pub(super) of_warps: Box<[u32]>,
     /// Where all take as many.
     of_each: Option<u32>,
 }

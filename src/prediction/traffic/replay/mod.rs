@@ -17,9 +17,11 @@ mod program;
 mod requests;
 mod sample;
 mod sm;
+mod timeline;
 mod turn;
 mod turns;
 
 pub use counted::Counted;
 pub use sample::{Replay, golden, replay};
+pub use timeline::Timeline;
 pub use turn::turns_of;

@@ -160,7 +160,7 @@ mod tests {
             l2: 1024.0,
             l2_all: 1024.0,
             l2_partitions: 1,
-            in_step: true,
+            drift: 0,
             l2_ways: 16,
             sms: 108,
             resident: 2,

@@ -65,6 +65,11 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         WarpTurns { code, turn: turn.max(1), classes, cuts, known: FxHashMap::default(), turns: Vec::new(), last: None }
     }
 
+    /// Whether blocks come in few kinds, so that asking for each block costs little.
+    pub fn are_few(&self) -> bool {
+        self.classes.iter().all(Option::is_some)
+    }
+
     /// Stretches around a block, and the number of its turns.
     fn look_up(&mut self, at: &[i64; 3]) -> (Stretches, usize) {
         if self.classes.iter().any(Option::is_none) {
