@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use super::capacity::Capacity;
 use super::flow::Flow;
+use super::overlaps::without_overlaps;
 use super::skewed::skewed;
 use super::volumes::{Affine, Footprints};
 use crate::hierarchy::HierarchyConfig;
@@ -107,6 +108,7 @@ pub fn traffic(
     requested: Requested,
 ) -> Traffic {
     let Levels { capacity, hierarchy } = *levels;
+    let accesses = &without_overlaps(accesses, bounds)[..];
     let affine = match accesses.iter().all(Affine::has_footprint) {
         true => Cow::Borrowed(accesses),
         false => accesses.iter().filter(|access| access.has_footprint()).cloned().collect(),
@@ -122,7 +124,7 @@ pub fn traffic(
     let replay = flow.replay(requested.lines / launch.blocks() as f64);
     flow.first_level(&replay, requested, &mut found);
     let requested = Requested { unsure: requested.unsure || found.rough, ..requested };
-    flow.second_level(replay.counted, requested, &mut found);
+    flow.second_level(&replay, requested, &mut found);
     let (loads, stores) = flow.by_thread(&replay);
     found.by_thread_loads = 32.0 * loads;
     found.l2_loads += found.by_thread_loads;

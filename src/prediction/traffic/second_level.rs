@@ -5,7 +5,7 @@ use super::caches::{Distinct, Requested, Traffic};
 use super::capacity::Capacity;
 use super::curves::{self, Sets};
 use super::flow::{Flow, LINE, SECTOR};
-use super::replay::{Counted, golden};
+use super::replay::{Replay, golden};
 use super::rounds::{Kept, Rounds};
 use super::stagger::{Progress, Stagger};
 use super::volumes::{Blocks, Family, Footprints, boxes};
@@ -43,7 +43,8 @@ const NEIGHBOURS: u64 = 3;
 
 impl Flow<'_> {
     /// Counts what L2 and DRAM move, by what a replay of some blocks counted.
-    pub(super) fn second_level(&self, counted: Counted, requested: Requested, found: &mut Traffic) {
+    pub(super) fn second_level(&self, replay: &Replay, requested: Requested, found: &mut Traffic) {
+        let counted = replay.counted;
         let blocks = self.launch.blocks();
         let wave = (self.capacity.sms * self.capacity.resident).max(1);
         let waves = blocks.div_ceil(wave);
@@ -60,6 +61,11 @@ impl Flow<'_> {
         };
         found.l2_oversubscription = found.distinct.wave_lines * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
+        // Of larger grids and of loops there are runs of blocks to go by.
+        let is_small = waves * RUNS <= LARGE && !self.loops();
+        if is_small && !requested.unsure && self.by_sample(&all, (replay, requested), found) {
+            return;
+        }
         // Requests of a run to the same sector find it, unless what comes between is more than L2 holds. Loops are replayed; without
         // any it is for the most part SMs that share what they load at a time.
         let loops = self.loops();
@@ -69,7 +75,7 @@ impl Flow<'_> {
         };
         // Of footprints that may be too large, accesses are not told apart: how much they have in common is not known.
         let turn = (!loops && !requested.unsure).then_some(self.capacity.turn);
-        let ends_early = if self.capacity.in_step { requested.idle } else { 1.0 };
+        let ends_early = if self.capacity.drift == 0 { requested.idle } else { 1.0 };
         let stagger =
             Stagger::new(self.accesses, Progress { wave: wave.min(blocks), turn, ends_early }, self.launch.grid);
         let run = if loops { wave } else { (wave / RUNS).max(1) };

@@ -1,0 +1,67 @@
+//! Arrays of a launch that was never made are where those of the run were, whatever their size; larger ones would lie in each other.
+
+use std::borrow::Cow;
+
+use super::volumes::Affine;
+use crate::prediction::form::Bounds;
+
+/// Arrays are moved by multiples of it, so that lines, sectors and sets of small caches are those that they were.
+const STEP: i64 = 1 << 30;
+
+/// Accesses with arrays moved out of each other; as they were where none overlap, or where some address cannot be moved.
+pub(super) fn without_overlaps<'a>(accesses: &'a [Affine], bounds: &Bounds) -> Cow<'a, [Affine]> {
+    if accesses.iter().any(|access| !access.has_footprint()) {
+        return Cow::Borrowed(accesses);
+    }
+    // By array: its number, first and last byte.
+    let mut arrays: Vec<(usize, i128, i128)> = Vec::new();
+    for access in accesses {
+        let (low, high) = access.form.range(bounds);
+        let high = high + i128::from(access.bytes) - 1;
+        match arrays.iter_mut().find(|array| array.0 == access.allocation) {
+            Some((_, first, last)) => (*first, *last) = ((*first).min(low), (*last).max(high)),
+            None => arrays.push((access.allocation, low, high)),
+        }
+    }
+    arrays.sort_unstable_by_key(|&(number, first, _)| (first, number));
+    let mut moved: Vec<(usize, i64)> = Vec::new();
+    let mut end = i128::MIN;
+    for (number, first, last) in arrays {
+        let by = if first > end { 0 } else { ((end - first) / i128::from(STEP) + 1) * i128::from(STEP) };
+        let Ok(by) = i64::try_from(by) else { return Cow::Borrowed(accesses) };
+        end = end.max(last + i128::from(by));
+        if by > 0 {
+            moved.push((number, by));
+        }
+    }
+    if moved.is_empty() {
+        return Cow::Borrowed(accesses);
+    }
+    let mut accesses = accesses.to_vec();
+    for access in &mut accesses {
+        let by = moved.iter().find(|moved| moved.0 == access.allocation).map_or(0, |moved| moved.1);
+        access.form.constant = access.form.constant.saturating_add(by);
+    }
+    Cow::Owned(accesses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prediction::form::{Form, Truth};
+
+    #[test]
+    fn arrays_that_have_grown_into_each_other_are_moved() {
+        let access = |allocation: usize, constant: i64| Affine {
+            allocation,
+            ..Affine::load(Form { constant, terms: vec![(0, 128)] }, Truth::Known(true), 4)
+        };
+        let all = [access(0, 4096), access(1, 8192), access(0, 4100), access(2, 1 << 40)];
+        // Arrays of 4 KiB lie side by side, those of 8 KiB in each other.
+        let bounds = |count: i64| Bounds(vec![(0, count - 1)]);
+        assert!(matches!(without_overlaps(&all, &bounds(32)), Cow::Borrowed(_)));
+        let moved = without_overlaps(&all, &bounds(64));
+        let constants: Vec<i64> = moved.iter().map(|access| access.form.constant).collect();
+        assert_eq!(constants, [4096, 8192 + STEP, 4100, 1 << 40]);
+    }
+}

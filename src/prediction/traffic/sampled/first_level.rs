@@ -1,0 +1,88 @@
+//! What the L1 of each SM has of the lines of a sample.
+
+use std::cmp::Ordering;
+
+use super::gathered::{Gathered, Touch, sectors_of, whole_sectors_of};
+use super::lifetime::{Gaps, Lifetime};
+use crate::hierarchy::StorePolicy;
+use crate::prediction::traffic::flow::Flow;
+use crate::prediction::traffic::volumes::Affine;
+
+/// The caches of all SMs.
+pub(super) struct FirstLevel<'f> {
+    flow: &'f Flow<'f>,
+    sms: usize,
+    /// By access.
+    lifetimes: Vec<Lifetime>,
+    /// By access: the part of what is used again just as late as it is kept that is due to be there.
+    due: Vec<f64>,
+    /// By line and SM.
+    kept: Vec<Kept>,
+}
+
+/// What an SM has of a line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    time: u32,
+    sectors: u8,
+}
+
+impl<'f> FirstLevel<'f> {
+    /// Of so many SMs, of whose accesses such shares of the loaded sectors miss.
+    pub(super) fn new(flow: &'f Flow<'f>, gathered: &Gathered, sms: usize, missed: &[f64]) -> FirstLevel<'f> {
+        let mut kept: Vec<Kept> = vec![Kept::default(); gathered.lines.len() * sms];
+        let mut gaps: Vec<Gaps> = flow.accesses.iter().map(|_| Gaps::default()).collect();
+        for touch in gathered.touches.iter().filter(|touch| goes_through(flow, &flow.accesses[touch.access()])) {
+            let own = &mut kept[touch.line as usize * sms + touch.sm()];
+            let sectors = sectors_of(gathered.bytes(touch));
+            let gaps = &mut gaps[touch.access()];
+            gaps.add(Some(touch.time() - own.time), (sectors & own.sectors).count_ones());
+            gaps.add(None, (sectors & !own.sectors).count_ones());
+            *own = Kept { time: touch.time(), sectors: own.sectors | sectors };
+        }
+        let lifetimes = gaps.iter().zip(missed).map(|(gaps, missed)| gaps.lifetime(*missed)).collect();
+        kept.fill(Kept::default());
+        FirstLevel { flow, sms, lifetimes, due: vec![0.0; flow.accesses.len()], kept }
+    }
+
+    /// The sectors of a touch that L2 is asked for.
+    #[inline(always)]
+    pub(super) fn passes_on(&mut self, touch: &Touch, bytes: u128) -> u8 {
+        let access = &self.flow.accesses[touch.access()];
+        let sectors = sectors_of(bytes);
+        let own = &mut self.kept[touch.line as usize * self.sms + touch.sm()];
+        if goes_through(self.flow, access) {
+            let Lifetime { time, share } = self.lifetimes[touch.access()];
+            let is_there = match (touch.time() - own.time).cmp(&time) {
+                Ordering::Less => true,
+                Ordering::Greater => false,
+                Ordering::Equal => {
+                    let due = &mut self.due[touch.access()];
+                    *due += share;
+                    let is_there = *due >= 1.0;
+                    *due -= f64::from(u8::from(is_there));
+                    is_there
+                }
+            };
+            let had = if is_there { own.sectors } else { 0 };
+            *own = Kept { time: touch.time(), sectors: had | sectors };
+            return sectors & !had;
+        }
+        if access.stores && !access.atomic {
+            let with = |stored: u8| Kept { time: touch.time(), sectors: own.sectors | stored };
+            match self.flow.hierarchy.l1.store {
+                StorePolicy::Evict => own.sectors &= !sectors,
+                StorePolicy::Update => {}
+                StorePolicy::Allocate => *own = with(sectors),
+                StorePolicy::AllocateBytes => *own = with(whole_sectors_of(bytes)),
+            }
+        }
+        sectors
+    }
+}
+
+/// Whether L1 may have what an access reads.
+#[inline(always)]
+fn goes_through(flow: &Flow<'_>, access: &Affine) -> bool {
+    access.loads && !access.atomic && !access.past_l1 && flow.capacity.caches_loads
+}

@@ -1,0 +1,177 @@
+//! Everything that a launch does to the lines of a sample, in order.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::sample::{Line, Sample};
+use super::touches::Finder;
+use crate::prediction::form::Bounds;
+use crate::prediction::traffic::flow::{Flow, LINE};
+use crate::prediction::traffic::replay::{Timeline, golden};
+use crate::prediction::traffic::volumes::Affine;
+
+/// Lines of an array of which it is counted how often they are touched.
+const TRIED: usize = 8;
+
+/// What a warp does to a line at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Touch {
+    /// Time, SM and access: the order of a launch.
+    order: u64,
+    /// Number of the line in the sample.
+    pub(super) line: u32,
+    /// Number of the mask of its bytes.
+    mask: u32,
+}
+
+/// Touches in their order.
+pub(super) struct Gathered {
+    pub(super) lines: Vec<Line>,
+    pub(super) touches: Vec<Touch>,
+    masks: Vec<u128>,
+}
+
+impl Touch {
+    fn new(time: u32, sm: u16, access: u16, line: u32, mask: u32) -> Touch {
+        Touch { order: u64::from(time) << 32 | u64::from(sm) << 16 | u64::from(access), line, mask }
+    }
+
+    /// When, in turns that an SM has given before.
+    #[inline(always)]
+    pub(super) fn time(&self) -> u32 {
+        (self.order >> 32) as u32
+    }
+
+    /// Number of the SM.
+    #[inline(always)]
+    pub(super) fn sm(&self) -> usize {
+        usize::from((self.order >> 16) as u16)
+    }
+
+    /// Number of the access.
+    #[inline(always)]
+    pub(super) fn access(&self) -> usize {
+        usize::from(self.order as u16)
+    }
+}
+
+/// Accesses of an allocation, and the addresses that they may touch.
+pub(super) struct Array<'a> {
+    finders: Vec<(usize, Finder<'a>)>,
+    bytes: Range<i64>,
+}
+
+/// The arrays of a launch; `None` where an address cannot be solved.
+pub(super) fn arrays<'a>(flow: &Flow<'a>) -> Option<Vec<Array<'a>>> {
+    let mut allocations: Vec<usize> = flow.accesses.iter().map(|access| access.allocation).collect();
+    allocations.sort_unstable();
+    allocations.dedup();
+    let array = |allocation: usize| {
+        let own = || flow.accesses.iter().enumerate().filter(|(_, access)| access.allocation == allocation);
+        let ends = own().map(|(_, access)| ends(access, flow.bounds));
+        let bytes = ends.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))?;
+        let finder = |(number, access)| Some((number, Finder::new(access, flow.bounds, flow.launch)?));
+        Some(Array { finders: own().map(finder).collect::<Option<_>>()?, bytes })
+    };
+    allocations.into_iter().map(array).collect()
+}
+
+/// How often a line is touched in the mean, by a few lines of each array.
+pub(super) fn touches_of_line(arrays: &[Array<'_>]) -> f64 {
+    let lines = |array: &Array<'_>| (array.bytes.end - array.bytes.start) / LINE + 1;
+    let (mut sum, mut all) = (0.0, 0.0);
+    for array in arrays {
+        let mut touches = 0.0;
+        for (_, finder) in &array.finders {
+            let (once, repeats) = finder.without_repeats();
+            for place in 0..TRIED {
+                let line = (golden(place as u64 + 1) * lines(array) as f64) as i64;
+                once.of_line((array.bytes.start / LINE + line) * LINE, &mut |_| touches += repeats);
+            }
+        }
+        sum += touches / TRIED as f64 * lines(array) as f64;
+        all += lines(array) as f64;
+    }
+    sum / f64::max(all, 1.0)
+}
+
+impl Gathered {
+    /// Of accesses in such turns of a warp. `None` where these are too many to be told apart.
+    pub(super) fn new(
+        arrays: &[Array<'_>],
+        sample: &Sample,
+        (turns, timeline): (&[usize], &Timeline),
+    ) -> Option<Gathered> {
+        let mut found = Gathered { lines: Vec::new(), touches: Vec::new(), masks: Vec::new() };
+        let mut numbers: FxHashMap<u128, u32> = FxHashMap::default();
+        let mut last = (0, 0);
+        for array in arrays {
+            let before = found.lines.len();
+            found.lines.extend(sample.lines(array.bytes.clone()));
+            for &(number, ref finder) in &array.finders {
+                let access = u16::try_from(number).ok()?;
+                for (line, place) in found.lines[before..].iter().zip(before as u32..) {
+                    finder.of_line(line.start, &mut |lanes| {
+                        let (time, sm) = timeline.at(lanes.block, lanes.warp, turns[number]);
+                        if last.0 != lanes.bytes {
+                            let number = *numbers.entry(lanes.bytes).or_insert_with(|| {
+                                found.masks.push(lanes.bytes);
+                                found.masks.len() as u32 - 1
+                            });
+                            last = (lanes.bytes, number);
+                        }
+                        found.touches.push(Touch::new(time, sm, access, place, last.1));
+                    });
+                }
+            }
+        }
+        found.sort();
+        Some(found)
+    }
+
+    /// Puts touches into their order: by time at once, as there are few at each time, then those of a time.
+    fn sort(&mut self) {
+        let most = self.touches.iter().map(Touch::time).max().unwrap_or(0) as usize;
+        let mut ends = vec![0u32; most + 2];
+        self.touches.iter().for_each(|touch| ends[touch.time() as usize + 1] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let Some(&any) = self.touches.first() else { return };
+        let mut sorted = vec![any; self.touches.len()];
+        for touch in &self.touches {
+            let place = &mut ends[touch.time() as usize];
+            sorted[*place as usize] = *touch;
+            *place += 1;
+        }
+        sorted.chunk_by_mut(|one, two| one.time() == two.time()).for_each(<[Touch]>::sort_unstable);
+        self.touches = sorted;
+    }
+
+    /// Bytes that a touch is of, a bit each.
+    #[inline(always)]
+    pub(super) fn bytes(&self, touch: &Touch) -> u128 {
+        self.masks[touch.mask as usize]
+    }
+}
+
+/// First byte that an access may touch, and the one behind the last.
+fn ends(access: &Affine, bounds: &Bounds) -> Range<i64> {
+    let (low, high) = access.form.range(bounds);
+    let fits = |value: i128| value.clamp(0, i128::from(i64::MAX >> 1)) as i64;
+    fits(low)..fits(high + i128::from(access.bytes))
+}
+
+/// Sectors of a line of which some byte is touched.
+#[inline(always)]
+pub(super) fn sectors_of(bytes: u128) -> u8 {
+    (0..4).fold(0, |all, at| all | u8::from((bytes >> (32 * at)) as u32 != 0) << at)
+}
+
+/// Sectors of which all bytes are.
+pub(super) fn whole_sectors_of(bytes: u128) -> u8 {
+    (0..4).fold(0, |all, at| all | u8::from((bytes >> (32 * at)) as u32 == u32::MAX) << at)
+}

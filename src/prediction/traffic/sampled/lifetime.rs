@@ -1,0 +1,71 @@
+//! How long an SM's L1 keeps a line.
+//!
+//! A sample is too small for a cache of its own in each SM. But how much of its loads misses L1 is known from the replay of some SMs, and an LRU cache keeps
+//! what is used again soon enough: the time within which it has to be is the one for which as much of the sample misses (the working set of Denning, CACM 11(5),
+//! 1968, read backwards).
+
+use rustc_hash::FxHashMap;
+
+/// Sectors that do not matter.
+const LITTLE: f64 = 1e-6;
+
+/// The time for which an L1 keeps what was used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lifetime {
+    /// What is used again sooner is there, what is used later is not.
+    pub(super) time: u32,
+    /// Of what is used again just then, the share that is there.
+    pub(super) share: f64,
+}
+
+/// Sectors by the time since their SM used them last.
+#[derive(Debug, Default)]
+pub(super) struct Gaps {
+    by_time: FxHashMap<u32, u64>,
+    all: u64,
+}
+
+impl Gaps {
+    /// Adds sectors; `None` where they are used for the first time.
+    pub(super) fn add(&mut self, gap: Option<u32>, sectors: u32) {
+        self.all += u64::from(sectors);
+        if let Some(gap) = gap.filter(|_| sectors > 0) {
+            *self.by_time.entry(gap).or_default() += u64::from(sectors);
+        }
+    }
+
+    /// The lifetime with which such a share of the sectors misses.
+    pub(super) fn lifetime(&self, missed: f64) -> Lifetime {
+        let hits = (1.0 - missed) * self.all as f64;
+        let mut by_time: Vec<(u32, u64)> = self.by_time.iter().map(|(&time, &sectors)| (time, sectors)).collect();
+        by_time.sort_unstable();
+        let mut before = 0.0;
+        for (time, sectors) in by_time {
+            if before + sectors as f64 > hits + LITTLE {
+                return Lifetime { time, share: ((hits - before) / sectors as f64).clamp(0.0, 1.0) };
+            }
+            before += sectors as f64;
+        }
+        Lifetime { time: u32::MAX, share: 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_much_misses_as_is_known_to() {
+        let mut gaps = Gaps::default();
+        for (gap, sectors) in [(None, 4), (Some(7), 2), (Some(3), 1), (Some(7), 2), (Some(20), 1)] {
+            gaps.add(gap, sectors);
+        }
+        // Of ten sectors four are new, and one comes after 3 steps, four after 7, one after 20.
+        assert_eq!(gaps.lifetime(1.0), Lifetime { time: 3, share: 0.0 });
+        assert!(gaps.lifetime(0.9).share < 1e-6 && gaps.lifetime(0.9).time == 7);
+        let Lifetime { time, share } = gaps.lifetime(0.7);
+        assert!(time == 7 && (share - 0.5).abs() < 1e-6, "{time} {share}");
+        // First uses miss, whatever the share.
+        assert_eq!(gaps.lifetime(0.1), Lifetime { time: u32::MAX, share: 1.0 });
+    }
+}

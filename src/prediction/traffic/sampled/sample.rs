@@ -1,0 +1,124 @@
+//! Which lines are looked at.
+
+use std::ops::Range;
+
+use crate::hierarchy::{L2Config, Placement};
+use crate::prediction::traffic::flow::LINE;
+
+/// Lines that are looked at, about, and at least.
+const LINES: f64 = 4000.0;
+const LEAST_LINES: f64 = 500.0;
+/// Touches of these that are looked at, about.
+const TOUCHES: f64 = 60_000.0;
+/// Sets of a slice that are looked at, at least.
+const LEAST_SETS: u32 = 4;
+
+/// Some sets of some slices.
+pub(super) struct Sample {
+    /// Number of each slice.
+    pub(super) slices: Vec<u32>,
+    /// Of a slice's sets, those whose number is a multiple.
+    step: u32,
+    /// The share of all sets.
+    pub(super) share: f64,
+    all: Placement,
+    of_slice: Placement,
+    lines_of_chunk: u64,
+}
+
+/// A line of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Its first byte.
+    pub(super) start: i64,
+    /// The slice, counted in the sample.
+    pub(super) slice: usize,
+    /// The aligned run of as many lines as there are slices that it lies in, of which it is the slice's only line.
+    pub(super) chunk: u64,
+}
+
+impl Sample {
+    /// Of an L2 of which so many lines are touched, each so often. `None` where lines are told apart in another way.
+    pub(super) fn new(l2: &L2Config, touched: f64, touches_of_line: f64) -> Option<Sample> {
+        let all = Placement::new(l2.slices, 1, l2.index, l2.line_bytes);
+        if i64::from(l2.line_bytes) != LINE || all.line_of_slice(0, 0).is_none() {
+            return None;
+        }
+        let lines = (TOUCHES / touches_of_line.max(1.0)).clamp(LEAST_LINES, LINES);
+        let wanted = (lines / touched.max(1.0)).min(1.0);
+        let count = ((wanted * f64::from(l2.slices)).ceil() as u32).clamp(1, l2.slices);
+        let of_slices = f64::from(count) / f64::from(l2.slices);
+        let most = (l2.sets / LEAST_SETS).max(1);
+        let step = ((of_slices / wanted) as u32).clamp(1, most);
+        let sets = l2.sets.div_ceil(step);
+        Some(Sample {
+            slices: (0..count).map(|number| (number * l2.slices + l2.slices / 2) / count % l2.slices).collect(),
+            step,
+            share: of_slices * f64::from(sets) / f64::from(l2.sets),
+            all,
+            of_slice: Placement::new(1, l2.sets, l2.index, l2.line_bytes),
+            lines_of_chunk: l2.slices.into(),
+        })
+    }
+
+    /// Its lines of which some bytes lie in a range of addresses.
+    pub(super) fn lines(&self, bytes: Range<i64>) -> Vec<Line> {
+        let line = |byte: i64| byte.max(0) as u64 / LINE as u64;
+        let (first, last) = (line(bytes.start), line(bytes.end - 1));
+        let mut found = Vec::new();
+        for chunk in first / self.lines_of_chunk..=last / self.lines_of_chunk {
+            if self.of_slice.set(chunk) % self.step != 0 {
+                continue;
+            }
+            for (slice, &number) in self.slices.iter().enumerate() {
+                let line = self.all.line_of_slice(chunk, number).unwrap_or(0);
+                if (first..=last).contains(&line) {
+                    found.push(Line { start: line as i64 * LINE, slice, chunk });
+                }
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models;
+
+    /// Against the sets of all lines: those of a sample are all that fall into some of them, as large a share as is said.
+    #[test]
+    fn a_sample_has_all_lines_of_its_sets() {
+        for model in ["v100", "a100", "b200", "rtx4090"] {
+            let l2 = models::find(model).unwrap().hierarchy().unwrap().l2;
+            for touched in [100.0, 20_000.0, 1e6, 1e8] {
+                let sample = Sample::new(&l2, touched, 10.0).unwrap();
+                let whole = Placement::new(l2.slices, l2.sets, l2.index, l2.line_bytes);
+                let bytes = (1 << 34) + 7 * LINE + 5..(1 << 34) + 60_000 * LINE;
+                let found = sample.lines(bytes.clone());
+                let mut sets: Vec<u32> = found.iter().map(|line| whole.set((line.start / LINE) as u64)).collect();
+                sets.sort_unstable();
+                sets.dedup();
+                let lines = (bytes.start / LINE..=(bytes.end - 1) / LINE)
+                    .filter(|line| sets.binary_search(&whole.set(*line as u64)).is_ok());
+                let mut starts: Vec<i64> = found.iter().map(|line| line.start).collect();
+                starts.sort_unstable();
+                assert_eq!(starts, lines.map(|line| line * LINE).collect::<Vec<_>>(), "{model}, {touched}");
+                assert!(found.iter().all(|line| line.chunk == (line.start / LINE) as u64 / u64::from(l2.slices)));
+                assert!(sample.share * touched < 2.0 * LINES + touched / f64::from(l2.slices), "{model}, {touched}");
+                if sets.len() as f64 > 0.0 && found.len() > 1000 {
+                    let all = f64::from(l2.slices * l2.sets);
+                    assert!((sets.len() as f64 / all / sample.share - 1.0).abs() < 0.3, "{model}, {touched}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_kinds_of_l2_are_not_sampled() {
+        for model in ["profiner", "vega10"] {
+            let l2 = models::find(model).unwrap().hierarchy().unwrap().l2;
+            assert!(Sample::new(&l2, 1e6, 10.0).is_none());
+        }
+    }
+}

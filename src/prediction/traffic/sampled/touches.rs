@@ -1,0 +1,426 @@
+//! Which warps touch a line, solved for the indices of an affine address.
+//!
+//! Indices are taken by falling size of their factors; of each, the values are tried with which those behind it can still reach the line. Where a block's
+//! index goes on from a thread's, as in `blockIdx.x * blockDim.x + threadIdx.x`, both are one. Rows and planes of an array leave one value at each step, so what
+//! it takes is a division for each dimension.
+
+use std::cmp::Reverse;
+
+use smallvec::SmallVec;
+
+use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth, block};
+use crate::prediction::launch::Launch;
+use crate::prediction::traffic::flow::LINE;
+use crate::prediction::traffic::volumes::{Affine, conjuncts};
+
+/// Lanes of a warp that touch a line by an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lanes {
+    /// Number of the block in the grid.
+    pub(super) block: u64,
+    /// Number of the warp in the block.
+    pub(super) warp: u32,
+    /// Bytes of the line, a bit each.
+    pub(super) bytes: u128,
+}
+
+/// An access, ready to be asked who makes it.
+#[derive(Clone)]
+pub(super) struct Finder<'a> {
+    access: &'a Affine,
+    bounds: &'a Bounds,
+    launch: &'a Launch,
+    /// What moves the address, by falling size of the factor.
+    directions: SmallVec<[Direction; FIXED]>,
+    /// Indices that do not move it, but for that of the lanes.
+    free: SmallVec<[Index; FIXED]>,
+    /// The thread's index of which a range is taken at a time: that of neighbouring lanes where it does not move the address, else the one that moves it least.
+    lanes: Index,
+    /// The factor of that index.
+    of_lanes: i64,
+    /// What has to hold together, but for what always does; `None` where the condition is of another kind.
+    together: Option<Vec<Least>>,
+    /// Indices of threads that vary, but for that of the lanes: threads from one value to the next.
+    threads: SmallVec<[(Index, i64); THREADS]>,
+    /// The same of the lanes' index.
+    step: i64,
+}
+
+/// A form that is not negative where an access is made.
+#[derive(Clone)]
+struct Least {
+    constant: i64,
+    of_lanes: i64,
+    others: SmallVec<[(Index, i64); 4]>,
+}
+
+impl Least {
+    fn new(form: &Form, lanes: Index) -> Least {
+        let others = form.terms.iter().filter(|term| term.0 != lanes && term.0 < FIXED).copied();
+        Least { constant: form.constant, of_lanes: form.factor(lanes), others: others.collect() }
+    }
+
+    /// The values of the lanes' index, of some, for which it holds.
+    #[inline(always)]
+    fn within(&self, (first, last): (i64, i64), at: &[i64; FIXED]) -> (i64, i64) {
+        let value = self.others.iter().fold(self.constant, |sum, &(index, factor)| sum + factor * at[index]);
+        match self.of_lanes {
+            0 if value < 0 => (first, first - 1),
+            0 => (first, last),
+            // The usual ones, without a division.
+            1 => (first.max(-value), last),
+            -1 => (first, last.min(value)),
+            each if each > 0 => (first.max(-value.div_euclid(each)), last),
+            each => (first, last.min(value.div_euclid(-each))),
+        }
+    }
+}
+
+/// One or two indices that move an address along one line.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    thread: Option<Index>,
+    block: Option<Index>,
+    /// Values of the thread's index, after which the block's goes on.
+    size: i64,
+    factor: i64,
+    /// Ends of both indices together.
+    low: i64,
+    high: i64,
+    /// What the directions behind it add, at least and at most.
+    rest: (i64, i64),
+    inverse: f64,
+}
+
+impl Direction {
+    fn new(thread: Option<Index>, block: Option<Index>, size: i64, factor: i64, (low, high): (i64, i64)) -> Direction {
+        Direction { thread, block, size, factor, low, high, rest: (0, 0), inverse: 1.0 / factor.unsigned_abs() as f64 }
+    }
+
+    /// Values whose multiples lie in a window.
+    #[inline(always)]
+    fn within(&self, (least, most): (i64, i64)) -> (i64, i64) {
+        let (first, last) = match self.factor > 0 {
+            true => (-self.floor(-least), self.floor(most)),
+            false => (-self.floor(most), self.floor(-least)),
+        };
+        (first.max(self.low), last.min(self.high))
+    }
+
+    /// The quotient by the factor's size, rounded down. Numbers are below 2^53, so what floating point gives is at most one off.
+    #[inline(always)]
+    fn floor(&self, value: i64) -> i64 {
+        let by = self.factor.abs();
+        let near = (value as f64 * self.inverse) as i64;
+        let left = value - near * by;
+        near - i64::from(left < 0) + i64::from(left >= by)
+    }
+
+    #[inline(always)]
+    fn set(&self, value: i64, at: &mut [i64; FIXED]) {
+        match (self.thread, self.block) {
+            (Some(thread), Some(block)) => {
+                let (whole, rest) = ((value as u32) / (self.size as u32), (value as u32) % (self.size as u32));
+                (at[block], at[thread]) = (whole.into(), rest.into());
+            }
+            (Some(index), None) | (None, Some(index)) => at[index] = value,
+            (None, None) => {}
+        }
+    }
+}
+
+/// Numbers that floating point holds.
+const MOST: i64 = 1 << 52;
+
+impl<'a> Finder<'a> {
+    /// Of an access without loops. `None` where numbers are too large.
+    pub(super) fn new(access: &'a Affine, bounds: &'a Bounds, launch: &'a Launch) -> Option<Finder<'a>> {
+        let mut directions: SmallVec<[Direction; FIXED]> = SmallVec::new();
+        let mut free: SmallVec<[Index; FIXED]> = SmallVec::new();
+        let varies = |index: &Index| bounds.extent(*index) > 1;
+        let mut blocks: SmallVec<[Index; 3]> = (THREADS..FIXED).filter(varies).collect();
+        for thread in (0..THREADS).filter(varies) {
+            let (factor, (low, high)) = (access.form.factor(thread), bounds.of(thread));
+            if factor == 0 {
+                free.push(thread);
+                continue;
+            }
+            let goes_on = |index: &Index| low == 0 && Some(access.form.factor(*index)) == factor.checked_mul(high + 1);
+            match blocks.iter().position(|index| goes_on(index)) {
+                Some(at) => {
+                    let (block, size) = (blocks.remove(at), high + 1);
+                    let (first, last) = bounds.of(block);
+                    let ends = (first.checked_mul(size)?, last.checked_mul(size)?.checked_add(high)?);
+                    directions.push(Direction::new(Some(thread), Some(block), size, factor, ends));
+                }
+                None => directions.push(Direction::new(Some(thread), None, 1, factor, (low, high))),
+            }
+        }
+        for block in blocks {
+            match access.form.factor(block) {
+                0 => free.push(block),
+                factor => directions.push(Direction::new(None, Some(block), 1, factor, bounds.of(block))),
+            }
+        }
+        // Of those that move it as much, a thread's comes last: its values are lanes.
+        directions.sort_by_key(|one| (Reverse(one.factor.unsigned_abs()), one.thread.is_some()));
+        let lanes = match directions.last().and_then(|last| last.thread) {
+            Some(thread) if !free.contains(&0) => thread,
+            _ => 0,
+        };
+        free.retain(|index| *index != lanes);
+        let mut rest = (0i64, 0i64);
+        for one in directions.iter_mut().rev() {
+            one.rest = rest;
+            let ends = (one.factor.checked_mul(one.low)?, one.factor.checked_mul(one.high)?);
+            rest = (rest.0.checked_add(ends.0.min(ends.1))?, rest.1.checked_add(ends.0.max(ends.1))?);
+            if one.high > i64::from(u32::MAX) || one.low < 0 {
+                return None;
+            }
+        }
+        let constant = access.form.constant;
+        if rest.0 < -MOST || rest.1 > MOST || !(-MOST..MOST).contains(&constant) {
+            return None;
+        }
+        let mut together = Some(Vec::new());
+        conjuncts(&access.condition, &mut |part| match part {
+            Truth::AtLeast(form) if form.range(bounds).0 >= 0 => {}
+            Truth::AtLeast(form) => together.iter_mut().for_each(|forms| forms.push(Least::new(form, lanes))),
+            Truth::Known(true) => {}
+            _ => together = None,
+        });
+        let mut steps = [1; THREADS];
+        for index in 1..THREADS {
+            steps[index] = steps[index - 1] * i64::from(launch.indices[index - 1]);
+        }
+        let threads = (0..THREADS).filter(|index| varies(index) && *index != lanes).map(|index| (index, steps[index]));
+        let (of_lanes, threads) = (access.form.factor(lanes), threads.collect());
+        Some(Finder {
+            access,
+            bounds,
+            launch,
+            directions,
+            free,
+            lanes,
+            of_lanes,
+            together,
+            threads,
+            step: steps[lanes],
+        })
+    }
+
+    /// One that leaves out the indices that do not move the address, and the number of their values, all together: as many times more warps touch each line.
+    pub(super) fn without_repeats(&self) -> (Finder<'a>, f64) {
+        let repeats = self.free.iter().map(|&index| self.bounds.extent(index) as f64).product();
+        (Finder { free: SmallVec::new(), ..self.clone() }, repeats)
+    }
+
+    /// Calls `visit` for each warp that touches the line whose first byte is given.
+    pub(super) fn of_line(&self, start: i64, visit: &mut impl FnMut(Lanes)) {
+        let from = start - self.access.form.constant;
+        let mut at = [0; FIXED];
+        for (at, (low, _)) in at.iter_mut().zip(&self.bounds.0) {
+            *at = *low;
+        }
+        let window = (from - i64::from(self.access.bytes) + 1, from + LINE - 1);
+        self.descend(0, window, &mut at, -from, visit);
+    }
+
+    /// Tries the values of the directions from `level` on, which have to add what lies in `window`. `byte`: where in the line the access begins with
+    /// what the others have added.
+    fn descend(
+        &self,
+        level: usize,
+        window: (i64, i64),
+        at: &mut [i64; FIXED],
+        byte: i64,
+        visit: &mut impl FnMut(Lanes),
+    ) {
+        let Some(one) = self.directions.get(level) else {
+            // All lanes, where the address is the same for them.
+            let range = if self.of_lanes == 0 { self.bounds.of(self.lanes) } else { (at[self.lanes], at[self.lanes]) };
+            return self.repeat(0, range, at, byte - self.of_lanes * range.0, visit);
+        };
+        let (first, last) = one.within((window.0 - one.rest.1, window.1 - one.rest.0));
+        if level + 1 < self.directions.len() || one.thread != Some(self.lanes) {
+            for value in first..=last {
+                one.set(value, at);
+                let moved = one.factor * value;
+                self.descend(level + 1, (window.0 - moved, window.1 - moved), at, byte + moved, visit);
+            }
+            return;
+        }
+        let Some(block) = one.block else { return self.repeat(0, (first, last), at, byte, visit) };
+        // Block by block.
+        let mut value = first;
+        while value <= last {
+            one.set(value, at);
+            let begin = at[block] * one.size;
+            let end = last.min(begin + one.size - 1);
+            self.repeat(0, (value - begin, end - begin), at, byte + one.factor * begin, visit);
+            value = end + 1;
+        }
+    }
+
+    /// Goes through the values of the indices that do not move the address.
+    fn repeat(
+        &self,
+        number: usize,
+        range: (i64, i64),
+        at: &mut [i64; FIXED],
+        byte: i64,
+        visit: &mut impl FnMut(Lanes),
+    ) {
+        let Some(&index) = self.free.get(number) else { return self.in_warps(range, at, byte, visit) };
+        let (low, high) = self.bounds.of(index);
+        for value in low..=high {
+            at[index] = value;
+            self.repeat(number + 1, range, at, byte, visit);
+        }
+    }
+
+    /// Takes a range of the lanes' index apart into warps. `byte`: where in the line the access begins where that index is 0.
+    fn in_warps(&self, (mut first, mut last): (i64, i64), at: &[i64; FIXED], byte: i64, visit: &mut impl FnMut(Lanes)) {
+        let factor = self.of_lanes;
+        for form in self.together.iter().flatten() {
+            (first, last) = form.within((first, last), at);
+        }
+        if first > last {
+            return;
+        }
+        let threads: i64 = self.threads.iter().map(|&(index, step)| step * at[index]).sum();
+        let [width, height, _] = self.launch.grid.map(u64::from);
+        let [x, y, z] = [0, 1, 2].map(|axis| at[block(axis)] as u64);
+        let block = x + width * (y + height * z);
+        // Made where a condition asks for it.
+        let mut point = None;
+        let (step, bytes) = (self.step, i64::from(self.access.bytes));
+        while first <= last {
+            let warp = (threads + step * first) as u32 / 32;
+            let in_warp = i64::from(warp) * 32 + 31 - threads;
+            let end = last.min(if step == 1 { in_warp } else { in_warp / step });
+            let mut touched = 0u128;
+            if factor.abs() <= bytes && self.together.is_some() {
+                let (one, two) = (byte + factor * first, byte + factor * end);
+                touched = between(one.min(two), one.max(two) + bytes - 1);
+            } else {
+                for own in first..=end {
+                    let first = byte + factor * own;
+                    let here = between(first, first + bytes - 1);
+                    if here != 0 && (self.together.is_some() || self.holds(own, &mut point, at)) {
+                        touched |= here;
+                    }
+                }
+            }
+            if touched != 0 {
+                visit(Lanes { block, warp, bytes: touched });
+            }
+            first = end + 1;
+        }
+    }
+
+    /// Whether a thread meets a condition that is no list of inequalities.
+    fn holds(&self, value: i64, point: &mut Option<Bounds>, at: &[i64; FIXED]) -> bool {
+        let point = point.get_or_insert_with(|| Bounds(at.iter().map(|&at| (at, at)).collect()));
+        point.0[self.lanes] = (value, value);
+        self.access.condition.over(point) == Some(true)
+    }
+}
+
+/// Bits of a line's bytes from one to another, as far as they lie in it.
+fn between(first: i64, last: i64) -> u128 {
+    let (first, last) = (first.max(0), last.min(LINE - 1));
+    if first > last { 0 } else { (u128::MAX >> (LINE - 1 - last)) & (u128::MAX << first) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// All lanes that touch a line, thread by thread.
+    fn slowly(access: &Affine, bounds: &Bounds, launch: &Launch, start: i64) -> BTreeMap<(u64, u32), u128> {
+        let mut found: BTreeMap<(u64, u32), u128> = BTreeMap::new();
+        for linear in 0..launch.blocks() {
+            let place = launch.place(linear);
+            for number in 0..launch.threads() {
+                let at: Vec<(i64, i64)> = launch.thread(number).into_iter().chain(place).map(|at| (at, at)).collect();
+                let here = Bounds(at);
+                if access.condition.over(&here) != Some(true) {
+                    continue;
+                }
+                let first = access.form.range(&here).0 as i64 - start;
+                let bytes = between(first, first + i64::from(access.bytes) - 1);
+                if bytes != 0 {
+                    *found.entry((linear, number / 32)).or_default() |= bytes;
+                }
+            }
+        }
+        assert_eq!(bounds.0.len(), FIXED);
+        found
+    }
+
+    fn agrees(access: &Affine, bounds: &Bounds, launch: &Launch) -> Result<(), TestCaseError> {
+        let finder = Finder::new(access, bounds, launch).expect("numbers are small");
+        let (low, high) = access.form.range(bounds);
+        for line in low as i64 / LINE - 1..=high as i64 / LINE + 1 {
+            let mut found: BTreeMap<(u64, u32), u128> = BTreeMap::new();
+            finder.of_line(line * LINE, &mut |lanes| {
+                *found.entry((lanes.block, lanes.warp)).or_default() |= lanes.bytes;
+            });
+            prop_assert_eq!(&found, &slowly(access, bounds, launch, line * LINE), "line {}", line);
+        }
+        Ok(())
+    }
+
+    fn bounds(launch: &Launch) -> Bounds {
+        Bounds(launch.indices.into_iter().chain(launch.grid).map(|size| (0, i64::from(size) - 1)).collect())
+    }
+
+    proptest! {
+        /// Any factors: rows that overlap, broadcasts, arrays that run backwards.
+        #[test]
+        fn lanes_are_those_of_all_threads(block in [1u32..9, 1u32..6, 1u32..4], grid in [1u32..4, 1u32..4, 1u32..3],
+                factors in [-9i64..40, -40i64..90, -200i64..300], goes_on in [any::<bool>(), any::<bool>(), any::<bool>()],
+                others in [-40i64..90, 0i64..300, 0i64..300], bytes in prop_oneof![Just(1u32), Just(4), Just(8), Just(16)],
+                cut in [-3i64..30, -3i64..9], any_of in any::<bool>()) {
+            let launch = Launch::new(block, grid, BTreeMap::new());
+            let mut terms: Vec<(Index, i64)> = Vec::new();
+            for axis in 0..3 {
+                terms.push((axis, factors[axis]));
+                let next = factors[axis] * i64::from(block[axis]);
+                terms.push((THREADS + axis, if goes_on[axis] { next } else { others[axis] }));
+            }
+            terms.retain(|term| term.1 != 0);
+            terms.sort_unstable();
+            let x = vec![(0, -1), (THREADS, -i64::from(block[0]))];
+            let y = vec![(1, 2), (THREADS + 1, 3)];
+            let parts = vec![
+                Truth::AtLeast(Form { constant: cut[0], terms: x }),
+                Truth::AtLeast(Form { constant: -cut[1], terms: y }),
+            ];
+            let condition = if any_of { Truth::Any(parts) } else { Truth::All(parts) };
+            let access = Affine::load(Form { constant: 1 << 20, terms }, condition, bytes);
+            agrees(&access, &bounds(&launch), &launch)?;
+        }
+    }
+
+    #[test]
+    fn numbers_taken_apart_are_threads() {
+        // 64 threads along x, of which an address takes `x / 16` and `x % 16`.
+        let launch = Launch { indices: [16, 4, 1, 1, 1, 1], ..Launch::new([64, 1, 1], [3, 2, 1], BTreeMap::new()) };
+        let form = Form { constant: 1 << 20, terms: vec![(0, 4), (1, 512), (THREADS, 64), (THREADS + 1, 2048)] };
+        let access = Affine::load(form, Truth::Known(true), 4);
+        agrees(&access, &bounds(&launch), &launch).unwrap();
+    }
+
+    #[test]
+    fn numbers_that_are_too_large_are_refused() {
+        let launch = Launch::new([32, 1, 1], [1 << 20, 1, 1], BTreeMap::new());
+        let form = Form { constant: 0, terms: vec![(0, 4), (THREADS, 1 << 50)] };
+        assert!(Finder::new(&Affine::load(form, Truth::Known(true), 4), &bounds(&launch), &launch).is_none());
+    }
+}

@@ -1,0 +1,52 @@
+// Kernels that touch more than an L2 of 4 MiB holds, whose blocks come to the same lines at different times.
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+
+// Two neighbours in each direction: five planes, of which L2 has some when the next block wants them.
+__global__ void star(const double *__restrict__ in, double *__restrict__ out, int nx, int ny, int nz)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    int z = blockIdx.z * blockDim.z + threadIdx.z;
+    if (x < 2 || y < 2 || z < 2 || x >= nx - 2 || y >= ny - 2 || z >= nz - 2) return;
+    long row = nx, plane = long(nx) * ny, at = z * plane + y * row + x;
+    double sum = in[at];
+    for (int far = 1; far <= 2; far++)
+        sum += far * (in[at - far] + in[at + far] + in[at - far * row] + in[at + far * row] + in[at - far * plane] +
+                      in[at + far * plane]);
+    out[at] = sum;
+}
+
+// Members of structures, changed in several turns of a warp, between which all other warps have theirs.
+struct Record {
+    float members[9];
+};
+
+__global__ void change(Record *records, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    for (int member = 0; member < 9; member++) records[i].members[member] *= 1.5f;
+}
+
+template <class T> static T *zeros(size_t count)
+{
+    T *memory;
+    cudaMalloc(&memory, count * sizeof(T));
+    cudaMemset(memory, 0, count * sizeof(T));
+    return memory;
+}
+
+static unsigned blocks(int points, unsigned size) { return (points + size - 1) / size; }
+
+int main(int, char **arguments)
+{
+    dim3 block(atoi(arguments[1]), atoi(arguments[2]), atoi(arguments[3]));
+    const int nx = 192, ny = 160, nz = 40, count = 150000;
+    const size_t points = size_t(nx) * ny * nz;
+    dim3 grid(blocks(nx, block.x), blocks(ny, block.y), blocks(nz, block.z));
+    star<<<grid, block>>>(zeros<double>(points), zeros<double>(points), nx, ny, nz);
+    const unsigned threads = block.x * block.y * block.z;
+    change<<<blocks(count, threads), threads>>>(zeros<Record>(count), count);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
