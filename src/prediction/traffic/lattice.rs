@@ -120,9 +120,11 @@ impl Lattice {
         let mut all: Vec<i64> = families.iter().flat_map(|&family| starts_of(family)).copied().collect();
         let middle = all.len() / 2;
         let origin = if all.is_empty() { 0 } else { *all.select_nth_unstable(middle).1 };
+        let distances: Vec<i64> =
+            families.iter().flat_map(|&family| starts_of(family)).map(|start| start - origin).collect();
+        let mut apart = apart(&distances, strides).into_iter();
         let of = |&family: &usize| {
-            let mut rows: Vec<Vec<i64>> =
-                starts_of(family).iter().map(|start| apart(start - origin, strides)).collect();
+            let mut rows: Vec<Vec<i64>> = apart.by_ref().take(starts_of(family).len()).collect();
             rows.sort_unstable();
             rows.concat()
         };
@@ -169,18 +171,28 @@ fn told_apart<'a>(pieces: &mut Vec<Piece>, starts_of: &dyn Fn(usize) -> &'a [i64
     false
 }
 
-/// A distance as multiples of the strides, and a rest behind them.
-fn apart(distance: i64, strides: &[i64]) -> Vec<i64> {
-    let mut left = distance;
-    let mut found: Vec<i64> = strides
-        .iter()
-        .map(|&stride| {
-            // The nearest multiple: what lies a little before a row belongs to it.
-            let whole = (left + stride / 2).div_euclid(stride);
-            left -= whole * stride;
-            whole
-        })
-        .collect();
-    found.push(left);
+/// Distances as multiples of the strides, and a rest behind them.
+fn apart(distances: &[i64], strides: &[i64]) -> Vec<Vec<i64>> {
+    let mut found: Vec<Vec<i64>> = vec![Vec::with_capacity(strides.len() + 1); distances.len()];
+    let mut left = distances.to_vec();
+    for &stride in strides {
+        let before = rounding(&left, stride);
+        for (left, found) in left.iter_mut().zip(&mut found) {
+            let whole = (*left + before).div_euclid(stride);
+            *left -= whole * stride;
+            found.push(whole);
+        }
+    }
+    found.iter_mut().zip(left).for_each(|(found, left)| found.push(left));
     found
+}
+
+/// How far before a multiple of a stride a start may be that belongs to it. Half of the stride, as what lies a little before a row belongs to it; but a quarter where starts lie about the middle, as those of every second
+/// row, which would be one multiple or the next.
+fn rounding(distances: &[i64], stride: i64) -> i64 {
+    let from_middle = |distance: &i64| (distance + stride / 2).rem_euclid(stride);
+    let near = stride / 16;
+    let is_before = distances.iter().any(|distance| from_middle(distance) >= stride - near);
+    let is_behind = distances.iter().any(|distance| from_middle(distance) < near);
+    if is_before && is_behind { stride / 4 } else { stride / 2 }
 }
