@@ -88,3 +88,11 @@ fn records_that_just_fit_l2_are_not_lost_between_turns() {
         near(predicted("change", &(x * y * z).to_string()), simulated(number, "change"), 0.01, &format!("{x}x{y}x{z}"));
     }
 }
+
+/// Taken for windows of whole waves, rows that blocks share came from DRAM up to a tenth more often.
+#[test]
+fn what_walks_side_by_side_shares_what_it_loads() {
+    for (number, [x, y, z]) in SHAPES.into_iter().enumerate() {
+        near(predicted("walk", &format!("{x}x{}", y * z)), simulated(number, "walk"), 0.02, &format!("{x}x{}", y * z));
+    }
+}

@@ -17,6 +17,17 @@ __global__ void star(const double *__restrict__ in, double *__restrict__ out, in
     out[at] = sum;
 }
 
+// A thread to a column of planes: what neighbours load, they load at nearly the same time, however far behind each other their blocks begin.
+__global__ void walk(const float *__restrict__ in, float *__restrict__ out, int nx, int ny, int nz)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < 1 || y < 1 || x >= nx - 1 || y >= ny - 1) return;
+    for (int z = 0; z < nz; z++) {
+        long at = (long(z) * ny + y) * nx + x;
+        out[at] = in[at] + 0.25f * (in[at - 1] + in[at + 1] + in[at - nx] + in[at + nx]);
+    }
+}
+
 // Members of structures, changed in several turns of a warp, between which all other warps have theirs.
 struct Record {
     float members[9];
@@ -46,6 +57,11 @@ int main(int, char **arguments)
     const size_t points = size_t(nx) * ny * nz;
     dim3 grid(blocks(nx, block.x), blocks(ny, block.y), blocks(nz, block.z));
     star<<<grid, block>>>(zeros<double>(points), zeros<double>(points), nx, ny, nz);
+    const int columns = 600, rows = 500, planes = 20;
+    const size_t cells = size_t(columns) * rows * planes;
+    dim3 flat(block.x, block.y * block.z);
+    walk<<<dim3(blocks(columns, flat.x), blocks(rows, flat.y)), flat>>>(zeros<float>(cells), zeros<float>(cells),
+                                                                        columns, rows, planes);
     const unsigned threads = block.x * block.y * block.z;
     change<<<blocks(count, threads), threads>>>(zeros<Record>(count), count);
     return cudaDeviceSynchronize() != cudaSuccess;

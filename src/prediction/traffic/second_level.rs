@@ -61,8 +61,8 @@ impl Flow<'_> {
         };
         found.l2_oversubscription = found.distinct.wave_lines * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
-        // Of larger grids and of loops there are runs of blocks to go by.
-        let is_small = waves * RUNS <= LARGE && !self.loops();
+        // Of larger grids there are runs of blocks to go by.
+        let is_small = waves * RUNS <= LARGE;
         if is_small && !requested.unsure && self.by_sample(&all, (replay, requested), found) {
             return;
         }

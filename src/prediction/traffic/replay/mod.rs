@@ -13,6 +13,7 @@ mod code;
 mod counted;
 mod dealt;
 mod effort;
+mod laps;
 mod program;
 mod requests;
 mod sample;
@@ -22,6 +23,7 @@ mod turn;
 mod turns;
 
 pub use counted::Counted;
+pub use laps::turns_of_laps;
 pub use sample::{Replay, golden, replay};
 pub use timeline::Timeline;
 pub use turn::turns_of;

@@ -101,7 +101,7 @@ impl Gathered {
     pub(super) fn new(
         arrays: &[Array<'_>],
         sample: &Sample,
-        (turns, timeline): (&[usize], &Timeline),
+        (turns, timeline): (&[Vec<u32>], &Timeline),
     ) -> Option<Gathered> {
         let mut found = Gathered { lines: Vec::new(), touches: Vec::new(), masks: Vec::new() };
         let mut numbers: FxHashMap<u128, u32> = FxHashMap::default();
@@ -113,7 +113,8 @@ impl Gathered {
                 let access = u16::try_from(number).ok()?;
                 for (line, place) in found.lines[before..].iter().zip(before as u32..) {
                     finder.of_line(line.start, &mut |lanes| {
-                        let (time, sm) = timeline.at(lanes.block, lanes.warp, turns[number]);
+                        let turn = turns[number].get(lanes.lap as usize).copied().unwrap_or(0);
+                        let (time, sm) = timeline.at(lanes.block, lanes.warp, turn as usize);
                         if last.0 != lanes.bytes {
                             let number = *numbers.entry(lanes.bytes).or_insert_with(|| {
                                 found.masks.push(lanes.bytes);

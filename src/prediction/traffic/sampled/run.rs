@@ -6,11 +6,11 @@ use super::gathered::{Gathered, Touch, arrays, sectors_of, touches_of_line};
 use super::sample::{Line, Sample};
 use crate::hierarchy::{DenseLines, HierarchyConfig, L2Access, L2Config, L2Op, L2Outcome, Level2};
 use crate::prediction::traffic::flow::{Flow, LINE};
-use crate::prediction::traffic::replay::{Timeline, turns_of};
+use crate::prediction::traffic::replay::{Timeline, turns_of_laps};
 use crate::prediction::traffic::volumes::Affine;
 
-/// Touches of a sample, at most: where threads of all blocks share lines, there are more than a few milliseconds hold.
-const MOST_TOUCHES: f64 = 400_000.0;
+/// Touches of a sample, at most: where threads of all blocks share lines, there are more than a tenth of a second holds.
+const MOST_TOUCHES: f64 = 1_000_000.0;
 /// Turns of blocks whose times are worked out, at most.
 const MOST_TURNS: u64 = 1 << 23;
 /// Parts of the time that a block takes, after which something is used again, and not still used.
@@ -56,11 +56,11 @@ impl SecondLevel {
     }
 }
 
-/// Runs what touches some sets of L2, of a launch without loops that touches so many lines, and of the sectors of whose accesses L1 misses the shares `missed`. `None`
+/// Runs what touches some sets of L2, of a launch that touches so many lines, and of the sectors of whose accesses L1 misses the shares `missed`. `None`
 /// where that is too much, or where the model's L2, an address or a condition is of a kind that this does not know.
 pub(super) fn moved(flow: &Flow<'_>, lines: f64, missed: &[f64]) -> Option<Moved> {
-    let turns = turns_of(flow.accesses, flow.capacity.turn);
-    let count = turns.last().map_or(0, |last| last + 1);
+    let turns = turns_of_laps(flow.accesses, flow.bounds, flow.capacity.turn)?;
+    let count = turns.iter().flatten().max().map_or(0, |last| *last as usize + 1);
     if flow.launch.blocks().saturating_mul(count as u64) > MOST_TURNS {
         return None;
     }

@@ -8,10 +8,11 @@ use crate::prediction::traffic::flow::LINE;
 /// Lines that are looked at, about, and at least.
 const LINES: f64 = 4000.0;
 const LEAST_LINES: f64 = 500.0;
-/// Touches of these that are looked at, about.
+/// Touches of these that are looked at, about, and where as few lines have more, at most if that can be.
 const TOUCHES: f64 = 60_000.0;
+const MANY_TOUCHES: f64 = 200_000.0;
 /// Sets of a slice that are looked at, at least.
-const LEAST_SETS: u32 = 4;
+const LEAST_SETS: u32 = 2;
 
 /// Some sets of some slices.
 pub(super) struct Sample {
@@ -49,7 +50,10 @@ impl Sample {
         let count = ((wanted * f64::from(l2.slices)).ceil() as u32).clamp(1, l2.slices);
         let of_slices = f64::from(count) / f64::from(l2.slices);
         let most = (l2.sets / LEAST_SETS).max(1);
-        let step = ((of_slices / wanted) as u32).clamp(1, most);
+        let mut step = ((of_slices / wanted) as u32).clamp(1, most);
+        while touches_of_line * touched * of_slices / f64::from(step) > MANY_TOUCHES && 2 * step <= most {
+            step *= 2;
+        }
         let sets = l2.sets.div_ceil(step);
         Some(Sample {
             slices: (0..count).map(|number| (number * l2.slices + l2.slices / 2) / count % l2.slices).collect(),

@@ -20,6 +20,8 @@ pub(super) struct Lanes {
     pub(super) block: u64,
     /// Number of the warp in the block.
     pub(super) warp: u32,
+    /// Number of the iteration, of the loops around the access together.
+    pub(super) lap: u32,
     /// Bytes of the line, a bit each.
     pub(super) bytes: u128,
 }
@@ -44,6 +46,8 @@ pub(super) struct Finder<'a> {
     threads: SmallVec<[(Index, i64); THREADS]>,
     /// The same of the lanes' index.
     step: i64,
+    /// Counters of the loops around it, their first values, and iterations from one value to the next.
+    counters: SmallVec<[(Index, i64, i64); 2]>,
 }
 
 /// A form that is not negative where an access is made.
@@ -56,13 +60,13 @@ struct Least {
 
 impl Least {
     fn new(form: &Form, lanes: Index) -> Least {
-        let others = form.terms.iter().filter(|term| term.0 != lanes && term.0 < FIXED).copied();
+        let others = form.terms.iter().filter(|term| term.0 != lanes).copied();
         Least { constant: form.constant, of_lanes: form.factor(lanes), others: others.collect() }
     }
 
     /// The values of the lanes' index, of some, for which it holds.
     #[inline(always)]
-    fn within(&self, (first, last): (i64, i64), at: &[i64; FIXED]) -> (i64, i64) {
+    fn within(&self, (first, last): (i64, i64), at: &[i64]) -> (i64, i64) {
         let value = self.others.iter().fold(self.constant, |sum, &(index, factor)| sum + factor * at[index]);
         match self.of_lanes {
             0 if value < 0 => (first, first - 1),
@@ -117,7 +121,7 @@ impl Direction {
     }
 
     #[inline(always)]
-    fn set(&self, value: i64, at: &mut [i64; FIXED]) {
+    fn set(&self, value: i64, at: &mut [i64]) {
         match (self.thread, self.block) {
             (Some(thread), Some(block)) => {
                 let (whole, rest) = ((value as u32) / (self.size as u32), (value as u32) % (self.size as u32));
@@ -133,7 +137,7 @@ impl Direction {
 const MOST: i64 = 1 << 52;
 
 impl<'a> Finder<'a> {
-    /// Of an access without loops. `None` where numbers are too large.
+    /// Of an access whose loops are as long for all threads. `None` where numbers are too large.
     pub(super) fn new(access: &'a Affine, bounds: &'a Bounds, launch: &'a Launch) -> Option<Finder<'a>> {
         let mut directions: SmallVec<[Direction; FIXED]> = SmallVec::new();
         let mut free: SmallVec<[Index; FIXED]> = SmallVec::new();
@@ -156,10 +160,10 @@ impl<'a> Finder<'a> {
                 None => directions.push(Direction::new(Some(thread), None, 1, factor, (low, high))),
             }
         }
-        for block in blocks {
-            match access.form.factor(block) {
-                0 => free.push(block),
-                factor => directions.push(Direction::new(None, Some(block), 1, factor, bounds.of(block))),
+        for other in blocks.into_iter().chain(access.counters.iter().copied().filter(varies)) {
+            match access.form.factor(other) {
+                0 => free.push(other),
+                factor => directions.push(Direction::new(None, Some(other), 1, factor, bounds.of(other))),
             }
         }
         // Of those that move it as much, a thread's comes last: its values are lanes.
@@ -194,7 +198,12 @@ impl<'a> Finder<'a> {
             steps[index] = steps[index - 1] * i64::from(launch.indices[index - 1]);
         }
         let threads = (0..THREADS).filter(|index| varies(index) && *index != lanes).map(|index| (index, steps[index]));
-        let (of_lanes, threads) = (access.form.factor(lanes), threads.collect());
+        let mut counters: SmallVec<[(Index, i64, i64); 2]> = SmallVec::new();
+        let mut laps = 1i64;
+        for &counter in access.counters.iter().rev() {
+            counters.push((counter, bounds.of(counter).0, laps));
+            laps = laps.checked_mul(bounds.extent(counter).max(1)).filter(|laps| *laps <= i64::from(u32::MAX))?;
+        }
         Some(Finder {
             access,
             bounds,
@@ -202,10 +211,11 @@ impl<'a> Finder<'a> {
             directions,
             free,
             lanes,
-            of_lanes,
+            of_lanes: access.form.factor(lanes),
             together,
-            threads,
+            threads: threads.collect(),
             step: steps[lanes],
+            counters,
         })
     }
 
@@ -218,24 +228,14 @@ impl<'a> Finder<'a> {
     /// Calls `visit` for each warp that touches the line whose first byte is given.
     pub(super) fn of_line(&self, start: i64, visit: &mut impl FnMut(Lanes)) {
         let from = start - self.access.form.constant;
-        let mut at = [0; FIXED];
-        for (at, (low, _)) in at.iter_mut().zip(&self.bounds.0) {
-            *at = *low;
-        }
+        let mut at: SmallVec<[i64; 2 * FIXED]> = self.bounds.0.iter().map(|range| range.0).collect();
         let window = (from - i64::from(self.access.bytes) + 1, from + LINE - 1);
         self.descend(0, window, &mut at, -from, visit);
     }
 
     /// Tries the values of the directions from `level` on, which have to add what lies in `window`. `byte`: where in the line the access begins with
     /// what the others have added.
-    fn descend(
-        &self,
-        level: usize,
-        window: (i64, i64),
-        at: &mut [i64; FIXED],
-        byte: i64,
-        visit: &mut impl FnMut(Lanes),
-    ) {
+    fn descend(&self, level: usize, window: (i64, i64), at: &mut [i64], byte: i64, visit: &mut impl FnMut(Lanes)) {
         let Some(one) = self.directions.get(level) else {
             // All lanes, where the address is the same for them.
             let range = if self.of_lanes == 0 { self.bounds.of(self.lanes) } else { (at[self.lanes], at[self.lanes]) };
@@ -263,14 +263,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Goes through the values of the indices that do not move the address.
-    fn repeat(
-        &self,
-        number: usize,
-        range: (i64, i64),
-        at: &mut [i64; FIXED],
-        byte: i64,
-        visit: &mut impl FnMut(Lanes),
-    ) {
+    fn repeat(&self, number: usize, range: (i64, i64), at: &mut [i64], byte: i64, visit: &mut impl FnMut(Lanes)) {
         let Some(&index) = self.free.get(number) else { return self.in_warps(range, at, byte, visit) };
         let (low, high) = self.bounds.of(index);
         for value in low..=high {
@@ -280,7 +273,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Takes a range of the lanes' index apart into warps. `byte`: where in the line the access begins where that index is 0.
-    fn in_warps(&self, (mut first, mut last): (i64, i64), at: &[i64; FIXED], byte: i64, visit: &mut impl FnMut(Lanes)) {
+    fn in_warps(&self, (mut first, mut last): (i64, i64), at: &[i64], byte: i64, visit: &mut impl FnMut(Lanes)) {
         let factor = self.of_lanes;
         for form in self.together.iter().flatten() {
             (first, last) = form.within((first, last), at);
@@ -292,6 +285,7 @@ impl<'a> Finder<'a> {
         let [width, height, _] = self.launch.grid.map(u64::from);
         let [x, y, z] = [0, 1, 2].map(|axis| at[block(axis)] as u64);
         let block = x + width * (y + height * z);
+        let lap = self.counters.iter().map(|&(counter, low, laps)| (at[counter] - low) * laps).sum::<i64>() as u32;
         // Made where a condition asks for it.
         let mut point = None;
         let (step, bytes) = (self.step, i64::from(self.access.bytes));
@@ -313,14 +307,14 @@ impl<'a> Finder<'a> {
                 }
             }
             if touched != 0 {
-                visit(Lanes { block, warp, bytes: touched });
+                visit(Lanes { block, warp, lap, bytes: touched });
             }
             first = end + 1;
         }
     }
 
     /// Whether a thread meets a condition that is no list of inequalities.
-    fn holds(&self, value: i64, point: &mut Option<Bounds>, at: &[i64; FIXED]) -> bool {
+    fn holds(&self, value: i64, point: &mut Option<Bounds>, at: &[i64]) -> bool {
         let point = point.get_or_insert_with(|| Bounds(at.iter().map(|&at| (at, at)).collect()));
         point.0[self.lanes] = (value, value);
         self.access.condition.over(point) == Some(true)
@@ -341,25 +335,26 @@ mod tests {
 
     use super::*;
 
-    /// All lanes that touch a line, thread by thread.
-    fn slowly(access: &Affine, bounds: &Bounds, launch: &Launch, start: i64) -> BTreeMap<(u64, u32), u128> {
-        let mut found: BTreeMap<(u64, u32), u128> = BTreeMap::new();
+    /// All lanes that touch a line, thread by thread: by block, warp and iteration.
+    fn slowly(access: &Affine, bounds: &Bounds, launch: &Launch, start: i64) -> BTreeMap<(u64, u32, u32), u128> {
+        let mut found: BTreeMap<(u64, u32, u32), u128> = BTreeMap::new();
+        let laps: Vec<Vec<i64>> = bounds.0[FIXED..].iter().fold(vec![Vec::new()], |before, &(low, high)| {
+            before.iter().flat_map(|one| (low..=high).map(move |at| [&one[..], &[at]].concat())).collect()
+        });
         for linear in 0..launch.blocks() {
             let place = launch.place(linear);
             for number in 0..launch.threads() {
-                let at: Vec<(i64, i64)> = launch.thread(number).into_iter().chain(place).map(|at| (at, at)).collect();
-                let here = Bounds(at);
-                if access.condition.over(&here) != Some(true) {
-                    continue;
-                }
-                let first = access.form.range(&here).0 as i64 - start;
-                let bytes = between(first, first + i64::from(access.bytes) - 1);
-                if bytes != 0 {
-                    *found.entry((linear, number / 32)).or_default() |= bytes;
+                for (lap, counters) in (0..).zip(&laps) {
+                    let at = launch.thread(number).into_iter().chain(place).chain(counters.iter().copied());
+                    let here = Bounds(at.map(|at| (at, at)).collect());
+                    let first = access.form.range(&here).0 as i64 - start;
+                    let bytes = between(first, first + i64::from(access.bytes) - 1);
+                    if bytes != 0 && access.condition.over(&here) == Some(true) {
+                        *found.entry((linear, number / 32, lap)).or_default() |= bytes;
+                    }
                 }
             }
         }
-        assert_eq!(bounds.0.len(), FIXED);
         found
     }
 
@@ -367,9 +362,9 @@ mod tests {
         let finder = Finder::new(access, bounds, launch).expect("numbers are small");
         let (low, high) = access.form.range(bounds);
         for line in low as i64 / LINE - 1..=high as i64 / LINE + 1 {
-            let mut found: BTreeMap<(u64, u32), u128> = BTreeMap::new();
+            let mut found: BTreeMap<(u64, u32, u32), u128> = BTreeMap::new();
             finder.of_line(line * LINE, &mut |lanes| {
-                *found.entry((lanes.block, lanes.warp)).or_default() |= lanes.bytes;
+                *found.entry((lanes.block, lanes.warp, lanes.lap)).or_default() |= lanes.bytes;
             });
             prop_assert_eq!(&found, &slowly(access, bounds, launch, line * LINE), "line {}", line);
         }
@@ -386,7 +381,7 @@ mod tests {
         fn lanes_are_those_of_all_threads(block in [1u32..9, 1u32..6, 1u32..4], grid in [1u32..4, 1u32..4, 1u32..3],
                 factors in [-9i64..40, -40i64..90, -200i64..300], goes_on in [any::<bool>(), any::<bool>(), any::<bool>()],
                 others in [-40i64..90, 0i64..300, 0i64..300], bytes in prop_oneof![Just(1u32), Just(4), Just(8), Just(16)],
-                cut in [-3i64..30, -3i64..9], any_of in any::<bool>()) {
+                cut in [-3i64..30, -3i64..9], any_of in any::<bool>(), laps in [1i64..4, 1i64..3], moves in [-50i64..300, 0i64..9]) {
             let launch = Launch::new(block, grid, BTreeMap::new());
             let mut terms: Vec<(Index, i64)> = Vec::new();
             for axis in 0..3 {
@@ -394,17 +389,23 @@ mod tests {
                 let next = factors[axis] * i64::from(block[axis]);
                 terms.push((THREADS + axis, if goes_on[axis] { next } else { others[axis] }));
             }
+            terms.extend([(FIXED, moves[0]), (FIXED + 1, moves[1])]);
             terms.retain(|term| term.1 != 0);
             terms.sort_unstable();
-            let x = vec![(0, -1), (THREADS, -i64::from(block[0]))];
+            let x = vec![(0, -1), (THREADS, -i64::from(block[0])), (FIXED, -2)];
             let y = vec![(1, 2), (THREADS + 1, 3)];
             let parts = vec![
                 Truth::AtLeast(Form { constant: cut[0], terms: x }),
                 Truth::AtLeast(Form { constant: -cut[1], terms: y }),
             ];
             let condition = if any_of { Truth::Any(parts) } else { Truth::All(parts) };
-            let access = Affine::load(Form { constant: 1 << 20, terms }, condition, bytes);
-            agrees(&access, &bounds(&launch), &launch)?;
+            let access = Affine {
+                counters: vec![FIXED, FIXED + 1],
+                ..Affine::load(Form { constant: 1 << 20, terms }, condition, bytes)
+            };
+            let mut bounds = bounds(&launch);
+            bounds.0.extend(laps.map(|laps| (0, laps - 1)));
+            agrees(&access, &bounds, &launch)?;
         }
     }
 
