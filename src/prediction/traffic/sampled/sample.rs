@@ -71,7 +71,7 @@ impl Sample {
         let (first, last) = (line(bytes.start), line(bytes.end - 1));
         let mut found = Vec::new();
         for chunk in first / self.lines_of_chunk..=last / self.lines_of_chunk {
-            if self.of_slice.set(chunk) % self.step != 0 {
+            if !self.of_slice.set(chunk).is_multiple_of(self.step) {
                 continue;
             }
             for (slice, &number) in self.slices.iter().enumerate() {

@@ -150,7 +150,7 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let goes_on = |index: &Index| low == 0 && Some(access.form.factor(*index)) == factor.checked_mul(high + 1);
-            match blocks.iter().position(|index| goes_on(index)) {
+            match blocks.iter().position(goes_on) {
                 Some(at) => {
                     let (block, size) = (blocks.remove(at), high + 1);
                     let (first, last) = bounds.of(block);
