@@ -11,8 +11,9 @@ use crate::prediction::traffic::volumes::Affine;
 
 /// Touches of a sample, at most: where threads of all blocks share lines, there are more than a tenth of a second holds.
 const MOST_TOUCHES: f64 = 1_000_000.0;
-/// Turns of blocks whose times are worked out, at most.
+/// Turns of blocks whose times are worked out, at most, and turns that an SM gives.
 const MOST_TURNS: u64 = 1 << 23;
+const MOST_OF_SM: u64 = 1 << 22;
 /// Parts of the time that a block takes, after which something is used again, and not still used.
 const PARTS: u32 = 4;
 
@@ -61,7 +62,9 @@ impl SecondLevel {
 pub(super) fn moved(flow: &Flow<'_>, lines: f64, missed: &[f64]) -> Option<Moved> {
     let turns = turns_of_laps(flow.accesses, flow.bounds, flow.capacity.turn)?;
     let count = turns.iter().flatten().max().map_or(0, |last| *last as usize + 1);
-    if flow.launch.blocks().saturating_mul(count as u64) > MOST_TURNS {
+    let of_blocks = flow.launch.blocks().saturating_mul(count as u64);
+    let of_sm = of_blocks.saturating_mul(flow.launch.warps().into()) / flow.capacity.sms.max(1);
+    if of_blocks > MOST_TURNS || of_sm > MOST_OF_SM {
         return None;
     }
     let arrays = arrays(flow)?;

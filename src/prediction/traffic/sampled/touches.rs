@@ -278,10 +278,13 @@ impl<'a> Finder<'a> {
         for form in self.together.iter().flatten() {
             (first, last) = form.within((first, last), at);
         }
+        let threads: i64 = self.threads.iter().map(|&(index, step)| step * at[index]).sum();
+        // Where the number of a thread is taken apart, what the last index has no room for lies in no thread.
+        let left = i64::from(self.launch.threads()) - 1 - threads;
+        last = last.min(if self.step == 1 { left } else { left.div_euclid(self.step) });
         if first > last {
             return;
         }
-        let threads: i64 = self.threads.iter().map(|&(index, step)| step * at[index]).sum();
         let [width, height, _] = self.launch.grid.map(u64::from);
         let [x, y, z] = [0, 1, 2].map(|axis| at[block(axis)] as u64);
         let block = x + width * (y + height * z);
@@ -416,6 +419,14 @@ mod tests {
         let form = Form { constant: 1 << 20, terms: vec![(0, 4), (1, 512), (THREADS, 64), (THREADS + 1, 2048)] };
         let access = Affine::load(form, Truth::Known(true), 4);
         agrees(&access, &bounds(&launch), &launch).unwrap();
+    }
+
+    #[test]
+    fn numbers_without_a_thread_are_nobody() {
+        // 48 threads along x, of which an address takes `x / 32` and `x % 32`: half of the second 32 are there.
+        let launch = Launch { indices: [32, 2, 1, 1, 1, 1], ..Launch::new([48, 1, 1], [3, 1, 1], BTreeMap::new()) };
+        let form = Form { constant: 1 << 20, terms: vec![(0, 4), (1, 512), (THREADS, 64)] };
+        agrees(&Affine::load(form, Truth::Known(true), 4), &bounds(&launch), &launch).unwrap();
     }
 
     #[test]
