@@ -9,10 +9,10 @@ use crate::prediction::traffic::flow::{Flow, LINE};
 use crate::prediction::traffic::replay::{Timeline, turns_of_laps};
 use crate::prediction::traffic::volumes::Affine;
 
-/// Touches of a sample, at most: where threads of all blocks share lines, there are more than a tenth of a second holds.
-const MOST_TOUCHES: f64 = 1_000_000.0;
+/// Touches of a sample, at most: where threads of all blocks share lines, there are more than a third of a second holds.
+const MOST_TOUCHES: f64 = 2_500_000.0;
 /// Turns of blocks whose times are worked out, at most, and turns that an SM gives.
-const MOST_TURNS: u64 = 1 << 23;
+const MOST_TURNS: u64 = 1 << 25;
 const MOST_OF_SM: u64 = 1 << 22;
 /// Parts of the time that a block takes, after which something is used again, and not still used.
 const PARTS: u32 = 4;

@@ -12,7 +12,7 @@ const LEAST_LINES: f64 = 500.0;
 const TOUCHES: f64 = 60_000.0;
 const MANY_TOUCHES: f64 = 200_000.0;
 /// Sets of a slice that are looked at, at least.
-const LEAST_SETS: u32 = 2;
+const LEAST_SETS: u32 = 1;
 
 /// Some sets of some slices.
 pub(super) struct Sample {
