@@ -7,7 +7,7 @@
 //!
 //! [`program`] puts accesses into their loops, [`turn`] says where a turn ends, [`turns`] counts those of a warp, [`dealt`] works out from it which blocks an SM
 //! gets, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the warps of one SM, [`effort`] says how much is looked at, [`sample`] chooses SMs and
-//! adds up.
+//! adds up. [`timeline`] says when all blocks of a launch have their turns, [`laps`] in which of them an access is made: that is for `sampled`, which looks at all of them.
 
 mod code;
 mod counted;

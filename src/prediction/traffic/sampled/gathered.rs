@@ -11,6 +11,8 @@ use crate::prediction::traffic::flow::{Flow, LINE};
 use crate::prediction::traffic::replay::{Timeline, golden};
 use crate::prediction::traffic::volumes::Affine;
 
+/// Bytes from one end of an array to the other, at most: each run of lines between them is looked at.
+const MOST_BYTES: i64 = 1 << 36;
 /// Lines of an array of which it is counted how often they are touched.
 const TRIED: usize = 8;
 
@@ -62,7 +64,7 @@ pub(super) struct Array<'a> {
     bytes: Range<i64>,
 }
 
-/// The arrays of a launch; `None` where an address cannot be solved.
+/// The arrays of a launch; `None` where an address cannot be solved, or one is too large.
 pub(super) fn arrays<'a>(flow: &Flow<'a>) -> Option<Vec<Array<'a>>> {
     let mut allocations: Vec<usize> = flow.accesses.iter().map(|access| access.allocation).collect();
     allocations.sort_unstable();
@@ -71,6 +73,9 @@ pub(super) fn arrays<'a>(flow: &Flow<'a>) -> Option<Vec<Array<'a>>> {
         let own = || flow.accesses.iter().enumerate().filter(|(_, access)| access.allocation == allocation);
         let ends = own().map(|(_, access)| ends(access, flow.bounds));
         let bytes = ends.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))?;
+        if bytes.end - bytes.start > MOST_BYTES {
+            return None;
+        }
         let finder = |(number, access)| Some((number, Finder::new(access, flow.bounds, flow.launch)?));
         Some(Array { finders: own().map(finder).collect::<Option<_>>()?, bytes })
     };
