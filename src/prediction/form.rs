@@ -127,6 +127,11 @@ impl Bounds {
         self.0.get(index).copied().unwrap_or((0, 0))
     }
 
+    /// The first value of each index.
+    pub fn firsts(&self) -> Vec<i64> {
+        self.0.iter().map(|range| range.0).collect()
+    }
+
     /// Values in the range of an index.
     pub fn extent(&self, index: Index) -> i64 {
         let (low, high) = self.of(index);

@@ -123,7 +123,6 @@ pub fn traffic(
     let mut found = Traffic { l2_stores: 32.0 * requested.stored, ..Traffic::default() };
     let replay = flow.replay(requested.lines / launch.blocks() as f64);
     flow.first_level(&replay, requested, &mut found);
-    let requested = Requested { unsure: requested.unsure || found.rough, ..requested };
     flow.second_level(&replay, requested, &mut found);
     let (loads, stores) = flow.by_thread(&replay);
     found.by_thread_loads = 32.0 * loads;

@@ -61,11 +61,10 @@ impl Flow<'_> {
         };
         found.l2_oversubscription = found.distinct.wave_lines * LINE as f64 / self.capacity.l2;
         found.wave_pages = self.union(|_| true, &own, 2 << 20).sectors;
-        // Of larger grids there are runs of blocks to go by.
-        let is_small = waves * RUNS <= LARGE;
-        if is_small && !requested.unsure && self.by_sample(&all, (replay, requested), found) {
+        if !requested.unsure && self.by_sample((replay, requested), found) {
             return;
         }
+        let requested = Requested { unsure: requested.unsure || found.rough, ..requested };
         // Requests of a run to the same sector find it, unless what comes between is more than L2 holds. Loops are replayed; without
         // any it is for the most part SMs that share what they load at a time.
         let loops = self.loops();

@@ -5,12 +5,15 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
 
+use rustc_hash::FxHashMap;
 use warpline_format::schedule;
 
 use super::code::Code;
-use super::dealt::BlockTurns;
 use super::requests::RequestPieces;
+use super::sample::golden;
 use super::turns::WarpTurns;
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
@@ -21,23 +24,39 @@ use crate::profile::model::Addresses;
 
 /// A block on an SM.
 struct Resident {
-    block: u64,
-    /// The next rotation.
-    rotation: usize,
-    /// Number of its kind.
-    kind: usize,
+    /// Where the time of its next rotation is kept, and how many more are.
+    time: usize,
+    kept: usize,
+    /// Its next rotation, in [`Timeline::live`], and how many it has left.
+    live: usize,
+    left: usize,
+    /// Warps up to the last one of the last rotation.
+    end: u32,
     /// Turns that it takes of those that it could, and the part of the next one that it has come to.
     pace: f64,
     due: f64,
+}
+
+impl Resident {
+    /// Goes on as if it had had so many rotations.
+    fn skip(&mut self, rotations: usize) {
+        let kept = rotations.min(self.kept);
+        (self.time, self.kept) = (self.time + kept, self.kept - kept);
+        (self.live, self.left) = (self.live + rotations, self.left - rotations);
+    }
 }
 
 /// When the blocks of a launch have their turns, and on which SM.
 pub struct Timeline {
     /// Rotations of a block whose times are kept.
     rotations: usize,
-    /// By block: its SM, and the number of its kind.
+    /// The first block.
+    first: u64,
+    /// By block from that one on: its SM, and the number of its kind.
     places: Vec<(u16, u16)>,
     kinds: Vec<Kind>,
+    /// By kind, one after the other, and rotation: warps that have a turn.
+    live: Vec<u32>,
     /// By block and rotation: when it begins for the block, in turns that the SM has given before.
     times: Vec<u32>,
     sms: usize,
@@ -45,14 +64,15 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Of code that has so many turns. `None` where each block would have to be looked at by itself.
+    /// Of some blocks of a launch, as if it had no others, whose code has so many turns. `None` where each block would have to be looked at by itself.
     pub fn new(
         accesses: &[Affine],
         (addresses, launch): (&Addresses, &Launch),
         bounds: &Bounds,
         hierarchy: &HierarchyConfig,
         capacity: &Capacity,
-        turns: usize,
+        (run, turns): (Range<u64>, usize),
+        apart: f64,
     ) -> Option<Timeline> {
         let mut pieces = RequestPieces::new(hierarchy);
         let code = Code::new(accesses, (addresses, launch), bounds, 1.0, &mut pieces);
@@ -60,39 +80,53 @@ impl Timeline {
         if !of_block.are_few() {
             return None;
         }
-        let blocks = launch.blocks();
+        let blocks = run.end - run.start;
         let sms = capacity.sms.min(blocks) as usize;
         let resident = capacity.resident.min(blocks.div_ceil(capacity.sms)).max(1) as usize;
         let (warps, rotations) = (launch.warps(), turns + 1);
         let mut found = Timeline {
             rotations,
+            first: run.start,
             places: vec![(0, 0); blocks as usize],
             kinds: Vec::new(),
+            live: Vec::new(),
             times: vec![0; blocks as usize * rotations],
             sms,
             length: resident as u32 * warps * turns as u32,
         };
-        let mut queue = Queue { of_block, next: 0, blocks, drift: capacity.drift };
+        let mut queue = Queue::new(of_block, &run, capacity.drift);
         let mut on_sms: Vec<Vec<Option<Resident>>> = (0..sms).map(|_| Vec::new()).collect();
         for _ in 0..resident {
             for (sm, places) in on_sms.iter_mut().enumerate() {
-                places.push(queue.start((sm, 0), &mut found));
+                let mut first = queue.start((sm, 0), &mut found);
+                if let Some(first) = first.as_mut().filter(|_| apart > 0.0) {
+                    let part = (apart * (golden(queue.next - run.start) - 0.5)).rem_euclid(1.0);
+                    first.skip(((part * first.left as f64) as usize).min(first.left - 1));
+                }
+                places.push(first);
             }
         }
         let mut on_sms: Vec<Sm> = on_sms.into_iter().map(|places| Sm { places, next: 0, time: 0, ended: 0 }).collect();
         // By when and where a block ends.
-        let mut ends: BinaryHeap<Reverse<(u32, usize)>> = BinaryHeap::new();
+        let mut ends: BinaryHeap<Reverse<u64>> = BinaryHeap::with_capacity(sms);
+        let end = |time: u32, number: u64| Reverse(u64::from(time) << 16 | number);
         for (number, sm) in on_sms.iter_mut().enumerate() {
-            ends.extend(sm.run(&mut found).map(|time| Reverse((time, number))));
+            ends.extend(sm.run(&mut found).map(|time| end(time, number as u64)));
         }
-        while let Some(Reverse((_, number))) = ends.pop() {
-            let sm = &mut on_sms[number];
+        while let Some(mut first) = ends.peek_mut() {
+            let number = first.0 & 0xffff;
+            let sm = &mut on_sms[number as usize];
             let place = sm.next - 1;
             // Warps behind the one with which the block before ended have their turn in the same rotation.
             let late = if sm.ended < warps { sm.ended } else { 0 };
             sm.next -= usize::from(late > 0);
-            sm.places[place] = queue.start((number, late), &mut found);
-            ends.extend(sm.run(&mut found).map(|time| Reverse((time, number))));
+            sm.places[place] = queue.start((number as usize, late), &mut found);
+            match sm.run(&mut found) {
+                Some(time) => *first = end(time, number),
+                None => {
+                    PeekMut::pop(first);
+                }
+            }
         }
         Some(found)
     }
@@ -100,14 +134,18 @@ impl Timeline {
     /// When a warp of a block has a turn, and on which SM.
     #[inline(always)]
     pub fn at(&self, block: u64, warp: u32, turn: usize) -> (u32, u16) {
-        let (sm, kind) = self.places[block as usize];
+        let block = (block - self.first) as usize;
+        let (sm, kind) = self.places[block];
         let kind = &self.kinds[usize::from(kind)];
+        if kind.even && kind.rotations >= self.rotations - 1 {
+            return (self.times[block * self.rotations + turn] + warp, sm);
+        }
         // Warps that do not come to all of the code take fewer turns.
         let own = kind.of_warps[warp as usize] as usize;
         let turn = if own < self.rotations - 1 { turn * own / (self.rotations - 1) } else { turn };
         let rotation = turn + usize::from(warp < kind.late);
         let before = kind.before.get(rotation).map_or(0, |before| before[warp as usize]);
-        (self.times[block as usize * self.rotations + rotation] + before, sm)
+        (self.times[block * self.rotations + rotation] + before, sm)
     }
 
     /// Turns that an SM gives in the time in which its first blocks have all of theirs.
@@ -146,19 +184,21 @@ impl Sm {
             self.next += 1;
             let Some(one) = place else { continue };
             is_empty = false;
-            one.due += one.pace;
-            if one.due < 1.0 {
-                continue;
+            if one.pace < 1.0 {
+                one.due += one.pace;
+                if one.due < 1.0 {
+                    continue;
+                }
+                one.due -= 1.0;
             }
-            one.due -= 1.0;
-            if one.rotation < found.rotations {
-                found.times[one.block as usize * found.rotations + one.rotation] = self.time;
+            if one.kept > 0 {
+                found.times[one.time] = self.time;
+                (one.time, one.kept) = (one.time + 1, one.kept - 1);
             }
-            let Kind { live, end, .. } = &found.kinds[one.kind];
-            self.time += live[one.rotation];
-            one.rotation += 1;
-            if one.rotation == live.len() {
-                self.ended = *end;
+            self.time += found.live[one.live];
+            (one.live, one.left) = (one.live + 1, one.left - 1);
+            if one.left == 0 {
+                self.ended = one.end;
                 *place = None;
                 return Some(self.time);
             }
@@ -170,24 +210,48 @@ impl Sm {
 struct Queue<'c, 'a> {
     of_block: WarpTurns<'c, 'a>,
     next: u64,
-    blocks: u64,
+    end: u64,
     drift: u32,
+    /// Number of the turns of the blocks up to some.
+    turns: usize,
+    alike: u64,
+    /// By number of turns and warp from which on a block begins: its kind.
+    kinds: FxHashMap<(usize, u32), usize>,
+    last: Option<((usize, u32), usize)>,
 }
 
-impl Queue<'_, '_> {
+impl<'c, 'a> Queue<'c, 'a> {
+    fn new(of_block: WarpTurns<'c, 'a>, run: &Range<u64>, drift: u32) -> Self {
+        let (kinds, last) = (FxHashMap::default(), None);
+        Queue { of_block, next: run.start, end: run.end, drift, turns: 0, alike: run.start, kinds, last }
+    }
+
     /// The next block begins on an SM.
     fn start(&mut self, (sm, late): (usize, u32), found: &mut Timeline) -> Option<Resident> {
-        let block = (self.next < self.blocks).then_some(self.next)?;
+        let block = (self.next < self.end).then_some(self.next)?;
         self.next += 1;
-        let own = &self.of_block.of(block).of_warps;
-        let kind =
-            found.kinds.iter().position(|kind| kind.late == late && kind.of_warps == *own).unwrap_or_else(|| {
-                found.kinds.push(Kind::new(own, late));
-                found.kinds.len() - 1
-            });
-        found.places[block as usize] = (sm as u16, kind as u16);
-        let pace = 1.0 - schedule::passed(self.drift, block) as f64 / 100.0;
-        Some(Resident { block, rotation: 0, kind, pace, due: 0.0 })
+        if block >= self.alike {
+            (self.turns, self.alike) = self.of_block.number_of(block);
+        }
+        let key = (self.turns, late);
+        let kind = match self.last {
+            Some((last, kind)) if last == key => kind,
+            _ => {
+                let turns = self.of_block.numbered(self.turns);
+                *self.kinds.entry(key).or_insert_with(|| {
+                    let kind = Kind::new(&turns.of_warps, late, &mut found.live);
+                    found.kinds.push(kind);
+                    found.kinds.len() - 1
+                })
+            }
+        };
+        self.last = Some((key, kind));
+        let number = (block - found.first) as usize;
+        found.places[number] = (sm as u16, kind as u16);
+        let passed = if self.drift == 0 { 0 } else { schedule::passed(self.drift, block) };
+        let Kind { live, rotations, end, .. } = found.kinds[kind];
+        let (time, kept) = (number * found.rotations, rotations.min(found.rotations));
+        Some(Resident { time, kept, live, left: rotations, end, pace: 1.0 - passed as f64 / 100.0, due: 0.0 })
     }
 }
 
@@ -196,8 +260,11 @@ struct Kind {
     of_warps: Box<[u32]>,
     /// Warps that have their first turn a rotation after the others: those before the one at which the block before in the place ended.
     late: u32,
-    /// By rotation: warps that have a turn.
-    live: Vec<u32>,
+    /// Where its rotations begin in [`Timeline::live`], and how many there are.
+    live: usize,
+    rotations: usize,
+    /// All warps have a turn in each of them.
+    even: bool,
     /// By rotation and warp: those before it that have one.
     before: Vec<Vec<u32>>,
     /// Warps up to the last one of the last rotation.
@@ -205,7 +272,7 @@ struct Kind {
 }
 
 impl Kind {
-    fn new(of_warps: &[u32], late: u32) -> Kind {
+    fn new(of_warps: &[u32], late: u32, live: &mut Vec<u32>) -> Kind {
         let takes = |rotation: u32| {
             (0..).zip(of_warps).map(move |(warp, &turns)| match warp < late {
                 true => (1..=turns).contains(&rotation),
@@ -221,10 +288,14 @@ impl Kind {
             });
             each.collect()
         };
+        let first = live.len();
+        live.extend((0..rotations).map(|rotation| takes(rotation).filter(|takes| *takes).count() as u32));
         Kind {
             of_warps: of_warps.into(),
             late,
-            live: (0..rotations).map(|rotation| takes(rotation).filter(|takes| *takes).count() as u32).collect(),
+            live: first,
+            rotations: rotations as usize,
+            even: live[first..].iter().all(|&live| live as usize == of_warps.len()),
             before: (0..rotations).map(before).collect(),
             end: takes(rotations - 1).enumerate().filter(|one| one.1).last().map_or(0, |one| one.0 as u32 + 1),
         }
@@ -295,7 +366,7 @@ mod tests {
             let capacity = Capacity { l1: 1024.0, l2: 1024.0, l2_all: 1024.0, l2_partitions: 1, drift: 0, l2_ways: 16, sms: sms.into(),
                 resident: resident.into(), caches_loads: true, l1_lines: 8, turn: 1 };
             let scope = (&Addresses::default(), &launch);
-            let found = Timeline::new(&all, scope, &bounds, &hierarchy, &capacity, accesses).expect("few kinds");
+            let found = Timeline::new(&all, scope, &bounds, &hierarchy, &capacity, (0..launch.blocks(), accesses), 0.0).expect("few kinds");
             let is_made = |own: u64, warp: u32| warps == 1 || border - 100 * i64::from(warp) - own as i64 >= 0;
             // One turn for each request, and one in which the warp learns that it is over.
             let turns = |own: u64, warp: u32| if is_made(own, warp) { accesses as u32 + 1 } else { 1 };

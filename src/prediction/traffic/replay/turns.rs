@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::code::{Code, changing};
+use super::code::Code;
 use super::dealt::{BlockTurns, Turns};
 use super::program::Step;
 use super::turn::Turn;
@@ -34,7 +34,7 @@ struct Last {
 pub struct WarpTurns<'c, 'a> {
     code: &'c Code<'a>,
     turn: u32,
-    /// By condition: the classes of blocks, where they are few and no counter decides.
+    /// By condition: the classes of blocks, where they are few.
     classes: Vec<Option<Vec<Class>>>,
     /// By axis: where classes begin and end. Blocks between the same of them are alike.
     cuts: [Vec<i64>; 3],
@@ -47,12 +47,10 @@ pub struct WarpTurns<'c, 'a> {
 impl<'c, 'a> WarpTurns<'c, 'a> {
     /// With turns of so many requests.
     pub fn new(code: &'c Code<'a>, turn: u32) -> Self {
+        // Where counters of loops decide, as they do in the middle of these.
+        let middle = middle_of_loops(code.bounds);
         let of = |condition: &&Truth| {
-            let found = match changing(condition) {
-                true => None,
-                false => classes(condition, &[], code.launch, code.bounds, &[]),
-            };
-            found.filter(|found| found.len() <= MOST_CLASSES)
+            classes(condition, &[], code.launch, &middle, &[]).filter(|found| found.len() <= MOST_CLASSES)
         };
         let classes: Vec<Option<Vec<Class>>> = code.conditions.iter().map(of).collect();
         let cuts = [0, 1, 2].map(|axis| {
@@ -68,6 +66,19 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
     /// Whether blocks come in few kinds, so that asking for each block costs little.
     pub fn are_few(&self) -> bool {
         self.classes.iter().all(Option::is_some)
+    }
+
+    /// Number of a block's turns, and the block up to which those behind it take the same.
+    pub fn number_of(&mut self, linear: u64) -> (usize, u64) {
+        self.of(linear);
+        let Some(Last { at: [x, ..], stretches: [(_, end), ..], number, .. }) = self.last else { return (0, linear) };
+        let width = i64::from(self.code.launch.grid[0]);
+        (number, linear + (width - x).min(end.saturating_sub(x).saturating_add(1)) as u64)
+    }
+
+    /// Turns by their number.
+    pub fn numbered(&self, number: usize) -> &Turns {
+        &self.turns[number]
     }
 
     /// Stretches around a block, and the number of its turns.
@@ -178,13 +189,9 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
 
     /// Lanes that meet a condition in the middle of the loops, on whose counters it depends.
     fn middle(&self, condition: &Truth, at: &[i64; 3]) -> Vec<u32> {
-        let mut bounds: Bounds = self.code.bounds.clone();
+        let mut bounds = middle_of_loops(self.code.bounds);
         for (axis, &at) in at.iter().enumerate() {
             bounds.0[block(axis)] = (at, at);
-        }
-        for range in &mut bounds.0[FIXED..] {
-            let middle = range.0 + (range.1 - range.0) / 2;
-            *range = (middle, middle);
         }
         match condition.within(&bounds) {
             Truth::Known(true) => self.code.lanes.to_vec(),
@@ -235,4 +242,14 @@ impl BlockTurns for WarpTurns<'_, '_> {
         }
         true
     }
+}
+
+/// Ranges of indices with the counters in the middle of their loops.
+fn middle_of_loops(bounds: &Bounds) -> Bounds {
+    let mut found = bounds.clone();
+    for range in &mut found.0[FIXED..] {
+        let middle = range.0 + (range.1 - range.0) / 2;
+        *range = (middle, middle);
+    }
+    found
 }

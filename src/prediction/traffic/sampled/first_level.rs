@@ -31,8 +31,8 @@ impl<'f> FirstLevel<'f> {
     /// Of so many SMs, of whose accesses such shares of the loaded sectors miss.
     pub(super) fn new(flow: &'f Flow<'f>, gathered: &Gathered, sms: usize, missed: &[f64]) -> FirstLevel<'f> {
         let mut kept: Vec<Kept> = vec![Kept::default(); gathered.lines.len() * sms];
-        let mut gaps: Vec<Gaps> = flow.accesses.iter().map(|_| Gaps::default()).collect();
-        for touch in gathered.touches.iter().filter(|touch| goes_through(flow, &flow.accesses[touch.access()])) {
+        let mut gaps: Vec<Gaps> = flow.all.0.iter().map(|_| Gaps::default()).collect();
+        for touch in gathered.touches.iter().filter(|touch| goes_through(flow, &flow.all.0[touch.access()])) {
             let own = &mut kept[touch.line as usize * sms + touch.sm()];
             let sectors = sectors_of(gathered.bytes(touch));
             let gaps = &mut gaps[touch.access()];
@@ -42,13 +42,13 @@ impl<'f> FirstLevel<'f> {
         }
         let lifetimes = gaps.iter().zip(missed).map(|(gaps, missed)| gaps.lifetime(*missed)).collect();
         kept.fill(Kept::default());
-        FirstLevel { flow, sms, lifetimes, due: vec![0.0; flow.accesses.len()], kept }
+        FirstLevel { flow, sms, lifetimes, due: vec![0.0; flow.all.0.len()], kept }
     }
 
     /// The sectors of a touch that L2 is asked for.
     #[inline(always)]
     pub(super) fn passes_on(&mut self, touch: &Touch, bytes: u128) -> u8 {
-        let access = &self.flow.accesses[touch.access()];
+        let access = &self.flow.all.0[touch.access()];
         let sectors = sectors_of(bytes);
         let own = &mut self.kept[touch.line as usize * self.sms + touch.sm()];
         if goes_through(self.flow, access) {

@@ -5,16 +5,15 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::sample::{Line, Sample};
+use super::section::Section;
 use super::touches::Finder;
 use crate::prediction::form::Bounds;
-use crate::prediction::traffic::flow::{Flow, LINE};
-use crate::prediction::traffic::replay::{Timeline, golden};
+use crate::prediction::traffic::flow::Flow;
+use crate::prediction::traffic::replay::Timeline;
 use crate::prediction::traffic::volumes::Affine;
 
 /// Bytes from one end of an array to the other, at most: each run of lines between them is looked at.
 const MOST_BYTES: i64 = 1 << 36;
-/// Lines of an array of which it is counted how often they are touched.
-const TRIED: usize = 8;
 
 /// What a warp does to a line at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,9 +22,12 @@ pub(super) struct Touch {
     order: u64,
     /// Number of the line in the sample.
     pub(super) line: u32,
-    /// Number of the mask of its bytes.
+    /// Number of the mask of its bytes; the highest bit is of blocks that are counted.
     mask: u32,
 }
+
+/// The highest bit of a mask's number.
+const COUNTED: u32 = 1 << 31;
 
 /// Touches in their order.
 pub(super) struct Gathered {
@@ -51,6 +53,12 @@ impl Touch {
         usize::from((self.order >> 16) as u16)
     }
 
+    /// Whether it is counted what it moves.
+    #[inline(always)]
+    pub(super) fn is_counted(&self) -> bool {
+        self.mask & COUNTED != 0
+    }
+
     /// Number of the access.
     #[inline(always)]
     pub(super) fn access(&self) -> usize {
@@ -60,64 +68,52 @@ impl Touch {
 
 /// Accesses of an allocation, and the addresses that they may touch.
 pub(super) struct Array<'a> {
+    /// Number of the allocation.
+    pub(super) allocation: usize,
     finders: Vec<(usize, Finder<'a>)>,
     bytes: Range<i64>,
 }
 
-/// The arrays of a launch; `None` where an address cannot be solved, or one is too large.
-pub(super) fn arrays<'a>(flow: &Flow<'a>) -> Option<Vec<Array<'a>>> {
-    let mut allocations: Vec<usize> = flow.accesses.iter().map(|access| access.allocation).collect();
+/// The arrays of a launch, as far as threads of some ranges of indices touch them; `None` where an address cannot be solved, or one is too large.
+pub(super) fn arrays<'a>(flow: &Flow<'a>, bounds: &'a Bounds) -> Option<Vec<Array<'a>>> {
+    let mut allocations: Vec<usize> = flow.all.0.iter().map(|access| access.allocation).collect();
     allocations.sort_unstable();
     allocations.dedup();
     let array = |allocation: usize| {
-        let own = || flow.accesses.iter().enumerate().filter(|(_, access)| access.allocation == allocation);
-        let ends = own().map(|(_, access)| ends(access, flow.bounds));
+        let own = || flow.all.0.iter().enumerate().filter(|(_, access)| access.allocation == allocation);
+        let ends = own().map(|(_, access)| ends(access, bounds));
         let bytes = ends.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))?;
         if bytes.end - bytes.start > MOST_BYTES {
             return None;
         }
-        let finder = |(number, access)| Some((number, Finder::new(access, flow.bounds, flow.launch)?));
-        Some(Array { finders: own().map(finder).collect::<Option<_>>()?, bytes })
+        let finder = |(number, access)| Some((number, Finder::new(access, bounds, flow.launch)?));
+        Some(Array { allocation, finders: own().map(finder).collect::<Option<_>>()?, bytes })
     };
     allocations.into_iter().map(array).collect()
 }
 
-/// How often a line is touched in the mean, by a few lines of each array.
-pub(super) fn touches_of_line(arrays: &[Array<'_>]) -> f64 {
-    let lines = |array: &Array<'_>| (array.bytes.end - array.bytes.start) / LINE + 1;
-    let (mut sum, mut all) = (0.0, 0.0);
-    for array in arrays {
-        let mut touches = 0.0;
-        for (_, finder) in &array.finders {
-            let (once, repeats) = finder.without_repeats();
-            for place in 0..TRIED {
-                let line = (golden(place as u64 + 1) * lines(array) as f64) as i64;
-                once.of_line((array.bytes.start / LINE + line) * LINE, &mut |_| touches += repeats);
-            }
-        }
-        sum += touches / TRIED as f64 * lines(array) as f64;
-        all += lines(array) as f64;
-    }
-    sum / f64::max(all, 1.0)
-}
-
 impl Gathered {
-    /// Of accesses in such turns of a warp. `None` where these are too many to be told apart.
+    /// Of a section's accesses in such turns of a warp, so many about. `None` where these are too many to be told apart.
     pub(super) fn new(
         arrays: &[Array<'_>],
-        sample: &Sample,
+        (sample, section): (&Sample, &Section<'_>),
         (turns, timeline): (&[Vec<u32>], &Timeline),
+        expected: f64,
     ) -> Option<Gathered> {
         let mut found = Gathered { lines: Vec::new(), touches: Vec::new(), masks: Vec::new() };
+        found.touches.reserve(expected as usize);
         let mut numbers: FxHashMap<u128, u32> = FxHashMap::default();
-        let mut last = (0, 0);
+        let (mut last, mut at) = ((0, 0), section.bounds.firsts());
         for array in arrays {
-            let before = found.lines.len();
-            found.lines.extend(sample.lines(array.bytes.clone()));
-            for &(number, ref finder) in &array.finders {
-                let access = u16::try_from(number).ok()?;
-                for (line, place) in found.lines[before..].iter().zip(before as u32..) {
-                    finder.of_line(line.start, &mut |lanes| {
+            let accesses: Option<Vec<u16>> = array.finders.iter().map(|one| u16::try_from(one.0).ok()).collect();
+            let accesses = accesses?;
+            for line in sample.lines(array.bytes.clone()) {
+                let (place, before) = (found.lines.len() as u32, found.touches.len());
+                for (&(number, ref finder), &access) in array.finders.iter().zip(&accesses) {
+                    finder.of_line(line.start, &mut at, &mut |lanes| {
+                        if !section.blocks.contains(&lanes.block) {
+                            return;
+                        }
                         let turn = turns[number].get(lanes.lap as usize).copied().unwrap_or(0);
                         let (time, sm) = timeline.at(lanes.block, lanes.warp, turn as usize);
                         if last.0 != lanes.bytes {
@@ -127,8 +123,13 @@ impl Gathered {
                             });
                             last = (lanes.bytes, number);
                         }
-                        found.touches.push(Touch::new(time, sm, access, place, last.1));
+                        let counted = if section.counted.contains(&lanes.block) { COUNTED } else { 0 };
+                        found.touches.push(Touch::new(time, sm, access, place, last.1 | counted));
                     });
+                }
+                // The bytes from one end of a section to the other are more than it touches.
+                if found.touches.len() > before {
+                    found.lines.push(line);
                 }
             }
         }
@@ -160,7 +161,7 @@ impl Gathered {
     /// Bytes that a touch is of, a bit each.
     #[inline(always)]
     pub(super) fn bytes(&self, touch: &Touch) -> u128 {
-        self.masks[touch.mask as usize]
+        self.masks[(touch.mask & !COUNTED) as usize]
     }
 }
 

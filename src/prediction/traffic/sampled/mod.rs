@@ -12,4 +12,5 @@ mod launch;
 mod lifetime;
 mod run;
 mod sample;
+mod section;
 mod touches;

@@ -5,12 +5,29 @@ use std::ops::Range;
 use crate::hierarchy::{L2Config, Placement};
 use crate::prediction::traffic::flow::LINE;
 
-/// Lines that are looked at, about, and at least.
-const LINES: f64 = 4000.0;
-const LEAST_LINES: f64 = 500.0;
-/// Touches of these that are looked at, about, and where as few lines have more, at most if that can be.
-const TOUCHES: f64 = 60_000.0;
-const MANY_TOUCHES: f64 = 200_000.0;
+/// How much is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    /// Lines, about, and at least.
+    lines: f64,
+    least_lines: f64,
+    /// Touches of these, about, and where as few lines have more, at most if that can be.
+    touches: f64,
+    many_touches: f64,
+}
+
+impl Effort {
+    /// Touches of few lines, at most if that can be.
+    pub(super) fn most_touches(&self) -> f64 {
+        self.many_touches
+    }
+}
+
+/// Of what is looked at by itself.
+pub(super) const USUAL: Effort =
+    Effort { lines: 4000.0, least_lines: 500.0, touches: 60_000.0, many_touches: 200_000.0 };
+/// Of large launches, of which there is a table of many configurations in a second.
+pub(super) const BRIEF: Effort = Effort { lines: 300.0, least_lines: 150.0, touches: 4_500.0, many_touches: 9_000.0 };
 /// Sets of a slice that are looked at, at least.
 const LEAST_SETS: u32 = 1;
 
@@ -40,18 +57,18 @@ pub(super) struct Line {
 
 impl Sample {
     /// Of an L2 of which so many lines are touched, each so often. `None` where lines are told apart in another way.
-    pub(super) fn new(l2: &L2Config, touched: f64, touches_of_line: f64) -> Option<Sample> {
+    pub(super) fn new(l2: &L2Config, touched: f64, touches_of_line: f64, effort: Effort) -> Option<Sample> {
         let all = Placement::new(l2.slices, 1, l2.index, l2.line_bytes);
         if i64::from(l2.line_bytes) != LINE || all.line_of_slice(0, 0).is_none() {
             return None;
         }
-        let lines = (TOUCHES / touches_of_line.max(1.0)).clamp(LEAST_LINES, LINES);
+        let lines = (effort.touches / touches_of_line.max(1.0)).clamp(effort.least_lines, effort.lines);
         let wanted = (lines / touched.max(1.0)).min(1.0);
         let count = ((wanted * f64::from(l2.slices)).ceil() as u32).clamp(1, l2.slices);
         let of_slices = f64::from(count) / f64::from(l2.slices);
         let most = (l2.sets / LEAST_SETS).max(1);
         let mut step = ((of_slices / wanted) as u32).clamp(1, most);
-        while touches_of_line * touched * of_slices / f64::from(step) > MANY_TOUCHES && 2 * step <= most {
+        while touches_of_line * touched * of_slices / f64::from(step) > effort.many_touches && 2 * step <= most {
             step *= 2;
         }
         let sets = l2.sets.div_ceil(step);
@@ -96,7 +113,7 @@ mod tests {
         for model in ["v100", "a100", "b200", "rtx4090"] {
             let l2 = models::find(model).unwrap().hierarchy().unwrap().l2;
             for touched in [100.0, 20_000.0, 1e6, 1e8] {
-                let sample = Sample::new(&l2, touched, 10.0).unwrap();
+                let sample = Sample::new(&l2, touched, 10.0, USUAL).unwrap();
                 let whole = Placement::new(l2.slices, l2.sets, l2.index, l2.line_bytes);
                 let bytes = (1 << 34) + 7 * LINE + 5..(1 << 34) + 60_000 * LINE;
                 let found = sample.lines(bytes.clone());
@@ -109,7 +126,10 @@ mod tests {
                 starts.sort_unstable();
                 assert_eq!(starts, lines.map(|line| line * LINE).collect::<Vec<_>>(), "{model}, {touched}");
                 assert!(found.iter().all(|line| line.chunk == (line.start / LINE) as u64 / u64::from(l2.slices)));
-                assert!(sample.share * touched < 2.0 * LINES + touched / f64::from(l2.slices), "{model}, {touched}");
+                assert!(
+                    sample.share * touched < 2.0 * USUAL.lines + touched / f64::from(l2.slices),
+                    "{model}, {touched}"
+                );
                 if sets.len() as f64 > 0.0 && found.len() > 1000 {
                     let all = f64::from(l2.slices * l2.sets);
                     assert!((sets.len() as f64 / all / sample.share - 1.0).abs() < 0.3, "{model}, {touched}");
@@ -122,7 +142,7 @@ mod tests {
     fn other_kinds_of_l2_are_not_sampled() {
         for model in ["profiner", "vega10"] {
             let l2 = models::find(model).unwrap().hierarchy().unwrap().l2;
-            assert!(Sample::new(&l2, 1e6, 10.0).is_none());
+            assert!(Sample::new(&l2, 1e6, 10.0, USUAL).is_none());
         }
     }
 }

@@ -27,11 +27,12 @@ pub(super) struct Lanes {
 }
 
 /// An access, ready to be asked who makes it.
-#[derive(Clone)]
 pub(super) struct Finder<'a> {
     access: &'a Affine,
     bounds: &'a Bounds,
     launch: &'a Launch,
+    /// Where the address begins with the first value of each index that has no other.
+    constant: i64,
     /// What moves the address, by falling size of the factor.
     directions: SmallVec<[Direction; FIXED]>,
     /// Indices that do not move it, but for that of the lanes.
@@ -51,7 +52,6 @@ pub(super) struct Finder<'a> {
 }
 
 /// A form that is not negative where an access is made.
-#[derive(Clone)]
 struct Least {
     constant: i64,
     of_lanes: i64,
@@ -99,6 +99,36 @@ struct Direction {
 impl Direction {
     fn new(thread: Option<Index>, block: Option<Index>, size: i64, factor: i64, (low, high): (i64, i64)) -> Direction {
         Direction { thread, block, size, factor, low, high, rest: (0, 0), inverse: 1.0 / factor.unsigned_abs() as f64 }
+    }
+
+    /// Leaves out values for which a form is negative. Whether it could: the form has to be one of them alone.
+    fn cut(&mut self, form: &Form, bounds: &Bounds) -> bool {
+        let (factor, step) = match (self.thread, self.block) {
+            (Some(thread), Some(block)) => {
+                (form.factor(thread), Some((block, form.factor(thread).checked_mul(self.size))))
+            }
+            (Some(index), None) | (None, Some(index)) => (form.factor(index), None),
+            (None, None) => return false,
+        };
+        let is_own = |index: Index| Some(index) == self.thread || Some(index) == self.block;
+        let goes_on = step.is_none_or(|(block, step)| Some(form.factor(block)) == step);
+        if factor == 0 || !goes_on || form.terms.iter().any(|&(index, _)| !is_own(index) && bounds.extent(index) > 1) {
+            return false;
+        }
+        let others = form.terms.iter().filter(|term| !is_own(term.0));
+        let constant = others.fold(i128::from(form.constant), |sum, &(index, factor)| {
+            sum + i128::from(factor) * i128::from(bounds.of(index).0)
+        });
+        let each = i128::from(factor);
+        // The least value is rounded up, the most down.
+        let (low, high) = (i128::from(self.low), i128::from(self.high));
+        let (low, high) = match each > 0 {
+            true => (low.max(-constant.div_euclid(each)), high),
+            false => (low, high.min(constant.div_euclid(-each))),
+        };
+        // No value is left where they cross.
+        (self.low, self.high) = if low > high { (1, 0) } else { (low as i64, high as i64) };
+        true
     }
 
     /// Values whose multiples lie in a window.
@@ -173,6 +203,19 @@ impl<'a> Finder<'a> {
             _ => 0,
         };
         free.retain(|index| *index != lanes);
+        // Threads of a block change soonest, so that those of a warp follow each other.
+        free.sort_unstable_by_key(|index| Reverse(*index));
+        let mut together = Some(Vec::new());
+        conjuncts(&access.condition, &mut |part| match part {
+            Truth::AtLeast(form) if form.range(bounds).0 >= 0 => {}
+            Truth::AtLeast(form) => {
+                if !directions.iter_mut().any(|one| one.cut(form, bounds)) {
+                    together.iter_mut().for_each(|forms| forms.push(Least::new(form, lanes)));
+                }
+            }
+            Truth::Known(true) => {}
+            _ => together = None,
+        });
         let mut rest = (0i64, 0i64);
         for one in directions.iter_mut().rev() {
             one.rest = rest;
@@ -182,17 +225,15 @@ impl<'a> Finder<'a> {
                 return None;
             }
         }
-        let constant = access.form.constant;
+        // Indices of one value each, which is not 0 where blocks are some of a grid.
+        let still = |term: &&(Index, i64)| !varies(&term.0);
+        let constant =
+            access.form.terms.iter().filter(still).try_fold(access.form.constant, |sum, &(index, factor)| {
+                factor.checked_mul(bounds.of(index).0).and_then(|own| sum.checked_add(own))
+            })?;
         if rest.0 < -MOST || rest.1 > MOST || !(-MOST..MOST).contains(&constant) {
             return None;
         }
-        let mut together = Some(Vec::new());
-        conjuncts(&access.condition, &mut |part| match part {
-            Truth::AtLeast(form) if form.range(bounds).0 >= 0 => {}
-            Truth::AtLeast(form) => together.iter_mut().for_each(|forms| forms.push(Least::new(form, lanes))),
-            Truth::Known(true) => {}
-            _ => together = None,
-        });
         let mut steps = [1; THREADS];
         for index in 1..THREADS {
             steps[index] = steps[index - 1] * i64::from(launch.indices[index - 1]);
@@ -208,6 +249,7 @@ impl<'a> Finder<'a> {
             access,
             bounds,
             launch,
+            constant,
             directions,
             free,
             lanes,
@@ -219,18 +261,20 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// One that leaves out the indices that do not move the address, and the number of their values, all together: as many times more warps touch each line.
-    pub(super) fn without_repeats(&self) -> (Finder<'a>, f64) {
-        let repeats = self.free.iter().map(|&index| self.bounds.extent(index) as f64).product();
-        (Finder { free: SmallVec::new(), ..self.clone() }, repeats)
-    }
-
-    /// Calls `visit` for each warp that touches the line whose first byte is given.
-    pub(super) fn of_line(&self, start: i64, visit: &mut impl FnMut(Lanes)) {
-        let from = start - self.access.form.constant;
-        let mut at: SmallVec<[i64; 2 * FIXED]> = self.bounds.0.iter().map(|range| range.0).collect();
+    /// Calls `visit` for each warp that touches the line whose first byte is given. `at` is room for a value of each index: the first ones, or
+    /// what other lines left.
+    pub(super) fn of_line(&self, start: i64, at: &mut [i64], visit: &mut impl FnMut(Lanes)) {
+        let from = start - self.constant;
         let window = (from - i64::from(self.access.bytes) + 1, from + LINE - 1);
-        self.descend(0, window, &mut at, -from, visit);
+        // Rows of a warp's lanes that touch the same line are one touch.
+        let mut last: Option<Lanes> = None;
+        self.descend(0, window, at, -from, &mut |lanes: Lanes| match &mut last {
+            Some(last) if (last.block, last.warp, last.lap) == (lanes.block, lanes.warp, lanes.lap) => {
+                last.bytes |= lanes.bytes
+            }
+            _ => last.replace(lanes).into_iter().for_each(&mut *visit),
+        });
+        last.into_iter().for_each(visit);
     }
 
     /// Tries the values of the directions from `level` on, which have to add what lies in `window`. `byte`: where in the line the access begins with
@@ -364,9 +408,10 @@ mod tests {
     fn agrees(access: &Affine, bounds: &Bounds, launch: &Launch) -> Result<(), TestCaseError> {
         let finder = Finder::new(access, bounds, launch).expect("numbers are small");
         let (low, high) = access.form.range(bounds);
+        let mut at = bounds.firsts();
         for line in low as i64 / LINE - 1..=high as i64 / LINE + 1 {
             let mut found: BTreeMap<(u64, u32, u32), u128> = BTreeMap::new();
-            finder.of_line(line * LINE, &mut |lanes| {
+            finder.of_line(line * LINE, &mut at, &mut |lanes| {
                 *found.entry((lanes.block, lanes.warp, lanes.lap)).or_default() |= lanes.bytes;
             });
             prop_assert_eq!(&found, &slowly(access, bounds, launch, line * LINE), "line {}", line);
