@@ -467,7 +467,7 @@ impl Group<'_> {
             }
             for (&site, (mask, list)) in sites.iter().zip(&warp) {
                 let Access { bytes, shared, .. } = self.accesses[site];
-                found[site].requests.add(&costs.count(*mask, list, bytes, shared), times);
+                found[site].requests.add(&costs.remembered(*mask, list, bytes, shared), times);
             }
         }
     }

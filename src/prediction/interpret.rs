@@ -3,7 +3,7 @@
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, parts};
 
-use super::form::{Bounds, FIXED, block};
+use super::form::{Bounds, FIXED, THREADS, block};
 use super::launch::Launch;
 use crate::profile::model::Addresses;
 
@@ -61,27 +61,63 @@ pub fn compare(comparison: Comparison, left: i64, right: i64, bits: u8) -> bool 
 pub struct Interpreter<'a> {
     addresses: &'a Addresses,
     launch: &'a Launch,
-    /// Those that are needed, rising, so that operands come first.
-    needed: Vec<ExpressionId>,
+    /// Those that are needed and depend on the thread, and those that depend on other indices alone: rising, so that operands come first.
+    of_threads: Vec<ExpressionId>,
+    of_others: Vec<ExpressionId>,
     values: Vec<Option<i64>>,
+    /// The indices for which the latter have their values, behind the thread's.
+    others: Vec<i64>,
+}
+
+/// What the value of an expression depends on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Depends {
+    Nothing,
+    Others,
+    Thread,
 }
 
 impl<'a> Interpreter<'a> {
     /// For `wanted` expressions and what they are made of.
     pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
-        let mut marked = vec![false; addresses.expressions.len()];
-        for (id, _) in parts(&addresses.expressions, wanted) {
-            marked[id as usize] = true;
+        let all = addresses.expressions.len();
+        let mut needed: Vec<ExpressionId> = parts(&addresses.expressions, wanted).map(|(id, _)| id).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        let (of_threads, of_others, others) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Interpreter { addresses, launch, of_threads, of_others, values: vec![None; all], others };
+        let mut depends = vec![Depends::Nothing; all];
+        for id in needed {
+            let kind = addresses.expressions[id as usize].kind;
+            let own = match kind {
+                ExpressionKind::Thread(_) => Depends::Thread,
+                ExpressionKind::Block(_) | ExpressionKind::Counter(_) => Depends::Others,
+                _ => kind.operands().map(|operand| depends[operand as usize]).max().unwrap_or(Depends::Nothing),
+            };
+            depends[id as usize] = own;
+            match own {
+                Depends::Nothing => found.values[id as usize] = found.node(id, &[]),
+                Depends::Others => found.of_others.push(id),
+                Depends::Thread => found.of_threads.push(id),
+            }
         }
-        let needed = (0..).zip(&marked).filter_map(|(id, &marked)| marked.then_some(id)).collect();
-        Interpreter { addresses, launch, needed, values: vec![None; marked.len()] }
+        found
     }
 
     /// Evaluates them all at a point: `at` has the indices in the order of [`super::form`].
     pub fn set(&mut self, at: &[i64]) {
-        for &id in &self.needed {
-            let value = self.node(id, at);
-            self.values[id as usize] = value;
+        let others = at.get(THREADS..).unwrap_or_default();
+        if self.others != others || others.is_empty() {
+            self.others.clear();
+            self.others.extend_from_slice(others);
+            for number in 0..self.of_others.len() {
+                let id = self.of_others[number];
+                self.values[id as usize] = self.node(id, at);
+            }
+        }
+        for number in 0..self.of_threads.len() {
+            let id = self.of_threads[number];
+            self.values[id as usize] = self.node(id, at);
         }
     }
 
@@ -90,6 +126,7 @@ impl<'a> Interpreter<'a> {
         self.values.get(id as usize).copied().flatten()
     }
 
+    #[inline(always)]
     fn node(&self, id: ExpressionId, at: &[i64]) -> Option<i64> {
         let entry = self.addresses.expressions[id as usize];
         let value = |id: ExpressionId| self.values[id as usize];

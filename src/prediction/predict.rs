@@ -13,7 +13,7 @@ use super::request::{Costs, Requests};
 use super::shared_memory::{Outside, outside};
 use super::subject::Subject;
 use super::traffic::by_thread::first_touches;
-use super::traffic::caches::{Distinct, Levels, Replayed, traffic};
+use super::traffic::caches::{Distinct, Levels, Replayed, Sampled, traffic};
 use super::traffic::capacity::Capacity;
 use super::traffic::volumes::{Affine, touched};
 use crate::hierarchy::HierarchyConfig;
@@ -94,6 +94,8 @@ pub struct Prediction {
     pub sites: Vec<(Requests, Basis)>,
     /// What L1's figures were taken from.
     pub replayed: Replayed,
+    /// What L2's and DRAM's figures were taken from; `None` where they were estimated.
+    pub sampled: Option<Sampled>,
     /// What DRAM moves for some addresses was taken from the run, though their requests were counted.
     pub recorded_traffic: bool,
     /// Footprints left edges or overlaps out of account.
@@ -241,6 +243,7 @@ fn of_forms(
         computed_share: sums.share(sums.computed),
         sites: counted.iter().map(|site| (site.requests, site.basis)).collect(),
         replayed: moved.replayed,
+        sampled: moved.sampled,
         recorded_traffic: by_thread,
         rough: rough || moved.rough,
     };

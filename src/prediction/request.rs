@@ -59,6 +59,8 @@ pub struct Costs<'a> {
     patterns: FxHashMap<[i64; 32], Pattern>,
     distances: Vec<[i64; 32]>,
     known: FxHashMap<(Pattern, u32, u32, bool, u32), Requests>,
+    /// By the distances of the active lanes' addresses, in order.
+    seen: FxHashMap<([i64; 32], u32, u32, bool, u32), Requests>,
     table: LineTable,
     coalescer: Coalescer,
     bytes: Vec<u8>,
@@ -68,6 +70,9 @@ pub struct Costs<'a> {
 /// Requests that lie alike in a line cost the same, but for the banks of their tags.
 pub const PERIOD: u64 = 128;
 
+/// Requests worked out thread by thread that are remembered, at most.
+const MOST_SEEN: usize = 1 << 12;
+
 impl<'a> Costs<'a> {
     /// For a model.
     pub fn new(hierarchy: &'a HierarchyConfig) -> Self {
@@ -76,6 +81,7 @@ impl<'a> Costs<'a> {
             patterns: FxHashMap::default(),
             distances: Vec::new(),
             known: FxHashMap::default(),
+            seen: FxHashMap::default(),
             table: LineTable::default(),
             coalescer: Coalescer::default(),
             bytes: Vec::new(),
@@ -105,6 +111,25 @@ impl<'a> Costs<'a> {
             .collect();
         let found = self.count(mask, &addresses, bytes, shared);
         self.known.insert(key, found);
+        found
+    }
+
+    /// Of a request whose active lanes, in order, have these addresses; remembered by how they lie to each other and in the banks of tags.
+    pub fn remembered(&mut self, mask: u32, addresses: &[u64], bytes: u32, shared: bool) -> Requests {
+        let Some(&start) = addresses.first() else { return Requests::default() };
+        let period = PERIOD * u64::from(self.hierarchy.stages.map_or(1, |stages| stages.tag_banks.max(1)));
+        let mut distances = [0; 32];
+        for (distance, &address) in distances.iter_mut().zip(addresses) {
+            *distance = address.wrapping_sub(start) as i64;
+        }
+        let key = (distances, mask, (start % period) as u32, shared, bytes);
+        if let Some(found) = self.seen.get(&key) {
+            return *found;
+        }
+        let found = self.count(mask, addresses, bytes, shared);
+        if self.seen.len() < MOST_SEEN {
+            self.seen.insert(key, found);
+        }
         found
     }
 

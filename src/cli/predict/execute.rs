@@ -366,8 +366,23 @@ fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
             percent(1.0 - left_out)
         ));
     }
-    if predictions.iter().any(|one| one.l2_oversubscription.max(one.l2_reuse_oversubscription) > NEARLY_FULL) {
-        all.push("L2 keeps of what earlier blocks touched what a curve says that was fitted to simulations".to_owned());
+    let nearly_full = |one: &&Prediction| one.l2_oversubscription.max(one.l2_reuse_oversubscription) > NEARLY_FULL;
+    let sampled = || predictions.iter().filter(nearly_full).filter_map(|one| one.sampled);
+    let sets = sampled().map(|one| one.sets).reduce(f64::min).map(percent);
+    let blocks = sampled().map(|one| one.blocks).fold(1.0, f64::min);
+    match sets {
+        Some(sets) if blocks < 1.0 => all.push(format!(
+            "L2 serves all blocks as those in the middle of the launch that were run, {} of them or more, and all its sets do as {sets} \
+             of them or more",
+            percent(blocks)
+        )),
+        Some(sets) => all.push(format!("all sets of L2 do as those that were run, {sets} of them or more")),
+        None => {}
+    }
+    if predictions.iter().filter(nearly_full).any(|one| one.sampled.is_none()) {
+        let text = "L2 keeps of what earlier blocks touched what a curve says that was fitted to simulations; where loops go through arrays about as \
+                    large as L2, DRAM traffic can be off by factors";
+        all.push(text.to_owned());
     }
     all
 }

@@ -73,6 +73,8 @@ pub struct Traffic {
     pub l2_reuse_lost: f64,
     /// What L1's figures were taken from.
     pub replayed: Replayed,
+    /// What L2's and DRAM's figures were taken from; `None` where they were estimated from what is touched between uses.
+    pub sampled: Option<Sampled>,
     /// Some edge was not cut, or the addresses of an allocation do not form one lattice.
     pub rough: bool,
 }
@@ -97,6 +99,15 @@ pub struct Replayed {
     pub blocks: u64,
     /// Share of their outermost loops' iterations that was left out.
     pub left_out: f64,
+}
+
+/// The part of a launch that was run through L2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampled {
+    /// Share of L2's sets.
+    pub sets: f64,
+    /// Share of the blocks.
+    pub blocks: f64,
 }
 
 /// Traffic of a launch's accesses, of those whose addresses are worked out thread by thread between L1 and L2 only. `requested` are the others'.

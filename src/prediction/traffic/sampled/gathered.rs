@@ -74,6 +74,13 @@ pub(super) struct Array<'a> {
     bytes: Range<i64>,
 }
 
+impl Array<'_> {
+    /// Whether some access has a condition that is looked at lane by lane.
+    pub(super) fn is_slow(&self) -> bool {
+        self.finders.iter().any(|(_, finder)| finder.is_slow())
+    }
+}
+
 /// The arrays of a launch, as far as threads of some ranges of indices touch them; `None` where an address cannot be solved, or one is too large.
 pub(super) fn arrays<'a>(flow: &Flow<'a>, bounds: &'a Bounds) -> Option<Vec<Array<'a>>> {
     let mut allocations: Vec<usize> = flow.all.0.iter().map(|access| access.allocation).collect();

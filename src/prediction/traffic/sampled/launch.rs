@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::run::{Passed, Turns, moved};
 use super::section::Section;
-use crate::prediction::traffic::caches::{Requested, Traffic};
+use crate::prediction::traffic::caches::{Requested, Sampled, Traffic};
 use crate::prediction::traffic::flow::{Flow, SECTOR};
 use crate::prediction::traffic::replay::Replay;
 use crate::prediction::traffic::volumes::{Family, boxes};
@@ -97,6 +97,7 @@ impl Flow<'_> {
             let holds = self.hierarchy.l2.bytes() as f64 / 32.0;
             written -= (moved.left / moved.share).clamp(0.0, holds);
         }
+        found.sampled = Some(Sampled { sets: moved.share, blocks: counted / blocks });
         found.dram_loads += 32.0 * read.max(0.0);
         found.dram_stores += 32.0 * written.max(0.0).min(requested.stored);
         found.rough |= reads.rough || stores.rough;

@@ -10,6 +10,7 @@ mod footprint;
 mod gathered;
 mod launch;
 mod lifetime;
+mod narrowed;
 mod run;
 mod sample;
 mod section;

@@ -8,10 +8,11 @@ use std::cmp::Reverse;
 
 use smallvec::SmallVec;
 
-use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth, block};
+use super::narrowed::{forms, narrowed};
+use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, block};
 use crate::prediction::launch::Launch;
 use crate::prediction::traffic::flow::LINE;
-use crate::prediction::traffic::volumes::{Affine, conjuncts};
+use crate::prediction::traffic::volumes::Affine;
 
 /// Lanes of a warp that touch a line by an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,8 +36,8 @@ pub(super) struct Finder<'a> {
     constant: i64,
     /// What moves the address, by falling size of the factor.
     directions: SmallVec<[Direction; FIXED]>,
-    /// Indices that do not move it, but for that of the lanes.
-    free: SmallVec<[Index; FIXED]>,
+    /// Indices that do not move it, but for that of the lanes, and the ranges that its condition leaves of them.
+    free: SmallVec<[(Index, (i64, i64)); FIXED]>,
     /// The thread's index of which a range is taken at a time: that of neighbouring lanes where it does not move the address, else the one that moves it least.
     lanes: Index,
     /// The factor of that index.
@@ -169,6 +170,7 @@ const MOST: i64 = 1 << 52;
 impl<'a> Finder<'a> {
     /// Of an access whose loops are as long for all threads. `None` where numbers are too large.
     pub(super) fn new(access: &'a Affine, bounds: &'a Bounds, launch: &'a Launch) -> Option<Finder<'a>> {
+        let left = narrowed(&access.condition, bounds);
         let mut directions: SmallVec<[Direction; FIXED]> = SmallVec::new();
         let mut free: SmallVec<[Index; FIXED]> = SmallVec::new();
         let varies = |index: &Index| bounds.extent(*index) > 1;
@@ -205,17 +207,14 @@ impl<'a> Finder<'a> {
         free.retain(|index| *index != lanes);
         // Threads of a block change soonest, so that those of a warp follow each other.
         free.sort_unstable_by_key(|index| Reverse(*index));
-        let mut together = Some(Vec::new());
-        conjuncts(&access.condition, &mut |part| match part {
-            Truth::AtLeast(form) if form.range(bounds).0 >= 0 => {}
-            Truth::AtLeast(form) => {
-                if !directions.iter_mut().any(|one| one.cut(form, bounds)) {
-                    together.iter_mut().for_each(|forms| forms.push(Least::new(form, lanes)));
-                }
+        let mut least = Vec::new();
+        let says_all = forms(&access.condition, &mut |form| {
+            if form.range(bounds).0 < 0 && !directions.iter_mut().any(|one| one.cut(form, bounds)) {
+                least.push(Least::new(form, lanes));
             }
-            Truth::Known(true) => {}
-            _ => together = None,
         });
+        let together = says_all.then_some(least);
+        let free = free.into_iter().map(|index| (index, left.of(index))).collect();
         let mut rest = (0i64, 0i64);
         for one in directions.iter_mut().rev() {
             one.rest = rest;
@@ -259,6 +258,11 @@ impl<'a> Finder<'a> {
             step: steps[lanes],
             counters,
         })
+    }
+
+    /// Whether its condition is looked at lane by lane.
+    pub(super) fn is_slow(&self) -> bool {
+        self.together.is_none()
     }
 
     /// Calls `visit` for each warp that touches the line whose first byte is given. `at` is room for a value of each index: the first ones, or
@@ -308,8 +312,7 @@ impl<'a> Finder<'a> {
 
     /// Goes through the values of the indices that do not move the address.
     fn repeat(&self, number: usize, range: (i64, i64), at: &mut [i64], byte: i64, visit: &mut impl FnMut(Lanes)) {
-        let Some(&index) = self.free.get(number) else { return self.in_warps(range, at, byte, visit) };
-        let (low, high) = self.bounds.of(index);
+        let Some(&(index, (low, high))) = self.free.get(number) else { return self.in_warps(range, at, byte, visit) };
         for value in low..=high {
             at[index] = value;
             self.repeat(number + 1, range, at, byte, visit);
@@ -381,6 +384,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::prediction::form::Truth;
 
     /// All lanes that touch a line, thread by thread: by block, warp and iteration.
     fn slowly(access: &Affine, bounds: &Bounds, launch: &Launch, start: i64) -> BTreeMap<(u64, u32, u32), u128> {
