@@ -6,7 +6,7 @@ use super::accesses::matrix::Addresses;
 use super::error::DeviceError;
 use super::options::HookOptions;
 use super::rows::addresses::Addresses as Expressions;
-use super::rows::flow::Flow;
+use super::rows::flow::{Flow, in_warp_order};
 use super::rows::locate::Places;
 use super::rows::table::Table;
 use super::rows::{atomics, hint, operand, parts};
@@ -42,7 +42,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     let mut expressions = Expressions::new(module);
     for &function in &functions {
         // Hooks may split blocks.
-        let blocks = function.blocks();
+        let blocks = in_warp_order(&function.blocks());
         let number = numbers[&function];
         expressions.follow((function, number), &blocks, layout, &mut table.table.shared);
         let in_library = table.table.functions[numbers[&function] as usize].in_library;

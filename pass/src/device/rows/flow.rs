@@ -1,9 +1,36 @@
 //! Which branches of a function decide over which of its blocks.
 
 use crate::ir::control::{Decision, decisions};
+use crate::ir::graph::Graph;
 use crate::llvm::Block;
 use std::collections::HashMap;
 use warpline_format::site_table;
+
+/// A function's blocks in the order in which warps run them, where there is one: unrolled loops stand behind what is left over of them in LLVM's, and a
+/// table in the order of the code tells when accesses are made.
+pub(crate) fn in_warp_order<'c>(blocks: &[Block<'c>]) -> Vec<Block<'c>> {
+    let Ok(order) = (Graph { successors: successors(blocks) }).warp_order() else { return blocks.to_vec() };
+    let mut reached = vec![false; blocks.len()];
+    order.iter().for_each(|&block| reached[block] = true);
+    let unreached = (0..blocks.len()).filter(|&block| !reached[block]);
+    order.iter().copied().chain(unreached).map(|block| blocks[block]).collect()
+}
+
+/// By block: the numbers of its branch's sides, its distinct targets in the order in which they are first met, as its records have them.
+fn successors(blocks: &[Block<'_>]) -> Vec<Vec<usize>> {
+    let number: HashMap<_, _> = blocks.iter().enumerate().map(|(index, block)| (*block, index)).collect();
+    let of = |block: &Block<'_>| {
+        let ways = block.successors();
+        let mut distinct = Vec::new();
+        for way in ways.iter().filter_map(|way| number.get(way).copied()) {
+            if !distinct.contains(&way) {
+                distinct.push(way);
+            }
+        }
+        distinct
+    };
+    blocks.iter().map(of).collect()
+}
 
 /// Control flow of a function before it is hooked.
 pub(crate) struct Flow {
@@ -13,22 +40,7 @@ pub(crate) struct Flow {
 impl Flow {
     /// Of a function's blocks in their order, the entry first.
     pub(crate) fn of(blocks: &[Block<'_>]) -> Flow {
-        let number: HashMap<_, _> = blocks.iter().enumerate().map(|(index, block)| (*block, index)).collect();
-        // A branch's sides are its distinct targets in the order in which they are first met, as its records have them.
-        let successors: Vec<Vec<usize>> = blocks
-            .iter()
-            .map(|block| {
-                let ways = block.successors();
-                let mut distinct = Vec::new();
-                for way in ways.iter().filter_map(|way| number.get(way).copied()) {
-                    if !distinct.contains(&way) {
-                        distinct.push(way);
-                    }
-                }
-                distinct
-            })
-            .collect();
-        Flow { decisions: decisions(&successors) }
+        Flow { decisions: decisions(&successors(blocks)) }
     }
 
     /// As rows of the table: `first` is the number of the function's first block, `branches` those of the branches that its
