@@ -279,3 +279,16 @@ fn executables_tell_what_is_touched() {
     let found = &json(command)["configurations"][0];
     near(found, simulated("enlarge", 0), [0.06, 0.01], "enlarge without a run");
 }
+
+/// Copies of an unrolled loop that the recorded shape did not come to are what the code says, loads, stores and shared memory alike; those
+/// that another shape does not come to leave no shared memory.
+#[test]
+fn code_that_the_run_did_not_reach_is_what_the_code_says() {
+    for (shape, [_, rows]) in SHAPES.into_iter().enumerate() {
+        let block = format!("32x{rows}");
+        let found = predicted("turned", &block, &["--grid", "12x8"]);
+        near(&found, simulated("turned", shape), [0.01, 0.01], &format!("turned in {block}"));
+        // One pass over the banks for each of the 32 rows of a tile, stored and loaded.
+        assert_eq!(found["shared_wavefronts"], 12 * 8 * 32 * 2, "{block}");
+    }
+}

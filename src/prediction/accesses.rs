@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::expression::ExpressionId;
+use warpline_format::site_table::Op;
 
 use super::count::{Basis, SiteRequests, affine_part, condition, is_settled, settled};
 use super::evaluate::{Evaluated, Lost, Value};
@@ -86,10 +87,13 @@ impl Gathering<'_, '_> {
     fn add(&mut self, number: usize) {
         let (subject, site) = (self.subject, &self.counted[number]);
         let is_shared = subject.accesses[number].shared;
-        let loads = self.op(number) == "load";
+        let own = subject.accesses[number];
+        let loads = own.loads();
         let sums = &mut self.found.sums;
         match site.basis {
             Basis::Lost(lost) => return self.add_recorded(number, lost),
+            // Whether it loads or stores, and where, is not known: it would be a guess.
+            _ if own.op.is_none() => return,
             // Points of a thread load what they have in common once, and keep it in registers.
             _ if loads && !is_shared && in_register(subject, self.evaluated, number) => return,
             Basis::Affine => sums.affine += site.requests.sectors * global(is_shared),
@@ -188,26 +192,21 @@ impl Gathering<'_, '_> {
         self.found
     }
 
-    /// What a site does; a load where it was never executed.
-    fn op(&self, number: usize) -> &str {
-        self.subject.rows[number].map_or("load", |row| row.op.as_str())
-    }
-
     /// A site's access but for its address.
     fn access(&self, number: usize) -> Affine {
-        let (subject, op) = (self.subject, self.op(number));
+        let (subject, own) = (self.subject, self.subject.accesses[number]);
         Affine {
             form: Form::number(0),
             by_thread: None,
             condition: Truth::Known(true),
-            bytes: subject.accesses[number].bytes,
+            bytes: own.bytes,
             site: number,
             item: self.items[number],
             allocation: subject.allocations[number],
-            loads: op == "load",
-            stores: op != "load",
-            atomic: op == "atomic",
-            past_l1: subject.accesses[number].past_l1,
+            loads: own.loads(),
+            stores: own.stores(),
+            atomic: own.op == Some(Op::Atomic),
+            past_l1: own.past_l1,
             counters: counters(subject, number),
             shared_counters: counters(subject, first_point(subject, number)),
             sectors: 0.0,
@@ -290,7 +289,7 @@ fn in_register(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> b
         subject.copies[other] < copy
             && subject.accesses[other] == subject.accesses[number]
             && before.loops == site.loops
-            && subject.rows[other].is_none_or(|row| row.op == "load")
+            && subject.accesses[other].loads()
             && matches!(evaluated.value(before.address), Value::Form(known) if known == form)
     })
 }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use warpline_format::expression::{AddressExpression, Binary, ExpressionId, ExpressionKind};
+use warpline_format::site_table::Op;
 
 use super::classes::{Class, classes, lanes};
 use super::evaluate::{Evaluated, Lost, Value};
@@ -32,6 +33,20 @@ pub struct Access {
     pub shared: bool,
     /// A load that goes past L1.
     pub past_l1: bool,
+    /// What it does; `None` where neither a row nor the profile's addresses tell, as in profiles of earlier releases.
+    pub op: Option<Op>,
+}
+
+impl Access {
+    /// Whether it loads and does nothing else.
+    pub fn loads(&self) -> bool {
+        self.op == Some(Op::Load)
+    }
+
+    /// Whether it changes what is in memory.
+    pub fn stores(&self) -> bool {
+        matches!(self.op, Some(Op::Store | Op::Atomic))
+    }
 }
 
 /// What a site's figures rest on.

@@ -175,6 +175,7 @@ fn rewritten(addresses: &Addresses, launch: &Launch, axes: &[Axis; 2]) -> (Addre
         sites: sites.collect(),
         loops: loops.collect(),
         expressions: graph.expressions,
+        unreached: addresses.unreached.clone(),
         bundles: addresses.bundles.clone(),
         parameters: addresses.parameters.clone(),
         globals: addresses.globals.clone(),

@@ -12,9 +12,11 @@ const AS_MUCH: f64 = 0.1;
 pub fn other_work(subject: &Subject<'_>, found: &Prediction, as_it_was: &Prediction) -> Option<f64> {
     let lanes = |one: &Prediction| one.global.lanes + one.shared.lanes;
     let stored = |one: &Prediction| {
-        let stores = one.sites.iter().enumerate().filter(|(number, _)| {
-            !subject.accesses[*number].shared && subject.rows[*number].is_some_and(|row| row.op != "load")
-        });
+        let stores = one
+            .sites
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !subject.accesses[*number].shared && subject.accesses[*number].stores());
         stores.map(|(_, (requests, _))| requests.lanes).sum::<f64>()
     };
     let ratio = |of: &dyn Fn(&Prediction) -> f64| if of(as_it_was) > 0.0 { of(found) / of(as_it_was) } else { 1.0 };

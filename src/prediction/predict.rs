@@ -160,7 +160,7 @@ fn of_forms(
     let mut costs = Costs::new(model.hierarchy);
     let counted = count(addresses, &subject.accesses, launch, evaluated, &mut costs);
     let (resident, shared_bytes) = resident(subject, launch, model)?;
-    if let Some(outside) = outside(subject, launch, evaluated) {
+    if let Some(outside) = outside(subject, launch, evaluated, &counted) {
         return Err(Refusal::SharedMemory(outside));
     }
 

@@ -1,6 +1,6 @@
 //! Whether the threads of a block find room in a kernel's shared memory.
 
-use super::count::condition;
+use super::count::{SiteRequests, condition};
 use super::evaluate::{Evaluated, Value};
 use super::form::{FIXED, THREADS, thread};
 use super::launch::Launch;
@@ -19,13 +19,20 @@ pub struct Outside {
 
 /// The first access that leads all threads of a block, without a condition on their numbers, out of shared memory whose size is
 /// written into the code. Memory that the launch gives (`extern __shared__`) is taken to fit its blocks.
-pub fn outside(subject: &Subject<'_>, launch: &Launch, evaluated: &Evaluated) -> Option<Outside> {
+pub fn outside(
+    subject: &Subject<'_>,
+    launch: &Launch,
+    evaluated: &Evaluated,
+    counted: &[SiteRequests],
+) -> Option<Outside> {
     let size = subject.recorded.static_shared_bytes;
     if size == 0 || subject.recorded.dynamic_shared_bytes > 0 || launch.block == subject.recorded.block {
         return None;
     }
     let addresses = subject.addresses;
-    let mut of_shared = addresses.sites.iter().enumerate().filter(|(number, _)| subject.accesses[*number].shared);
+    // Copies of a loop's body that the compiler made for more iterations than a shape has are never executed.
+    let is_made = |number: usize| subject.accesses[number].shared && counted[number].requests.requests > 0.0;
+    let mut of_shared = addresses.sites.iter().enumerate().filter(|(number, _)| is_made(*number));
     of_shared.find_map(|(number, site)| {
         let Value::Form(form) = evaluated.value(site.address) else { return None };
         let mut is_free = form.terms.iter().all(|(index, _)| *index < FIXED);
@@ -36,7 +43,7 @@ pub fn outside(subject: &Subject<'_>, launch: &Launch, evaluated: &Evaluated) ->
             Ok(None) | Err(_) => is_free = false,
         }
         let end = form.range(&evaluated.bounds).1 + i128::from(subject.accesses[number].bytes);
-        let line = subject.rows[number].map_or(0, |row| row.line);
+        let line = subject.line(number);
         (is_free && end > i128::from(size)).then_some(Outside { line, end, size })
     })
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use warpline_format::expression::{Binary, ExpressionId, ExpressionKind};
+use warpline_format::expression::{AddressExpression, Binary, ExpressionId, ExpressionKind};
+use warpline_format::site_table::Op;
 
 use super::changes::Origin;
 use super::count::Access;
@@ -99,12 +100,20 @@ impl<'a> Subject<'a> {
         let own = || sites.iter().filter(|site| site.kernel == kernel.id);
         let rows: Vec<Option<&Site>> =
             addresses.sites.iter().map(|site| own().find(|row| row.id == site.site)).collect();
-        // A site that was not reached has no row; its width does not matter where it makes no requests.
-        let access = |row: &Option<&Site>| {
-            row.map_or(Access { bytes: 4, shared: false, past_l1: false }, |row| Access {
-                bytes: row.bytes,
-                shared: row.space == "shared",
-                past_l1: row.past_l1,
+        // A site that the run did not reach has no row, but other shapes and sizes may come to it.
+        let access = |(site, row): (&AddressExpression, &Option<&Site>)| {
+            let known = |op: &str, space: &str, bytes, past_l1| Access {
+                bytes,
+                shared: space == "shared",
+                past_l1,
+                op: operation(op),
+            };
+            if let Some(row) = row {
+                return known(&row.op, &row.space, row.bytes, row.past_l1);
+            }
+            let unreached = addresses.unreached.iter().find(|one| one.site == site.site);
+            unreached.map_or(Access { bytes: 4, shared: false, past_l1: false, op: None }, |one| {
+                known(&one.op, &one.space, one.bytes, one.past_l1)
             })
         };
         let others = own().filter(|row| !addresses.sites.iter().any(|site| site.site == row.id)).collect();
@@ -127,7 +136,7 @@ impl<'a> Subject<'a> {
             addresses,
             recorded,
             launch,
-            accesses: rows.iter().map(access).collect(),
+            accesses: addresses.sites.iter().zip(&rows).map(access).collect(),
             rows,
             copies: vec![0; addresses.sites.len()],
             allocations,
@@ -135,6 +144,15 @@ impl<'a> Subject<'a> {
             others,
             share: if all == 0 { 0.0 } else { requests(&recorded) as f64 / all as f64 },
         })
+    }
+
+    /// Source line of a site, 0 where it is not known.
+    pub fn line(&self, number: usize) -> u32 {
+        if let Some(row) = self.rows[number] {
+            return row.line;
+        }
+        let site = self.addresses.sites[number].site;
+        self.addresses.unreached.iter().find(|one| one.site == site).map_or(0, |one| one.line)
     }
 
     /// The name of a parameter, or `parameter n`.
@@ -179,6 +197,16 @@ impl<'a> Subject<'a> {
     /// The only kernel parameter of a name.
     pub fn parameter(&self, name: &str) -> Option<&'a model::Parameter> {
         self.addresses.parameters.iter().find(|one| one.name.as_deref() == Some(name))
+    }
+}
+
+/// An operation by its name in a profile.
+fn operation(name: &str) -> Option<Op> {
+    match name {
+        "load" => Some(Op::Load),
+        "store" => Some(Op::Store),
+        "atomic" => Some(Op::Atomic),
+        _ => None,
     }
 }
 

@@ -163,6 +163,17 @@ __global__ void upper(const float *__restrict__ matrix, const float *__restrict_
     out[vector * n + column] = sum;
 }
 
+// Tiles whose loops the compiler unrolls: how many rows a block has says which of the copies it comes to.
+__global__ void turned(const float *__restrict__ in, float *__restrict__ out, int w, int h)
+{
+    __shared__ float tile[32][33];
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    for (int i = 0; i < 32; i += blockDim.y) tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * w + x];
+    __syncthreads();
+    x = blockIdx.y * 32 + threadIdx.x, y = blockIdx.x * 32 + threadIdx.y;
+    for (int i = 0; i < 32; i += blockDim.y) out[(y + i) * h + x] = tile[threadIdx.x][threadIdx.y + i];
+}
+
 template <class T> static T *device(size_t count)
 {
     T *array = nullptr;
@@ -200,6 +211,7 @@ int main(int argc, char **argv)
     members<<<(records + threads - 1) / threads, threads>>>(device<Record>(records), device<Record>(records), records);
     nested<<<blocks(200, 100), block>>>(small, other, 200, 100, 5);
     upper<<<blocks(400, 8), block>>>(large, small, other, 400, 8);
+    turned<<<dim3(12, 8), dim3(32, block.y)>>>(small, other, 384, 256);
     const int numbers = 100'003;
     std::vector<int> order(numbers);
     for (int i = 0; i < numbers; i++) order[i] = int(i * 7ll % numbers);

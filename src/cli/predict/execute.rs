@@ -1,5 +1,6 @@
 //! `warpline predict`: configurations of a kernel that were never run.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -267,7 +268,7 @@ fn predict_all(
 
 /// Sites that some configuration took from the run.
 fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) -> Vec<RecordedSite> {
-    let mut found = std::collections::BTreeSet::new();
+    let mut found = BTreeSet::new();
     for prediction in predictions {
         for ((_, basis), row) in prediction.sites.iter().zip(&subject.rows) {
             if let (Basis::Lost(lost), Some(row)) = (basis, row) {
@@ -336,11 +337,28 @@ fn assumptions(
         let text = "what DRAM moves for addresses that are neither affine nor have affine cases is what it was in the run, for as many threads as come to them";
         all.push(text.to_owned());
     }
+    let untold: BTreeSet<u32> = predictions.iter().flat_map(|one| untold(subject, one)).collect();
+    if !untold.is_empty() {
+        let lines: Vec<String> = untold.iter().map(u32::to_string).collect();
+        all.push(format!(
+            "the run did not reach accesses that some of these launches come to, and the profile does not say what they do: they are left out (line {}); \
+             run the program again with this release",
+            lines.join(", ")
+        ));
+    }
     all.extend(of_the_caches(predictions));
     if predictions.iter().any(|one| one.rough) {
         all.push("footprints leave some edges and overlaps out of account".to_owned());
     }
     all
+}
+
+/// Lines of accesses that a launch makes and of which it is not known what they do.
+fn untold(subject: &Subject<'_>, found: &Prediction) -> Vec<u32> {
+    let sites = found.sites.iter().enumerate();
+    let made =
+        sites.filter(|(number, (requests, _))| subject.accesses[*number].op.is_none() && requests.requests > 0.0);
+    made.map(|(number, _)| subject.line(number)).collect()
 }
 
 /// Footprint over capacity from which the curve of what L2 keeps matters.

@@ -11,6 +11,9 @@ pub struct Addresses {
     pub expressions: Vec<Expression>,
     /// By rising site.
     pub sites: Vec<AddressExpression>,
+    /// What those of the sites do that the run did not reach, which have no rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreached: Vec<Unreached>,
     /// Sites of accesses that the trace has as one item, in its order: a warp's turn does not end between them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bundles: Vec<Vec<u32>>,
@@ -27,6 +30,25 @@ pub struct Addresses {
     /// Registers by architecture, as ptxas says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resources>,
+}
+
+/// What an access does that no thread of the run came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreached {
+    /// Its site.
+    pub site: u32,
+    /// Line of the user's code; 0 where it is not known.
+    #[serde(default)]
+    pub line: u32,
+    /// `load`, `store` or `atomic`.
+    pub op: String,
+    /// `global` or `shared`.
+    pub space: String,
+    /// Per lane.
+    pub bytes: u32,
+    /// A load that goes past L1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub past_l1: bool,
 }
 
 /// A kernel parameter that expressions read, or a part of one.

@@ -21,7 +21,7 @@ mod run;
 mod spread;
 mod table;
 
-pub use addresses::{Addresses, Argument, Parameter, Variable};
+pub use addresses::{Addresses, Argument, Parameter, Unreached, Variable};
 pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap, TouchedRows};
 pub use checks::{Conflict, ConflictParty, Fault, Missing};

@@ -1,16 +1,22 @@
 //! What `predict` needs of a kernel: the expressions of its addresses, and what its launches were given.
 
+use std::collections::BTreeSet;
+
+use warpline_format::access::Space;
 use warpline_format::expression::{
     AddressExpression, Expression, ExpressionId, ExpressionKind, LoopExpression, LoopId,
 };
-use warpline_format::site_table::{Bundle, SiteTable};
+use warpline_format::site_table::{Bundle, Op, SiteTable};
 
 use crate::analysis::{Analysis, KernelData};
-use crate::profile::model::{Addresses, Parameter, Variable};
+use crate::attribution::Module;
+use crate::profile::build::rows::{chain_place, op_name};
+use crate::profile::model::{Addresses, Parameter, Unreached, Variable};
 
 /// Of a kernel; `None` where its module has no expressions for it.
 pub(in crate::profile::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> Option<Addresses> {
-    let table = &analysis.modules.get(&kernel.module)?.table;
+    let module = analysis.modules.get(&kernel.module)?;
+    let table = &module.table;
     let mut addresses = of_table(table, kernel.function)?;
     for entry in &addresses.expressions {
         let ExpressionKind::Global(number) = entry.kind else { continue };
@@ -20,8 +26,26 @@ pub(in crate::profile::build) fn of_kernel(analysis: &Analysis, kernel: &KernelD
         };
         addresses.globals.push(Variable { number, allocation: *id, address: found.event.address });
     }
+    // Another shape or size may come to these, and no row tells then what they do.
+    let reached: BTreeSet<u32> = kernel.cells.iter().map(|(key, _)| key.site).collect();
+    let others = addresses.sites.iter().filter(|one| !reached.contains(&one.site));
+    addresses.unreached = others.filter_map(|one| unreached(module, one.site)).collect();
     addresses.resources = analysis.resources.get(&(kernel.module, kernel.function)).cloned().unwrap_or_default();
     Some(addresses)
+}
+
+/// What the table tells of a site that no thread came to.
+fn unreached(module: &Module, site: u32) -> Option<Unreached> {
+    let entry = module.table.sites.get(site as usize)?;
+    let is_shared = entry.space == Space::Shared;
+    Some(Unreached {
+        site,
+        line: chain_place(module, &entry.chain).user.line,
+        op: op_name(entry.op).to_owned(),
+        space: if is_shared { "shared" } else { "global" }.to_owned(),
+        bytes: entry.bytes,
+        past_l1: entry.op == Op::Load && !is_shared && entry.cache.is_past_l1(),
+    })
 }
 
 /// Of a function, as far as its module's table tells.
