@@ -334,6 +334,18 @@ fn launches_that_cannot_be_are_refused() {
     assert!(idle.stderr.contains("no thread of the launch makes a request"), "{}", idle.describe());
 }
 
+/// A call that is left is refused: its accesses were left out without a word, and a kernel that loads through one moved nothing.
+#[test]
+fn calls_that_were_not_inlined_are_refused_without_a_run() {
+    let folder = work_folder("predict-calls");
+    let flags = ["-O2", "-g", "-arch=sm_80"].map(str::to_owned);
+    let program = build(&[root().join("tests/programs/bundles.cu")], &flags, &folder);
+    let outcome = predict(&program, &folder, &["--kernel", "^generic", "--block", "64", "--grid", "2"]);
+    assert_eq!(outcome.status.code(), Some(4), "{}", outcome.describe());
+    assert!(outcome.stderr.contains("a function that was not inlined"), "{}", outcome.describe());
+    assert!(outcome.stderr.contains("bundles.cu:"), "{}", outcome.describe());
+}
+
 /// An executable tells what its profile does, once it is told what the launch would be.
 #[test]
 fn executables_need_no_run() {

@@ -21,13 +21,13 @@ use crate::profile::{self, Profile};
 const BETWEEN: usize = 3;
 
 /// Runs the best, the worst and some other configurations, and tells predicted beside simulated figures. `with_grid` predicts a shape
-/// again, with another grid.
+/// again, with another grid. The table, and how many configurations it compares.
 pub(super) fn check(
     document: &Document,
     kernel: &Kernel,
     command: &str,
     with_grid: &dyn Fn([u32; 3], [u32; 3]) -> Option<Configuration>,
-) -> Result<String, Failure> {
+) -> Result<(String, usize), Failure> {
     let usage = |message: &str| Failure::new(exit_code::USAGE, format!("--check: {message}"));
     let words: Vec<&str> = command.split_whitespace().collect();
     if words.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn check(
     // Writing to a string cannot fail.
     let _ = writeln!(out, "predicted / simulated for {}\n", document.model);
     let _ = writeln!(out, "{:<12}{:>16}{:>16}{:>16}{:>16}{:>16}", head[0], head[1], head[2], head[3], head[4], head[5]);
-    let mut notes = String::new();
+    let (mut notes, mut rows) = (String::new(), 0);
     for one in chosen.into_iter().filter_map(|number| all.get(number)) {
         let [x, y, z] = one.block.map(|size| size.to_string());
         let words = words.iter().map(|word| word.replace("{x}", &x).replace("{y}", &y).replace("{z}", &z));
@@ -62,6 +62,7 @@ pub(super) fn check(
             false => with_grid(one.block, launch.grid),
         };
         let _ = writeln!(out, "{}", row(launch, other.as_ref().unwrap_or(one)));
+        rows += 1;
         if launch.grid != one.grid {
             let [made, foretold] = [launch.grid, one.grid].map(shape);
             let which = if other.is_some() { "was predicted again for it" } else { "could not be predicted for it" };
@@ -75,7 +76,7 @@ pub(super) fn check(
     if !notes.is_empty() {
         let _ = write!(out, "\n{notes}");
     }
-    Ok(out)
+    Ok((out, rows))
 }
 
 /// Profiles the program with empty caches at each launch, as predictions have them.

@@ -45,7 +45,7 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
             notes.push(format!("{} accesses to other than global or shared memory are left out", found.untold));
         }
         let default = || default_model::of_program(arguments.file.as_os_str(), false);
-        return execute_with(arguments, subject, default, Some(&notes));
+        return execute_with(arguments, subject, default, &Origin::Executable(&notes));
     }
     let profile = profile::read(&arguments.file).map_err(|error| Failure::new(exit_code::UNREADABLE, error))?;
     let kernel = kernel(&profile, arguments.kernel.as_deref())?;
@@ -55,15 +55,24 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
         reason: "the model of the profile".to_owned(),
         note: None,
     };
-    execute_with(arguments, subject, default, None)
+    let measured_on = profile.run.models.first().map(String::as_str);
+    execute_with(arguments, subject, default, &Origin::Profile { measured_on })
 }
 
-/// Predicts and prints. `unlaunched` has what is to be said of a kernel that never ran.
+/// What is predicted from.
+enum Origin<'a> {
+    /// A run, whose figures of caches are those of a model.
+    Profile { measured_on: Option<&'a str> },
+    /// A kernel that never ran, with what is to be said of that.
+    Executable(&'a [String]),
+}
+
+/// Predicts and prints.
 fn execute_with(
     arguments: &PredictArguments,
     subject: Subject<'_>,
     default: impl FnOnce() -> DefaultModel,
-    unlaunched: Option<&[String]>,
+    origin: &Origin<'_>,
 ) -> Result<u8, Failure> {
     if arguments.over.is_some() && arguments.format == PredictFormat::Csv {
         let message =
@@ -81,11 +90,26 @@ fn execute_with(
     let mut documents = Vec::new();
     for model in &models {
         let mut document = of_model(&subject, &wishes, model)?;
-        if let Some(notes) = unlaunched {
-            refuse_unknown(&subject, &document)?;
-            document.assumptions.retain(|text| !text.contains("those of launch"));
-            document.assumptions.extend(notes.iter().cloned());
-            document.configurations.iter_mut().for_each(|one| one.recorded = false);
+        match *origin {
+            Origin::Executable(notes) => {
+                refuse_unknown(&subject, &document)?;
+                document.assumptions.retain(|text| !text.contains("those of launch"));
+                document.assumptions.extend(notes.iter().cloned());
+                document.configurations.iter_mut().for_each(|one| one.recorded = false);
+            }
+            Origin::Profile { measured_on } if !document.recorded.is_empty() => {
+                if let Some(measured_on) = measured_on.filter(|measured_on| *measured_on != document.model) {
+                    document.assumptions.push(format!(
+                        "what is taken from the run was measured on the model {measured_on}: the caches of {} would serve it otherwise",
+                        document.model
+                    ));
+                }
+                if wishes.changes() {
+                    let text = "what is taken from the run is as it was for each thread, whatever --set says";
+                    document.assumptions.push(text.to_owned());
+                }
+            }
+            Origin::Profile { .. } => {}
         }
         document.changes = changed.iter().flat_map(|changed| changed.told.iter().cloned()).collect();
         documents.push(document);
@@ -94,16 +118,22 @@ fn execute_with(
     let Some(mut document) = documents.next() else { return Ok(exit_code::USAGE) };
     document.other_models = documents.collect();
     if let Some(command) = &arguments.check {
-        let mut text = String::new();
+        let (mut text, mut rows) = (String::new(), 0);
         for (one, chosen) in std::iter::once(&document).chain(&document.other_models).zip(&models) {
             let model = model_of(chosen);
             let with_grid = |block, grid| {
                 let found = predict(&subject, &wishes.launch_with(block, grid), &model).ok()?;
                 Some(Configuration::new(&found, false))
             };
-            text.push_str(&check::check(one, subject.kernel, command, &with_grid)?);
+            let (table, compared) = check::check(one, subject.kernel, command, &with_grid)?;
+            text.push_str(&table);
+            rows += compared;
         }
         output::write(text.as_bytes(), arguments.output.as_deref())?;
+        if rows == 0 {
+            let message = format!("--check: the program launched {} with none of these shapes", subject.kernel.name);
+            return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
+        }
         return Ok(exit_code::OK);
     }
     let text = match arguments.format {

@@ -7,7 +7,7 @@ use crate::cli::Failure;
 use crate::cli::args::PredictArguments;
 use crate::exit_code;
 use crate::prediction::configurations::{is_block, sizes};
-use crate::prediction::executable::{ExecutableError, Unlaunched, made_up, modules};
+use crate::prediction::executable::{ExecutableError, Unlaunched, made_up, modules, unseen_call};
 
 /// Whether a file is an executable and no profile.
 pub(super) fn is_executable(path: &Path) -> bool {
@@ -50,6 +50,13 @@ pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure
         _ => return Err(usage(format!("--kernel has to name one kernel; these match:{}", names(&matching)))),
     };
     let own = name(module, built.function);
+    if let Some(place) = unseen_call(&modules, module, built) {
+        let message = format!(
+            "{own}: {place} calls a function that was not inlined, whose accesses are not told apart by kernel; `warpline run` the program \
+             and give `predict` the profile, which has what they do"
+        );
+        return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
+    }
     let first = arguments.block.split(',').next().and_then(sizes).filter(|block| is_block(*block));
     let grid = arguments.grid.as_deref().and_then(sizes);
     let (Some(block), Some(grid)) = (first, grid) else {

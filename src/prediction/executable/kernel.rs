@@ -87,6 +87,21 @@ pub fn made_up(
     Some(Unlaunched { kernel, sites, missing, untold })
 }
 
+/// Where a kernel calls a function that was not inlined, as `file:line`, where some such function of the executable makes accesses: which of them a call
+/// leads to is not written down, and their addresses depend on the caller.
+pub fn unseen_call(modules: &[Module], module: &Module, built: &BuiltKernel) -> Option<String> {
+    let is_kernel = |own: &Module, function: u32| own.kernels.iter().any(|kernel| kernel.function == function);
+    let makes_accesses = modules.iter().any(|own| own.table.sites.iter().any(|site| !is_kernel(own, site.function)));
+    let table = &module.table;
+    let call = table.calls.iter().find(|call| call.caller == built.function).filter(|_| makes_accesses)?;
+    let frame = call.chain.first().and_then(|frame| table.frames.get(*frame as usize));
+    let file = frame.and_then(|frame| table.files.get(frame.file as usize));
+    Some(match (file, frame) {
+        (Some(file), Some(frame)) => format!("{}:{}", file.path, frame.line),
+        _ => "it".to_owned(),
+    })
+}
+
 /// What is known of a site without running it.
 fn row(table: &SiteTable, number: u32) -> Option<Site> {
     let site = table.sites.get(number as usize)?;

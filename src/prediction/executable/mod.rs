@@ -4,7 +4,7 @@ mod image;
 mod kernel;
 
 pub use image::{BuiltKernel, Module, modules};
-pub use kernel::{Unlaunched, made_up};
+pub use kernel::{Unlaunched, made_up, unseen_call};
 
 use std::path::PathBuf;
 
