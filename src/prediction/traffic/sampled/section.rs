@@ -105,10 +105,13 @@ impl<'a> Section<'a> {
             let factor = (1.1 * wanted / lines.max(1.0)).clamp(1.1, 8.0);
             before = ((before as f64 * factor) as u64 + 1).min(first);
         }
+        // Of few counted ones among many others a small sample would have next to nothing.
+        let count = before.min(most).next_multiple_of(unit).max(count).min(blocks - first);
         let run = first - before..(first + count + wave).min(blocks);
         // Of steps of one block, by chance.
         let steps = run.start as f64 / wave as f64 * idle * (1.0 - idle);
-        let apart = (12.0 * steps).sqrt();
+        // Blocks that pass over turns are anywhere after a few waves.
+        let apart = if flow.capacity.drift > 0 { 1.0 } else { (12.0 * steps).sqrt() };
         let bounds = Cow::Owned(within(flow.all.1, &run, flow.launch.grid));
         Section { blocks: run, counted: first..first + count, bounds, apart, is_large: false }
     }
