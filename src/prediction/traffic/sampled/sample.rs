@@ -27,7 +27,7 @@ impl Effort {
 pub(super) const USUAL: Effort =
     Effort { lines: 4000.0, least_lines: 500.0, touches: 60_000.0, many_touches: 200_000.0 };
 /// Of large launches, of which there is a table of many configurations in a second.
-pub(super) const BRIEF: Effort = Effort { lines: 300.0, least_lines: 150.0, touches: 4_500.0, many_touches: 9_000.0 };
+pub(super) const BRIEF: Effort = Effort { lines: 220.0, least_lines: 110.0, touches: 3_300.0, many_touches: 5_500.0 };
 /// Sets of a slice that are looked at, at least.
 const LEAST_SETS: u32 = 1;
 
