@@ -3,19 +3,7 @@
 #include <cstdlib>
 #include <cuda_runtime.h>
 
-// Two neighbours in each direction: five planes, of which L2 has some when the next block wants them.
-__global__ void star(const double *__restrict__ in, double *__restrict__ out, int nx, int ny, int nz)
-{
-    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    int z = blockIdx.z * blockDim.z + threadIdx.z;
-    if (x < 2 || y < 2 || z < 2 || x >= nx - 2 || y >= ny - 2 || z >= nz - 2) return;
-    long row = nx, plane = long(nx) * ny, at = z * plane + y * row + x;
-    double sum = in[at];
-    for (int far = 1; far <= 2; far++)
-        sum += far * (in[at - far] + in[at + far] + in[at - far * row] + in[at + far * row] + in[at - far * plane] +
-                      in[at + far * plane]);
-    out[at] = sum;
-}
+#include "grids.h"
 
 // A thread to a column of planes: what neighbours load, they load at nearly the same time, however far behind each other their blocks begin.
 __global__ void walk(const float *__restrict__ in, float *__restrict__ out, int nx, int ny, int nz)
@@ -39,16 +27,6 @@ __global__ void change(Record *records, int count)
     if (i >= count) return;
     for (int member = 0; member < 9; member++) records[i].members[member] *= 1.5f;
 }
-
-template <class T> static T *zeros(size_t count)
-{
-    T *memory;
-    cudaMalloc(&memory, count * sizeof(T));
-    cudaMemset(memory, 0, count * sizeof(T));
-    return memory;
-}
-
-static unsigned blocks(int points, unsigned size) { return (points + size - 1) / size; }
 
 int main(int, char **arguments)
 {
