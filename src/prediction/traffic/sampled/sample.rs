@@ -13,14 +13,7 @@ pub(super) struct Effort {
     least_lines: f64,
     /// Touches of these, about, and where as few lines have more, at most if that can be.
     touches: f64,
-    many_touches: f64,
-}
-
-impl Effort {
-    /// Touches of few lines, at most if that can be.
-    pub(super) fn most_touches(&self) -> f64 {
-        self.many_touches
-    }
+    pub(super) many_touches: f64,
 }
 
 /// Of what is looked at by itself.

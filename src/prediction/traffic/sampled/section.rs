@@ -87,7 +87,7 @@ impl<'a> Section<'a> {
         // What a single set is asked for is the least that can be run.
         let L2Config { slices, sets, .. } = flow.hierarchy.l2;
         let of_set = lines / blocks as f64 / (f64::from(slices) * f64::from(sets));
-        let most = ((BRIEF.most_touches() / of_set.max(f64::MIN_POSITIVE)) as u64).min(MOST_COUNTED * wave);
+        let most = ((BRIEF.many_touches / of_set.max(f64::MIN_POSITIVE)) as u64).min(MOST_COUNTED * wave);
         // Planes of blocks are alike, rows at least where a plane is too large.
         let unit = match (height, depth) {
             (1, 1) => 1,
