@@ -327,11 +327,55 @@ fn launches_that_cannot_be_are_refused() {
         assert_eq!(outcome.status.code(), Some(2), "{arguments:?}: {}", outcome.describe());
         assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.describe());
     }
+    let tall = predict(&profile, &folder, &["--kernel", "^product", "--block", "32x4", "--set", "n=300000"]);
+    assert_eq!(tall.status.code(), Some(4), "{}", tall.describe());
+    assert!(tall.stderr.contains("65535 along y and z at most"), "{}", tall.describe());
     // Where the grid is given, nothing may be left to do.
     let idle =
         predict(&profile, &folder, &["--kernel", "^stencil", "--block", "32x4", "--grid", "3x18x9", "--set", "nx=0"]);
     assert_eq!(idle.status.code(), Some(4), "{}", idle.describe());
     assert!(idle.stderr.contains("no thread of the launch makes a request"), "{}", idle.describe());
+}
+
+/// A grid that leaves out work makes no better shape, and one that does not follow a size says so; both went without a word.
+#[test]
+fn grids_that_do_other_work_are_told() {
+    let folder = work_folder("predict-other-grids");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let narrow = predict(&profile, &folder, &["--kernel", "^product", "--block", "32x4", "--grid", "1x18"]);
+    assert!(narrow.status.success(), "{}", narrow.describe());
+    assert!(narrow.stdout.contains("! not the work of the launch as it was"), "{}", narrow.stdout);
+    let asked = ["--kernel", "^product", "--block", "16x4,32x4", "--grid", "3x18", "--set", "n=70", "--gpu", "a100"];
+    let found = document(program(), &folder, &asked);
+    let [first, second] = [0, 1].map(|place: usize| &found["configurations"][place]);
+    assert_eq!((&first["block"], &first["other_work"]), (&serde_json::json!([32, 4, 1]), &Value::Null));
+    // 48 of 70 columns.
+    let share = second["other_work"].as_f64().expect("a share");
+    assert!((share - 48.0 / 70.0).abs() < 0.001, "{share}");
+    assert_eq!(found["compared_with"], serde_json::json!({"block": [32, 4, 1], "grid": [3, 18, 1]}));
+    let told = |arguments: &[&str]| {
+        let found = document(&profile, &folder, arguments);
+        found["assumptions"].to_string().contains("grids are as large as in the run")
+    };
+    assert!(told(&["--kernel", "^layers", "--block", "64", "--set", "ny=60"]));
+    assert!(!told(&["--kernel", "^layers", "--block", "64"]) && !told(&["--kernel", "^product", "--set", "n=90"]));
+}
+
+/// What a run did not reach and the code does not tell is left out, which is said.
+#[test]
+fn accesses_of_which_nothing_is_known_are_told() {
+    let folder = work_folder("predict-looked-up");
+    let profile = profiled(&folder, [32, 4, 1], 70);
+    let source = std::fs::read_to_string(root().join("tests/prediction/kernels.cu")).expect("the program's source");
+    let line = 1 + source
+        .lines()
+        .position(|line| line.contains("out[i] = in[index[i]];") && line.starts_with("            "))
+        .expect("the line");
+    let told = |n: &str| {
+        let found = document(&profile, &folder, &["--kernel", "^looked_up", "--block", "64", "--set", n]);
+        found["assumptions"].to_string().contains(&format!("they are left out (line {line})"))
+    };
+    assert!(told("n=200000") && !told("n=5000"));
 }
 
 /// A call that is left is refused: its accesses were left out without a word, and a kernel that loads through one moved nothing.

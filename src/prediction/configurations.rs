@@ -121,6 +121,16 @@ impl<'a> Grids<'a> {
         Grids { tiling, followed: followed(subject, &tiling, fold) }
     }
 
+    /// Along which axes in use it has as many indices or blocks as the recorded one, whatever values parameters have.
+    pub fn fixed(&self, subject: &Subject<'_>) -> [bool; 3] {
+        let recorded = subject.recorded;
+        let is_used = |axis: usize| match self.tiling.keeps_blocks(axis) {
+            true => recorded.grid[axis] > 1,
+            false => recorded.grid[axis] > 1 || recorded.block[axis] > 1,
+        };
+        std::array::from_fn(|axis| self.followed[axis].is_none() && is_used(axis))
+    }
+
     /// Name and value of a parameter that the grid follows, where it leaves no block.
     pub fn empty_by(&self, subject: &Subject<'_>, launch: &Launch) -> Option<(String, i64)> {
         self.followed.iter().flatten().find_map(|one| {

@@ -37,9 +37,21 @@ pub struct Document {
     /// Configurations that cannot be, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
+    /// What `other_work` of the configurations is relative to, where that is not the recorded launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared_with: Option<Compared>,
     /// The documents of further models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_models: Vec<Document>,
+}
+
+/// A launch whose work the others are to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Blocks.
+    pub grid: [u32; 3],
 }
 
 /// A configuration; bytes and wavefronts of the whole launch.
@@ -105,7 +117,8 @@ pub struct Configuration {
     pub computed_share: f64,
     /// The shape of the recorded launch.
     pub recorded: bool,
-    /// Lanes of its requests over those of the recorded launch, where that is another amount of work, though no size, grid or code was given.
+    /// Lanes of its requests over those of the launch whose work all are to do (the recorded one, or that of `compared_with`), where that is another amount of
+    /// work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_work: Option<f64>,
 }

@@ -5,6 +5,7 @@ use warpline_format::matrix::Product;
 use warpline_format::occupancy::{Kernel, Stated};
 
 use super::accesses::{Gathered, gathered};
+use super::configurations::is_grid;
 use super::count::{Basis, SiteRequests, count};
 use super::digits::taken_apart;
 use super::evaluate::Evaluated;
@@ -91,7 +92,7 @@ pub struct Prediction {
     /// Of the others: those that were counted thread by thread.
     pub computed_share: f64,
     /// By site of the addresses: its requests and what they rest on.
-    pub sites: Vec<(Requests, Basis)>,
+    pub sites: Vec<SiteRequests>,
     /// What L1's figures were taken from.
     pub replayed: Replayed,
     /// What L2's and DRAM's figures were taken from; `None` where they were estimated.
@@ -124,9 +125,24 @@ pub enum Refusal {
         "line {} reaches byte {} of shared memory, of which the code has {} bytes", .0.line, .0.end, .0.size
     )]
     SharedMemory(Outside),
+    /// No GPU takes a grid of so many blocks along an axis.
+    #[error("a grid of {}x{}x{} blocks: 2147483647 along x, 65535 along y and z at most", grid[0], grid[1], grid[2])]
+    Grid {
+        /// Blocks.
+        grid: [u32; 3],
+    },
     /// Its conditions leave nothing to do, as where an array has no elements.
     #[error("no thread of the launch makes a request")]
     NoRequests,
+    /// All that it does is code that the run did not reach, and of which it is not known what it does.
+    #[error(
+        "line {line} and all else that the launch comes to was not reached by the run, and what is done there is not known: run the program \
+         with sizes at which it is"
+    )]
+    Unreached {
+        /// Of the first access.
+        line: u32,
+    },
     /// Nothing of its traffic follows from the launch.
     #[error("nothing of this kernel's traffic follows from its launch: {}", reasons.join("; "))]
     NothingKnown {
@@ -140,6 +156,9 @@ pub enum Refusal {
 /// # Errors
 /// [`Refusal`].
 pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result<Prediction, Refusal> {
+    if !is_grid(launch.grid) {
+        return Err(Refusal::Grid { grid: launch.grid });
+    }
     let evaluated = Evaluated::new(subject.addresses, launch);
     let Some(apart) = taken_apart(subject.addresses, launch, &evaluated) else {
         return of_forms(subject, launch, &evaluated, model);
@@ -167,7 +186,11 @@ fn of_forms(
     let Gathered { mut sums, accesses, unmeasured, measured, by_thread, reasons, rough } =
         gathered(subject, launch, evaluated, &counted, model);
     if sums.global.requests + sums.shared.requests == 0.0 {
-        return Err(Refusal::NoRequests);
+        let unreached = counted.iter().enumerate().find(|(number, site)| subject.is_untold(*number, site));
+        return Err(match unreached {
+            Some((number, _)) => Refusal::Unreached { line: subject.line(number) },
+            None => Refusal::NoRequests,
+        });
     }
     if sums.affine + sums.computed < LEAST_KNOWN * sums.recorded {
         let reasons = reasons.into_iter().map(|(place, lost)| format!("{place}: {lost}"));
@@ -241,7 +264,7 @@ fn of_forms(
         seconds: None,
         affine_share: sums.share(sums.affine),
         computed_share: sums.share(sums.computed),
-        sites: counted.iter().map(|site| (site.requests, site.basis)).collect(),
+        sites: counted,
         replayed: moved.replayed,
         sampled: moved.sampled,
         recorded_traffic: by_thread,

@@ -6,7 +6,8 @@ use warpline_format::expression::{AddressExpression, Binary, ExpressionId, Expre
 use warpline_format::site_table::Op;
 
 use super::changes::Origin;
-use super::count::Access;
+use super::count::{Access, Basis, SiteRequests};
+use super::evaluate::Lost;
 use super::launch::Launch;
 use crate::profile::Profile;
 use crate::profile::model::{self, Addresses, Allocation, Kernel, Site};
@@ -153,6 +154,16 @@ impl<'a> Subject<'a> {
         }
         let site = self.addresses.sites[number].site;
         self.addresses.unreached.iter().find(|one| one.site == site).map_or(0, |one| one.line)
+    }
+
+    /// Whether a launch makes requests at a site, or may, of which neither the run nor the code tells enough: the run did not reach it, and what it does or
+    /// its address is not known.
+    pub fn is_untold(&self, number: usize, counted: &SiteRequests) -> bool {
+        match counted.basis {
+            Basis::Lost(Lost::Code(..)) => self.rows[number].is_none(),
+            Basis::Lost(_) => false,
+            _ => self.accesses[number].op.is_none() && counted.requests.requests > 0.0,
+        }
     }
 
     /// The name of a parameter, or `parameter n`.

@@ -342,6 +342,18 @@ __global__ void doubled(float *values, int n)
     }
 }
 
+// What long arrays are looked up for is not reached with short ones.
+__global__ void looked_up(const int *index, const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        out[i] = 1;
+        if (n > 100000) {
+            out[i] = in[index[i]];
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     dim3 block(argc > 1 ? atoi(argv[1]) : 32, argc > 2 ? atoi(argv[2]) : 4, argc > 3 ? atoi(argv[3]) : 1);
@@ -385,6 +397,7 @@ int main(int argc, char **argv)
     flattened<<<blocks(many, line), flat>>>(array<float>(many), many);
     unrolled_triangle<<<blocks(500, line), line>>>(array<float>(500 * 500), array<float>(500), 500);
     doubled<<<12, line>>>(array<float>(50000), 50000);
+    looked_up<<<blocks(many, line), line>>>(index, a, b, many);
     chase<<<1, 32>>>(index, n, 10);
     bool good = cudaDeviceSynchronize() == cudaSuccess;
     puts(good ? "kernels: ok" : "kernels: failed");

@@ -1,11 +1,11 @@
 //! `warpline predict`: configurations of a kernel that were never run.
 
-use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::assumptions::{assumptions, recorded_sites};
 use super::changes::Changes;
-use super::options::Wishes;
+use super::options::{Wishes, Work};
 use super::{check, unlaunched};
 use crate::cli::Failure;
 use crate::cli::args::{PredictArguments, PredictFormat};
@@ -15,11 +15,9 @@ use crate::cli::output;
 use crate::cli::profiles::report::width;
 use crate::exit_code;
 use crate::prediction::configurations::GridRule;
-use crate::prediction::count::Basis;
-use crate::prediction::document::{self, Configuration, Document, RecordedSite, Refused, Size, Sizes};
+use crate::prediction::document::{self, Compared, Configuration, Document, Refused, Size, Sizes};
 use crate::prediction::launch::Launch;
-use crate::prediction::other_work::other_work;
-use crate::prediction::overflow::overflows;
+use crate::prediction::other_work::{most_work, other_work};
 use crate::prediction::predict::{Model, Prediction, Refusal, predict};
 use crate::prediction::subject::Subject;
 use crate::profile::model::Kernel;
@@ -214,22 +212,15 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
         sizes: Vec::new(),
         recorded: Vec::new(),
         refused: Vec::new(),
+        compared_with: None,
         other_models: Vec::new(),
-    };
-    let as_it_was = match wishes.is_same_problem() && !subject.recorded.metrics.is_empty() {
-        true => predict(subject, &subject.launch, &model).ok(),
-        false => None,
     };
     let mut predictions = Vec::new();
     for (launch, result) in found {
         match result {
             Ok(prediction) => {
                 let recorded = launch.block == subject.recorded.block && launch.grid == subject.recorded.grid;
-                let other_work = as_it_was.as_ref().and_then(|as_it_was| other_work(subject, &prediction, as_it_was));
-                let configuration = Configuration::new(&prediction, recorded && !wishes.changes());
-                document
-                    .configurations
-                    .push(Configuration { other_work: other_work.map(nine_digits), ..configuration });
+                document.configurations.push(Configuration::new(&prediction, recorded && !wishes.changes()));
                 predictions.push(prediction);
             }
             Err(refusal @ Refusal::NothingKnown { .. }) => {
@@ -246,6 +237,7 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
         let message = format!("{}: nothing can be predicted; blocks of {x}x{y}x{z}: {}", document.kernel, first.reason);
         return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
     }
+    mark_other_work(subject, wishes, &model, &predictions, &mut document);
     document.configurations.sort_by(Configuration::rank);
     if let Some((parameter, launches)) =
         document.configurations.first().and_then(|best| wishes.sizes(subject, best.block))
@@ -258,6 +250,29 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
     document.recorded = recorded_sites(subject, &predictions);
     document.assumptions = assumptions(subject, wishes, &launches, &predictions);
     Ok(document)
+}
+
+/// Marks what does other work than the launch that all are to do the work of; `predictions` are those of the document, in its order.
+fn mark_other_work(
+    subject: &Subject<'_>,
+    wishes: &Wishes<'_>,
+    model: &Model<'_>,
+    predictions: &[Prediction],
+    document: &mut Document,
+) {
+    let work = wishes.work(subject);
+    let own = match &work {
+        Work::Recorded => predict(subject, &subject.launch, model).ok(),
+        Work::Of(launch) => predict(subject, launch, model).ok(),
+        Work::Most => None,
+    };
+    let Some(reference) = own.as_ref().or_else(|| most_work(predictions)) else { return };
+    for (configuration, prediction) in document.configurations.iter_mut().zip(predictions) {
+        configuration.other_work = other_work(subject, prediction, reference).map(nine_digits);
+    }
+    if work != Work::Recorded || own.is_none() {
+        document.compared_with = Some(Compared { block: reference.block, grid: reference.grid });
+    }
 }
 
 /// A value of a parameter with what is predicted there.
@@ -294,150 +309,4 @@ fn predict_all(
     });
     found.sort_unstable_by_key(|(number, _)| *number);
     found.into_iter().map(|(_, one)| one).collect()
-}
-
-/// Sites that some configuration took from the run.
-fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) -> Vec<RecordedSite> {
-    let mut found = BTreeSet::new();
-    for prediction in predictions {
-        for ((_, basis), row) in prediction.sites.iter().zip(&subject.rows) {
-            if let (Basis::Lost(lost), Some(row)) = (basis, row) {
-                found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason: lost.to_string() });
-            }
-        }
-    }
-    for row in subject.others.iter().filter(|row| row.space != "constant") {
-        let reason = format!("{} memory, or a function that was not inlined", row.space);
-        found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason });
-    }
-    found.into_iter().collect()
-}
-
-/// What the figures rest on.
-fn assumptions(
-    subject: &Subject<'_>,
-    wishes: &Wishes<'_>,
-    launches: &[(Launch, Vec<GridRule>)],
-    predictions: &[Prediction],
-) -> Vec<String> {
-    let mut all = vec![
-        "L1 and L2 are empty when the kernel starts".to_owned(),
-        format!("instructions, registers and shared memory are those of launch {}", subject.recorded.id),
-    ];
-    let mut rules: Vec<&GridRule> = launches.iter().flat_map(|(_, rules)| rules).collect();
-    rules.dedup();
-    rules.sort_by_key(|rule| format!("{rule:?}"));
-    rules.dedup();
-    for rule in rules {
-        all.push(match rule {
-            GridRule::SameIndices => "grids cover as many indices along each axis as the recorded one".to_owned(),
-            GridRule::SameBlocks => "grids have as many blocks as the recorded one along an axis where a block's work does not grow with its threads".to_owned(),
-            GridRule::Parameter(name) => format!("grids follow {name}, as the recorded one does"),
-            GridRule::Given => "the grid is the one given".to_owned(),
-        });
-    }
-    let other_shapes = launches.iter().any(|(launch, _)| launch.block != subject.recorded.block);
-    let tiling = wishes.tiling();
-    if wishes.recorded_shape_only() && !other_shapes {
-        all.push(
-            "no address of this kernel uses blockDim: the shape of its blocks is written into the code, so of all shapes only the recorded \
-             one is predicted"
-                .to_owned(),
-        );
-    }
-    for (axis, name) in ["x", "y", "z"].into_iter().enumerate().filter(|(axis, _)| !tiling.free[*axis]) {
-        if launches.iter().any(|(launch, _)| launch.block[axis] != subject.recorded.block[axis]) {
-            all.push(format!(
-                "no address of this kernel uses blockDim.{name}: the size of its blocks along {name} is written into the code, which has \
-                 to change with it"
-            ));
-        }
-    }
-    if wishes.changes() {
-        all.push("pointers lead to the allocations of the run, whatever their sizes".to_owned());
-        if launches.iter().any(|(launch, _)| overflows(subject.addresses, launch)) {
-            let text = "numbers have as many bits as they need: with these sizes some leave the width that the code gives them, and the program would overflow";
-            all.push(text.to_owned());
-        }
-    }
-    if predictions.iter().any(|one| one.sites.iter().any(|(_, basis)| *basis == Basis::Sample)) {
-        all.push("addresses that are not affine were counted for some of the blocks".to_owned());
-    }
-    if predictions.iter().any(|one| one.recorded_traffic) {
-        let text = "what DRAM moves for addresses that are neither affine nor have affine cases is what it was in the run, for as many threads as come to them";
-        all.push(text.to_owned());
-    }
-    let untold: BTreeSet<u32> = predictions.iter().flat_map(|one| untold(subject, one)).collect();
-    if !untold.is_empty() {
-        let lines: Vec<String> = untold.iter().map(u32::to_string).collect();
-        all.push(format!(
-            "the run did not reach accesses that some of these launches come to, and the profile does not say what they do: they are left out (line {}); \
-             run the program again with this release",
-            lines.join(", ")
-        ));
-    }
-    all.extend(of_the_caches(predictions));
-    if predictions.iter().any(|one| one.rough) {
-        all.push("footprints leave some edges and overlaps out of account".to_owned());
-    }
-    all
-}
-
-/// Lines of accesses that a launch makes and of which it is not known what they do.
-fn untold(subject: &Subject<'_>, found: &Prediction) -> Vec<u32> {
-    let sites = found.sites.iter().enumerate();
-    let made =
-        sites.filter(|(number, (requests, _))| subject.accesses[*number].op.is_none() && requests.requests > 0.0);
-    made.map(|(number, _)| subject.line(number)).collect()
-}
-
-/// Footprint over capacity from which the curve of what L2 keeps matters.
-const NEARLY_FULL: f64 = 0.5;
-
-/// What figures of the caches rest on.
-fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
-    let mut all = Vec::new();
-    let blocks = |one: &Prediction| one.grid.iter().map(|&size| u64::from(size)).product::<u64>();
-    let some = predictions.iter().filter(|one| (1..blocks(one)).contains(&one.replayed.blocks));
-    let shares: Vec<f64> = some.map(|one| one.replayed.blocks as f64 / blocks(one) as f64).collect();
-    if !shares.is_empty() {
-        let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
-        all.push(format!(
-            "L1 serves all blocks as it served those that were replayed, {} of them or more",
-            percent(least)
-        ));
-    }
-    let left_out = predictions.iter().map(|one| one.replayed.left_out).fold(0.0, f64::max);
-    if left_out > 0.0 {
-        all.push(format!(
-            "loops go on as they began: the replay ran {} of their iterations or more",
-            percent(1.0 - left_out)
-        ));
-    }
-    let nearly_full = |one: &&Prediction| one.l2_oversubscription.max(one.l2_reuse_oversubscription) > NEARLY_FULL;
-    let sampled = || predictions.iter().filter(nearly_full).filter_map(|one| one.sampled);
-    let sets = sampled().map(|one| one.sets).reduce(f64::min).map(percent);
-    let blocks = sampled().map(|one| one.blocks).fold(1.0, f64::min);
-    match sets {
-        Some(sets) if blocks < 1.0 => all.push(format!(
-            "L2 serves all blocks as those in the middle of the launch that were run, {} of them or more, and all its sets do as {sets} \
-             of them or more",
-            percent(blocks)
-        )),
-        Some(sets) => all.push(format!("all sets of L2 do as those that were run, {sets} of them or more")),
-        None => {}
-    }
-    if predictions.iter().filter(nearly_full).any(|one| one.sampled.is_none()) {
-        let text = "L2 keeps of what earlier blocks touched what a curve says that was fitted to simulations; where loops go through arrays about as \
-                    large as L2, DRAM traffic can be off by factors";
-        all.push(text.to_owned());
-    }
-    all
-}
-
-/// A share with two digits.
-fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    let digits = (1.0 - percent.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
-    format!("{percent:.digits$} %")
 }

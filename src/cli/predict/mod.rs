@@ -1,5 +1,6 @@
 //! `warpline predict`: configurations of a kernel that were never run.
 
+mod assumptions;
 mod changes;
 mod check;
 mod execute;

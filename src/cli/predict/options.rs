@@ -28,6 +28,17 @@ pub(super) struct Wishes<'a> {
     changed: bool,
 }
 
+/// The launch whose work all shapes are to do.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Work {
+    /// That of the run.
+    Recorded,
+    /// One of the recorded shape, with what else is asked for.
+    Of(Launch),
+    /// Of those that are predicted the one that does the most.
+    Most,
+}
+
 impl<'a> Wishes<'a> {
     pub(super) fn new(
         arguments: &PredictArguments,
@@ -106,9 +117,21 @@ impl<'a> Wishes<'a> {
         self.changed
     }
 
-    /// Whether nothing was given but shapes, which are to do what the recorded launch did.
-    pub(super) fn is_same_problem(&self) -> bool {
-        !self.changed && self.grid.is_none()
+    /// The launch whose work all shapes are to do.
+    pub(super) fn work(&self, subject: &Subject<'_>) -> Work {
+        let was_run = !subject.recorded.metrics.is_empty();
+        match (was_run, self.changed, self.grid) {
+            (true, false, _) => Work::Recorded,
+            (true, true, None) => Work::Of(self.launch(subject, subject.launch.block, &self.base).0),
+            _ => Work::Most,
+        }
+    }
+
+    /// Axes along which grids do not follow what `--set` and `--over` say.
+    pub(super) fn fixed_axes(&self, subject: &Subject<'_>) -> Vec<&'static str> {
+        let has_sizes = self.over.is_some() || self.base.arguments != subject.launch.arguments;
+        let fixed = self.grids.fixed(subject).map(|fixed| fixed && has_sizes && self.grid.is_none());
+        ["x", "y", "z"].into_iter().zip(fixed).filter_map(|(name, fixed)| fixed.then_some(name)).collect()
     }
 
     /// Whether all shapes were asked for of a kernel that is right for one.

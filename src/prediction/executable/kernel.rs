@@ -61,7 +61,9 @@ pub fn made_up(
             argument.value = FIRST + place as u64 * ROOM;
             argument.allocation = Some(place as u64);
         } else {
-            missing.push(name);
+            if uses(&addresses, one.number, one.offset) {
+                missing.push(name);
+            }
             continue;
         }
         arguments.push(argument);
@@ -129,6 +131,13 @@ fn row(table: &SiteTable, number: u32) -> Option<Site> {
     })
 }
 
+/// Whether some value is made of a parameter.
+fn uses(addresses: &Addresses, number: u32, at: u32) -> bool {
+    let is_it =
+        |kind| matches!(kind, ExpressionKind::Parameter { parameter, offset } if (parameter, offset) == (number, at));
+    addresses.expressions.iter().any(|entry| is_it(entry.kind))
+}
+
 /// Parameters that addresses are relative to: added as they are, and not given as numbers.
 fn pointers(addresses: &Addresses, values: &BTreeMap<String, i64>) -> Vec<(u32, u32)> {
     let given = |parameter: u32, offset: u32| {
@@ -152,6 +161,7 @@ fn pointers(addresses: &Addresses, values: &BTreeMap<String, i64>) -> Vec<(u32, 
                 }
                 ExpressionKind::Binary(Binary::Sum | Binary::Difference, left, right) => work.extend([left, right]),
                 ExpressionKind::Choice(_, one, other) => work.extend([one, other]),
+                ExpressionKind::Signed(of) => work.push(of),
                 _ => {}
             }
         }

@@ -225,7 +225,7 @@ fn table(out: &mut String, document: &Document) -> std::fmt::Result {
             shape(one.block),
             match (one.recorded, one.other_work) {
                 (true, _) => " (run)",
-                (false, Some(_)) => " (other work than the run)",
+                (false, Some(_)) => " (other work)",
                 (false, None) => "",
             },
             shape(one.grid),

@@ -83,10 +83,17 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
     }
     if let Some((one, share)) = document.configurations.iter().find_map(|one| Some((one, one.other_work?))) {
         let text = format!(
-            "not the work of the launch as it was (blocks of {}: {} of it), so no rival of the others: the program makes some parameter of the shape, \
-             which keeps its value here; say what it is then with --set, or the grid with --grid",
+            "not the work of {} (blocks of {}: {} of it), so no rival of the others: {}",
+            whose_work(document),
             shape(one.block),
-            percent(share)
+            percent(share),
+            match document.compared_with {
+                Some(one) if document.configurations.iter().all(|own| own.grid == one.grid) =>
+                    "each shape needs a grid of its own, so ask for one at a time",
+                _ =>
+                    "the program makes some parameter of the shape, which keeps its value here, or the grid does not fit it; say what they are then with \
+                     --set and --grid",
+            }
         );
         out.push_str(&told("! ", &text));
     }
@@ -148,6 +155,14 @@ fn as_fast_as_the_first(document: &Document) -> Option<usize> {
     let seconds = document.configurations.first()?.told_seconds()?;
     let alike = document.configurations.iter().filter(|one| one.told_seconds() == Some(seconds)).count();
     (alike > 1).then_some(alike)
+}
+
+/// What `other_work` is relative to.
+fn whose_work(document: &Document) -> String {
+    document.compared_with.map_or_else(
+        || "the launch as it was".to_owned(),
+        |one| format!("blocks of {} in a grid of {}", shape(one.block), shape(one.grid)),
+    )
 }
 
 fn mark(one: &Configuration) -> &'static str {

@@ -191,7 +191,7 @@ fn dram(one: &Prediction) -> f64 {
 
 /// All of it follows from affine addresses, and nothing was left out of account.
 fn is_sure(one: &Prediction) -> bool {
-    one.affine_share >= 1.0 && !one.rough && one.sites.iter().all(|(_, basis)| *basis == Basis::Affine)
+    one.affine_share >= 1.0 && !one.rough && one.sites.iter().all(|site| site.basis == Basis::Affine)
 }
 
 /// Line, operation and data of a site: copies of an unrolled statement have them in common.
@@ -205,7 +205,7 @@ fn statement<'a>(subject: &Subject<'a>, number: usize) -> Option<Statement<'a>> 
 /// Whether what is taken from the launch as it was are copies of statements of which others follow from the launch, so that they go through the
 /// same data in the same way.
 fn have_siblings(subject: &Subject<'_>, now: &Prediction) -> bool {
-    let is_lost = |number: usize| matches!(now.sites[number].1, Basis::Lost(_));
+    let is_lost = |number: usize| matches!(now.sites[number].basis, Basis::Lost(_));
     let numbers = || (0..now.sites.len()).filter(|&number| subject.rows[number].is_some());
     let known: BTreeSet<Statement<'_>> =
         numbers().filter(|&number| !is_lost(number)).filter_map(|number| statement(subject, number)).collect();

@@ -1,0 +1,164 @@
+//! What the figures of a document rest on, in sentences.
+
+use std::collections::BTreeSet;
+
+use super::options::Wishes;
+use crate::prediction::configurations::GridRule;
+use crate::prediction::count::Basis;
+use crate::prediction::document::RecordedSite;
+use crate::prediction::launch::Launch;
+use crate::prediction::overflow::overflows;
+use crate::prediction::predict::Prediction;
+use crate::prediction::subject::Subject;
+
+/// Sites that some configuration took from the run.
+pub(super) fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) -> Vec<RecordedSite> {
+    let mut found = BTreeSet::new();
+    for prediction in predictions {
+        for (site, row) in prediction.sites.iter().zip(&subject.rows) {
+            if let (Basis::Lost(lost), Some(row)) = (site.basis, row) {
+                found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason: lost.to_string() });
+            }
+        }
+    }
+    for row in subject.others.iter().filter(|row| row.space != "constant") {
+        let reason = format!("{} memory, or a function that was not inlined", row.space);
+        found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason });
+    }
+    found.into_iter().collect()
+}
+
+/// What the figures rest on.
+pub(super) fn assumptions(
+    subject: &Subject<'_>,
+    wishes: &Wishes<'_>,
+    launches: &[(Launch, Vec<GridRule>)],
+    predictions: &[Prediction],
+) -> Vec<String> {
+    let mut all = vec![
+        "L1 and L2 are empty when the kernel starts".to_owned(),
+        format!("instructions, registers and shared memory are those of launch {}", subject.recorded.id),
+    ];
+    let mut rules: Vec<&GridRule> = launches.iter().flat_map(|(_, rules)| rules).collect();
+    rules.dedup();
+    rules.sort_by_key(|rule| format!("{rule:?}"));
+    rules.dedup();
+    for rule in rules {
+        all.push(match rule {
+            GridRule::SameIndices => "grids cover as many indices along each axis as the recorded one".to_owned(),
+            GridRule::SameBlocks => "grids have as many blocks as the recorded one along an axis where a block's work does not grow with its threads".to_owned(),
+            GridRule::Parameter(name) => format!("grids follow {name}, as the recorded one does"),
+            GridRule::Given => "the grid is the one given".to_owned(),
+        });
+    }
+    let fixed = wishes.fixed_axes(subject);
+    if !fixed.is_empty() {
+        all.push(format!(
+            "along {} grids are as large as in the run, whatever --set and --over say: no index is compared with a parameter there; give them by --grid \
+             where that is wrong",
+            fixed.join(" and ")
+        ));
+    }
+    let other_shapes = launches.iter().any(|(launch, _)| launch.block != subject.recorded.block);
+    let tiling = wishes.tiling();
+    if wishes.recorded_shape_only() && !other_shapes {
+        all.push(
+            "no address of this kernel uses blockDim: the shape of its blocks is written into the code, so of all shapes only the recorded \
+             one is predicted"
+                .to_owned(),
+        );
+    }
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate().filter(|(axis, _)| !tiling.free[*axis]) {
+        if launches.iter().any(|(launch, _)| launch.block[axis] != subject.recorded.block[axis]) {
+            all.push(format!(
+                "no address of this kernel uses blockDim.{name}: the size of its blocks along {name} is written into the code, which has \
+                 to change with it"
+            ));
+        }
+    }
+    if wishes.changes() {
+        all.push("pointers lead to the allocations of the run, whatever their sizes".to_owned());
+        if launches.iter().any(|(launch, _)| overflows(subject.addresses, launch)) {
+            let text = "numbers have as many bits as they need: with these sizes some leave the width that the code gives them, and the program would overflow";
+            all.push(text.to_owned());
+        }
+    }
+    if predictions.iter().any(|one| one.sites.iter().any(|site| site.basis == Basis::Sample)) {
+        all.push("addresses that are not affine were counted for some of the blocks".to_owned());
+    }
+    if predictions.iter().any(|one| one.recorded_traffic) {
+        let text = "what DRAM moves for addresses that are neither affine nor have affine cases is what it was in the run, for as many threads as come to them";
+        all.push(text.to_owned());
+    }
+    let untold: BTreeSet<u32> = predictions.iter().flat_map(|one| untold(subject, one)).collect();
+    if !untold.is_empty() {
+        let lines: Vec<String> = untold.iter().map(u32::to_string).collect();
+        all.push(format!(
+            "the run did not reach accesses that some of these launches come to, and what they do or where is not known: they are left out (line {}); run the \
+             program, with this release, at sizes that reach them",
+            lines.join(", ")
+        ));
+    }
+    all.extend(of_the_caches(predictions));
+    if predictions.iter().any(|one| one.rough) {
+        all.push("footprints leave some edges and overlaps out of account".to_owned());
+    }
+    all
+}
+
+/// Lines of accesses that a launch makes and of which not enough is known.
+fn untold(subject: &Subject<'_>, found: &Prediction) -> Vec<u32> {
+    let made = found.sites.iter().enumerate().filter(|(number, site)| subject.is_untold(*number, site));
+    made.map(|(number, _)| subject.line(number)).collect()
+}
+
+/// Footprint over capacity from which the curve of what L2 keeps matters.
+const NEARLY_FULL: f64 = 0.5;
+
+/// What figures of the caches rest on.
+fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
+    let mut all = Vec::new();
+    let blocks = |one: &Prediction| one.grid.iter().map(|&size| u64::from(size)).product::<u64>();
+    let some = predictions.iter().filter(|one| (1..blocks(one)).contains(&one.replayed.blocks));
+    let shares: Vec<f64> = some.map(|one| one.replayed.blocks as f64 / blocks(one) as f64).collect();
+    if !shares.is_empty() {
+        let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+        all.push(format!(
+            "L1 serves all blocks as it served those that were replayed, {} of them or more",
+            percent(least)
+        ));
+    }
+    let left_out = predictions.iter().map(|one| one.replayed.left_out).fold(0.0, f64::max);
+    if left_out > 0.0 {
+        all.push(format!(
+            "loops go on as they began: the replay ran {} of their iterations or more",
+            percent(1.0 - left_out)
+        ));
+    }
+    let nearly_full = |one: &&Prediction| one.l2_oversubscription.max(one.l2_reuse_oversubscription) > NEARLY_FULL;
+    let sampled = || predictions.iter().filter(nearly_full).filter_map(|one| one.sampled);
+    let sets = sampled().map(|one| one.sets).reduce(f64::min).map(percent);
+    let blocks = sampled().map(|one| one.blocks).fold(1.0, f64::min);
+    match sets {
+        Some(sets) if blocks < 1.0 => all.push(format!(
+            "L2 serves all blocks as those in the middle of the launch that were run, {} of them or more, and all its sets do as {sets} \
+             of them or more",
+            percent(blocks)
+        )),
+        Some(sets) => all.push(format!("all sets of L2 do as those that were run, {sets} of them or more")),
+        None => {}
+    }
+    if predictions.iter().filter(nearly_full).any(|one| one.sampled.is_none()) {
+        let text = "L2 keeps of what earlier blocks touched what a curve says that was fitted to simulations; where loops go through arrays about as \
+                    large as L2, DRAM traffic can be off by factors";
+        all.push(text.to_owned());
+    }
+    all
+}
+
+/// A share with two digits.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let digits = (1.0 - percent.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{percent:.digits$} %")
+}
