@@ -52,7 +52,7 @@ impl Flow<'_> {
         let middle = (golden(1) * waves as f64) as u64 * wave;
         let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
         let all = boxes(0, blocks, self.launch.grid);
-        let of = |boxes: &[Blocks], grain| self.union(|_| true, boxes, grain).sectors;
+        let of = |boxes: &[Blocks], grain| self.footprints.distinct(boxes, grain).sectors;
         found.distinct = Distinct {
             wave_sectors: of(&own, SECTOR),
             wave_lines: of(&own, LINE),

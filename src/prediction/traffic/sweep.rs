@@ -7,8 +7,10 @@
 use super::box_order::BoxOrder;
 use crate::prediction::form::gcd;
 
-/// Answers that are kept of each stride.
+/// Sets of boxes whose answers are kept, of each stride.
 const KEPT: usize = 32;
+/// Places in a piece that are told apart, at most: bytes of a line, and of pages more than are needed.
+const MOST_PLACES: i64 = 256;
 
 /// Counts unions of boxes: an interval of bytes at each of a range of multiples of the strides. What it needs is kept from one
 /// union to the next.
@@ -27,11 +29,15 @@ pub(super) struct Sweep {
     ordered: (Intervals, Intervals),
     /// By box and stride: the first box that has the same smaller strides.
     classes: Vec<u32>,
-    /// Where in a piece the runs may start.
-    phases: Vec<i64>,
+    /// Bytes of a piece, as a power of two.
     shift: u32,
+    /// Rows start at places in a piece that are so many bytes apart; so many places there are.
+    unit: i64,
+    places: usize,
     counting: Counting,
     levels: Vec<Level>,
+    /// Intervals that are joined.
+    joined: Intervals,
 }
 
 /// What is counted of a union.
@@ -53,23 +59,37 @@ struct Level {
     runs: Vec<(i64, i64, u32)>,
     borders: Vec<i64>,
     inside: Vec<u32>,
-    /// Sets of boxes whose answers are known, one behind the other.
+    /// Sets of boxes whose answers are known, one behind the other, and where each is.
     sets: Vec<u32>,
-    known: Vec<Known>,
+    known: Vec<(u32, u32)>,
+    /// What each covers of the strides after this one, by the place in a piece at which they start.
+    answers: Vec<Option<Covered>>,
 }
 
-/// What some boxes cover of the strides after one, and how much of it the end of a row shares with the start of the next.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    /// Where the boxes are among the sets.
-    set: (u32, u32),
-    each: f64,
-    shared: f64,
+/// What some boxes cover, from a place in a piece on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Covered {
+    /// Pieces.
+    count: f64,
+    /// The first and the last of them, counted from the piece in which the place is.
+    first: i64,
+    last: i64,
+}
+
+impl Covered {
+    const NOTHING: Covered = Covered { count: 0.0, first: i64::MAX, last: i64::MIN };
+}
+
+/// Rows in falling and rising order of a stride: what they cover together.
+struct Rows {
+    sum: f64,
+    first: i64,
+    last: i64,
 }
 
 impl Sweep {
-    /// Pieces of `grain` bytes in the union, or those that are covered altogether, in the mean over where rows may start if these are no multiples of it. `grain` is a
-    /// power of two, strides are in falling order, and `origin` is the address that bytes are relative to.
+    /// Pieces of `grain` bytes in the union, or those that are covered altogether. `grain` is a power of two, strides are in falling order, and `origin` is
+    /// the address that bytes are relative to.
     pub(super) fn measure(&mut self, strides: &[i64], origin: i64, grain: i64, counting: Counting) -> f64 {
         let levels = strides.len();
         self.counting = counting;
@@ -99,33 +119,29 @@ impl Sweep {
                 self.classes.push(class);
             }
         }
-        // Pieces that lie in one sector whatever the row are counted where they lie; else in the mean over where rows start.
         let step = strides.iter().fold(grain as u64, |step, &stride| gcd(step, stride as u64)) as i64;
-        self.phases.clear();
-        if step == grain {
-            self.phases.push(origin.rem_euclid(grain));
-        } else {
-            self.phases.extend((0..grain / step).map(|at| at * step + origin.rem_euclid(step)));
-        }
+        self.unit = step.max(grain / MOST_PLACES);
+        self.places = (grain / self.unit) as usize;
         self.shift = grain.trailing_zeros();
         self.levels.resize_with(levels.max(self.levels.len()), Level::default);
         for level in &mut self.levels {
             level.sets.clear();
             level.known.clear();
+            level.answers.clear();
         }
         let mut all = std::mem::take(&mut self.all);
         all.clear();
         all.extend(0..self.bytes.len() as u32);
-        let found = self.count(&all, 0);
+        let found = self.count(&all, 0, origin.rem_euclid(grain));
         self.all = all;
-        found
+        found.count
     }
 
-    /// The measure of the union of some boxes from a stride on.
-    fn count(&mut self, active: &[u32], level: usize) -> f64 {
+    /// What the union of some boxes covers from a stride on, where that starts `place` bytes behind the start of a piece.
+    fn count(&mut self, active: &[u32], level: usize, place: i64) -> Covered {
         let levels = self.strides.len();
         if level == levels {
-            return self.covered(active);
+            return self.covered(active, place);
         }
         let Level { mut runs, mut borders, mut inside, .. } = self.levels[level].take_lists();
         // Boxes that agree in what follows are one where their ranges touch: a stencil's neighbours along this stride.
@@ -144,80 +160,116 @@ impl Sweep {
         }
         borders.sort_unstable();
         borders.dedup();
-        let mut sum = 0.0;
+        let mut rows = Rows { sum: 0.0, first: i64::MAX, last: i64::MIN };
         for pair in borders.windows(2) {
             inside.clear();
             inside.extend(runs.iter().filter(|(low, high, _)| *low <= pair[0] && pair[0] <= *high).map(|run| run.2));
-            if inside.is_empty() {
-                continue;
+            if !inside.is_empty() {
+                self.add_rows(&mut rows, &inside, level, place, (pair[0], pair[1]));
             }
-            let (each, shared) = self.answer(&inside, level);
-            let rows = (pair[1] - pair[0]) as f64;
-            sum += each * rows - shared * (rows - 1.0);
         }
         let own = &mut self.levels[level];
         (own.runs, own.borders, own.inside) = (runs, borders, inside);
-        sum
+        Covered { count: rows.sum, first: rows.first, last: rows.last }
     }
 
-    /// What boxes cover of the strides after `level`, from memory where it was counted before.
-    fn answer(&mut self, inside: &[u32], level: usize) -> (f64, f64) {
-        let Level { sets, known, .. } = &self.levels[level];
-        let same = |one: &&Known| sets[one.set.0 as usize..one.set.1 as usize] == *inside;
-        if let Some(Known { each, shared, .. }) = known.iter().rev().find(same) {
-            return (*each, *shared);
+    /// Adds rows from one up to another, in all of which the same boxes are. After some of them they start at the same place in a piece again.
+    fn add_rows(&mut self, rows: &mut Rows, inside: &[u32], level: usize, place: i64, (from, end): (i64, i64)) {
+        let stride = self.strides[level];
+        let grain = 1i64 << self.shift;
+        let period = grain / gcd(grain as u64, stride as u64) as i64;
+        let count = end - from;
+        let set = self.known(inside, level);
+        let (mut first_of_all, mut before) = (None, rows.last);
+        for at in 0..period.min(count) {
+            let start = place + (from + at) * stride;
+            let one = self.answer((inside, set), level, start.rem_euclid(grain));
+            let piece = start >> self.shift;
+            let (first, last) = (piece.saturating_add(one.first), piece.saturating_add(one.last));
+            // Rows that start there, of which one more than are whole rounds behind it has one before it.
+            let alike = ((count - at - 1) / period + 1) as f64;
+            rows.sum += one.count * alike - self.shared(before, first, level) * if at == 0 { 1.0 } else { alike };
+            first_of_all.get_or_insert((first, alike));
+            rows.first = rows.first.min(first);
+            before = last;
         }
-        let each = self.count(inside, level + 1);
-        let shared = if level + 1 == self.strides.len() { self.shared(inside, self.strides[level]) } else { 0.0 };
-        let Level { sets, known, .. } = &mut self.levels[level];
+        let Some((first, alike)) = first_of_all else { return };
+        let round = (period * stride) >> self.shift;
+        if alike > 1.0 {
+            rows.sum -= self.shared(before, first.saturating_add(round), level) * (alike - 1.0);
+        }
+        // The last row is the one of its place in the last round.
+        let start = place + (end - 1) * stride;
+        let last = self.answer((inside, set), level, start.rem_euclid(grain)).last;
+        rows.last = rows.last.max((start >> self.shift).saturating_add(last));
+    }
+
+    /// Where a set of boxes is among those whose answers are kept.
+    fn known(&mut self, inside: &[u32], level: usize) -> usize {
+        let places = self.places;
+        let Level { sets, known, answers, .. } = &mut self.levels[level];
+        let same = |one: &(u32, u32)| sets[one.0 as usize..one.1 as usize] == *inside;
+        if let Some(at) = known.iter().rposition(same) {
+            return at;
+        }
         if known.len() == KEPT {
             known.clear();
             sets.clear();
+            answers.clear();
         }
         let first = sets.len() as u32;
         sets.extend_from_slice(inside);
-        known.push(Known { set: (first, sets.len() as u32), each, shared });
-        (each, shared)
+        known.push((first, sets.len() as u32));
+        answers.resize(known.len() * places, None);
+        known.len() - 1
+    }
+
+    /// What boxes cover of the strides after `level`, from memory where it was counted before.
+    fn answer(&mut self, (inside, set): (&[u32], usize), level: usize, place: i64) -> Covered {
+        let number = (place / self.unit) as usize;
+        let at = set * self.places + number;
+        if let Some(known) = self.levels[level].answers[at] {
+            return known;
+        }
+        let found = self.count(inside, level + 1, place);
+        self.levels[level].answers[at] = Some(found);
+        found
     }
 
     /// Pieces that the end of a row and the start of the next one have in common.
-    fn shared(&self, active: &[u32], stride: i64) -> f64 {
-        if self.counting == Counting::Whole {
-            return 0.0;
+    fn shared(&self, last: i64, first: i64, level: usize) -> f64 {
+        match last >= first && self.counting == Counting::Touched {
+            // Rows are whole at their ends, planes are not.
+            true if level + 1 == self.strides.len() => (last - first + 1) as f64,
+            true if last == first => 1.0,
+            _ => 0.0,
         }
-        let low = active.iter().map(|&cell| self.ordered.0[cell as usize].0).min().unwrap_or(0);
-        let high = active.iter().map(|&cell| self.ordered.0[cell as usize].1).max().unwrap_or(0);
-        let same = |phase: &&i64| (high + **phase) >> self.shift >= (low + stride + **phase) >> self.shift;
-        self.phases.iter().filter(same).count() as f64 / self.phases.len().max(1) as f64
     }
 
-    /// Pieces that intervals of bytes touch, in the mean over where they may start. Boxes are in the order of their bytes.
-    fn covered(&self, active: &[u32]) -> f64 {
+    /// Pieces that intervals of bytes touch. Boxes are in the order of their bytes.
+    fn covered(&mut self, active: &[u32], place: i64) -> Covered {
         if self.counting == Counting::Whole {
-            return self.whole(active);
+            return Covered { count: self.whole(active, place), ..Covered::NOTHING };
         }
         let mut sum = 0i64;
-        for &phase in &self.phases {
-            let mut last = i64::MIN;
-            for &cell in active {
-                let (low, high) = self.ordered.0[cell as usize];
-                let (from, to) = ((low + phase) >> self.shift, (high + phase) >> self.shift);
-                let from = from.max(last.saturating_add(1));
-                if to >= from {
-                    sum += to - from + 1;
-                    last = to;
-                }
+        let mut found = Covered::NOTHING;
+        for &cell in active {
+            let (low, high) = self.ordered.0[cell as usize];
+            let (from, to) = ((low + place) >> self.shift, (high + place) >> self.shift);
+            found.first = found.first.min(from);
+            let from = from.max(found.last.saturating_add(1));
+            if to >= from {
+                sum += to - from + 1;
+                found.last = to;
             }
         }
-        sum as f64 / self.phases.len().max(1) as f64
+        Covered { count: sum as f64, ..found }
     }
-}
 
-impl Sweep {
-    /// Pieces that intervals of bytes cover altogether, in the mean over where they may start. Rows that are covered from end to end go on in the
-    /// next one.
-    fn whole(&self, active: &[u32]) -> f64 {
-        let mut joined: Vec<(i64, i64)> = Vec::new();
+    /// Pieces that intervals of bytes cover altogether. Rows that are covered from end to end go on in the next one.
+    fn whole(&mut self, active: &[u32], place: i64) -> f64 {
+        let joined = &mut self.joined;
+        joined.clear();
         for &cell in active {
             let (low, high) = self.ordered.0[cell as usize];
             match joined.last_mut() {
@@ -233,13 +285,10 @@ impl Sweep {
         if row < grain {
             return 0.0;
         }
-        let of = |phase: &i64| {
-            let whole = |(low, high): &(i64, i64)| {
-                (((high + phase + 1) >> self.shift) - ((low + phase + grain - 1) >> self.shift)).max(0)
-            };
-            joined.iter().map(whole).sum::<i64>()
+        let whole = |(low, high): &(i64, i64)| {
+            (((high + place + 1) >> self.shift) - ((low + place + grain - 1) >> self.shift)).max(0)
         };
-        self.phases.iter().map(of).sum::<i64>() as f64 / self.phases.len().max(1) as f64
+        joined.iter().map(whole).sum::<i64>() as f64
     }
 }
 
