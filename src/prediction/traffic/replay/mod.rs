@@ -18,6 +18,7 @@ mod program;
 mod requests;
 mod sample;
 mod sm;
+mod soonest;
 mod timeline;
 mod turn;
 mod turns;

@@ -3,9 +3,6 @@
 //! By the rules of [`warpline_format::schedule`], block by block: in a rotation an SM gives each of its warps a turn, and all SMs advance in step, a
 //! turn at a time. So an SM whose warps end early is sooner through its rotation, and gets its next block sooner.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -14,6 +11,7 @@ use warpline_format::schedule;
 use super::code::Code;
 use super::requests::RequestPieces;
 use super::sample::golden;
+use super::soonest::Soonest;
 use super::turns::WarpTurns;
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
@@ -107,26 +105,17 @@ impl Timeline {
             }
         }
         let mut on_sms: Vec<Sm> = on_sms.into_iter().map(|places| Sm { places, next: 0, time: 0, ended: 0 }).collect();
-        // By when and where a block ends.
-        let mut ends: BinaryHeap<Reverse<u64>> = BinaryHeap::with_capacity(sms);
-        let end = |time: u32, number: u64| Reverse(u64::from(time) << 16 | number);
-        for (number, sm) in on_sms.iter_mut().enumerate() {
-            ends.extend(sm.run(&mut found).map(|time| end(time, number as u64)));
-        }
-        while let Some(mut first) = ends.peek_mut() {
-            let number = first.0 & 0xffff;
-            let sm = &mut on_sms[number as usize];
+        // By when a block ends.
+        let ends: Vec<Option<u32>> = on_sms.iter_mut().map(|sm| sm.run(&mut found)).collect();
+        let mut ends = Soonest::new(ends.into_iter());
+        while let Some(number) = ends.next() {
+            let sm = &mut on_sms[number];
             let place = sm.next - 1;
             // Warps behind the one with which the block before ended have their turn in the same rotation.
             let late = if sm.ended < warps { sm.ended } else { 0 };
             sm.next -= usize::from(late > 0);
-            sm.places[place] = queue.start((number as usize, late), &mut found);
-            match sm.run(&mut found) {
-                Some(time) => *first = end(time, number),
-                None => {
-                    PeekMut::pop(first);
-                }
-            }
+            sm.places[place] = queue.start((number, late), &mut found);
+            ends.set(number, sm.run(&mut found));
         }
         Some(found)
     }
