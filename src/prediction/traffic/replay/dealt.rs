@@ -225,11 +225,9 @@ pub struct SmBlocks {
 /// What is wanted of dealing blocks out.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// These SMs.
-    pub sms: &'a [u64],
-    /// From the first block on that one of them gets of those from this one on, which is not the first one of all; its other residents
-    /// come along.
-    pub from: Option<u64>,
+    /// These SMs, each from the first block on that it gets of those from this one on. Where that is not the first one of all, the SM's other residents come
+    /// along.
+    pub sms: &'a [(u64, u64)],
     /// So many blocks of each SM at most.
     pub most: usize,
 }
@@ -279,13 +277,15 @@ fn deal(
     (sms, resident): (u64, usize),
     warps: usize,
     turns: &mut impl BlockTurns,
-    Wanted { sms: wanted, from, most }: Wanted<'_>,
+    Wanted { sms: wanted, most }: Wanted<'_>,
 ) -> Vec<SmBlocks> {
     let used = sms.min(blocks.end - blocks.start) as usize;
     // Where blocks are alike, SMs do the same at the same time: those that get a block each get it in rising order.
     if used > 0 && turns.are_alike(blocks.clone()) {
-        let begin = from.unwrap_or(blocks.start);
-        let of_sm = |&sm: &u64| {
+        // Generations begin at multiples of what the SMs hold.
+        let generation = (used * resident) as u64;
+        let of_sm = |&(sm, from): &(u64, u64)| {
+            let begin = blocks.start + from.saturating_sub(blocks.start) / generation * generation;
             let blocks = (begin..blocks.end).skip(sm as usize).step_by(used).take(most).collect();
             SmBlocks { blocks, phases: Vec::new() }
         };
@@ -296,13 +296,15 @@ fn deal(
     // Lists that are not as long as wanted.
     let mut short = if most > 0 { wanted.len() } else { 0 };
     let mut next = blocks.start;
+    let first = wanted.iter().map(|wanted| wanted.1).min().unwrap_or(0);
     let mut start = |sm: usize, dealing: &mut Dealing, place: usize, block: u64| {
         dealing.start(place, block, turns.of(block));
-        if from.is_some_and(|from| block < from) {
+        if block < first {
             return true;
         }
-        for (list, _) in found.iter_mut().zip(wanted).filter(|(_, wanted)| **wanted == sm as u64) {
-            if from.is_some() && list.blocks.is_empty() {
+        let own = |wanted: &(u64, u64)| wanted.0 == sm as u64 && block >= wanted.1;
+        for (list, (_, from)) in found.iter_mut().zip(wanted).filter(|(_, wanted)| own(wanted)) {
+            if *from > blocks.start && list.blocks.is_empty() {
                 list.phases = dealing.phases();
                 list.blocks.extend(dealing.blocks.iter().map(|(block, _)| *block));
             } else if list.blocks.len() < most {
@@ -397,11 +399,11 @@ mod tests {
         let slots = shape.slots_per_sm();
         let mut counted = Counted { turns, left: vec![0; (slots * sms) as usize], slots, started: Vec::new() };
         schedule::run(&shape, &mut counted).unwrap();
-        let wanted: Vec<u64> = (0..u64::from(sms)).collect();
+        let wanted: Vec<(u64, u64)> = (0..u64::from(sms)).map(|sm| (sm, 0)).collect();
         let all: Vec<Turns> = turns.iter().map(|turns| Turns::new(turns.clone().into())).collect();
         let mut known = &all[..];
         for most in [usize::MAX, 3] {
-            let wanted = Wanted { sms: &wanted, from: None, most };
+            let wanted = Wanted { sms: &wanted, most };
             let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize, &mut known, wanted);
             for (sm, found) in found.iter().enumerate() {
                 let started = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1);
@@ -414,7 +416,8 @@ mod tests {
         if from < u64::from(sms * resident) || known.are_alike(0..shape.blocks) {
             return Ok(());
         }
-        let later = Wanted { sms: &wanted, from: Some(from), most: usize::MAX };
+        let later: Vec<(u64, u64)> = wanted.iter().map(|(sm, _)| (*sm, from)).collect();
+        let later = Wanted { sms: &later, most: usize::MAX };
         let found = dealt(0..shape.blocks, (sms.into(), resident as usize), warps as usize, &mut known, later);
         for (sm, found) in found.iter().enumerate() {
             let all = counted.started.iter().filter(|one| one.0 == sm as u32).map(|one| one.1);

@@ -10,7 +10,7 @@ use crate::prediction::traffic::volumes::Affine;
 /// Of a large grid. Eight times the filling is no nearer for a 25-point stencil.
 const OF_LARGE: Effort = Effort { enough: 6_000.0, most: 30_000.0, filling: 2.0, sms: 6, generations: 3 };
 /// Of one whose edges make SMs differ, and which takes less time otherwise.
-const OF_SMALL: Effort = Effort { enough: 200_000.0, most: 60_000.0, filling: 4.0, sms: 16, generations: 8 };
+const OF_SMALL: Effort = Effort { enough: 400_000.0, most: 60_000.0, filling: 4.0, sms: 16, generations: 8 };
 /// The same where there are loops: it takes long until what is in L1 hangs on how far blocks are, no longer on how they began.
 const OF_LOOPS: Effort = Effort { enough: 400_000.0, most: 120_000.0, filling: 8.0, sms: 24, generations: 8 };
 /// Where lanes are worked out one by one, which takes a thousand times as long.
@@ -20,15 +20,17 @@ const LARGE: u64 = 50_000;
 /// Pieces of requests after which no further SM is begun where they agree.
 const ENOUGH_IF_AGREED: f64 = 6_000.0;
 /// SMs that are looked at before they can agree.
-const LEAST_SMS: usize = 3;
+const LEAST_SMS: usize = 6;
 /// Standard error of the share of loads that miss, over that share, up to which SMs agree.
 const AGREED: f64 = 0.01;
 /// Share of a block's pieces in the mean that the blocks of an SM made at least, for it to be like the others.
 const REPRESENTATIVE: f64 = 0.7;
 /// Generations that are counted behind those that fill L1.
 const COUNTED: u64 = 2;
-/// Blocks that are dealt out to SMs, in large grids before those generations.
+/// Blocks that are dealt out to SMs of large grids before those generations.
 const DEALT: u64 = 3_000;
+/// Multiples of it are spread evenly, whatever those of the golden section are (Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences", 2018).
+const SPREAD: f64 = 0.754_877_666_246_692_7;
 
 /// How much of a launch is looked at.
 pub struct Effort {
@@ -40,7 +42,7 @@ pub struct Effort {
     pub filling: f64,
     /// SMs.
     pub sms: u64,
-    /// Generations of resident blocks that are dealt out where the grid has more blocks than [`DEALT`].
+    /// Generations of resident blocks that are dealt out of a large grid.
     pub generations: u64,
 }
 
@@ -78,28 +80,42 @@ pub struct Window {
     pub blocks: Range<u64>,
     /// Generations that only fill L1.
     pub filling: u64,
-    /// The block from which on SMs are looked at, where that is not the first one.
-    pub from: Option<u64>,
+    /// Blocks from one of which on an SM is looked at, where that is not the first one.
+    from: Option<Range<u64>>,
+    generation: u64,
 }
 
 impl Window {
-    /// All blocks of a small grid, some in the middle of a large one: `generations` of resident blocks beside those that fill L1. SMs are looked at when their
-    /// blocks have come apart: those that end early, at edges, let others begin between the generations.
-    pub fn new(blocks: u64, capacity: &Capacity, filling: f64, generations: u64) -> Window {
+    /// All blocks of a small grid, of which an SM runs `most` generations at most, some in the middle of a large one: `generations` of resident blocks beside those
+    /// that fill L1. SMs are looked at when their blocks have come apart: those that end early, at edges, let others begin between the generations.
+    pub fn new(blocks: u64, capacity: &Capacity, filling: f64, generations: u64, most: u64) -> Window {
         let generation = capacity.sms * capacity.resident;
-        if blocks <= DEALT.max(generations * generation) {
-            return Window { blocks: 0..blocks, filling: 0, from: None };
+        let filling = filling.ceil().max(1.0) as u64;
+        if blocks <= LARGE {
+            // What an SM does not run from end to end it is looked at anywhere: layers of blocks at an array's ends do something else.
+            let own = most.saturating_mul(generation);
+            let last = blocks.saturating_sub(COUNTED * generation);
+            let from = (blocks > own && last > generation).then_some(0..last);
+            return Window { blocks: 0..blocks, filling: if from.is_some() { filling } else { 0 }, from, generation };
         }
         let all = blocks / generation;
         let dealt = (generations + DEALT / generation).min(all);
         let begin = (golden(1) * (all - dealt) as f64) as u64 * generation;
         if dealt <= generations {
-            return Window { blocks: begin..begin + dealt * generation, filling: u64::from(begin > 0), from: None };
+            let blocks = begin..begin + dealt * generation;
+            return Window { blocks, filling: u64::from(begin > 0), from: None, generation };
         }
         // Two are behind the filling, the others before it, in which blocks come apart.
-        let filling = (filling.ceil().max(1.0) as u64).min(dealt - generations);
+        let filling = filling.min(dealt - generations);
         let from = begin + (dealt - filling - COUNTED) * generation;
-        Window { blocks: begin..begin + dealt * generation, filling, from: Some(from) }
+        Window { blocks: begin..begin + dealt * generation, filling, from: Some(from..from + 1), generation }
+    }
+
+    /// The block from which on one of the SMs is looked at; 0 where that is when it begins.
+    pub fn from(&self, number: u64) -> u64 {
+        let Some(Range { start, end }) = self.from.clone() else { return 0 };
+        let from = start + ((number as f64 * SPREAD).fract() * (end - start) as f64) as u64;
+        if from < self.generation { 0 } else { from }
     }
 }
 

@@ -64,7 +64,10 @@ pub fn replay(
     let used = capacity.sms.min(launch.blocks());
     // Generations that fill L1.
     let filling = effort.filling * f64::from(capacity.l1_lines) / pieces_of_generation;
-    let window = Window::new(launch.blocks(), capacity, filling, effort.generations);
+    // Whole generations, as many as are affordable.
+    let generations = ((effort.most / pieces_of_generation) as usize).max(LEAST_GENERATIONS);
+    let most = generations.saturating_mul(resident as usize);
+    let window = Window::new(launch.blocks(), capacity, filling, effort.generations, generations as u64);
     let count = effort.sms.min(used);
     let mut turns = WarpTurns::new(&code, capacity.turn);
     let warps = launch.warps() as usize;
@@ -82,20 +85,20 @@ pub fn replay(
     let mut shares: Vec<f64> = Vec::new();
     let loads = accesses.iter().any(|access| access.loads);
     let mut numbers = 1..=count;
-    // Whole generations, as many as are affordable.
-    let generations = ((effort.most / pieces_of_generation) as usize).max(LEAST_GENERATIONS);
-    let most = generations.saturating_mul(resident as usize);
     loop {
-        let wanted: Vec<u64> = numbers.clone().map(|number| (golden(number) * used as f64) as u64).collect();
-        let wanted = Wanted { sms: &wanted, from: window.from, most };
+        let sm = |number: u64| (golden(number) * used as f64) as u64;
+        let wanted: Vec<(u64, u64)> = numbers.clone().map(|number| (sm(number), window.from(number))).collect();
+        let wanted = Wanted { sms: &wanted, most };
         let of_sms = (capacity.sms, resident as usize);
-        for SmBlocks { blocks, phases } in dealt(window.blocks.clone(), of_sms, warps, &mut turns, wanted) {
+        let lists = dealt(window.blocks.clone(), of_sms, warps, &mut turns, wanted);
+        for (SmBlocks { blocks, phases }, (_, from)) in lists.into_iter().zip(wanted.sms) {
             if blocks.is_empty() {
                 continue;
             }
             let mut one =
                 Sm::new(&code, &mut pieces, &mut lines, hierarchy, (capacity.l1_lines, l2_lines), capacity.turn);
-            let start = match (window.filling > 0, phases.is_empty()) {
+            let fills = window.filling > 0 && from.max(&window.blocks.start) > &0;
+            let start = match (fills, phases.is_empty()) {
                 (_, false) => {
                     let filling = filling.min(window.filling as f64) * pieces_of_generation;
                     Start::Underway { phases, filling }
@@ -103,7 +106,7 @@ pub fn replay(
                 (true, true) => Start::Late(late),
                 (false, true) => Start::Late(0),
             };
-            let warm = if window.filling > 0 { (resident as usize).min(blocks.len() - 1) } else { 0 };
+            let warm = if fills { (resident as usize).min(blocks.len() - 1) } else { 0 };
             let underway = matches!(start, Start::Underway { .. });
             let (counted, whole) = one.run(&blocks, resident as usize, &start, 4 * effort.most as u64);
             let took = one.served as f64;
