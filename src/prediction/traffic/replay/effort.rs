@@ -12,7 +12,7 @@ const OF_LARGE: Effort = Effort { enough: 6_000.0, most: 30_000.0, filling: 2.0,
 /// Of one whose edges make SMs differ, and which takes less time otherwise.
 const OF_SMALL: Effort = Effort { enough: 400_000.0, most: 60_000.0, filling: 4.0, sms: 16, generations: 8 };
 /// The same where there are loops: it takes long until what is in L1 hangs on how far blocks are, no longer on how they began.
-const OF_LOOPS: Effort = Effort { enough: 400_000.0, most: 120_000.0, filling: 8.0, sms: 24, generations: 8 };
+const OF_LOOPS: Effort = Effort { enough: 2_000_000.0, most: 600_000.0, filling: 8.0, sms: 24, generations: 8 };
 /// Where lanes are worked out one by one, which takes a thousand times as long.
 const OF_LANES: Effort = Effort { enough: 40_000.0, most: 20_000.0, filling: 4.0, sms: 8, generations: 8 };
 /// Blocks from which on a grid is large.
