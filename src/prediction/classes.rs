@@ -167,14 +167,21 @@ fn rows_of(truth: &Truth, bounds: &Bounds, found: &mut Option<Vec<(i64, [i64; TH
 /// Sets the lanes of the threads for which all forms are at least 0: in each row of threads an interval.
 fn rows(forms: &[(i64, [i64; THREADS])], launch: &Launch, masks: &mut [u32]) {
     let width = launch.indices[0].max(1);
+    let mut next = launch.thread(0);
     for first in (0..launch.threads()).step_by(width as usize) {
-        let at = launch.thread(first);
+        let at = next;
+        launch.next_row(&mut next);
         let (mut low, mut high) = (0, i64::from(width) - 1);
         for (constant, factors) in forms {
-            let base = at.iter().zip(factors).fold(*constant, |sum, (at, factor)| sum + at * factor);
+            let mut base = *constant;
+            for axis in 0..THREADS {
+                base += at[axis] * factors[axis];
+            }
             match factors[0] {
                 0 if base < 0 => high = -1,
                 0 => {}
+                1 => low = low.max(-base),
+                -1 => high = high.min(base),
                 x @ 1.. => low = low.max((-base).div_euclid(x) + i64::from((-base).rem_euclid(x) != 0)),
                 x => high = high.min(base.div_euclid(-x)),
             }

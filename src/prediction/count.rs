@@ -12,7 +12,7 @@ use warpline_format::site_table::Op;
 use super::classes::{Class, classes, lanes};
 use super::evaluate::{Evaluated, Lost, Value};
 use super::form::{Bounds, FIXED, Form, Index, THREADS, Truth, block, counter, gcd, one_of, thread};
-use super::interpret::Interpreter;
+use super::lanes::{Guard, Lanes, Request};
 use super::laps::Laps;
 use super::launch::Launch;
 use super::request::{Costs, PERIOD, Pattern, Requests};
@@ -389,7 +389,7 @@ impl Group<'_> {
         let times = all / points.len().max(1) as f64;
         let exact = points.len() as f64 == all;
         let wanted: Vec<ExpressionId> = sites.iter().map(|&site| self.addresses.sites[site].address).collect();
-        let mut interpreter = Interpreter::new(self.addresses, self.launch, wanted);
+        let mut interpreter = self.lanes(wanted, sites);
         for point in &points {
             self.threads(&mut interpreter, point, &outer, &class.masks, None, sites, times, costs, found);
         }
@@ -415,7 +415,7 @@ impl Group<'_> {
         let reached: Vec<Truth> =
             first.loops.iter().filter_map(|&lap| self.evaluated.loops[lap as usize].clone().ok().flatten()).collect();
         let wanted = sites.iter().map(|&site| self.addresses.sites[site].address).chain(first.guard);
-        let mut interpreter = Interpreter::new(self.addresses, self.launch, wanted);
+        let mut interpreter = self.lanes(wanted.collect(), sites);
         let whole = lanes(self.launch);
         let outer: Vec<Index> = (THREADS..FIXED).chain(counters.iter().copied()).collect();
         for block in &chosen {
@@ -430,11 +430,19 @@ impl Group<'_> {
         }
     }
 
+    /// What works out addresses of sites thread by thread.
+    fn lanes(&self, wanted: Vec<ExpressionId>, sites: &[usize]) -> Lanes<'_> {
+        let own = &self.addresses.sites[sites[0]];
+        let decided = sites.iter().map(|&site| self.addresses.sites[site].address).chain(own.guard);
+        let deciding = Laps::deciding(self.addresses, self.evaluated, decided, &own.loops);
+        Lanes::new((self.addresses, self.launch), wanted, &deciding)
+    }
+
     /// Counts the requests of a block in one iteration of its loops. `guard` is looked at where it is given.
     #[expect(clippy::too_many_arguments, reason = "one inner loop that two callers share")]
     fn threads(
         &self,
-        interpreter: &mut Interpreter<'_>,
+        lanes: &mut Lanes<'_>,
         point: &[i64],
         outer: &[Index],
         masks: &[u32],
@@ -444,11 +452,7 @@ impl Group<'_> {
         costs: &mut Costs<'_>,
         found: &mut [SiteRequests],
     ) {
-        let own = &self.addresses.sites[sites[0]];
-        let wanted = sites.iter().map(|&site| self.addresses.sites[site].address).chain(own.guard);
-        let deciding = Laps::deciding(self.addresses, self.evaluated, wanted, &own.loops);
-        let mut laps = Laps::new(self.addresses, self.launch, &deciding);
-        let mut at = interpreter.origin([0; 3]);
+        let mut at = vec![0; FIXED + self.addresses.loops.len()];
         // Loops that are over have come to their last iteration.
         for (at, range) in at.iter_mut().zip(&self.evaluated.bounds.0).skip(FIXED) {
             *at = range.1;
@@ -456,30 +460,16 @@ impl Group<'_> {
         for (&index, &value) in outer.iter().zip(point) {
             at[index] = value;
         }
-        let mut warp: Vec<(u32, Vec<u64>)> = Vec::new();
-        for (number, &mask) in (0u32..).zip(masks) {
-            warp.clear();
-            warp.resize(sites.len(), (0, Vec::new()));
-            for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-                at[..THREADS].copy_from_slice(&self.launch.thread(number * 32 + lane));
-                if !laps.settle(&mut at) {
-                    continue;
-                }
-                interpreter.set(&at);
-                if let Some((guard, reached)) = guard {
-                    let here = || Bounds(at.iter().map(|&at| (at, at)).collect());
-                    let runs = guard.is_none_or(|guard| interpreter.value(guard).is_some_and(|value| value & 1 == 1));
-                    if !runs || reached.iter().any(|truth| truth.over(&here()) != Some(true)) {
-                        continue;
-                    }
-                }
-                for (&site, (mask, list)) in sites.iter().zip(&mut warp) {
-                    if let Some(address) = interpreter.value(self.addresses.sites[site].address) {
-                        *mask |= 1 << lane;
-                        list.push(address as u64);
-                    }
-                }
-            }
+        let (condition, reached) = guard.unwrap_or_default();
+        let reaches = |at: &[i64]| {
+            let here = Bounds(at.iter().map(|&at| (at, at)).collect());
+            reached.iter().all(|truth| truth.over(&here) == Some(true))
+        };
+        let guard = Guard { condition, also: if reached.is_empty() { None } else { Some(&reaches) } };
+        let addresses = sites.iter().map(|&site| self.addresses.sites[site].address);
+        let mut warp: Vec<Request> = vec![Request::default(); sites.len()];
+        for (number, &mask) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
+            lanes.requests((number, mask), &mut at, guard, addresses.clone(), &mut warp);
             for (&site, (mask, list)) in sites.iter().zip(&warp) {
                 let Access { bytes, shared, .. } = self.accesses[site];
                 found[site].requests.add(&costs.remembered(*mask, list, bytes, shared), times);

@@ -8,17 +8,20 @@ use super::launch::Launch;
 use crate::profile::model::Addresses;
 
 /// A number as one of `bits` bits with a sign.
+#[inline(always)]
 pub fn wrap(value: i64, bits: u8) -> i64 {
     let unused = 64 - u32::from(bits.clamp(1, 64));
     value << unused >> unused
 }
 
 /// The bits of a number of `bits` bits.
+#[inline(always)]
 pub fn bits_of(value: i64, bits: u8) -> u64 {
     if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) }
 }
 
 /// Two numbers of `bits` bits; `None` for a division by zero.
+#[inline(always)]
 pub fn combine(operation: Binary, left: i64, right: i64, bits: u8) -> Option<i64> {
     let (natural, other) = (bits_of(left, bits), bits_of(right, bits));
     let shift = (other < u64::from(bits)).then_some(other as u32);
@@ -45,6 +48,7 @@ pub fn combine(operation: Binary, left: i64, right: i64, bits: u8) -> Option<i64
 }
 
 /// Whether two numbers of `bits` bits compare so.
+#[inline(always)]
 pub fn compare(comparison: Comparison, left: i64, right: i64, bits: u8) -> bool {
     let (natural, other) = (bits_of(left, bits), bits_of(right, bits));
     match comparison {
@@ -69,24 +73,25 @@ pub struct Interpreter<'a> {
     others: Vec<i64>,
 }
 
-/// What the value of an expression depends on.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Depends {
-    Nothing,
-    Others,
-    Thread,
+/// Expressions by what their values depend on, each rising, so that operands come first.
+#[derive(Debug, Default)]
+pub struct Order {
+    /// On the launch.
+    pub of_launch: Vec<ExpressionId>,
+    /// On blocks or iterations.
+    pub of_others: Vec<ExpressionId>,
+    /// On threads.
+    pub of_threads: Vec<ExpressionId>,
 }
 
-impl<'a> Interpreter<'a> {
-    /// For `wanted` expressions and what they are made of.
-    pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
-        let all = addresses.expressions.len();
+impl Order {
+    /// Of `wanted` expressions and what they are made of.
+    pub fn new(addresses: &Addresses, wanted: impl IntoIterator<Item = ExpressionId>) -> Order {
         let mut needed: Vec<ExpressionId> = parts(&addresses.expressions, wanted).map(|(id, _)| id).collect();
         needed.sort_unstable();
         needed.dedup();
-        let (of_threads, of_others, others) = (Vec::new(), Vec::new(), Vec::new());
-        let mut found = Interpreter { addresses, launch, of_threads, of_others, values: vec![None; all], others };
-        let mut depends = vec![Depends::Nothing; all];
+        let mut found = Order::default();
+        let mut depends = vec![Depends::Nothing; addresses.expressions.len()];
         for id in needed {
             let kind = addresses.expressions[id as usize].kind;
             let own = match kind {
@@ -95,11 +100,51 @@ impl<'a> Interpreter<'a> {
                 _ => kind.operands().map(|operand| depends[operand as usize]).max().unwrap_or(Depends::Nothing),
             };
             depends[id as usize] = own;
-            match own {
-                Depends::Nothing => found.values[id as usize] = found.node(id, &[]),
-                Depends::Others => found.of_others.push(id),
-                Depends::Thread => found.of_threads.push(id),
-            }
+            let list = match own {
+                Depends::Nothing => &mut found.of_launch,
+                Depends::Others => &mut found.of_others,
+                Depends::Thread => &mut found.of_threads,
+            };
+            list.push(id);
+        }
+        found
+    }
+}
+
+/// What the value of an expression depends on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Depends {
+    Nothing,
+    Others,
+    Thread,
+}
+
+/// A value that the launch gives, of a kind without operands.
+pub fn of_launch(addresses: &Addresses, launch: &Launch, kind: ExpressionKind, bits: u8) -> Option<i64> {
+    match kind {
+        ExpressionKind::Constant(number) => Some(number),
+        ExpressionKind::BlockSize(axis) => launch.block.get(usize::from(axis)).map(|&size| i64::from(size)),
+        ExpressionKind::GridSize(axis) => launch.grid.get(usize::from(axis)).map(|&size| i64::from(size)),
+        ExpressionKind::Parameter { parameter, offset } => {
+            launch.arguments.get(&(parameter, offset)).map(|&value| wrap(value as i64, bits))
+        }
+        ExpressionKind::Global(number) => {
+            addresses.globals.iter().find(|one| one.number == number).map(|one| one.address as i64)
+        }
+        // Each variable starts at a multiple of all banks.
+        ExpressionKind::Shared(_) => Some(0),
+        _ => None,
+    }
+}
+
+impl<'a> Interpreter<'a> {
+    /// For `wanted` expressions and what they are made of.
+    pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
+        let Order { of_launch, of_others, of_threads } = Order::new(addresses, wanted);
+        let values = vec![None; addresses.expressions.len()];
+        let mut found = Interpreter { addresses, launch, of_threads, of_others, values, others: Vec::new() };
+        for id in of_launch {
+            found.values[id as usize] = found.node(id, &[]);
         }
         found
     }
@@ -131,19 +176,8 @@ impl<'a> Interpreter<'a> {
         let entry = self.addresses.expressions[id as usize];
         let value = |id: ExpressionId| self.values[id as usize];
         match entry.kind {
-            ExpressionKind::Constant(number) => Some(number),
             ExpressionKind::Thread(axis) => at.get(usize::from(axis)).copied(),
             ExpressionKind::Block(axis) => at.get(block(axis.into())).copied(),
-            ExpressionKind::BlockSize(axis) => self.launch.block.get(usize::from(axis)).map(|&size| i64::from(size)),
-            ExpressionKind::GridSize(axis) => self.launch.grid.get(usize::from(axis)).map(|&size| i64::from(size)),
-            ExpressionKind::Parameter { parameter, offset } => {
-                self.launch.arguments.get(&(parameter, offset)).map(|&value| wrap(value as i64, entry.bits))
-            }
-            ExpressionKind::Global(number) => {
-                self.addresses.globals.iter().find(|one| one.number == number).map(|one| one.address as i64)
-            }
-            // Each variable starts at a multiple of all banks.
-            ExpressionKind::Shared(_) => Some(0),
             ExpressionKind::Counter(lap) => at.get(FIXED + lap as usize).copied(),
             ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => {
                 // A side that is not known may not matter.
@@ -174,7 +208,7 @@ impl<'a> Interpreter<'a> {
                     value(other)
                 }
             }
-            ExpressionKind::Unknown(..) => None,
+            kind => of_launch(self.addresses, self.launch, kind, entry.bits),
         }
     }
 

@@ -58,4 +58,37 @@ impl Launch {
         found[last] = i64::from(rest);
         found
     }
+
+    /// The indices of as many threads on as the first index has values.
+    #[inline(always)]
+    pub fn next_row(&self, at: &mut [i64; THREADS]) {
+        let last = self.indices.iter().rposition(|&size| size > 1).unwrap_or(0);
+        if last == 0 {
+            at[0] += i64::from(self.indices[0]);
+        }
+        for axis in 1..=last {
+            at[axis] += 1;
+            if axis == last || at[axis] < i64::from(self.indices[axis]) {
+                return;
+            }
+            at[axis] = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_follow_each_other() {
+        for block in [[4, 3, 2], [8, 1, 1], [1, 5, 1], [1, 1, 3]] {
+            let launch = Launch::new(block, [1; 3], BTreeMap::new());
+            let mut at = launch.thread(0);
+            for first in (0..launch.threads()).step_by(block[0] as usize) {
+                assert_eq!(at, launch.thread(first), "{block:?}, {first}");
+                launch.next_row(&mut at);
+            }
+        }
+    }
 }

@@ -7,8 +7,7 @@ use super::flow::SECTOR;
 use super::volumes::{Affine, ByThread};
 use crate::prediction::classes::masks;
 use crate::prediction::form::{Bounds, FIXED, Index, THREADS, block};
-use crate::prediction::interpret::Interpreter;
-use crate::prediction::laps::Laps;
+use crate::prediction::lanes::{Guard, Lanes, Request};
 use crate::prediction::launch::Launch;
 use crate::profile::model::Addresses;
 
@@ -16,45 +15,42 @@ use crate::profile::model::Addresses;
 const MOST_LANES: f64 = (1 << 20) as f64;
 
 /// By access of a kernel: what works it out, where that is needed.
-pub struct Lanes<'a> {
+pub struct ByLane<'a> {
     accesses: &'a [Affine],
     bounds: &'a Bounds,
-    interpreters: Vec<Option<(Interpreter<'a>, Laps<'a>)>>,
+    lanes: Vec<Option<Lanes<'a>>>,
     /// All indices of the thread that is looked at.
     at: Vec<i64>,
-    /// By thread of a block: its indices.
-    threads: Vec<[i64; THREADS]>,
-    /// Of the active lanes of the last request, in order.
-    pub addresses: Vec<u64>,
+    /// The last request.
+    found: [Request; 1],
 }
 
-impl<'a> Lanes<'a> {
+impl<'a> ByLane<'a> {
     /// Of a kernel's accesses in a launch.
     pub fn new(
         accesses: &'a [Affine],
         (addresses, launch): (&'a Addresses, &'a Launch),
         bounds: &'a Bounds,
-    ) -> Lanes<'a> {
-        let interpreter = |access: &Affine| {
+    ) -> ByLane<'a> {
+        let of = |access: &Affine| {
             let ByThread { address, guard, laps } = access.by_thread.as_ref()?;
-            let interpreter = Interpreter::new(addresses, launch, std::iter::once(*address).chain(*guard));
-            Some((interpreter, Laps::new(addresses, launch, laps)))
+            Some(Lanes::new((addresses, launch), std::iter::once(*address).chain(*guard), laps))
         };
-        let interpreters: Vec<_> = accesses.iter().map(interpreter).collect();
-        let threads = match interpreters.iter().any(Option::is_some) {
-            true => (0..launch.warps() * 32).map(|number| launch.thread(number)).collect(),
-            false => Vec::new(),
-        };
-        Lanes { accesses, bounds, interpreters, at: Vec::new(), threads, addresses: Vec::new() }
+        ByLane { accesses, bounds, lanes: accesses.iter().map(of).collect(), at: Vec::new(), found: Default::default() }
     }
 
     /// Whether an access is worked out so.
     #[inline(always)]
     pub fn has(&self, access: usize) -> bool {
-        self.interpreters[access].is_some()
+        self.lanes[access].is_some()
     }
 
-    /// The lanes of `mask` that make a warp's request of an access, and [`Lanes::addresses`]. `place` is the block,
+    /// Addresses of the active lanes of the last request, in order.
+    pub fn addresses(&self) -> &[u64] {
+        &self.found[0].1
+    }
+
+    /// The lanes of `mask` that make a warp's request of an access, and [`ByLane::addresses`]. `place` is the block,
     /// `counter` gives the counters of the loops around the access.
     pub fn of(
         &mut self,
@@ -64,7 +60,7 @@ impl<'a> Lanes<'a> {
         counter: impl Fn(Index) -> i64,
     ) -> u32 {
         let own = &self.accesses[access];
-        let (Some((interpreter, laps)), Some(by_thread)) = (&mut self.interpreters[access], &own.by_thread) else {
+        let (Some(lanes), Some(by_thread)) = (&mut self.lanes[access], &own.by_thread) else {
             return mask;
         };
         self.at.clear();
@@ -75,21 +71,10 @@ impl<'a> Lanes<'a> {
         for &index in &own.counters {
             self.at[index] = counter(index);
         }
-        self.addresses.clear();
-        let mut active = 0;
-        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            self.at[..THREADS].copy_from_slice(&self.threads[warp * 32 + lane]);
-            if !laps.settle(&mut self.at) {
-                continue;
-            }
-            interpreter.set(&self.at);
-            let holds = |guard| interpreter.value(guard).is_some_and(|value| value & 1 == 1);
-            if let (true, Some(address)) = (by_thread.guard.is_none_or(holds), interpreter.value(by_thread.address)) {
-                self.addresses.push(address as u64);
-                active |= 1 << lane;
-            }
-        }
-        active
+        let guard = Guard { condition: by_thread.guard, also: None };
+        let wanted = std::iter::once(by_thread.address);
+        lanes.requests((warp, mask), &mut self.at, guard, wanted, &mut self.found);
+        self.found[0].0
     }
 }
 
@@ -111,7 +96,7 @@ pub fn first_touches(
     let blocks = launch.blocks();
     let run = ((MOST_LANES / of_block.max(1.0)) as u64).clamp(1, blocks);
     let first = (blocks - run) / 2;
-    let mut lanes = Lanes::new(accesses, (addresses, launch), bounds);
+    let mut lanes = ByLane::new(accesses, (addresses, launch), bounds);
     let mut touched: [FxHashSet<(usize, u64)>; 2] = Default::default();
     let mut half = [0, 0];
     for linear in first..first + run {
@@ -132,7 +117,7 @@ pub fn first_touches(
 
 /// Adds what a block reads and stores by an access, in all iterations of its loops.
 fn touch(
-    lanes: &mut Lanes<'_>,
+    lanes: &mut ByLane<'_>,
     launch: &Launch,
     number: usize,
     place: [i64; 3],
@@ -155,7 +140,7 @@ fn touch(
         let active = masks(&access.condition.within(&here), launch, &here);
         for (warp, &mask) in active.iter().enumerate().filter(|(_, mask)| **mask != 0) {
             lanes.of((number, warp), mask, place, |counter| here.of(counter).0);
-            let sectors = lanes.addresses.iter().flat_map(|address| {
+            let sectors = lanes.addresses().iter().flat_map(|address| {
                 let sector = |byte: u64| address.wrapping_add(byte) / SECTOR as u64;
                 sector(0)..=sector(u64::from(access.bytes.max(1)) - 1)
             });

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_grids_are_looked_at_in_the_middle() {
+    fn blocks_that_are_looked_at_stand_for_all() {
         let capacity = Capacity {
             l1: 1024.0,
             l2: 1024.0,
@@ -138,23 +138,33 @@ mod tests {
             l1_lines: 8,
             turn: 1,
         };
-        assert_eq!(Window::new(2000, &capacity, 0.2, 3), Window { blocks: 0..2000, filling: 0, from: None });
-        let apart = |filling, from| Window { blocks: 59_900..62_960, filling, from: Some(from) };
-        assert_eq!(Window::new(100_000, &capacity, 0.2, 3), apart(1, 62_900));
-        assert_eq!(Window::new(100_000, &capacity, 5.5, 3), apart(6, 62_800));
-        let longer = Window { blocks: 59_840..63_000, filling: 6, from: Some(62_840) };
-        assert_eq!(Window::new(100_000, &capacity, 5.5, 8), longer);
+        let generation = 20;
+        let whole = Window { blocks: 0..2000, filling: 0, from: None, generation };
+        assert_eq!(Window::new(2000, &capacity, 0.2, 3, 100), whole);
+        assert_eq!(whole.from(5), 0);
+        let apart = |filling, from| Window { blocks: 59_900..62_960, filling, from: Some(from..from + 1), generation };
+        assert_eq!(Window::new(100_000, &capacity, 0.2, 3, 2), apart(1, 62_900));
+        assert_eq!(Window::new(100_000, &capacity, 5.5, 3, 2), apart(6, 62_800));
+        let longer = Window { blocks: 59_840..63_000, filling: 6, from: Some(62_840..62_841), generation };
+        assert_eq!(Window::new(100_000, &capacity, 5.5, 8, 2), longer);
+        assert_eq!(longer.from(7), 62_840);
+        // What an SM does not run from end to end it is looked at anywhere.
+        let spread = Window { blocks: 0..2000, filling: 1, from: Some(0..1960), generation };
+        assert_eq!(Window::new(2000, &capacity, 0.2, 3, 4), spread);
+        let mut from: Vec<u64> = (1..=6).map(|number| spread.from(number)).collect();
+        from.sort_unstable();
+        assert!(from.windows(2).all(|pair| pair[1] - pair[0] > 30) && from[0] < 500 && from[5] > 1500, "{from:?}");
     }
 
     #[test]
     fn sms_agree_where_their_mean_is_known() {
         assert!(!agree(&[0.5, 0.5]));
-        assert!(agree(&[0.5, 0.5, 0.5]));
-        assert!(agree(&[0.50, 0.51, 0.50]));
-        assert!(!agree(&[0.4, 0.5, 0.6]));
+        assert!(agree(&[0.5; LEAST_SMS]));
+        assert!(agree(&[0.50, 0.51, 0.50, 0.50, 0.51, 0.50]));
+        assert!(!agree(&[0.4, 0.5, 0.6, 0.4, 0.5, 0.6]));
         // Blocks at an edge agree with each other, but made few requests.
-        assert!(!OF_SMALL.is_enough(10_000.0, 2_000.0, 20_000.0, &[0.1; 5]));
-        assert!(OF_SMALL.is_enough(10_000.0, 2_000.0, 11_000.0, &[0.1; 5]));
+        assert!(!OF_SMALL.is_enough(10_000.0, 2_000.0, 20_000.0, &[0.1; LEAST_SMS]));
+        assert!(OF_SMALL.is_enough(10_000.0, 2_000.0, 11_000.0, &[0.1; LEAST_SMS]));
         assert!(OF_LARGE.is_enough(5_000.0, 2_000.0, 20_000.0, &[0.1]));
     }
 }

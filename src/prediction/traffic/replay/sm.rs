@@ -12,7 +12,7 @@ use super::turn::Turn;
 use crate::hierarchy::{DenseLines, HierarchyConfig, L1Config, L2Op, Level1, Piece, Replacement, Route, StorePolicy};
 use crate::prediction::classes::masks;
 use crate::prediction::form::{Bounds, FIXED, Index, Truth, block};
-use crate::prediction::traffic::by_thread::Lanes;
+use crate::prediction::traffic::by_thread::ByLane;
 use crate::prediction::traffic::volumes::Affine;
 use crate::simd::processor;
 
@@ -69,7 +69,7 @@ pub enum Start {
 /// One SM.
 pub struct Sm<'a, 'b> {
     code: &'b Code<'a>,
-    by_thread: Lanes<'a>,
+    by_thread: ByLane<'a>,
     pieces: &'b mut RequestPieces<'a>,
     lines: &'b mut DenseLines,
     l1: Level1,
@@ -109,7 +109,7 @@ impl<'a, 'b> Sm<'a, 'b> {
         let l2 = loops.then(|| share_of_l2(&hierarchy.l1, l2_lines));
         Sm {
             code,
-            by_thread: Lanes::new(code.accesses, (code.addresses, code.launch), code.bounds),
+            by_thread: ByLane::new(code.accesses, (code.addresses, code.launch), code.bounds),
             pieces,
             lines,
             l1,
@@ -351,7 +351,7 @@ impl<'a, 'b> Sm<'a, 'b> {
         let access = &self.code.accesses[number];
         let route = route(access);
         let mut request = Counted::default();
-        let (pieces, sectors) = self.pieces.of_lanes(&self.by_thread.addresses, mask, access.bytes, route);
+        let (pieces, sectors) = self.pieces.of_lanes(self.by_thread.addresses(), mask, access.bytes, route);
         self.served += pieces.len() as u64;
         if route.is_load() {
             request.loaded = sectors.into();

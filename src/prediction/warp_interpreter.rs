@@ -1,0 +1,287 @@
+//! The values of expressions for the lanes of a warp at once: what [`super::interpret`] does for one thread, an operation for all of them at a time.
+
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind};
+
+use super::form::{FIXED, THREADS, block};
+use super::interpret::{Order, bits_of, combine, compare, of_launch, wrap};
+use super::launch::Launch;
+use crate::profile::model::Addresses;
+
+/// Lanes of a warp.
+pub const LANES: usize = 32;
+
+/// A value of each lane, and the lanes in which it is known.
+#[derive(Clone, Copy, Debug)]
+struct Values {
+    known: u32,
+    of: [i64; LANES],
+}
+
+impl Values {
+    const UNKNOWN: Values = Values { known: 0, of: [0; LANES] };
+
+    fn all(value: Option<i64>) -> Values {
+        value.map_or(Values::UNKNOWN, |value| Values { known: u32::MAX, of: [value; LANES] })
+    }
+}
+
+/// Evaluates some expressions of a kernel for one warp after the other.
+pub struct WarpInterpreter<'a> {
+    addresses: &'a Addresses,
+    launch: &'a Launch,
+    /// Those that depend on the thread, and those that depend on other indices alone: rising, so that operands come first.
+    of_threads: Vec<ExpressionId>,
+    of_others: Vec<ExpressionId>,
+    values: Vec<Values>,
+    /// The indices for which the latter have their values, behind the thread's.
+    others: Vec<i64>,
+}
+
+impl<'a> WarpInterpreter<'a> {
+    /// For `wanted` expressions and what they are made of.
+    pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
+        let Order { of_launch, of_others, of_threads } = Order::new(addresses, wanted);
+        let values = vec![Values::UNKNOWN; addresses.expressions.len()];
+        let mut found = WarpInterpreter { addresses, launch, of_threads, of_others, values, others: Vec::new() };
+        for id in of_launch {
+            found.values[id as usize] = found.node(id, &[], &[]);
+        }
+        found
+    }
+
+    /// Evaluates them all where `at` has the indices in the order of [`super::form`], those of the threads apart: these are `threads`, one after the other.
+    pub fn set(&mut self, at: &[i64], threads: &[[i64; THREADS]]) {
+        let others = at.get(THREADS..).unwrap_or_default();
+        if self.others != others || others.is_empty() {
+            self.others.clear();
+            self.others.extend_from_slice(others);
+            for number in 0..self.of_others.len() {
+                let id = self.of_others[number];
+                self.values[id as usize] = self.node(id, at, threads);
+            }
+        }
+        for number in 0..self.of_threads.len() {
+            let id = self.of_threads[number];
+            self.values[id as usize] = self.node(id, at, threads);
+        }
+    }
+
+    /// The value of an expression in each lane, and the lanes in which it is known.
+    pub fn values(&self, id: ExpressionId) -> (&[i64; LANES], u32) {
+        let found = &self.values[id as usize];
+        (&found.of, found.known)
+    }
+
+    /// The lanes in which a condition holds.
+    pub fn holds(&self, id: ExpressionId) -> u32 {
+        let Values { known, of } = &self.values[id as usize];
+        known & odd(of)
+    }
+
+    fn node(&self, id: ExpressionId, at: &[i64], threads: &[[i64; THREADS]]) -> Values {
+        let entry = self.addresses.expressions[id as usize];
+        let value = |id: ExpressionId| &self.values[id as usize];
+        match entry.kind {
+            ExpressionKind::Thread(axis) => {
+                let mut of = [0; LANES];
+                for (of, thread) in of.iter_mut().zip(threads) {
+                    *of = thread[usize::from(axis)];
+                }
+                Values { known: u32::MAX, of }
+            }
+            ExpressionKind::Block(axis) => Values::all(at.get(block(axis.into())).copied()),
+            ExpressionKind::Counter(lap) => Values::all(at.get(FIXED + lap as usize).copied()),
+            ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => {
+                truths(operation, value(left), value(right))
+            }
+            ExpressionKind::Binary(operation, left, right) => {
+                combined(operation, value(left), value(right), entry.bits)
+            }
+            ExpressionKind::Signed(of) => each(value(of), |value| wrap(value, entry.bits)),
+            ExpressionKind::Unsigned(of) => {
+                let inner = self.addresses.expressions[of as usize].bits;
+                each(value(of), |value| wrap(bits_of(value, inner) as i64, entry.bits))
+            }
+            ExpressionKind::Compare(comparison, left, right) => {
+                let bits = self.addresses.expressions[left as usize].bits;
+                compared(comparison, value(left), value(right), bits)
+            }
+            ExpressionKind::Choice(condition, one, other) => {
+                let (condition, one, other) = (value(condition), value(one), value(other));
+                let taken = odd(&condition.of);
+                let mut of = other.of;
+                for (lane, (of, one)) in of.iter_mut().zip(&one.of).enumerate() {
+                    *of = if taken >> lane & 1 == 1 { *one } else { *of };
+                }
+                Values { known: condition.known & (taken & one.known | !taken & other.known), of }
+            }
+            kind => Values::all(of_launch(self.addresses, self.launch, kind, entry.bits)),
+        }
+    }
+}
+
+/// Lanes whose numbers are odd.
+fn odd(of: &[i64; LANES]) -> u32 {
+    (0..).zip(of).fold(0, |all, (lane, value)| all | ((value & 1) as u32) << lane)
+}
+
+#[inline(always)]
+fn each(one: &Values, of: impl Fn(i64) -> i64) -> Values {
+    Values { known: one.known, of: one.of.map(of) }
+}
+
+#[inline(always)]
+fn both(left: &Values, right: &Values, of: impl Fn(i64, i64) -> i64) -> Values {
+    let mut found = Values { known: left.known & right.known, of: left.of };
+    for (left, right) in found.of.iter_mut().zip(&right.of) {
+        *left = of(*left, *right);
+    }
+    found
+}
+
+/// Two numbers of `bits` bits; not known for a division by zero.
+fn combined(operation: Binary, left: &Values, right: &Values, bits: u8) -> Values {
+    match operation {
+        Binary::Sum => both(left, right, |left, right| wrap(left.wrapping_add(right), bits)),
+        Binary::Difference => both(left, right, |left, right| wrap(left.wrapping_sub(right), bits)),
+        Binary::Product => both(left, right, |left, right| wrap(left.wrapping_mul(right), bits)),
+        Binary::And => both(left, right, |left, right| wrap(left & right, bits)),
+        Binary::Or => both(left, right, |left, right| wrap(left | right, bits)),
+        Binary::Xor => both(left, right, |left, right| wrap(left ^ right, bits)),
+        Binary::SignedLeast => both(left, right, |left, right| wrap(left.min(right), bits)),
+        Binary::SignedGreatest => both(left, right, |left, right| wrap(left.max(right), bits)),
+        _ => {
+            let mut found = Values { known: 0, of: [0; LANES] };
+            let known = left.known & right.known;
+            for lane in (0..LANES).filter(|lane| known >> lane & 1 == 1) {
+                if let Some(value) = combine(operation, left.of[lane], right.of[lane], bits) {
+                    found.of[lane] = value;
+                    found.known |= 1 << lane;
+                }
+            }
+            found
+        }
+    }
+}
+
+/// Two conditions: a side that is not known may not matter.
+fn truths(operation: Binary, left: &Values, right: &Values) -> Values {
+    let mut found = combined(operation, left, right, 1);
+    let (one, other) = (odd(&left.of), odd(&right.of));
+    let (decided, value) = match operation {
+        Binary::And => (left.known & !one | right.known & !other, 0),
+        Binary::Or => (left.known & one | right.known & other, -1),
+        _ => return found,
+    };
+    for lane in (0..LANES).filter(|lane| decided >> lane & 1 == 1) {
+        found.of[lane] = value;
+    }
+    found.known |= decided;
+    found
+}
+
+fn compared(comparison: Comparison, left: &Values, right: &Values, bits: u8) -> Values {
+    match comparison {
+        Comparison::SignedLess => both(left, right, |left, right| -i64::from(left < right)),
+        Comparison::SignedLessEqual => both(left, right, |left, right| -i64::from(left <= right)),
+        Comparison::Equal => both(left, right, |left, right| -i64::from(left == right)),
+        Comparison::NotEqual => both(left, right, |left, right| -i64::from(left != right)),
+        _ => both(left, right, |left, right| -i64::from(compare(comparison, left, right, bits))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use warpline_format::expression::{Expression, Reason};
+
+    use super::*;
+    use crate::prediction::interpret::Interpreter;
+
+    const OPERATIONS: [Binary; 17] = [
+        Binary::Sum,
+        Binary::Difference,
+        Binary::Product,
+        Binary::SignedQuotient,
+        Binary::SignedRemainder,
+        Binary::UnsignedQuotient,
+        Binary::UnsignedRemainder,
+        Binary::And,
+        Binary::Or,
+        Binary::Xor,
+        Binary::ShiftLeft,
+        Binary::SignedShiftRight,
+        Binary::UnsignedShiftRight,
+        Binary::SignedLeast,
+        Binary::SignedGreatest,
+        Binary::UnsignedLeast,
+        Binary::UnsignedGreatest,
+    ];
+    const COMPARISONS: [Comparison; 6] = [
+        Comparison::Equal,
+        Comparison::NotEqual,
+        Comparison::SignedLess,
+        Comparison::SignedLessEqual,
+        Comparison::UnsignedLess,
+        Comparison::UnsignedLessEqual,
+    ];
+
+    /// Expressions over a thread's and a block's indices, numbers and what is not known, each made of earlier ones.
+    fn code(steps: &[(usize, usize, usize, usize, i64)]) -> Vec<Expression> {
+        let leaf = |bits, kind| Expression { bits, exact: false, kind };
+        let mut all = vec![
+            leaf(32, ExpressionKind::Thread(0)),
+            leaf(32, ExpressionKind::Thread(1)),
+            leaf(32, ExpressionKind::Block(0)),
+            leaf(32, ExpressionKind::Unknown(Reason::Loaded, 1)),
+        ];
+        for &(kind, one, two, three, number) in steps {
+            let back = |by: usize| (all.len() - 1 - by % all.len()) as ExpressionId;
+            let (one, two, three) = (back(one), back(two), back(three));
+            let bits = [1, 8, 32, 64][number.unsigned_abs() as usize % 4];
+            let (bits, kind) = match kind {
+                0..17 => (bits, ExpressionKind::Binary(OPERATIONS[kind], one, two)),
+                17..23 => (1, ExpressionKind::Compare(COMPARISONS[kind - 17], one, two)),
+                23 => (bits, ExpressionKind::Choice(one, two, three)),
+                24 => (bits, ExpressionKind::Signed(one)),
+                25 => (bits, ExpressionKind::Unsigned(one)),
+                _ => (32, ExpressionKind::Constant(number)),
+            };
+            all.push(leaf(bits, kind));
+        }
+        all
+    }
+
+    proptest! {
+        /// Against one thread after the other.
+        #[test]
+        fn lanes_have_the_values_of_their_threads(steps in prop::collection::vec((0usize..28, 0usize..7, 0usize..7, 0usize..7, -9i64..40), 1..20),
+                block in (1u32..9, 1u32..9)) {
+            let launch = Launch::new([block.0, block.1, 1], [3, 1, 1], BTreeMap::new());
+            let addresses = Addresses { expressions: code(&steps), ..Addresses::default() };
+            let all = 0..addresses.expressions.len() as ExpressionId;
+            let mut slowly = Interpreter::new(&addresses, &launch, all.clone());
+            let mut found = WarpInterpreter::new(&addresses, &launch, all.clone());
+            for linear in 0..launch.blocks() {
+                for warp in 0..launch.warps() {
+                    let threads: Vec<_> = (0..LANES as u32).map(|lane| launch.thread(warp * 32 + lane)).collect();
+                    let at: Vec<i64> = [0; THREADS].into_iter().chain(launch.place(linear)).collect();
+                    found.set(&at, &threads);
+                    for (lane, thread) in threads.iter().enumerate() {
+                        let at: Vec<i64> = thread.iter().copied().chain(launch.place(linear)).collect();
+                        slowly.set(&at);
+                        for id in all.clone() {
+                            let (values, known) = found.values(id);
+                            let got = (known >> lane & 1 == 1).then_some(values[lane]);
+                            prop_assert_eq!(got, slowly.value(id), "{:?}", addresses.expressions[id as usize]);
+                            let holds = slowly.value(id).is_some_and(|value| value & 1 == 1);
+                            prop_assert_eq!(found.holds(id) >> lane & 1 == 1, holds);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
