@@ -2,6 +2,7 @@
 //! through the code elsewhere asks for one fact of it (its step from thread to thread, its distance from another one) and
 //! may give up early; here the whole value is written down, to be evaluated when the launch is known.
 
+mod conditions;
 mod control;
 mod shifting;
 mod sink;

@@ -14,6 +14,8 @@ pub(crate) struct Sink {
     pub(crate) loops: Vec<LoopExpression>,
     /// (function, parameter, offset, bytes) that expressions read, and what the source calls it.
     pub(crate) parameters: HashMap<(u32, u32, u32, u32), Option<String>>,
+    /// Conditions whose parts are asked in turn, by what they were.
+    pub(super) in_turn: HashMap<ExpressionId, ExpressionId>,
 }
 
 /// What a module's site table gets.
@@ -209,25 +211,8 @@ impl Sink {
         })
     }
 
-    /// An expression where a condition holds: choices that it decides are made.
-    pub(crate) fn where_holds(&mut self, id: ExpressionId, condition: ExpressionId) -> ExpressionId {
-        let mut holds = BTreeSet::new();
-        let mut work = vec![condition];
-        while let Some(next) = work.pop() {
-            holds.insert(next);
-            if let ExpressionKind::Binary(Binary::And, one, other) = self.get(next).kind {
-                work.extend([one, other]);
-            }
-        }
-        self.rebuilt(id, |sink, old, at| match sink.get(old).kind {
-            ExpressionKind::Choice(condition, one, _) if holds.contains(&condition) => Some(at(one)),
-            ExpressionKind::Choice(condition, _, other) if holds.contains(&sink.opposite(condition)) => Some(at(other)),
-            _ => None,
-        })
-    }
-
     /// An expression in which `other` takes the place of what it gives something for; it is given what its operands became.
-    fn rebuilt(
+    pub(super) fn rebuilt(
         &mut self,
         id: ExpressionId,
         mut other: impl FnMut(&mut Self, ExpressionId, &dyn Fn(ExpressionId) -> ExpressionId) -> Option<ExpressionId>,

@@ -86,6 +86,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         let own = own.map(|comparison| self.comparison(comparison, DEEPEST, sink, variables));
         let guard = sink.and(reached, own);
         let address = guard.map_or(address, |guard| sink.where_holds(address, guard));
+        let guard = guard.map(|guard| sink.in_turn(guard));
         let loops = self.control.around[block].iter().map(|&one| self.laps[one]).collect();
         Some(AddressExpression { site: 0, address, guard, loops })
     }

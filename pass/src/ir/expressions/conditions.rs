@@ -1,0 +1,117 @@
+//! Expressions where a condition holds.
+//!
+//! What is left over of an unrolled loop starts at 0 where the unrolled one was not entered, and behind its last iteration otherwise. That choice is asked for in
+//! lanes alone that come to the loop, but its condition says so again; without that it is what the launch decides.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind};
+
+use super::sink::Sink;
+
+/// What conditions say, by condition.
+type Said = HashMap<ExpressionId, Rc<BTreeSet<ExpressionId>>>;
+
+impl Sink {
+    /// An expression where a condition holds: choices that it decides are made, and what it says already is left out of their conditions.
+    pub(crate) fn where_holds(&mut self, id: ExpressionId, condition: ExpressionId) -> ExpressionId {
+        let holds = self.said_by(condition, &mut Said::new());
+        self.rebuilt(id, |sink, old, at| match sink.get(old) {
+            Expression { kind: ExpressionKind::Choice(condition, one, other), .. } => {
+                // The rest of what it asks may be said, too.
+                let rest = at(condition);
+                let mut is_said = |of: ExpressionId| (holds.contains(&of), holds.contains(&sink.opposite(of)));
+                match (is_said(condition), is_said(rest)) {
+                    ((true, _), _) | (_, (true, _)) => Some(at(one)),
+                    ((_, true), _) | (_, (_, true)) => Some(at(other)),
+                    _ => None,
+                }
+            }
+            Expression { bits: 1, kind: ExpressionKind::Binary(Binary::And, one, other), .. } => {
+                match (holds.contains(&one), holds.contains(&other)) {
+                    (true, _) => Some(at(other)),
+                    (_, true) => Some(at(one)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    }
+
+    /// A condition whose parts are asked where those before them hold.
+    pub(crate) fn in_turn(&mut self, condition: ExpressionId) -> ExpressionId {
+        if let Some(&known) = self.in_turn.get(&condition) {
+            return known;
+        }
+        let found = match self.get(condition) {
+            Expression { bits: 1, kind: ExpressionKind::Binary(Binary::And, one, other), .. } => {
+                let (first, second) = (self.in_turn(one), self.where_holds(other, one));
+                self.binary(1, false, Binary::And, first, second)
+            }
+            _ => condition,
+        };
+        self.in_turn.insert(condition, found);
+        found
+    }
+
+    /// What holds where a condition does: its parts, and of one or the other what both say.
+    fn said_by(&self, condition: ExpressionId, known: &mut Said) -> Rc<BTreeSet<ExpressionId>> {
+        if let Some(known) = known.get(&condition) {
+            return known.clone();
+        }
+        let mut found = BTreeSet::from([condition]);
+        match self.get(condition) {
+            Expression { bits: 1, kind: ExpressionKind::Binary(Binary::And, one, other), .. } => {
+                found.extend(self.said_by(one, known).iter());
+                found.extend(self.said_by(other, known).iter());
+            }
+            Expression { bits: 1, kind: ExpressionKind::Binary(Binary::Or, one, other), .. } => {
+                let (one, other) = (self.said_by(one, known), self.said_by(other, known));
+                found.extend(one.intersection(&other));
+            }
+            _ => {}
+        }
+        let found = Rc::new(found);
+        known.insert(condition, found.clone());
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use warpline_format::expression::Comparison;
+
+    use super::*;
+
+    /// `index < of`, for parameters that are numbers here.
+    fn less(sink: &mut Sink, axis: u8, than: i64) -> ExpressionId {
+        let index = sink.node(32, false, ExpressionKind::Thread(axis));
+        let number = sink.constant(32, than);
+        sink.node(1, false, ExpressionKind::Compare(Comparison::SignedLess, index, number))
+    }
+
+    #[test]
+    fn conditions_are_asked_where_others_hold() {
+        let mut sink = Sink::default();
+        let (inside, few) = (less(&mut sink, 0, 80), less(&mut sink, 1, 4));
+        let many = sink.opposite(few);
+        let and = |sink: &mut Sink, one, other| sink.binary(1, false, Binary::And, one, other);
+        // A loop that lanes inside come to, where there are few iterations or behind many.
+        let (alone, behind) = (and(&mut sink, inside, few), and(&mut sink, inside, many));
+        let reached = sink.binary(1, false, Binary::Or, alone, behind);
+        let (zero, eight) = (sink.constant(32, 0), sink.constant(32, 8));
+        let first = sink.choice(32, alone, zero, eight);
+        let simpler = sink.choice(32, few, zero, eight);
+        assert_eq!(sink.where_holds(first, reached), simpler);
+        assert_eq!(sink.where_holds(first, alone), zero);
+        assert_eq!(sink.where_holds(first, behind), eight);
+        // A guard that asks for the choice.
+        let above = sink.node(1, false, ExpressionKind::Compare(Comparison::SignedLess, zero, first));
+        let above_simpler = sink.node(1, false, ExpressionKind::Compare(Comparison::SignedLess, zero, simpler));
+        let guard = and(&mut sink, reached, above);
+        let want = and(&mut sink, reached, above_simpler);
+        assert_eq!(sink.in_turn(guard), want);
+        assert_eq!(sink.in_turn(reached), reached);
+    }
+}
