@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::code::Code;
+use super::code::{Code, changing};
 use super::dealt::{BlockTurns, Turns};
 use super::program::Step;
 use super::turn::Turn;
@@ -34,8 +34,12 @@ struct Last {
 pub struct WarpTurns<'c, 'a> {
     code: &'c Code<'a>,
     turn: u32,
-    /// By condition: the classes of blocks, where they are few.
+    /// Conditions with the counters of loops, on which some depend, at some places of these: the classes of blocks, where they are few.
     classes: Vec<Option<Vec<Class>>>,
+    /// By place in the loops and condition: which of them it is.
+    class_of: Vec<Vec<usize>>,
+    /// By place in the loops: ranges of indices.
+    places: Vec<Bounds>,
     /// By axis: where classes begin and end. Blocks between the same of them are alike.
     cuts: [Vec<i64>; 3],
     /// Number in `turns` by the stretches between cuts in which a block lies.
@@ -47,12 +51,23 @@ pub struct WarpTurns<'c, 'a> {
 impl<'c, 'a> WarpTurns<'c, 'a> {
     /// With turns of so many requests.
     pub fn new(code: &'c Code<'a>, turn: u32) -> Self {
-        // Where counters of loops decide, as they do in the middle of these.
-        let middle = middle_of_loops(code.bounds);
-        let of = |condition: &&Truth| {
-            classes(condition, &[], code.launch, &middle, &[]).filter(|found| found.len() <= MOST_CLASSES)
+        let places = places_in_loops(code.bounds, code.conditions.iter().any(|condition| changing(condition)));
+        let of = |condition: &Truth, place: &Bounds| {
+            classes(condition, &[], code.launch, place, &[]).filter(|found| found.len() <= MOST_CLASSES)
         };
-        let classes: Vec<Option<Vec<Class>>> = code.conditions.iter().map(of).collect();
+        let mut classes: Vec<Option<Vec<Class>>> = Vec::new();
+        let mut class_of: Vec<Vec<usize>> = Vec::new();
+        for place in &places {
+            let each = code.conditions.iter().enumerate().map(|(number, condition)| match class_of.first() {
+                Some(before) if !changing(condition) => before[number],
+                _ => {
+                    classes.push(of(condition, place));
+                    classes.len() - 1
+                }
+            });
+            let each = each.collect();
+            class_of.push(each);
+        }
         let cuts = [0, 1, 2].map(|axis| {
             let ends = classes.iter().flatten().flatten().map(|class| class.bounds.of(block(axis)));
             let mut cuts: Vec<i64> = ends.flat_map(|(low, high)| [low, high + 1]).collect();
@@ -60,7 +75,8 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
             cuts.dedup();
             cuts
         });
-        WarpTurns { code, turn: turn.max(1), classes, cuts, known: FxHashMap::default(), turns: Vec::new(), last: None }
+        let (known, turns) = (FxHashMap::default(), Vec::new());
+        WarpTurns { code, turn: turn.max(1), classes, class_of, places, cuts, known, turns, last: None }
     }
 
     /// Whether blocks come in few kinds, so that asking for each block costs little.
@@ -112,18 +128,20 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
                 low <= at[axis] && at[axis] <= high
             })
         };
-        let lanes: Vec<Vec<u32>> = (0..code.conditions.len())
-            .map(|condition| match &self.classes[condition] {
-                Some(all) if remembered => {
-                    all.iter().find(inside).map_or_else(|| vec![0; code.lanes.len()], |class| class.masks.clone())
-                }
-                _ => self.middle(code.conditions[condition], at),
-            })
+        let lanes = |place: usize, condition: usize| match &self.classes[self.class_of[place][condition]] {
+            Some(all) if remembered => {
+                all.iter().find(inside).map_or_else(|| vec![0; code.lanes.len()], |class| class.masks.clone())
+            }
+            _ => self.met(code.conditions[condition], &self.places[place], at),
+        };
+        let lanes: Vec<Vec<Vec<u32>>> = (0..self.places.len())
+            .map(|place| (0..code.conditions.len()).map(|condition| lanes(place, condition)).collect())
             .collect();
-        // By which conditions some lane of it meets: most warps do alike.
-        let mut known: Vec<(Vec<bool>, u32)> = Vec::new();
+        // By at how many places in the loops some lane of it meets which condition: most warps do alike.
+        let mut known: Vec<(Vec<u8>, u32)> = Vec::new();
         let turns = (0..code.lanes.len()).map(|warp| {
-            let met: Vec<bool> = lanes.iter().map(|masks| masks[warp] != 0).collect();
+            let met = |condition: usize| lanes.iter().map(|place| u8::from(place[condition][warp] != 0)).sum();
+            let met: Vec<u8> = (0..code.conditions.len()).map(met).collect();
             match known.iter().find(|(own, _)| *own == met) {
                 Some((_, turns)) => *turns,
                 None => {
@@ -136,10 +154,11 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         Turns::new(turns.collect())
     }
 
-    /// Turns of a warp that meets such conditions. Of loops some iterations are gone through, which stand for the others.
-    fn of_warp(&self, met: &[bool]) -> u32 {
+    /// Turns of a warp that meets conditions at so many of the places in loops. Of loops some iterations are gone through, which stand for the others.
+    fn of_warp(&self, met: &[u8]) -> u32 {
         let code = self.code;
-        let is_made = |number: usize| met[code.condition_of[number]];
+        let share = |number: usize| f64::from(met[code.condition_of[number]]) / self.places.len() as f64;
+        let is_made = |number: usize| met[code.condition_of[number]] > 0;
         let mut all = 0.0;
         for (number, access) in code.accesses.iter().enumerate().filter(|(number, _)| is_made(*number)) {
             // Cases of a site are one request.
@@ -148,8 +167,8 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
                 .enumerate()
                 .any(|(other, one)| one.site == access.site && is_made(other));
             if is_first {
-                all +=
-                    access.counters.iter().map(|&counter| code.bounds.extent(counter).max(0) as f64).product::<f64>();
+                let laps = access.counters.iter().map(|&counter| code.bounds.extent(counter).max(0) as f64);
+                all += laps.product::<f64>() * share(number);
             }
         }
         let (mut turn, mut turns, mut made) = (Turn::new(self.turn), 0u64, 0u64);
@@ -181,15 +200,15 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         }
         // A warp whose requests are used up learns with its next turn that it is over.
         let turns = turns + 1 + u64::from(turn.is_used_up());
-        match made as f64 >= all || made == 0 {
+        match made as f64 == all || made == 0 {
             true => turns.min(u32::MAX.into()) as u32,
-            false => (turns as f64 * all / made as f64).round().min(u32::MAX.into()) as u32,
+            false => (turns as f64 * all / made as f64).round().clamp(1.0, u32::MAX.into()) as u32,
         }
     }
 
-    /// Lanes that meet a condition in the middle of the loops, on whose counters it depends.
-    fn middle(&self, condition: &Truth, at: &[i64; 3]) -> Vec<u32> {
-        let mut bounds = middle_of_loops(self.code.bounds);
+    /// Lanes that meet a condition at a place in the loops.
+    fn met(&self, condition: &Truth, place: &Bounds, at: &[i64; 3]) -> Vec<u32> {
+        let mut bounds = place.clone();
         for (axis, &at) in at.iter().enumerate() {
             bounds.0[block(axis)] = (at, at);
         }
@@ -244,12 +263,20 @@ impl BlockTurns for WarpTurns<'_, '_> {
     }
 }
 
-/// Ranges of indices with the counters in the middle of their loops.
-fn middle_of_loops(bounds: &Bounds) -> Bounds {
-    let mut found = bounds.clone();
-    for range in &mut found.0[FIXED..] {
-        let middle = range.0 + (range.1 - range.0) / 2;
-        *range = (middle, middle);
+/// Ranges of indices with the counters in the middle of their loops, and where they decide at both ends of them too: windows begin before an array's first row and
+/// end behind its last one.
+fn places_in_loops(bounds: &Bounds, decide: bool) -> Vec<Bounds> {
+    let of = |place: fn((i64, i64)) -> i64| {
+        let mut found = bounds.clone();
+        for range in &mut found.0[FIXED..] {
+            let at = place(*range);
+            *range = (at, at);
+        }
+        found
+    };
+    let mut all = vec![of(|(first, last)| first + (last - first) / 2)];
+    if decide {
+        all.extend([of(|(first, _)| first), of(|(_, last)| last)]);
     }
-    found
+    all
 }
