@@ -292,3 +292,12 @@ fn code_that_the_run_did_not_reach_is_what_the_code_says() {
         assert_eq!(found["shared_wavefronts"], 12 * 8 * 32 * 2, "{block}");
     }
 }
+
+/// What begins a loop's remainder is asked where it is reached alone, so that a padded convolution has forms; and blocks at its edges, which make fewer requests, end
+/// early, so that SMs do not keep their rows. Taken to be as long as others, they had a quarter of the loads from L2.
+#[test]
+fn windows_over_an_edge_end_early() {
+    let found = predicted("padded", "256x1", &[]);
+    assert_eq!(found["affine_share"], 1.0);
+    near(&found, simulated("padded", 0), [0.05, 0.01], "padded");
+}

@@ -174,6 +174,22 @@ __global__ void turned(const float *__restrict__ in, float *__restrict__ out, in
     for (int i = 0; i < 32; i += blockDim.y) out[(y + i) * h + x] = tile[threadIdx.x][threadIdx.y + i];
 }
 
+// Windows that begin before the first row and end behind the last one; the compiler runs the innermost loop four at a time, and what is left over.
+__global__ void padded(const float *__restrict__ in, const float *__restrict__ weights, float *__restrict__ out, int channels, int w, int h, int size)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, filter = blockIdx.z;
+    if (x >= w || y >= h) return;
+    float sum = 0;
+    for (int channel = 0; channel < channels; channel++)
+        for (int row = 0; row < size; row++)
+            for (int column = 0; column < size; column++) {
+                int from_y = y + row - size / 2, from_x = x + column - size / 2;
+                if (from_y >= 0 && from_y < h && from_x >= 0 && from_x < w)
+                    sum += in[(channel * h + from_y) * w + from_x] * weights[((filter * channels + channel) * size + row) * size + column];
+            }
+    out[(filter * h + y) * w + x] = sum;
+}
+
 template <class T> static T *device(size_t count)
 {
     T *array = nullptr;
@@ -211,6 +227,7 @@ int main(int argc, char **argv)
     members<<<(records + threads - 1) / threads, threads>>>(device<Record>(records), device<Record>(records), records);
     nested<<<blocks(200, 100), block>>>(small, other, 200, 100, 5);
     upper<<<blocks(400, 8), block>>>(large, small, other, 400, 8);
+    padded<<<dim3(1, 80, 16), threads>>>(small, other, large, 8, 80, 80, 3);
     turned<<<dim3(12, 8), dim3(32, block.y)>>>(small, other, 384, 256);
     const int numbers = 100'003;
     std::vector<int> order(numbers);
