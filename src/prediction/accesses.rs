@@ -122,7 +122,7 @@ impl Gathering<'_, '_> {
         // What was never executed costs nothing.
         let Some(row) = subject.rows[number] else { return };
         self.found.reasons.insert((format!("line {}", row.line), lost));
-        let share = subject.share / copies(subject, number);
+        let share = of_run(subject, number, self.counted, self.launch);
         let moved = self.found.sums.add_recorded(row, share, self.model);
         self.add_measured(number, moved);
     }
@@ -176,18 +176,19 @@ impl Gathering<'_, '_> {
     fn finished(mut self) -> Gathered {
         let (subject, model) = (self.subject, self.model);
         for row in &subject.others {
-            let [reads, writes] = self.found.sums.add_recorded(row, subject.share, model);
+            let share = subject.share * as_many_threads(subject, None, self.counted, self.launch);
+            let [reads, writes] = self.found.sums.add_recorded(row, share, model);
             self.found.sums.other_bytes[2] += reads;
             self.found.sums.other_bytes[3] += writes;
         }
         self.found.by_thread = !self.worked_out.is_empty();
         for number in std::mem::take(&mut self.worked_out) {
-            self.add_measured(number, dram(subject, number, &self.counted[number], model));
+            self.add_measured(number, dram(subject, number, (self.counted, self.launch), model));
         }
         for (allocation, all) in &mut self.found.measured {
             let own = (0..self.counted.len()).filter(|&number| subject.allocations[number] == *allocation);
             all.together =
-                own.fold([0.0; 2], |sum, number| plus(sum, dram(subject, number, &self.counted[number], model)));
+                own.fold([0.0; 2], |sum, number| plus(sum, dram(subject, number, (self.counted, self.launch), model)));
         }
         self.found
     }
@@ -219,14 +220,50 @@ fn plus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
 }
 
 /// Bytes that a site read from DRAM and wrote to it in the run, for as many threads as come to it now.
-fn dram(subject: &Subject<'_>, number: usize, counted: &SiteRequests, model: &Model<'_>) -> [f64; 2] {
+fn dram(
+    subject: &Subject<'_>,
+    number: usize,
+    (counted, launch): (&[SiteRequests], &Launch),
+    model: &Model<'_>,
+) -> [f64; 2] {
     let Some(row) = subject.rows[number].filter(|row| row.metrics.lanes > 0) else { return [0.0; 2] };
-    let share = match counted.basis {
-        Basis::Lost(_) => subject.share / copies(subject, number),
-        _ => counted.requests.lanes / row.metrics.lanes as f64,
+    let share = match counted[number].basis {
+        Basis::Lost(_) => of_run(subject, number, counted, launch),
+        _ => counted[number].requests.lanes / row.metrics.lanes as f64,
     };
     let [.., reads, writes] = recorded_bytes(row, model);
     [reads as f64 * share, writes as f64 * share]
+}
+
+/// What of a row's figures falls to a site of which nothing is known, for as many threads as come to it now.
+fn of_run(subject: &Subject<'_>, number: usize, counted: &[SiteRequests], launch: &Launch) -> f64 {
+    let threads = as_many_threads(subject, Some(number), counted, launch);
+    subject.share / copies(subject, number) * threads
+}
+
+/// How many times as many threads as in the recorded launch come to a site of which nothing is known: as to one that is known under the same guard in the same
+/// loops, else in the same loops, else outside loops; else as there are threads.
+fn as_many_threads(subject: &Subject<'_>, number: Option<usize>, counted: &[SiteRequests], launch: &Launch) -> f64 {
+    let sites = &subject.addresses.sites;
+    let own = number.map(|number| &sites[number]);
+    let known = |other: usize| {
+        let row = subject.rows[other].filter(|row| row.metrics.lanes > 0)?;
+        let before = row.metrics.lanes as f64 * subject.share / copies(subject, other);
+        (!matches!(counted[other].basis, Basis::Lost(_)) && before > 0.0)
+            .then(|| (before, counted[other].requests.lanes))
+    };
+    let of = |is_meant: &dyn Fn(usize) -> bool| {
+        let all = (0..sites.len()).filter(|&other| is_meant(other)).filter_map(known);
+        all.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(before, now)| now / before)
+    };
+    let in_loops = |other: usize| own.is_some_and(|own| own.loops == sites[other].loops);
+    of(&|other| in_loops(other) && own.is_some_and(|own| own.guard == sites[other].guard))
+        .or_else(|| of(&in_loops))
+        .or_else(|| of(&|other| sites[other].loops.is_empty()))
+        .unwrap_or_else(|| {
+            let threads = |launch: &Launch| launch.blocks() as f64 * f64::from(launch.threads());
+            threads(launch) / threads(&subject.launch)
+        })
 }
 
 /// Counters of the loops around a site.

@@ -1,11 +1,12 @@
 //! Which launches are predicted: block shapes, and the grids that go with them.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::count::{affine_part, condition};
 use super::digits::taken_apart;
 use super::evaluate::Evaluated;
-use super::form::{THREADS, block, thread};
+use super::form::{FIXED, THREADS, block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
 use super::tiling::Tiling;
@@ -19,6 +20,8 @@ const MOST_DEEP: u32 = 64;
 const MOST_RIM: i64 = 64;
 /// Times a parameter that a grid may follow, at most, as where each element of an array becomes several.
 const MOST_TIMES: i64 = 4;
+/// Doublings of a grid within which a block's indices come to their end, at most.
+const MOST_DOUBLINGS: u32 = 9;
 /// Smallest block that `all` names.
 const FEWEST_THREADS: u32 = 64;
 
@@ -112,13 +115,17 @@ pub struct Grids<'a> {
     pub tiling: Tiling,
     /// By axis.
     followed: [Option<Followed<'a>>; 3],
+    /// What the accesses compare with their indices for the arguments that were asked for last.
+    needed: RefCell<Option<(Arguments, Needed)>>,
 }
+
+type Arguments = BTreeMap<(u32, u32), u64>;
 
 impl<'a> Grids<'a> {
     /// Of the subject, whose threads do `fold` points along each axis.
     pub fn new(subject: &Subject<'a>, fold: [u32; 3]) -> Grids<'a> {
         let tiling = Tiling::of(subject);
-        Grids { tiling, followed: followed(subject, &tiling, fold) }
+        Grids { tiling, followed: followed(subject, &tiling, fold), needed: RefCell::default() }
     }
 
     /// Along which axes in use it has as many indices or blocks as the recorded one, whatever values parameters have.
@@ -140,6 +147,36 @@ impl<'a> Grids<'a> {
         })
     }
 
+    /// Indices that a block goes over along an axis for each of those from a block to the next, where parameters may say how many (points of a thread).
+    fn per_step(&self, subject: &Subject<'_>, launch: &Launch, axis: usize, recorded: u32) -> u32 {
+        if launch.arguments == subject.launch.arguments {
+            return recorded;
+        }
+        let mut known = self.needed.borrow_mut();
+        if known.as_ref().is_none_or(|(arguments, _)| *arguments != launch.arguments) {
+            // Where a block goes over fewer indices, only a grid of more blocks comes to the end of them.
+            let tries = (0..=MOST_DOUBLINGS).step_by(3).map(|doublings| {
+                let grid = subject.recorded.grid.map(|size| size.saturating_add(2).saturating_mul(1 << doublings));
+                needed(subject, &Launch { grid, ..with_rim(subject, launch) }, true)
+            });
+            let found = tries.reduce(|one, other| {
+                let mut both = one.into_iter().zip(other);
+                std::array::from_fn(|_| {
+                    both.next().map_or_else(BTreeMap::new, |(one, other)| if one.is_empty() { other } else { one })
+                })
+            });
+            *known = Some((launch.arguments.clone(), found.unwrap_or_default()));
+        }
+        let Some((_, needed)) = known.as_ref() else { return recorded };
+        let step = self.tiling.step(axis, subject.recorded.block);
+        let all = needed[axis].keys().filter(|of_block| of_block.unsigned_abs().is_multiple_of(step));
+        let found: Vec<u32> = all.filter_map(|of_block| u32::try_from(of_block.unsigned_abs() / step).ok()).collect();
+        match found[..] {
+            [one] => one,
+            _ => recorded,
+        }
+    }
+
     /// The grid for blocks that go over so many points: by the parameters that it follows, else as many blocks as cover the indices
     /// that the recorded launch covered.
     pub fn grid_for(&self, subject: &Subject<'_>, launch: &Launch, points: [u32; 3]) -> ([u32; 3], Vec<GridRule>) {
@@ -156,7 +193,7 @@ impl<'a> Grids<'a> {
                         (times, 0) => format!("{times} * {name}"),
                         (times, less) => format!("{times} * {name} - {less}"),
                     };
-                    (covered, GridRule::Parameter(name), per_step)
+                    (covered, GridRule::Parameter(name), self.per_step(subject, launch, axis, per_step))
                 }
                 None => {
                     let covered = u64::from(recorded.grid[axis]).saturating_mul(self.tiling.step(axis, recorded.block));
@@ -181,8 +218,8 @@ impl<'a> Grids<'a> {
 /// By axis: the indices of a block, and how many of all the accesses go over.
 type Needed = [BTreeMap<i64, i64>; 3];
 
-/// What the accesses of a launch compare their indices with.
-fn needed(subject: &Subject<'_>, launch: &Launch) -> Needed {
+/// What the accesses of a launch compare their indices with; `in_loops`: in some iteration, too.
+fn needed(subject: &Subject<'_>, launch: &Launch, in_loops: bool) -> Needed {
     let evaluated = Evaluated::new(subject.addresses, launch);
     let apart = taken_apart(subject.addresses, launch, &evaluated);
     let (addresses, evaluated) = match &apart {
@@ -201,7 +238,8 @@ fn needed(subject: &Subject<'_>, launch: &Launch) -> Needed {
             truth.forms(&mut |form| {
                 for (axis, needed) in needed.iter_mut().enumerate() {
                     let of_block = -form.factor(block(axis));
-                    let alone = form.terms.iter().all(|(index, _)| *index < thread(THREADS) || *index == block(axis));
+                    let is_own = |index: usize| index < thread(THREADS) || index == block(axis);
+                    let alone = form.terms.iter().all(|(index, _)| is_own(*index) || in_loops && *index >= FIXED);
                     // `c - (blockIdx * blockDim + threadIdx)` is not negative up to the index `c`.
                     if alone && of_block > 0 {
                         let most = needed.entry(of_block).or_default();
@@ -222,13 +260,19 @@ fn needed(subject: &Subject<'_>, launch: &Launch) -> Needed {
     needed
 }
 
+/// The recorded launch, with the arguments of another one. A grid that fits without a rest leaves nothing to compare; with a block more along each axis there
+/// is, and with another one for a parameter that is one more.
+fn with_rim(subject: &Subject<'_>, launch: &Launch) -> Launch {
+    let grid = subject.recorded.grid.map(|size| size.saturating_add(2));
+    Launch::new(subject.launch.block, grid, launch.arguments.clone())
+}
+
 /// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
 /// for the sake of a rim, divided by the indices of a block and rounded up.
 fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Option<Followed<'a>>; 3] {
     let recorded = subject.recorded;
-    // A grid that fits without a rest leaves nothing to compare; with a block more along each axis there is, and with another one for a parameter that is one more.
-    let larger = Launch { grid: recorded.grid.map(|size| size.saturating_add(2)), ..subject.launch.clone() };
-    let needed = self::needed(subject, &larger);
+    let larger = with_rim(subject, &subject.launch);
+    let needed = self::needed(subject, &larger, false);
     // Which parameter it is that an index is compared with, where several have one value, another value of it tells.
     let with_more: Vec<(&Parameter, Needed)> = subject
         .addresses
@@ -240,7 +284,7 @@ fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Opti
             if let Some(value) = more.arguments.get_mut(&(one.number, one.offset)) {
                 *value = value.wrapping_add(1);
             }
-            (one, self::needed(subject, &more))
+            (one, self::needed(subject, &more, false))
         })
         .collect();
     let points = std::array::from_fn(|axis| recorded.block[axis].saturating_mul(fold[axis]));
