@@ -3,7 +3,7 @@
 use super::first_level::FirstLevel;
 use super::footprint::GapLengths;
 use super::gathered::{Array, Gathered, Touch, arrays, sectors_of};
-use super::sample::{BRIEF, Line, Sample};
+use super::sample::{Line, Sample};
 use super::section::Section;
 use crate::hierarchy::{DenseLines, HierarchyConfig, L2Access, L2Config, L2Op, L2Outcome, Level2};
 use crate::prediction::traffic::flow::{Flow, LINE};
@@ -97,8 +97,7 @@ pub(super) fn moved(
     let lines = flow.union(|_| true, &boxes, LINE).sectors;
     let touches =
         requested * (section.blocks.end - section.blocks.start) as f64 / flow.launch.blocks() as f64 / lines.max(1.0);
-    // Conditions that are looked at lane by lane take long.
-    let effort = if arrays.iter().any(Array::is_slow) { BRIEF } else { section.effort() };
+    let effort = section.effort(arrays.iter().any(Array::is_slow));
     let sample = Sample::new(&flow.hierarchy.l2, lines, touches, effort)?;
     if touches * lines * sample.share > MOST_TOUCHES {
         return None;

@@ -14,13 +14,19 @@ pub(super) struct Effort {
     /// Touches of these, about, and where as few lines have more, at most if that can be.
     touches: f64,
     pub(super) many_touches: f64,
+    /// Slices, at least, where there are as many sets.
+    slices: u32,
 }
 
 /// Of what is looked at by itself.
 pub(super) const USUAL: Effort =
-    Effort { lines: 4000.0, least_lines: 500.0, touches: 60_000.0, many_touches: 200_000.0 };
+    Effort { lines: 4000.0, least_lines: 500.0, touches: 60_000.0, many_touches: 200_000.0, slices: 2 };
 /// Of large launches, of which there is a table of many configurations in a second.
-pub(super) const BRIEF: Effort = Effort { lines: 220.0, least_lines: 110.0, touches: 3_300.0, many_touches: 5_500.0 };
+pub(super) const BRIEF: Effort =
+    Effort { lines: 220.0, least_lines: 110.0, touches: 3_300.0, many_touches: 5_500.0, slices: 1 };
+/// Where conditions are looked at lane by lane, which takes long.
+pub(super) const SLOW: Effort =
+    Effort { lines: 2000.0, least_lines: 250.0, touches: 30_000.0, many_touches: 60_000.0, slices: 2 };
 /// Sets of a slice that are looked at, at least.
 const LEAST_SETS: u32 = 1;
 
@@ -57,7 +63,10 @@ impl Sample {
         }
         let lines = (effort.touches / touches_of_line.max(1.0)).clamp(effort.least_lines, effort.lines);
         let wanted = (lines / touched.max(1.0)).min(1.0);
-        let count = ((wanted * f64::from(l2.slices)).ceil() as u32).clamp(1, l2.slices);
+        // Slices take turns with strides, so that one alone may have twice the lines of another for a while; sets of one slice less so.
+        let sets = wanted * f64::from(l2.slices) * f64::from(l2.sets);
+        let few = (sets as u32).clamp(1, effort.slices);
+        let count = ((wanted * f64::from(l2.slices)).ceil() as u32).max(few).clamp(1, l2.slices);
         let of_slices = f64::from(count) / f64::from(l2.slices);
         let most = (l2.sets / LEAST_SETS).max(1);
         let mut step = ((of_slices / wanted) as u32).clamp(1, most);
@@ -66,7 +75,8 @@ impl Sample {
         }
         let sets = l2.sets.div_ceil(step);
         Some(Sample {
-            slices: (0..count).map(|number| (number * l2.slices + l2.slices / 2) / count % l2.slices).collect(),
+            // Which differ in the lowest bits of their numbers, too.
+            slices: (0..count).map(|number| (number * l2.slices / count + number) % l2.slices).collect(),
             step,
             share: of_slices * f64::from(sets) / f64::from(l2.sets),
             all,
@@ -120,7 +130,8 @@ mod tests {
                 assert_eq!(starts, lines.map(|line| line * LINE).collect::<Vec<_>>(), "{model}, {touched}");
                 assert!(found.iter().all(|line| line.chunk == (line.start / LINE) as u64 / u64::from(l2.slices)));
                 assert!(
-                    sample.share * touched < 2.0 * USUAL.lines + touched / f64::from(l2.slices),
+                    sample.share * touched
+                        < 2.0 * USUAL.lines + f64::from(USUAL.slices) * touched / f64::from(l2.slices),
                     "{model}, {touched}"
                 );
                 if sets.len() as f64 > 0.0 && found.len() > 1000 {

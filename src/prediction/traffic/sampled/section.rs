@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::sample::{BRIEF, Effort, USUAL};
+use super::sample::{BRIEF, Effort, SLOW, USUAL};
 use crate::hierarchy::L2Config;
 use crate::prediction::form::{Bounds, block};
 use crate::prediction::traffic::caches::Requested;
@@ -76,9 +76,13 @@ impl<'a> Section<'a> {
         fits(blocks).then_some(whole)
     }
 
-    /// How many of its lines are looked at.
-    pub(super) fn effort(&self) -> Effort {
-        if self.is_large { BRIEF } else { USUAL }
+    /// How many of its lines are looked at; `slow`: some conditions are looked at lane by lane.
+    pub(super) fn effort(&self, slow: bool) -> Effort {
+        match (self.is_large, slow) {
+            (true, _) => BRIEF,
+            (_, true) => SLOW,
+            _ => USUAL,
+        }
     }
 
     fn middle(flow: &Flow<'a>, wave: u64, Requested { idle, lines, .. }: Requested) -> Section<'a> {
