@@ -76,7 +76,7 @@ impl Sample {
         let sets = l2.sets.div_ceil(step);
         Some(Sample {
             // Which differ in the lowest bits of their numbers, too.
-            slices: (0..count).map(|number| (number * l2.slices / count + number) % l2.slices).collect(),
+            slices: (0..count).map(|number| number * l2.slices / count + number % (l2.slices / count)).collect(),
             step,
             share: of_slices * f64::from(sets) / f64::from(l2.sets),
             all,
