@@ -361,6 +361,26 @@ fn grids_that_do_other_work_are_told() {
     assert!(!told(&["--kernel", "^layers", "--block", "64"]) && !told(&["--kernel", "^product", "--set", "n=90"]));
 }
 
+/// The run has the recorded launch's own figures, which say how near a prediction is: here they are others because arrays lay in L2 from the launches before.
+#[test]
+fn figures_that_the_run_had_otherwise_are_told() {
+    let folder = work_folder("predict-beside-the-run");
+    let told = |profile: &Path| {
+        let found = document(profile, &folder, &["--kernel", "^tree", "--block", "128"]);
+        let all = found["assumptions"].as_array().expect("assumptions").iter().filter_map(Value::as_str);
+        all.filter(|text| text.contains("of the recorded launch itself")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&profiled(&folder, [32, 4, 1], 520)), Vec::<String>::new());
+    let kept = folder.join("kept.wlprof");
+    let mut command = Command::new(warpline());
+    command.args(["run", "--gpu", "a100", "--reuse", "off", "--l2-copies", "cold", "-o"]);
+    command.arg(&kept).arg("--").arg(program()).args(["32", "4", "1", "520"]);
+    let outcome = run(&mut command, &folder, "run");
+    assert!(outcome.status.success(), "{}", outcome.describe());
+    let told = told(&kept);
+    assert!(told.len() == 1 && told[0].contains("loads from DRAM 1.0 MiB (in the run 0.0 MiB)"), "{told:?}");
+}
+
 /// What a run did not reach and the code does not tell is left out, which is said.
 #[test]
 fn accesses_of_which_nothing_is_known_are_told() {

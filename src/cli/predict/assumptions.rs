@@ -8,7 +8,7 @@ use crate::prediction::count::Basis;
 use crate::prediction::document::RecordedSite;
 use crate::prediction::launch::Launch;
 use crate::prediction::overflow::overflows;
-use crate::prediction::predict::Prediction;
+use crate::prediction::predict::{Model, Prediction};
 use crate::prediction::subject::Subject;
 
 /// Sites that some configuration took from the run.
@@ -110,6 +110,50 @@ pub(super) fn assumptions(
 fn untold(subject: &Subject<'_>, found: &Prediction) -> Vec<u32> {
     let made = found.sites.iter().enumerate().filter(|(number, site)| subject.is_untold(*number, site));
     made.map(|(number, _)| subject.line(number)).collect()
+}
+
+/// What it means that some figures are taken from a run on the model `measured_on`.
+pub(super) fn taken_from_the_run(measured_on: Option<&str>, model: &str, wishes: &Wishes<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some(measured_on) = measured_on.filter(|measured_on| *measured_on != model) {
+        all.push(format!(
+            "what is taken from the run was measured on the model {measured_on}: the caches of {model} would serve it otherwise"
+        ));
+    }
+    if wishes.changes() {
+        all.push("what is taken from the run is as it was for each thread, whatever --set says".to_owned());
+    }
+    all
+}
+
+/// Share by which a launch may be predicted to move another number of bytes than it did, and bytes below which that does not matter.
+const APART: f64 = 0.1;
+const FEW_BYTES: f64 = (1 << 20) as f64;
+
+/// What the recorded launch itself is predicted to move, where the run has other figures of it on the same model.
+pub(super) fn beside_the_run(subject: &Subject<'_>, found: &Prediction, model: &Model<'_>) -> Option<String> {
+    let metrics = subject.recorded.metrics.get("global").filter(|_| subject.recorded.block_share <= 1)?;
+    let (l2, dram) = (metrics.l2?, metrics.dram?);
+    let loads = (l2.load_lookups * model.rates.lookup_bytes.1) as f64;
+    let all = [
+        ("loads from L2", found.l2_loads, loads),
+        ("loads from DRAM", found.dram_loads, dram.read_sectors as f64 * 32.0),
+        ("stores to DRAM", found.dram_stores, dram.write_sectors as f64 * 32.0),
+    ];
+    let apart = all.into_iter().filter(|(_, predicted, of_run)| {
+        predicted.max(*of_run) >= FEW_BYTES && (predicted - of_run).abs() > APART * of_run
+    });
+    let mebibytes = |bytes: f64| format!("{:.1} MiB", bytes / f64::from(1 << 20));
+    let apart: Vec<String> = apart
+        .map(|(what, predicted, of_run)| format!("{what} {} (in the run {})", mebibytes(predicted), mebibytes(of_run)))
+        .collect();
+    (!apart.is_empty()).then(|| {
+        format!(
+            "of the recorded launch itself other figures are predicted than it had: {}; if not because its data lay in L2 before, those of other shapes are off as \
+             much",
+            apart.join(", ")
+        )
+    })
 }
 
 /// Footprint over capacity from which the curve of what L2 keeps matters.

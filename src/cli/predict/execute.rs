@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::assumptions::{assumptions, recorded_sites};
+use super::assumptions::{assumptions, beside_the_run, recorded_sites, taken_from_the_run};
 use super::changes::Changes;
 use super::options::{Wishes, Work};
 use super::{check, unlaunched};
@@ -95,19 +95,17 @@ fn execute_with(
                 document.assumptions.extend(notes.iter().cloned());
                 document.configurations.iter_mut().for_each(|one| one.recorded = false);
             }
-            Origin::Profile { measured_on } if !document.recorded.is_empty() => {
-                if let Some(measured_on) = measured_on.filter(|measured_on| *measured_on != document.model) {
-                    document.assumptions.push(format!(
-                        "what is taken from the run was measured on the model {measured_on}: the caches of {} would serve it otherwise",
-                        document.model
-                    ));
+            Origin::Profile { measured_on } => {
+                // A launch of other code is none of the run's.
+                if changed.is_none() && measured_on == Some(document.model.as_str()) {
+                    let model = model_of(model);
+                    let found = predict(&subject, &subject.launch, &model).ok();
+                    document.assumptions.extend(found.and_then(|found| beside_the_run(&subject, &found, &model)));
                 }
-                if wishes.changes() {
-                    let text = "what is taken from the run is as it was for each thread, whatever --set says";
-                    document.assumptions.push(text.to_owned());
+                if !document.recorded.is_empty() {
+                    document.assumptions.extend(taken_from_the_run(measured_on, &document.model, &wishes));
                 }
             }
-            Origin::Profile { .. } => {}
         }
         document.changes = changed.iter().flat_map(|changed| changed.told.iter().cloned()).collect();
         documents.push(document);
