@@ -2,24 +2,42 @@
 //!
 //! So are windows that are clamped at both ends once the compiler has unrolled them: what is left over of eight at a time is no form.
 
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use warpline_format::expression::{ExpressionId, ExpressionKind, LoopId, parts};
 
 use super::evaluate::Evaluated;
-use super::form::{Bounds, FIXED, THREADS, block, counter};
+use super::form::{Bounds, FIXED, Index, THREADS, block, counter, thread};
 use super::interpret::Interpreter;
 use super::launch::Launch;
 use crate::profile::model::Addresses;
 
 /// Iterations that are gone through, at most.
 pub const MOST: i64 = 64;
+/// Last iterations that are kept of a loop, at most.
+const MOST_KNOWN: usize = 1 << 16;
 /// Threads of a block of which the longest loop is looked for.
 const THREADS_LOOKED_AT: u32 = 128;
 
 /// Goes through some loops of a kernel, for one thread after the other.
 pub struct Laps<'a> {
-    /// In the order of the code; whether the loop is around what is asked for.
-    loops: Vec<(LoopId, bool, Interpreter<'a>)>,
+    /// In the order of the code.
+    loops: Vec<Decides<'a>>,
     addresses: &'a Addresses,
+}
+
+/// A loop that is gone through.
+struct Decides<'a> {
+    lap: LoopId,
+    /// It is around what is asked for.
+    is_around: bool,
+    interpreter: Interpreter<'a>,
+    /// Indices on which it depends when it ends, its own counter apart.
+    indices: Vec<Index>,
+    /// By what these are: the last iteration. Threads of a row, and all iterations of a thread, have one.
+    known: FxHashMap<SmallVec<[i64; 4]>, Option<i64>>,
 }
 
 /// Loops that decide about something, in the order of the code, and whether they are around it.
@@ -30,7 +48,16 @@ impl<'a> Laps<'a> {
     pub fn new(addresses: &'a Addresses, launch: &'a Launch, deciding: &[(LoopId, bool)]) -> Laps<'a> {
         let of = |&(lap, is_around): &(LoopId, bool)| {
             let ends = addresses.loops[lap as usize].ends.iter().copied();
-            (lap, is_around, Interpreter::new(addresses, launch, ends))
+            let indices = parts(&addresses.expressions, ends.clone()).filter_map(|(_, kind)| match kind {
+                ExpressionKind::Thread(axis) => Some(thread(axis.into())),
+                ExpressionKind::Block(axis) => Some(block(axis.into())),
+                ExpressionKind::Counter(other) if other != lap => Some(counter(other)),
+                _ => None,
+            });
+            let indices: BTreeSet<Index> = indices.collect();
+            let interpreter = Interpreter::new(addresses, launch, ends);
+            let known = FxHashMap::default();
+            Decides { lap, is_around, interpreter, indices: indices.into_iter().collect(), known }
         };
         Laps { loops: deciding.iter().map(of).collect(), addresses }
     }
@@ -64,10 +91,21 @@ impl<'a> Laps<'a> {
     /// Sets the counters of loops that are over to their thread's last iteration; whether the thread comes to the iterations that those of the loops
     /// around have.
     pub fn settle(&mut self, at: &mut [i64]) -> bool {
-        for (lap, is_around, interpreter) in &mut self.loops {
+        for Decides { lap, is_around, interpreter, indices, known } in &mut self.loops {
             let index = counter(*lap);
             let now = at[index];
-            let last = last(self.addresses, interpreter, *lap, at);
+            let own: SmallVec<[i64; 4]> = indices.iter().map(|&index| at[index]).collect();
+            let last = match known.get(&own) {
+                Some(&known) => known,
+                None => {
+                    if known.len() >= MOST_KNOWN {
+                        known.clear();
+                    }
+                    let found = last(self.addresses, interpreter, *lap, at);
+                    known.insert(own, found);
+                    found
+                }
+            };
             at[index] = if *is_around { now } else { last.unwrap_or(now) };
             if last.is_none_or(|last| *is_around && now > last) {
                 return false;
