@@ -301,3 +301,12 @@ fn windows_over_an_edge_end_early() {
     assert_eq!(found["affine_share"], 1.0);
     near(&found, simulated("padded", 0), [0.05, 0.01], "padded");
 }
+
+/// `max(y - 1, 0)` is a subtraction that ends at 0, which was taken from the run.
+#[test]
+fn subtractions_that_end_at_zero_are_followed() {
+    near_in_all_shapes("behind", [0.02, 0.01]);
+    let found = predicted("behind", "8x32", &[]);
+    let shares = ["affine_share", "computed_share"].map(|share| found[share].as_f64().expect("a share"));
+    assert!((shares[0] + shares[1] - 1.0).abs() < 1e-6, "{shares:?}");
+}

@@ -1,7 +1,7 @@
 //! The value of expressions for one thread: slow and obvious. What is not affine is counted with it, and what is affine is
 //! tested against it.
 
-use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, parts};
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId, parts};
 
 use super::form::{Bounds, FIXED, THREADS, block};
 use super::launch::Launch;
@@ -85,8 +85,8 @@ pub struct Order {
 }
 
 impl Order {
-    /// Of `wanted` expressions and what they are made of.
-    pub fn new(addresses: &Addresses, wanted: impl IntoIterator<Item = ExpressionId>) -> Order {
+    /// Of `wanted` expressions and what they are made of. Counters of the loops `by_thread` are each thread's own.
+    pub fn new(addresses: &Addresses, wanted: impl IntoIterator<Item = ExpressionId>, by_thread: &[LoopId]) -> Order {
         let mut needed: Vec<ExpressionId> = parts(&addresses.expressions, wanted).map(|(id, _)| id).collect();
         needed.sort_unstable();
         needed.dedup();
@@ -96,6 +96,7 @@ impl Order {
             let kind = addresses.expressions[id as usize].kind;
             let own = match kind {
                 ExpressionKind::Thread(_) => Depends::Thread,
+                ExpressionKind::Counter(lap) if by_thread.contains(&lap) => Depends::Thread,
                 ExpressionKind::Block(_) | ExpressionKind::Counter(_) => Depends::Others,
                 _ => kind.operands().map(|operand| depends[operand as usize]).max().unwrap_or(Depends::Nothing),
             };
@@ -140,7 +141,7 @@ pub fn of_launch(addresses: &Addresses, launch: &Launch, kind: ExpressionKind, b
 impl<'a> Interpreter<'a> {
     /// For `wanted` expressions and what they are made of.
     pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
-        let Order { of_launch, of_others, of_threads } = Order::new(addresses, wanted);
+        let Order { of_launch, of_others, of_threads } = Order::new(addresses, wanted, &[]);
         let values = vec![None; addresses.expressions.len()];
         let mut found = Interpreter { addresses, launch, of_threads, of_others, values, others: Vec::new() };
         for id in of_launch {

@@ -1,9 +1,8 @@
 //! Addresses of a warp's lanes where the indices give them in a way that is not affine.
 
-use warpline_format::expression::ExpressionId;
+use warpline_format::expression::{ExpressionId, LoopId};
 
 use super::form::THREADS;
-use super::interpret::Interpreter;
 use super::laps::{Deciding, Laps};
 use super::launch::Launch;
 use super::warp_interpreter::{LANES, WarpInterpreter};
@@ -14,16 +13,11 @@ pub type Request = (u32, Vec<u64>);
 
 /// Works out addresses of some accesses, which a warp makes together.
 pub struct Lanes<'a> {
-    way: Way<'a>,
+    interpreter: WarpInterpreter<'a>,
+    /// Where lanes go through loops as often as each does by itself.
+    laps: Laps<'a>,
     /// By thread of a block, whole warps of them: its indices.
     threads: Vec<[i64; THREADS]>,
-}
-
-enum Way<'a> {
-    /// All lanes of a warp at once.
-    Together(WarpInterpreter<'a>),
-    /// Lane by lane, where each leaves loops in an iteration of its own.
-    OneByOne(Interpreter<'a>, Laps<'a>),
 }
 
 /// What has to hold beside an active lane.
@@ -42,14 +36,13 @@ impl<'a> Lanes<'a> {
         wanted: impl IntoIterator<Item = ExpressionId>,
         deciding: &Deciding,
     ) -> Lanes<'a> {
-        let way = match deciding.is_empty() {
-            true => Way::Together(WarpInterpreter::new(addresses, launch, wanted)),
-            false => {
-                let laps = Laps::new(addresses, launch, deciding);
-                Way::OneByOne(Interpreter::new(addresses, launch, wanted), laps)
-            }
-        };
-        Lanes { way, threads: (0..launch.warps() * LANES as u32).map(|number| launch.thread(number)).collect() }
+        // Counters of loops that are over are those of each lane's last iteration.
+        let over: Vec<LoopId> = deciding.iter().filter(|(_, is_around)| !is_around).map(|(lap, _)| *lap).collect();
+        Lanes {
+            interpreter: WarpInterpreter::new(addresses, launch, wanted, &over),
+            laps: Laps::new(addresses, launch, deciding),
+            threads: (0..launch.warps() * LANES as u32).map(|number| launch.thread(number)).collect(),
+        }
     }
 
     /// The requests of a warp for some addresses, as far as lanes of `mask` make them. `at` has all indices but the thread's, for which there is room.
@@ -61,47 +54,26 @@ impl<'a> Lanes<'a> {
         wanted: impl Iterator<Item = ExpressionId> + Clone,
         found: &mut [Request],
     ) {
-        for (mask, addresses) in found.iter_mut() {
-            *mask = 0;
-            addresses.clear();
-        }
         let threads = &self.threads[warp * LANES..(warp + 1) * LANES];
-        match &mut self.way {
-            Way::Together(interpreter) => {
-                interpreter.set(at, threads);
-                let mut made = mask & guard.condition.map_or(u32::MAX, |condition| interpreter.holds(condition));
-                if let Some(also) = guard.also {
-                    for (lane, thread) in threads.iter().enumerate() {
-                        at[..THREADS].copy_from_slice(thread);
-                        made &= !(u32::from(made >> lane & 1 == 1 && !also(at)) << lane);
-                    }
-                }
-                for (id, (mask, addresses)) in wanted.zip(found) {
-                    let (values, known) = interpreter.values(id);
-                    *mask = made & known;
-                    let own = values.iter().enumerate().filter(|(lane, _)| *mask >> lane & 1 == 1);
-                    addresses.extend(own.map(|(_, &address)| address as u64));
-                }
+        let mut made = mask;
+        if guard.also.is_some() || !self.laps.is_empty() {
+            for (lane, thread) in threads.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
+                at[..THREADS].copy_from_slice(thread);
+                let comes = self.laps.settle(at) && guard.also.is_none_or(|also| also(at));
+                made &= !(u32::from(!comes) << lane);
+                self.interpreter.set_lane(lane, at);
             }
-            Way::OneByOne(interpreter, laps) => {
-                for (lane, thread) in threads.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
-                    at[..THREADS].copy_from_slice(thread);
-                    if !laps.settle(at) {
-                        continue;
-                    }
-                    interpreter.set(at);
-                    let holds = |condition| interpreter.value(condition).is_some_and(|value| value & 1 == 1);
-                    if !guard.condition.is_none_or(holds) || guard.also.is_some_and(|also| !also(at)) {
-                        continue;
-                    }
-                    for (id, (mask, addresses)) in wanted.clone().zip(found.iter_mut()) {
-                        if let Some(address) = interpreter.value(id) {
-                            *mask |= 1 << lane;
-                            addresses.push(address as u64);
-                        }
-                    }
-                }
-            }
+        }
+        if made != 0 {
+            self.interpreter.set(at, threads);
+            made &= guard.condition.map_or(u32::MAX, |condition| self.interpreter.holds(condition));
+        }
+        for (id, (mask, addresses)) in wanted.zip(found) {
+            let (values, known) = self.interpreter.values(id);
+            *mask = made & known;
+            addresses.clear();
+            let own = values.iter().enumerate().filter(|(lane, _)| *mask >> lane & 1 == 1);
+            addresses.extend(own.map(|(_, &address)| address as u64));
         }
     }
 }

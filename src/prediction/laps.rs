@@ -62,6 +62,11 @@ impl<'a> Laps<'a> {
         Laps { loops: deciding.iter().map(of).collect(), addresses }
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.loops.is_empty()
+    }
+
     /// The loops that decide about expressions in the loops `around`: those around whose end differs from thread to thread in a way that is no form, and
     /// those that are over whose last iteration some of it depends on.
     pub fn deciding(

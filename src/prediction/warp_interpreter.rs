@@ -1,8 +1,8 @@
 //! The values of expressions for the lanes of a warp at once: what [`super::interpret`] does for one thread, an operation for all of them at a time.
 
-use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind};
+use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId};
 
-use super::form::{FIXED, THREADS, block};
+use super::form::{FIXED, THREADS, block, counter};
 use super::interpret::{Order, bits_of, combine, compare, of_launch, wrap};
 use super::launch::Launch;
 use crate::profile::model::Addresses;
@@ -35,14 +35,23 @@ pub struct WarpInterpreter<'a> {
     values: Vec<Values>,
     /// The indices for which the latter have their values, behind the thread's.
     others: Vec<i64>,
+    /// Counters that are each lane's own.
+    by_lane: Vec<(LoopId, [i64; LANES])>,
 }
 
 impl<'a> WarpInterpreter<'a> {
-    /// For `wanted` expressions and what they are made of.
-    pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
-        let Order { of_launch, of_others, of_threads } = Order::new(addresses, wanted);
+    /// For `wanted` expressions and what they are made of. Lanes have counters of their own of the loops `by_lane`.
+    pub fn new(
+        addresses: &'a Addresses,
+        launch: &'a Launch,
+        wanted: impl IntoIterator<Item = ExpressionId>,
+        by_lane: &[LoopId],
+    ) -> Self {
+        let Order { of_launch, of_others, of_threads } = Order::new(addresses, wanted, by_lane);
         let values = vec![Values::UNKNOWN; addresses.expressions.len()];
-        let mut found = WarpInterpreter { addresses, launch, of_threads, of_others, values, others: Vec::new() };
+        let by_lane = by_lane.iter().map(|&lap| (lap, [0; LANES])).collect();
+        let mut found =
+            WarpInterpreter { addresses, launch, of_threads, of_others, values, others: Vec::new(), by_lane };
         for id in of_launch {
             found.values[id as usize] = found.node(id, &[], &[]);
         }
@@ -63,6 +72,13 @@ impl<'a> WarpInterpreter<'a> {
         for number in 0..self.of_threads.len() {
             let id = self.of_threads[number];
             self.values[id as usize] = self.node(id, at, threads);
+        }
+    }
+
+    /// Gives a lane's counters of its own their values, in the indices that [`WarpInterpreter::set`] takes: for its next call.
+    pub fn set_lane(&mut self, lane: usize, at: &[i64]) {
+        for (lap, values) in &mut self.by_lane {
+            values[lane] = at[counter(*lap)];
         }
     }
 
@@ -90,7 +106,10 @@ impl<'a> WarpInterpreter<'a> {
                 Values { known: u32::MAX, of }
             }
             ExpressionKind::Block(axis) => Values::all(at.get(block(axis.into())).copied()),
-            ExpressionKind::Counter(lap) => Values::all(at.get(FIXED + lap as usize).copied()),
+            ExpressionKind::Counter(lap) => match self.by_lane.iter().find(|(own, _)| *own == lap) {
+                Some((_, values)) => Values { known: u32::MAX, of: *values },
+                None => Values::all(at.get(FIXED + lap as usize).copied()),
+            },
             ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => {
                 truths(operation, value(left), value(right))
             }
@@ -228,13 +247,15 @@ mod tests {
         Comparison::UnsignedLessEqual,
     ];
 
-    /// Expressions over a thread's and a block's indices, numbers and what is not known, each made of earlier ones.
+    /// Expressions over a thread's and a block's indices, two counters, numbers and what is not known, each made of earlier ones.
     fn code(steps: &[(usize, usize, usize, usize, i64)]) -> Vec<Expression> {
         let leaf = |bits, kind| Expression { bits, exact: false, kind };
         let mut all = vec![
             leaf(32, ExpressionKind::Thread(0)),
             leaf(32, ExpressionKind::Thread(1)),
             leaf(32, ExpressionKind::Block(0)),
+            leaf(32, ExpressionKind::Counter(0)),
+            leaf(32, ExpressionKind::Counter(1)),
             leaf(32, ExpressionKind::Unknown(Reason::Loaded, 1)),
         ];
         for &(kind, one, two, three, number) in steps {
@@ -263,14 +284,18 @@ mod tests {
             let addresses = Addresses { expressions: code(&steps), ..Addresses::default() };
             let all = 0..addresses.expressions.len() as ExpressionId;
             let mut slowly = Interpreter::new(&addresses, &launch, all.clone());
-            let mut found = WarpInterpreter::new(&addresses, &launch, all.clone());
+            let mut found = WarpInterpreter::new(&addresses, &launch, all.clone(), &[1]);
             for linear in 0..launch.blocks() {
                 for warp in 0..launch.warps() {
                     let threads: Vec<_> = (0..LANES as u32).map(|lane| launch.thread(warp * 32 + lane)).collect();
-                    let at: Vec<i64> = [0; THREADS].into_iter().chain(launch.place(linear)).collect();
-                    found.set(&at, &threads);
+                    // All lanes are in one iteration of the first loop, and have left the second one in different ones.
+                    let of_lane = |lane: usize, thread: [i64; THREADS]| -> Vec<i64> {
+                        thread.into_iter().chain(launch.place(linear)).chain([3, lane as i64 / 3]).collect()
+                    };
+                    (0..LANES).for_each(|lane| found.set_lane(lane, &of_lane(lane, [0; THREADS])));
+                    found.set(&of_lane(0, [0; THREADS]), &threads);
                     for (lane, thread) in threads.iter().enumerate() {
-                        let at: Vec<i64> = thread.iter().copied().chain(launch.place(linear)).collect();
+                        let at = of_lane(lane, *thread);
                         slowly.set(&at);
                         for id in all.clone() {
                             let (values, known) = found.values(id);

@@ -54,8 +54,8 @@ pub(super) fn assumptions(
     let fixed = wishes.fixed_axes(subject);
     if !fixed.is_empty() {
         all.push(format!(
-            "along {} grids are as large as in the run, whatever --set and --over say: no index is compared with a parameter there; give them by --grid \
-             where that is wrong",
+            "along {} grids are as large as in the run, whatever --set and --over say: no comparison of an index there tells of which parameter they are made; \
+             give them by --grid where that is wrong",
             fixed.join(" and ")
         ));
     }

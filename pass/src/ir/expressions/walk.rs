@@ -620,6 +620,13 @@ impl<'c, 'm> Walk<'c, 'm> {
             let right = self.value(call.operand(1), depth, sink, variables);
             return sink.binary(bits, false, *operation, left, right);
         }
+        // What is left of the first number, or 0: so the compiler writes `max(i - 1, 0)` where `i` is not negative.
+        if base.starts_with("usub.sat.") {
+            let left = self.value(call.operand(0), depth, sink, variables);
+            let right = self.value(call.operand(1), depth, sink, variables);
+            let greater = sink.binary(bits, false, Binary::UnsignedGreatest, left, right);
+            return sink.binary(bits, true, Binary::Difference, greater, right);
+        }
         if base.starts_with("abs.") {
             let of = self.value(call.operand(0), depth, sink, variables);
             let zero = sink.constant(bits, 0);
