@@ -21,6 +21,7 @@ impl Sink {
             Expression { kind: ExpressionKind::Choice(condition, one, other), .. } => {
                 // The rest of what it asks may be said, too.
                 let rest = at(condition);
+                let rest = if sink.is_known(rest) { rest } else { condition };
                 let mut is_said = |of: ExpressionId| (holds.contains(&of), holds.contains(&sink.opposite(of)));
                 match (is_said(condition), is_said(rest)) {
                     ((true, _), _) | (_, (true, _)) => Some(at(one)),
@@ -29,7 +30,8 @@ impl Sink {
                 }
             }
             Expression { bits: 1, kind: ExpressionKind::Binary(Binary::And, one, other), .. } => {
-                match (holds.contains(&one), holds.contains(&other)) {
+                let is_said = |of: ExpressionId| holds.contains(&of) && sink.is_known(of);
+                match (is_said(one), is_said(other)) {
                     (true, _) => Some(at(other)),
                     (_, true) => Some(at(one)),
                     _ => None,
@@ -68,7 +70,7 @@ impl Sink {
             }
             Expression { bits: 1, kind: ExpressionKind::Binary(Binary::Or, one, other), .. } => {
                 let (one, other) = (self.said_by(one, known), self.said_by(other, known));
-                found.extend(one.intersection(&other));
+                found.extend(one.intersection(&other).filter(|&&both| self.is_known(both)));
             }
             _ => {}
         }
@@ -80,7 +82,7 @@ impl Sink {
 
 #[cfg(test)]
 mod tests {
-    use warpline_format::expression::Comparison;
+    use warpline_format::expression::{Comparison, Reason};
 
     use super::*;
 
@@ -113,5 +115,21 @@ mod tests {
         let want = and(&mut sink, reached, above_simpler);
         assert_eq!(sink.in_turn(guard), want);
         assert_eq!(sink.in_turn(reached), reached);
+    }
+
+    /// A slot of a hash table, found in the first place that is looked at or in a later one: the loads are of one line.
+    #[test]
+    fn loads_of_a_line_are_no_one_value() {
+        let mut sink = Sink::default();
+        let flag = sink.unknown(1, Reason::Loaded, 7);
+        let inside = less(&mut sink, 0, 80);
+        let first = sink.binary(1, false, Binary::And, inside, flag);
+        let again = less(&mut sink, 1, 4);
+        let later = sink.binary(1, false, Binary::And, again, flag);
+        let reached = sink.binary(1, false, Binary::Or, first, later);
+        let (start, moved) = (sink.constant(32, 0), sink.unknown(32, Reason::Recurrence, 9));
+        let slot = sink.choice(32, first, start, moved);
+        assert_eq!(sink.where_holds(slot, reached), slot);
+        assert_eq!(sink.where_holds(slot, flag), slot);
     }
 }
