@@ -190,6 +190,15 @@ __global__ void padded(const float *__restrict__ in, const float *__restrict__ w
     out[(filter * h + y) * w + x] = sum;
 }
 
+// Sums of rows up to each number: threads come to every second line at a time, and so to half of the slices of an L2.
+__global__ void prefixes(const int *__restrict__ in, int *__restrict__ out, int count, int rows, int pitch)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    int sum = 0;
+    for (int i = 0; i < count; i++) out[(size_t)row * pitch + i] = sum += in[(size_t)row * pitch + i];
+}
+
 // The row before, which the compiler makes of a subtraction that ends at 0.
 __global__ void behind(const float *__restrict__ in, float *__restrict__ out, int w, int h)
 {
@@ -237,6 +246,8 @@ int main(int argc, char **argv)
     members<<<(records + threads - 1) / threads, threads>>>(device<Record>(records), device<Record>(records), records);
     nested<<<blocks(200, 100), block>>>(small, other, 200, 100, 5);
     upper<<<blocks(400, 8), block>>>(large, small, other, 400, 8);
+    const int sums = 20'000;
+    prefixes<<<(sums + threads - 1) / threads, threads>>>(device<int>(sums * 65), device<int>(sums * 65), 61, sums, 65);
     behind<<<blocks(w, h), block>>>(small, other, w, h);
     padded<<<dim3(1, 80, 16), threads>>>(small, other, large, 8, 80, 80, 3);
     turned<<<dim3(12, 8), dim3(32, block.y)>>>(small, other, 384, 256);

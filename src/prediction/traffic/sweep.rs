@@ -80,7 +80,7 @@ impl Covered {
     const NOTHING: Covered = Covered { count: 0.0, first: i64::MAX, last: i64::MIN };
 }
 
-/// Rows in falling and rising order of a stride: what they cover together.
+/// What the rows that were added cover together: pieces, the first and the last of them.
 struct Rows {
     sum: f64,
     first: i64,
