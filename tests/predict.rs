@@ -357,6 +357,10 @@ fn grids_that_do_other_work_are_told() {
         let found = document(&profile, &folder, arguments);
         found["assumptions"].to_string().contains("grids are as large as in the run")
     };
+    // How many points a thread does is a parameter of its own: 4895 of them, three to each of 128 threads.
+    let found = document(&profile, &folder, &["--kernel", "^chunks", "--block", "128", "--set", "items=3"]);
+    assert_eq!(found["configurations"][0]["grid"], serde_json::json!([13, 1, 1]));
+    assert_eq!(found["configurations"][0]["requests"], 2 * 4895_u32.div_ceil(32));
     assert!(told(&["--kernel", "^layers", "--block", "64", "--set", "ny=60"]));
     assert!(!told(&["--kernel", "^layers", "--block", "64"]) && !told(&["--kernel", "^product", "--set", "n=90"]));
 }
@@ -454,6 +458,10 @@ fn what_is_not_known_is_taken_from_the_run_and_told() {
         let share = one["affine_share"].as_f64().expect("a share");
         assert!(share > 0.3 && share < 1.0, "{one}");
     }
+    // As many threads as come to it now: 2000 of 4895.
+    let found = document(&profile, &folder, &["--kernel", "^gather", "--block", "64", "--set", "n=2000"]);
+    let requests = found["configurations"][0]["requests"].as_f64().expect("a count");
+    assert!((requests - 3.0 * 2000.0 / 32.0).abs() <= 2.0, "{requests}");
     let found = document(&profile, &folder, &["--kernel", "^filter", "--block", "64"]);
     let flags = 1 + source.lines().position(|line| line.contains("flags[i] == 0")).expect("the line");
     let reasons = found["recorded"].to_string();

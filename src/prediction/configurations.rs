@@ -115,6 +115,8 @@ pub struct Grids<'a> {
     pub tiling: Tiling,
     /// By axis.
     followed: [Option<Followed<'a>>; 3],
+    /// Points along each axis that a block of the recorded shape goes over.
+    points: [u32; 3],
     /// What the accesses compare with their indices for the arguments that were asked for last.
     needed: RefCell<Option<(Arguments, Needed)>>,
 }
@@ -125,7 +127,8 @@ impl<'a> Grids<'a> {
     /// Of the subject, whose threads do `fold` points along each axis.
     pub fn new(subject: &Subject<'a>, fold: [u32; 3]) -> Grids<'a> {
         let tiling = Tiling::of(subject);
-        Grids { tiling, followed: followed(subject, &tiling, fold), needed: RefCell::default() }
+        let points = std::array::from_fn(|axis| subject.recorded.block[axis].saturating_mul(fold[axis]));
+        Grids { tiling, followed: followed(subject, &tiling, points), points, needed: RefCell::default() }
     }
 
     /// Along which axes in use it has as many indices or blocks as the recorded one, whatever values parameters have.
@@ -168,7 +171,7 @@ impl<'a> Grids<'a> {
             *known = Some((launch.arguments.clone(), found.unwrap_or_default()));
         }
         let Some((_, needed)) = known.as_ref() else { return recorded };
-        let step = self.tiling.step(axis, subject.recorded.block);
+        let step = self.tiling.step(axis, self.points);
         let all = needed[axis].keys().filter(|of_block| of_block.unsigned_abs().is_multiple_of(step));
         let found: Vec<u32> = all.filter_map(|of_block| u32::try_from(of_block.unsigned_abs() / step).ok()).collect();
         match found[..] {
@@ -269,7 +272,7 @@ fn with_rim(subject: &Subject<'_>, launch: &Launch) -> Launch {
 
 /// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
 /// for the sake of a rim, divided by the indices of a block and rounded up.
-fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Option<Followed<'a>>; 3] {
+fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, points: [u32; 3]) -> [Option<Followed<'a>>; 3] {
     let recorded = subject.recorded;
     let larger = with_rim(subject, &subject.launch);
     let needed = self::needed(subject, &larger, false);
@@ -287,7 +290,6 @@ fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, fold: [u32; 3]) -> [Opti
             (one, self::needed(subject, &more, false))
         })
         .collect();
-    let points = std::array::from_fn(|axis| recorded.block[axis].saturating_mul(fold[axis]));
     let candidates: [Vec<Followed<'a>>; 3] = std::array::from_fn(|axis| {
         // Threads of folded code go over more indices than those of the recorded launch.
         let (step, recorded_step) = (tiling.step(axis, points), tiling.step(axis, recorded.block));

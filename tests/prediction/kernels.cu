@@ -354,6 +354,18 @@ __global__ void looked_up(const int *index, const float *in, float *out, int n)
     }
 }
 
+// A thread does so many points, a block's length apart.
+__global__ void chunks(const float *in, float *out, size_t n, int items)
+{
+    size_t first = (size_t)blockIdx.x * blockDim.x * items + threadIdx.x;
+    for (int k = 0; k < items; ++k) {
+        size_t i = first + (size_t)k * blockDim.x;
+        if (i < n) {
+            out[i] = in[i];
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     dim3 block(argc > 1 ? atoi(argv[1]) : 32, argc > 2 ? atoi(argv[2]) : 4, argc > 3 ? atoi(argv[3]) : 1);
@@ -397,6 +409,7 @@ int main(int argc, char **argv)
     flattened<<<blocks(many, line), flat>>>(array<float>(many), many);
     unrolled_triangle<<<blocks(500, line), line>>>(array<float>(500 * 500), array<float>(500), 500);
     doubled<<<12, line>>>(array<float>(50000), 50000);
+    chunks<<<blocks(many, 5 * line), line>>>(a, b, many, 5);
     looked_up<<<blocks(many, line), line>>>(index, a, b, many);
     chase<<<1, 32>>>(index, n, 10);
     bool good = cudaDeviceSynchronize() == cudaSuccess;
