@@ -20,13 +20,16 @@ pub struct Lanes<'a> {
     threads: Vec<[i64; THREADS]>,
 }
 
+/// Asked with all indices of a thread.
+type Asked<'g> = dyn Fn(&[i64]) -> bool + 'g;
+
 /// What has to hold beside an active lane.
 #[derive(Clone, Copy, Default)]
 pub struct Guard<'g> {
     /// A condition of the code.
     pub condition: Option<ExpressionId>,
-    /// Something else, asked with all indices of a thread.
-    pub also: Option<&'g dyn Fn(&[i64]) -> bool>,
+    /// Something else.
+    pub also: Option<&'g Asked<'g>>,
 }
 
 impl<'a> Lanes<'a> {

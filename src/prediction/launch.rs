@@ -66,12 +66,12 @@ impl Launch {
         if last == 0 {
             at[0] += i64::from(self.indices[0]);
         }
-        for axis in 1..=last {
-            at[axis] += 1;
-            if axis == last || at[axis] < i64::from(self.indices[axis]) {
+        for (axis, (at, &size)) in at.iter_mut().zip(&self.indices).enumerate().take(last + 1).skip(1) {
+            *at += 1;
+            if axis == last || *at < i64::from(size) {
                 return;
             }
-            at[axis] = 0;
+            *at = 0;
         }
     }
 }
