@@ -16,6 +16,8 @@ mod effort;
 mod laps;
 mod program;
 mod requests;
+mod residents;
+mod rotations;
 mod sample;
 mod sm;
 mod soonest;

@@ -11,6 +11,8 @@ use warpline_format::schedule;
 use super::code::Code;
 use super::requests::RequestPieces;
 use super::sample::golden;
+use super::residents::{Begin, Kind, Pace, Resident, Residents};
+use super::rotations::Rotations;
 use super::soonest::Soonest;
 use super::turns::WarpTurns;
 use crate::hierarchy::HierarchyConfig;
@@ -20,45 +22,27 @@ use crate::prediction::traffic::capacity::Capacity;
 use crate::prediction::traffic::volumes::Affine;
 use crate::profile::model::Addresses;
 
-/// A block on an SM.
-struct Resident {
-    /// Where the time of its next rotation is kept, and how many more are.
-    time: usize,
-    kept: usize,
-    /// Its next rotation, in [`Timeline::live`], and how many it has left.
-    live: usize,
-    left: usize,
-    /// Warps up to the last one of the last rotation.
-    end: u32,
-    /// Turns that it takes of those that it could, and the part of the next one that it has come to.
-    pace: f64,
-    due: f64,
-}
-
-impl Resident {
-    /// Goes on as if it had had so many rotations.
-    fn skip(&mut self, rotations: usize) {
-        let kept = rotations.min(self.kept);
-        (self.time, self.kept) = (self.time + kept, self.kept - kept);
-        (self.live, self.left) = (self.live + rotations, self.left - rotations);
-    }
-}
-
 /// When the blocks of a launch have their turns, and on which SM.
 pub struct Timeline {
-    /// Rotations of a block whose times are kept.
-    rotations: usize,
+    /// Turns of the code.
+    turns: u32,
+    /// Per cent of their chances that blocks pass over, at most.
+    drift: u32,
     /// The first block.
     first: u64,
-    /// By block from that one on: its SM, and the number of its kind.
-    places: Vec<(u16, u16)>,
+    /// By block from that one on: when it begins.
+    blocks: Vec<Started>,
     kinds: Vec<Kind>,
-    /// By kind, one after the other, and rotation: warps that have a turn.
-    live: Vec<u32>,
-    /// By block and rotation: when it begins for the block, in turns that the SM has given before.
-    times: Vec<u32>,
-    sms: usize,
+    sms: Vec<Rotations>,
     length: u32,
+}
+
+/// A block that has begun.
+#[derive(Clone, Copy, Default)]
+struct Started {
+    begin: Begin,
+    sm: u16,
+    kind: u16,
 }
 
 impl Timeline {
@@ -74,67 +58,67 @@ impl Timeline {
     ) -> Option<Timeline> {
         let mut pieces = RequestPieces::new(hierarchy);
         let code = Code::new(accesses, (addresses, launch), bounds, 1.0, &mut pieces);
-        let of_block = WarpTurns::new(&code, capacity.turn);
+        let mut of_block = WarpTurns::new(&code, capacity.turn);
         if !of_block.are_few() {
             return None;
         }
-        let blocks = run.end - run.start;
-        let sms = capacity.sms.min(blocks) as usize;
-        let resident = capacity.resident.min(blocks.div_ceil(capacity.sms)).max(1) as usize;
-        let (warps, rotations) = (launch.warps(), turns + 1);
-        let mut found = Timeline {
-            rotations,
-            first: run.start,
-            places: vec![(0, 0); blocks as usize],
-            kinds: Vec::new(),
-            live: Vec::new(),
-            times: vec![0; blocks as usize * rotations],
-            sms,
-            length: resident as u32 * warps * turns as u32,
-        };
+        let all = run.end - run.start;
+        let sms = capacity.sms.min(all) as usize;
+        let resident = capacity.resident.min(all.div_ceil(capacity.sms)).max(1) as usize;
+        let warps = launch.warps();
+        // SMs that get alike blocks one after the other have done so since the launch began: those of an L2's sides have blocks of even and odd numbers.
+        let sides = u64::from(capacity.l2_partitions.max(1));
+        let in_step = if run.start.is_multiple_of(sides) && of_block.come_in_groups(sides) { sides } else { 1 };
         let mut queue = Queue::new(of_block, &run, capacity.drift);
-        let mut on_sms: Vec<Vec<Option<Resident>>> = (0..sms).map(|_| Vec::new()).collect();
-        for _ in 0..resident {
-            for (sm, places) in on_sms.iter_mut().enumerate() {
-                let mut first = queue.start((sm, 0), &mut found);
-                if let Some(first) = first.as_mut().filter(|_| apart > 0.0) {
-                    let part = (apart * (golden(queue.next - run.start) - 0.5)).rem_euclid(1.0);
-                    first.skip(((part * first.left as f64) as usize).min(first.left - 1));
-                }
-                places.push(first);
+        let mut on_sms: Vec<Residents> = (0..sms).map(|_| Residents::new(resident)).collect();
+        let mut blocks = vec![Started::default(); all as usize];
+        for place in 0..resident {
+            for (sm, residents) in on_sms.iter_mut().enumerate() {
+                let Some((number, one)) = queue.next(0) else { continue };
+                // As far along as any other, where blocks have come apart.
+                let had = (apart * (golden(number / in_step + 1) - 0.5)).rem_euclid(1.0);
+                let begin = residents.begin(place, one, &queue.kinds[usize::from(one.kind)], had);
+                blocks[number as usize] = Started { begin, sm: sm as u16, kind: one.kind };
             }
         }
-        let mut on_sms: Vec<Sm> = on_sms.into_iter().map(|places| Sm { places, next: 0, time: 0, ended: 0 }).collect();
         // By when a block ends.
-        let ends: Vec<Option<u32>> = on_sms.iter_mut().map(|sm| sm.run(&mut found)).collect();
+        let ends: Vec<Option<u32>> = on_sms.iter_mut().map(|residents| residents.run(&queue.kinds)).collect();
         let mut ends = Soonest::new(ends.into_iter());
-        while let Some(number) = ends.next() {
-            let sm = &mut on_sms[number];
-            let place = sm.next - 1;
-            // Warps behind the one with which the block before ended have their turn in the same rotation.
-            let late = if sm.ended < warps { sm.ended } else { 0 };
-            sm.next -= usize::from(late > 0);
-            sm.places[place] = queue.start((number, late), &mut found);
-            ends.set(number, sm.run(&mut found));
+        while let Some(sm) = ends.next() {
+            let residents = &mut on_sms[sm];
+            match queue.next(residents.late(warps)) {
+                Some((number, one)) => {
+                    let begin = residents.follow(Some((one, &queue.kinds[usize::from(one.kind)])));
+                    blocks[number as usize] = Started { begin, sm: sm as u16, kind: one.kind };
+                }
+                None => {
+                    residents.follow(None);
+                }
+            }
+            ends.set(sm, residents.run(&queue.kinds));
         }
-        Some(found)
+        Some(Timeline {
+            turns: turns as u32,
+            drift: capacity.drift,
+            first: run.start,
+            blocks,
+            kinds: queue.kinds,
+            sms: on_sms.into_iter().map(Residents::over).collect(),
+            length: resident as u32 * warps * turns as u32,
+        })
     }
 
     /// When a warp of a block has a turn, and on which SM.
     #[inline(always)]
     pub fn at(&self, block: u64, warp: u32, turn: usize) -> (u32, u16) {
-        let block = (block - self.first) as usize;
-        let (sm, kind) = self.places[block];
-        let kind = &self.kinds[usize::from(kind)];
-        if kind.even && kind.rotations >= self.rotations - 1 {
-            return (self.times[block * self.rotations + turn] + warp, sm);
-        }
-        // Warps that do not come to all of the code take fewer turns.
-        let own = kind.of_warps[warp as usize] as usize;
-        let turn = if own < self.rotations - 1 { turn * own / (self.rotations - 1) } else { turn };
-        let rotation = turn + usize::from(warp < kind.late);
-        let before = kind.before.get(rotation).map_or(0, |before| before[warp as usize]);
-        (self.times[block * self.rotations + rotation] + before, sm)
+        let Started { begin, sm, kind } = self.blocks[(block - self.first) as usize];
+        let (own, before) = self.kinds[usize::from(kind)].turn(warp, turn as u32, self.turns);
+        let rotation = begin.rotation + pace(self.drift, block).of_sm(own) as i32;
+        // What is over before the first one is over at once.
+        let Ok(rotation) = u32::try_from(rotation) else { return (before, sm) };
+        let after = if own == 0 { u32::from(begin.after) } else { 0 };
+        let time = self.sms[usize::from(sm)].time(begin.stretch, rotation, begin.place.into());
+        (time + after + before, sm)
     }
 
     /// Turns that an SM gives in the time in which its first blocks have all of theirs.
@@ -144,79 +128,42 @@ impl Timeline {
 
     /// How many SMs have blocks.
     pub fn sms(&self) -> usize {
-        self.sms
+        self.sms.len()
     }
 }
 
-/// An SM's blocks, place by place.
-struct Sm {
-    places: Vec<Option<Resident>>,
-    /// The next one that has its turn.
-    next: usize,
-    time: u32,
-    /// Warps up to the one with which the last block to end did.
-    ended: u32,
-}
-
-impl Sm {
-    /// Gives turns until a block has had its last one; when it had. `None` where no block is left.
-    fn run(&mut self, found: &mut Timeline) -> Option<u32> {
-        let mut is_empty = false;
-        loop {
-            if self.next == self.places.len() {
-                if is_empty {
-                    return None;
-                }
-                (self.next, is_empty) = (0, true);
-            }
-            let place = &mut self.places[self.next];
-            self.next += 1;
-            let Some(one) = place else { continue };
-            is_empty = false;
-            if one.pace < 1.0 {
-                one.due += one.pace;
-                if one.due < 1.0 {
-                    continue;
-                }
-                one.due -= 1.0;
-            }
-            if one.kept > 0 {
-                found.times[one.time] = self.time;
-                (one.time, one.kept) = (one.time + 1, one.kept - 1);
-            }
-            self.time += found.live[one.live];
-            (one.live, one.left) = (one.live + 1, one.left - 1);
-            if one.left == 0 {
-                self.ended = one.end;
-                *place = None;
-                return Some(self.time);
-            }
-        }
-    }
+/// Which part of its chances a block takes.
+#[inline(always)]
+fn pace(drift: u32, block: u64) -> Pace {
+    Pace::passing(if drift == 0 { 0 } else { schedule::passed(drift, block) as u32 })
 }
 
 /// Blocks that have not begun.
 struct Queue<'c, 'a> {
     of_block: WarpTurns<'c, 'a>,
+    first: u64,
     next: u64,
     end: u64,
     drift: u32,
     /// Number of the turns of the blocks up to some.
     turns: usize,
     alike: u64,
+    kinds: Vec<Kind>,
     /// By number of turns and warp from which on a block begins: its kind.
-    kinds: FxHashMap<(usize, u32), usize>,
-    last: Option<((usize, u32), usize)>,
+    known: FxHashMap<(usize, u32), u16>,
+    last: Option<((usize, u32), u16)>,
 }
 
 impl<'c, 'a> Queue<'c, 'a> {
     fn new(of_block: WarpTurns<'c, 'a>, run: &Range<u64>, drift: u32) -> Self {
-        let (kinds, last) = (FxHashMap::default(), None);
-        Queue { of_block, next: run.start, end: run.end, drift, turns: 0, alike: run.start, kinds, last }
+        let Range { start, end } = *run;
+        let (kinds, known) = (Vec::new(), FxHashMap::default());
+        Queue { of_block, first: start, next: start, end, drift, turns: 0, alike: start, kinds, known, last: None }
     }
 
-    /// The next block begins on an SM.
-    fn start(&mut self, (sm, late): (usize, u32), found: &mut Timeline) -> Option<Resident> {
+    /// The next block, by its number from the first one, of which this warp is the first one to have a turn.
+    #[inline(always)]
+    fn next(&mut self, late: u32) -> Option<(u64, Resident)> {
         let block = (self.next < self.end).then_some(self.next)?;
         self.next += 1;
         if block >= self.alike {
@@ -225,69 +172,18 @@ impl<'c, 'a> Queue<'c, 'a> {
         let key = (self.turns, late);
         let kind = match self.last {
             Some((last, kind)) if last == key => kind,
-            _ => {
-                let turns = self.of_block.numbered(self.turns);
-                *self.kinds.entry(key).or_insert_with(|| {
-                    let kind = Kind::new(&turns.of_warps, late, &mut found.live);
-                    found.kinds.push(kind);
-                    found.kinds.len() - 1
-                })
-            }
+            _ => self.kind(key),
         };
         self.last = Some((key, kind));
-        let number = (block - found.first) as usize;
-        found.places[number] = (sm as u16, kind as u16);
-        let passed = if self.drift == 0 { 0 } else { schedule::passed(self.drift, block) };
-        let Kind { live, rotations, end, .. } = found.kinds[kind];
-        let (time, kept) = (number * found.rotations, rotations.min(found.rotations));
-        Some(Resident { time, kept, live, left: rotations, end, pace: 1.0 - passed as f64 / 100.0, due: 0.0 })
+        Some((block - self.first, Resident { kind, pace: pace(self.drift, block) }))
     }
-}
 
-/// Blocks whose warps take as many turns, and that begin at the same one of their warps.
-struct Kind {
-    of_warps: Box<[u32]>,
-    /// Warps that have their first turn a rotation after the others: those before the one at which the block before in the place ended.
-    late: u32,
-    /// Where its rotations begin in [`Timeline::live`], and how many there are.
-    live: usize,
-    rotations: usize,
-    /// All warps have a turn in each of them.
-    even: bool,
-    /// By rotation and warp: those before it that have one.
-    before: Vec<Vec<u32>>,
-    /// Warps up to the last one of the last rotation.
-    end: u32,
-}
-
-impl Kind {
-    fn new(of_warps: &[u32], late: u32, live: &mut Vec<u32>) -> Kind {
-        let takes = |rotation: u32| {
-            (0..).zip(of_warps).map(move |(warp, &turns)| match warp < late {
-                true => (1..=turns).contains(&rotation),
-                false => rotation < turns,
-            })
-        };
-        let rotations = (0..).zip(of_warps).map(|(warp, &turns)| turns + u32::from(warp < late)).max().unwrap_or(1);
-        let before = |rotation: u32| {
-            let mut sum = 0;
-            let each = takes(rotation).map(|takes| {
-                sum += u32::from(takes);
-                sum - u32::from(takes)
-            });
-            each.collect()
-        };
-        let first = live.len();
-        live.extend((0..rotations).map(|rotation| takes(rotation).filter(|takes| *takes).count() as u32));
-        Kind {
-            of_warps: of_warps.into(),
-            late,
-            live: first,
-            rotations: rotations as usize,
-            even: live[first..].iter().all(|&live| live as usize == of_warps.len()),
-            before: (0..rotations).map(before).collect(),
-            end: takes(rotations - 1).enumerate().filter(|one| one.1).last().map_or(0, |one| one.0 as u32 + 1),
-        }
+    fn kind(&mut self, key: (usize, u32)) -> u16 {
+        let turns = self.of_block.numbered(key.0);
+        *self.known.entry(key).or_insert_with(|| {
+            self.kinds.push(Kind::new(&turns.of_warps, key.1));
+            self.kinds.len() as u16 - 1
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::sample::{Line, Sample};
 use super::section::Section;
+use super::solutions::{Solutions, Together};
 use super::touches::Finder;
 use crate::prediction::form::Bounds;
 use crate::prediction::traffic::flow::Flow;
@@ -70,14 +71,14 @@ impl Touch {
 pub(super) struct Array<'a> {
     /// Number of the allocation.
     pub(super) allocation: usize,
-    finders: Vec<(usize, Finder<'a>)>,
+    finders: Vec<Together<'a>>,
     bytes: Range<i64>,
 }
 
 impl Array<'_> {
     /// Whether some access has a condition that is looked at lane by lane.
     pub(super) fn is_slow(&self) -> bool {
-        self.finders.iter().any(|(_, finder)| finder.is_slow())
+        self.finders.iter().flat_map(Together::members).any(Finder::is_slow)
     }
 }
 
@@ -94,7 +95,8 @@ pub(super) fn arrays<'a>(flow: &Flow<'a>, bounds: &'a Bounds) -> Option<Vec<Arra
             return None;
         }
         let finder = |(number, access)| Some((number, Finder::new(access, bounds, flow.launch)?));
-        Some(Array { allocation, finders: own().map(finder).collect::<Option<_>>()?, bytes })
+        let finders: Vec<_> = own().map(finder).collect::<Option<_>>()?;
+        Some(Array { allocation, finders: Together::of(finders.into_iter()), bytes })
     };
     allocations.into_iter().map(array).collect()
 }
@@ -110,18 +112,17 @@ impl Gathered {
         let mut found = Gathered { lines: Vec::new(), touches: Vec::new(), masks: Vec::new() };
         found.touches.reserve(expected as usize);
         let mut numbers: FxHashMap<u128, u32> = FxHashMap::default();
-        let (mut last, mut at) = ((0, 0), section.bounds.firsts());
+        let (mut last, mut at, mut solutions) = ((0, 0), section.bounds.firsts(), Solutions::default());
+        u16::try_from(turns.len()).ok()?;
         for array in arrays {
-            let accesses: Option<Vec<u16>> = array.finders.iter().map(|one| u16::try_from(one.0).ok()).collect();
-            let accesses = accesses?;
             for line in sample.lines(array.bytes.clone()) {
                 let (place, before) = (found.lines.len() as u32, found.touches.len());
-                for (&(number, ref finder), &access) in array.finders.iter().zip(&accesses) {
-                    finder.of_line(line.start, &mut at, &mut |lanes| {
+                for together in &array.finders {
+                    together.of_line(line.start, (&mut at, &mut solutions), &mut |access, lanes| {
                         if !section.blocks.contains(&lanes.block) {
                             return;
                         }
-                        let turn = turns[number].get(lanes.lap as usize).copied().unwrap_or(0);
+                        let turn = turns[access].get(lanes.lap as usize).copied().unwrap_or(0);
                         let (time, sm) = timeline.at(lanes.block, lanes.warp, turn as usize);
                         if last.0 != lanes.bytes {
                             let number = *numbers.entry(lanes.bytes).or_insert_with(|| {
@@ -131,7 +132,7 @@ impl Gathered {
                             last = (lanes.bytes, number);
                         }
                         let counted = if section.counted.contains(&lanes.block) { COUNTED } else { 0 };
-                        found.touches.push(Touch::new(time, sm, access, place, last.1 | counted));
+                        found.touches.push(Touch::new(time, sm, access as u16, place, last.1 | counted));
                     });
                 }
                 // The bytes from one end of a section to the other are more than it touches.

@@ -1,14 +1,12 @@
-//! Which warps touch a line, solved for the indices of an affine address.
-//!
-//! Indices are taken by falling size of their factors; of each, the values are tried with which those behind it can still reach the line. Where a block's
-//! index goes on from a thread's, as in `blockIdx.x * blockDim.x + threadIdx.x`, both are one. Rows and planes of an array leave one value at each step, so what
-//! it takes is a division for each dimension.
+//! Which warps touch a line, from the values of the indices with which an affine address lies in it ([`super::solutions`]).
 
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
 
+use super::direction::Direction;
 use super::narrowed::{forms, narrowed};
+use super::solutions::{Solution, Solutions};
 use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, block};
 use crate::prediction::launch::Launch;
 use crate::prediction::traffic::flow::LINE;
@@ -36,6 +34,8 @@ pub(super) struct Finder<'a> {
     constant: i64,
     /// What moves the address, by falling size of the factor.
     directions: SmallVec<[Direction; FIXED]>,
+    /// By direction: by how much the values of the accesses that are solved together are above those of this one.
+    shifts: SmallVec<[i64; FIXED]>,
     /// Indices that do not move it, but for that of the lanes, and the ranges that its condition leaves of them.
     free: SmallVec<[(Index, (i64, i64)); FIXED]>,
     /// The thread's index of which a range is taken at a time: that of neighbouring lanes where it does not move the address, else the one that moves it least.
@@ -77,89 +77,6 @@ impl Least {
             -1 => (first, last.min(value)),
             each if each > 0 => (first.max(-value.div_euclid(each)), last),
             each => (first, last.min(value.div_euclid(-each))),
-        }
-    }
-}
-
-/// One or two indices that move an address along one line.
-#[derive(Clone, Copy, Debug)]
-struct Direction {
-    thread: Option<Index>,
-    block: Option<Index>,
-    /// Values of the thread's index, after which the block's goes on.
-    size: i64,
-    factor: i64,
-    /// Ends of both indices together.
-    low: i64,
-    high: i64,
-    /// What the directions behind it add, at least and at most.
-    rest: (i64, i64),
-    inverse: f64,
-}
-
-impl Direction {
-    fn new(thread: Option<Index>, block: Option<Index>, size: i64, factor: i64, (low, high): (i64, i64)) -> Direction {
-        Direction { thread, block, size, factor, low, high, rest: (0, 0), inverse: 1.0 / factor.unsigned_abs() as f64 }
-    }
-
-    /// Leaves out values for which a form is negative. Whether it could: the form has to be one of them alone.
-    fn cut(&mut self, form: &Form, bounds: &Bounds) -> bool {
-        let (factor, step) = match (self.thread, self.block) {
-            (Some(thread), Some(block)) => {
-                (form.factor(thread), Some((block, form.factor(thread).checked_mul(self.size))))
-            }
-            (Some(index), None) | (None, Some(index)) => (form.factor(index), None),
-            (None, None) => return false,
-        };
-        let is_own = |index: Index| Some(index) == self.thread || Some(index) == self.block;
-        let goes_on = step.is_none_or(|(block, step)| Some(form.factor(block)) == step);
-        if factor == 0 || !goes_on || form.terms.iter().any(|&(index, _)| !is_own(index) && bounds.extent(index) > 1) {
-            return false;
-        }
-        let others = form.terms.iter().filter(|term| !is_own(term.0));
-        let constant = others.fold(i128::from(form.constant), |sum, &(index, factor)| {
-            sum + i128::from(factor) * i128::from(bounds.of(index).0)
-        });
-        let each = i128::from(factor);
-        // The least value is rounded up, the most down.
-        let (low, high) = (i128::from(self.low), i128::from(self.high));
-        let (low, high) = match each > 0 {
-            true => (low.max(-constant.div_euclid(each)), high),
-            false => (low, high.min(constant.div_euclid(-each))),
-        };
-        // No value is left where they cross.
-        (self.low, self.high) = if low > high { (1, 0) } else { (low as i64, high as i64) };
-        true
-    }
-
-    /// Values whose multiples lie in a window.
-    #[inline(always)]
-    fn within(&self, (least, most): (i64, i64)) -> (i64, i64) {
-        let (first, last) = match self.factor > 0 {
-            true => (-self.floor(-least), self.floor(most)),
-            false => (-self.floor(most), self.floor(-least)),
-        };
-        (first.max(self.low), last.min(self.high))
-    }
-
-    /// The quotient by the factor's size, rounded down. Numbers are below 2^53, so what floating point gives is at most one off.
-    #[inline(always)]
-    fn floor(&self, value: i64) -> i64 {
-        let by = self.factor.abs();
-        let near = (value as f64 * self.inverse) as i64;
-        let left = value - near * by;
-        near - i64::from(left < 0) + i64::from(left >= by)
-    }
-
-    #[inline(always)]
-    fn set(&self, value: i64, at: &mut [i64]) {
-        match (self.thread, self.block) {
-            (Some(thread), Some(block)) => {
-                let (whole, rest) = ((value as u32) / (self.size as u32), (value as u32) % (self.size as u32));
-                (at[block], at[thread]) = (whole.into(), rest.into());
-            }
-            (Some(index), None) | (None, Some(index)) => at[index] = value,
-            (None, None) => {}
         }
     }
 }
@@ -249,6 +166,7 @@ impl<'a> Finder<'a> {
             bounds,
             launch,
             constant,
+            shifts: directions.iter().map(|_| 0).collect(),
             directions,
             free,
             lanes,
@@ -260,44 +178,86 @@ impl<'a> Finder<'a> {
         })
     }
 
+    /// Whether it can be solved together with another one, whose address differs by a multiple of each direction's factor at most; from then on it is. No value
+    /// is further from those of the other one than `most`.
+    pub(super) fn join(&mut self, other: &Finder<'_>, most: i64) -> bool {
+        let is_like = |(one, other): (&Direction, &Direction)| one.is_like(other);
+        let alike = self.access.bytes == other.access.bytes
+            && self.lanes == other.lanes
+            && self.directions.len() == other.directions.len()
+            && self.directions.iter().zip(&other.directions).all(is_like);
+        let mut left = self.constant - other.constant;
+        let shift = |one: &Direction| {
+            let shift = (left as f64 / one.factor as f64).round() as i64;
+            left -= shift * one.factor;
+            shift
+        };
+        let shifts: SmallVec<[i64; FIXED]> = self.directions.iter().map(shift).collect();
+        let joins = alike && left == 0 && shifts.iter().all(|shift| shift.abs() <= most);
+        if joins {
+            self.shifts = shifts;
+        }
+        joins
+    }
+
+    /// Where the address begins, and bytes that it has.
+    pub(super) fn begin(&self) -> (i64, i64) {
+        (self.constant, self.access.bytes.into())
+    }
+
+    /// What moves the address, with the values of those that are solved together.
+    pub(super) fn shifted(&self) -> impl Iterator<Item = Direction> + '_ {
+        self.directions.iter().zip(&self.shifts).map(|(one, shift)| one.shifted(*shift))
+    }
+
+    /// The values of the last direction are lanes.
+    pub(super) fn ends_in_lanes(&self) -> bool {
+        self.directions.last().is_some_and(|last| last.thread == Some(self.lanes))
+    }
+
     /// Whether its condition is looked at lane by lane.
     pub(super) fn is_slow(&self) -> bool {
         self.together.is_none()
     }
 
-    /// Calls `visit` for each warp that touches the line whose first byte is given. `at` is room for a value of each index: the first ones, or
-    /// what other lines left.
-    pub(super) fn of_line(&self, start: i64, at: &mut [i64], visit: &mut impl FnMut(Lanes)) {
-        let from = start - self.constant;
-        let window = (from - i64::from(self.access.bytes) + 1, from + LINE - 1);
+    /// Calls `visit` for each warp that touches a line, by the values with which accesses like this one do. `at` is room for a value of each index: the
+    /// first ones, or what other lines left.
+    pub(super) fn of_line(&self, solutions: &Solutions, at: &mut [i64], visit: &mut impl FnMut(Lanes)) {
         // Rows of a warp's lanes that touch the same line are one touch.
         let mut last: Option<Lanes> = None;
-        self.descend(0, window, at, -from, &mut |lanes: Lanes| match &mut last {
-            Some(last) if (last.block, last.warp, last.lap) == (lanes.block, lanes.warp, lanes.lap) => {
-                last.bytes |= lanes.bytes
-            }
-            _ => last.replace(lanes).into_iter().for_each(&mut *visit),
-        });
+        for (values, solution) in solutions.all() {
+            self.of_solution((values, solution), at, &mut |lanes: Lanes| match &mut last {
+                Some(last) if (last.block, last.warp, last.lap) == (lanes.block, lanes.warp, lanes.lap) => {
+                    last.bytes |= lanes.bytes
+                }
+                _ => last.replace(lanes).into_iter().for_each(&mut *visit),
+            });
+        }
         last.into_iter().for_each(visit);
     }
 
-    /// Tries the values of the directions from `level` on, which have to add what lies in `window`. `byte`: where in the line the access begins with
-    /// what the others have added.
-    fn descend(&self, level: usize, window: (i64, i64), at: &mut [i64], byte: i64, visit: &mut impl FnMut(Lanes)) {
-        let Some(one) = self.directions.get(level) else {
+    #[inline(always)]
+    fn of_solution(
+        &self,
+        (values, &Solution { ends: (first, last), byte }): (&[i64], &Solution),
+        at: &mut [i64],
+        visit: &mut impl FnMut(Lanes),
+    ) {
+        let own = self.directions.iter().zip(&self.shifts);
+        for ((one, shift), value) in own.zip(values) {
+            let value = value - shift;
+            if value < one.low || value > one.high {
+                return;
+            }
+            one.set(value, at);
+        }
+        let Some((one, shift)) = self.directions.get(values.len()).zip(self.shifts.get(values.len())) else {
             // All lanes, where the address is the same for them.
             let range = if self.of_lanes == 0 { self.bounds.of(self.lanes) } else { (at[self.lanes], at[self.lanes]) };
             return self.repeat(0, range, at, byte - self.of_lanes * range.0, visit);
         };
-        let (first, last) = one.within((window.0 - one.rest.1, window.1 - one.rest.0));
-        if level + 1 < self.directions.len() || one.thread != Some(self.lanes) {
-            for value in first..=last {
-                one.set(value, at);
-                let moved = one.factor * value;
-                self.descend(level + 1, (window.0 - moved, window.1 - moved), at, byte + moved, visit);
-            }
-            return;
-        }
+        let (first, last) = ((first - shift).max(one.low), (last - shift).min(one.high));
+        let byte = byte + one.factor * shift;
         let Some(block) = one.block else { return self.repeat(0, (first, last), at, byte, visit) };
         // Block by block.
         let mut value = first;
@@ -413,9 +373,11 @@ mod tests {
         let finder = Finder::new(access, bounds, launch).expect("numbers are small");
         let (low, high) = access.form.range(bounds);
         let mut at = bounds.firsts();
+        let together = Together::new(vec![(0, finder)]);
+        let mut solutions = Solutions::default();
         for line in low as i64 / LINE - 1..=high as i64 / LINE + 1 {
             let mut found: BTreeMap<(u64, u32, u32), u128> = BTreeMap::new();
-            finder.of_line(line * LINE, &mut at, &mut |lanes| {
+            together.of_line(line * LINE, (&mut at, &mut solutions), &mut |_, lanes| {
                 *found.entry((lanes.block, lanes.warp, lanes.lap)).or_default() |= lanes.bytes;
             });
             prop_assert_eq!(&found, &slowly(access, bounds, launch, line * LINE), "line {}", line);
