@@ -87,7 +87,11 @@ fn execute_with(
     let models = choose(arguments.gpu.as_deref(), default, &arguments.state())?;
     let mut documents = Vec::new();
     for model in &models {
-        let mut document = of_model(&subject, &wishes, model)?;
+        // A launch of other code is none of the run's.
+        let was_run = |key: &str| {
+            changed.is_none() && matches!(origin, Origin::Profile { measured_on } if *measured_on == Some(key))
+        };
+        let mut document = of_model(&subject, &wishes, model, was_run(&model.key))?;
         match *origin {
             Origin::Executable(notes) => {
                 refuse_unknown(&subject, &document)?;
@@ -96,12 +100,6 @@ fn execute_with(
                 document.configurations.iter_mut().for_each(|one| one.recorded = false);
             }
             Origin::Profile { measured_on } => {
-                // A launch of other code is none of the run's.
-                if changed.is_none() && measured_on == Some(document.model.as_str()) {
-                    let model = model_of(model);
-                    let found = predict(&subject, &subject.launch, &model).ok();
-                    document.assumptions.extend(found.and_then(|found| beside_the_run(&subject, &found, &model)));
-                }
                 if !document.recorded.is_empty() {
                     document.assumptions.extend(taken_from_the_run(measured_on, &document.model, &wishes));
                 }
@@ -190,8 +188,8 @@ fn model_of(chosen: &Chosen) -> Model<'_> {
     }
 }
 
-/// All configurations on a model.
-fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Result<Document, Failure> {
+/// All configurations on a model, on which the recorded launch may have been run.
+fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run: bool) -> Result<Document, Failure> {
     if chosen.simulation.hierarchy.wave_lanes != 32 {
         let message = format!("{}: predictions are of GPUs with warps of 32 lanes", chosen.key);
         return Err(Failure::new(exit_code::USAGE, message));
@@ -213,10 +211,11 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
         compared_with: None,
         other_models: Vec::new(),
     };
-    let mut predictions = Vec::new();
+    let (mut predictions, mut predicted) = (Vec::new(), Vec::new());
     for (launch, result) in found {
         match result {
             Ok(prediction) => {
+                predicted.push(launch);
                 let recorded = launch.block == subject.recorded.block && launch.grid == subject.recorded.grid;
                 document.configurations.push(Configuration::new(&prediction, recorded && !wishes.changes()));
                 predictions.push(prediction);
@@ -235,7 +234,28 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
         let message = format!("{}: nothing can be predicted; blocks of {x}x{y}x{z}: {}", document.kernel, first.reason);
         return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
     }
-    mark_other_work(subject, wishes, &model, &predictions, &mut document);
+    // Launches that no shape is of, such as the recorded one where others were asked for, are predicted beside.
+    let more = |launch: &Launch| match predicted.iter().any(|&known| known == launch) {
+        true => None,
+        false => Some((launch.clone(), predict(subject, launch, &model).ok()?)),
+    };
+    let work = wishes.work(subject);
+    let reference = match &work {
+        Work::Recorded => Some(&subject.launch),
+        Work::Of(launch) => Some(launch),
+        Work::Most => None,
+    };
+    let wanted = [reference, was_run.then_some(&subject.launch)];
+    let mut beside: Vec<(Launch, Prediction)> = Vec::new();
+    for launch in wanted.into_iter().flatten() {
+        if beside.iter().all(|(known, _)| known != launch) {
+            beside.extend(more(launch));
+        }
+    }
+    let all =
+        || predicted.iter().copied().zip(&predictions).chain(beside.iter().map(|(launch, found)| (launch, found)));
+    let of = |launch: &Launch| all().find(|(known, _)| *known == launch).map(|(_, found)| found);
+    mark_other_work(subject, (&work, reference.and_then(of)), &predictions, &mut document);
     document.configurations.sort_by(Configuration::rank);
     if let Some((parameter, launches)) =
         document.configurations.first().and_then(|best| wishes.sizes(subject, best.block))
@@ -247,28 +267,23 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen) -> Resu
     }
     document.recorded = recorded_sites(subject, &predictions);
     document.assumptions = assumptions(subject, wishes, &launches, &predictions);
+    let own = of(&subject.launch).filter(|_| was_run);
+    document.assumptions.extend(own.and_then(|own| beside_the_run(subject, own, &model)));
     Ok(document)
 }
 
-/// Marks what does other work than the launch that all are to do the work of; `predictions` are those of the document, in its order.
+/// Marks what does other work than the launch that all are to do the work of, as far as that is predicted; `predictions` are those of the document, in its order.
 fn mark_other_work(
     subject: &Subject<'_>,
-    wishes: &Wishes<'_>,
-    model: &Model<'_>,
+    (work, own): (&Work, Option<&Prediction>),
     predictions: &[Prediction],
     document: &mut Document,
 ) {
-    let work = wishes.work(subject);
-    let own = match &work {
-        Work::Recorded => predict(subject, &subject.launch, model).ok(),
-        Work::Of(launch) => predict(subject, launch, model).ok(),
-        Work::Most => None,
-    };
-    let Some(reference) = own.as_ref().or_else(|| most_work(predictions)) else { return };
+    let Some(reference) = own.or_else(|| most_work(predictions)) else { return };
     for (configuration, prediction) in document.configurations.iter_mut().zip(predictions) {
         configuration.other_work = other_work(subject, prediction, reference).map(nine_digits);
     }
-    if work != Work::Recorded || own.is_none() {
+    if *work != Work::Recorded || own.is_none() {
         document.compared_with = Some(Compared { block: reference.block, grid: reference.grid });
     }
 }

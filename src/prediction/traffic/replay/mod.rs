@@ -7,12 +7,13 @@
 //!
 //! [`program`] puts accesses into their loops, [`turn`] says where a turn ends, [`turns`] counts those of a warp, [`dealt`] works out from it which blocks an SM
 //! gets, [`requests`] knows the pieces of a warp's requests, [`sm`] deals turns to the warps of one SM, [`effort`] says how much is looked at, [`sample`] chooses SMs and
-//! adds up. [`timeline`] says when all blocks of a launch have their turns, [`laps`] in which of them an access is made: that is for `sampled`, which looks at all of them.
+//! adds up. [`timeline`] says when all blocks of a launch have their turns, block by block ([`in_turn`], [`residents`], [`rotations`]) or, far from its begin, at once ([`under_way`]), [`laps`] in which of them an access is made: that is for `sampled`, which looks at all of them.
 
 mod code;
 mod counted;
 mod dealt;
 mod effort;
+mod in_turn;
 mod laps;
 mod program;
 mod requests;
@@ -24,6 +25,7 @@ mod soonest;
 mod timeline;
 mod turn;
 mod turns;
+mod under_way;
 
 pub use counted::Counted;
 pub use laps::turns_of_laps;

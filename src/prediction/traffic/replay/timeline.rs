@@ -1,20 +1,12 @@
 //! Which turns of which blocks a launch's SMs run at about the same time.
-//!
-//! By the rules of [`warpline_format::schedule`], block by block: in a rotation an SM gives each of its warps a turn, and all SMs advance in step, a
-//! turn at a time. So an SM whose warps end early is sooner through its rotation, and gets its next block sooner.
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-use warpline_format::schedule;
-
 use super::code::Code;
+use super::in_turn::InTurn;
 use super::requests::RequestPieces;
-use super::sample::golden;
-use super::residents::{Begin, Kind, Pace, Resident, Residents};
-use super::rotations::Rotations;
-use super::soonest::Soonest;
 use super::turns::WarpTurns;
+use super::under_way::UnderWay;
 use crate::hierarchy::HierarchyConfig;
 use crate::prediction::form::Bounds;
 use crate::prediction::launch::Launch;
@@ -24,29 +16,20 @@ use crate::profile::model::Addresses;
 
 /// When the blocks of a launch have their turns, and on which SM.
 pub struct Timeline {
-    /// Turns of the code.
-    turns: u32,
-    /// Per cent of their chances that blocks pass over, at most.
-    drift: u32,
-    /// The first block.
-    first: u64,
-    /// By block from that one on: when it begins.
-    blocks: Vec<Started>,
-    kinds: Vec<Kind>,
-    sms: Vec<Rotations>,
+    sms: usize,
     length: u32,
+    way: Way,
 }
 
-/// A block that has begun.
-#[derive(Clone, Copy, Default)]
-struct Started {
-    begin: Begin,
-    sm: u16,
-    kind: u16,
+/// What is known of it.
+enum Way {
+    InTurn(InTurn),
+    UnderWay(UnderWay),
 }
 
 impl Timeline {
-    /// Of some blocks of a launch, as if it had no others, whose code has so many turns. `None` where each block would have to be looked at by itself.
+    /// Of some blocks of a launch, as if it had no others, whose code has so many turns. `apart`: how far blocks have come apart that began together, in blocks.
+    /// `None` where each block would have to be looked at by itself.
     pub fn new(
         accesses: &[Affine],
         (addresses, launch): (&Addresses, &Launch),
@@ -56,69 +39,43 @@ impl Timeline {
         (run, turns): (Range<u64>, usize),
         apart: f64,
     ) -> Option<Timeline> {
-        let mut pieces = RequestPieces::new(hierarchy);
-        let code = Code::new(accesses, (addresses, launch), bounds, 1.0, &mut pieces);
-        let mut of_block = WarpTurns::new(&code, capacity.turn);
-        if !of_block.are_few() {
-            return None;
-        }
         let all = run.end - run.start;
         let sms = capacity.sms.min(all) as usize;
         let resident = capacity.resident.min(all.div_ceil(capacity.sms)).max(1) as usize;
         let warps = launch.warps();
+        let length = resident as u32 * warps * turns as u32;
+        let is_under_way = apart >= 1.0;
+        let under_way = |in_step: u32| {
+            let (of_sms, of_block) = ((sms as u32, resident as u32), (warps, turns as u32 + 1));
+            Some(Timeline { sms, length, way: Way::UnderWay(UnderWay::new(run.start, of_sms, of_block, in_step)) })
+        };
+        let sides = capacity.l2_partitions.max(1);
+        if is_under_way && sides == 1 {
+            return under_way(1);
+        }
+        let mut pieces = RequestPieces::new(hierarchy);
+        let code = Code::new(accesses, (addresses, launch), bounds, 1.0, &mut pieces);
+        let mut of_block = WarpTurns::new(&code, capacity.turn);
         // SMs that get alike blocks one after the other have done so since the launch began: those of an L2's sides have blocks of even and odd numbers.
-        let sides = u64::from(capacity.l2_partitions.max(1));
-        let in_step = if run.start.is_multiple_of(sides) && of_block.come_in_groups(sides) { sides } else { 1 };
-        let mut queue = Queue::new(of_block, &run, capacity.drift);
-        let mut on_sms: Vec<Residents> = (0..sms).map(|_| Residents::new(resident)).collect();
-        let mut blocks = vec![Started::default(); all as usize];
-        for place in 0..resident {
-            for (sm, residents) in on_sms.iter_mut().enumerate() {
-                let Some((number, one)) = queue.next(0) else { continue };
-                // As far along as any other, where blocks have come apart.
-                let had = (apart * (golden(number / in_step + 1) - 0.5)).rem_euclid(1.0);
-                let begin = residents.begin(place, one, &queue.kinds[usize::from(one.kind)], had);
-                blocks[number as usize] = Started { begin, sm: sm as u16, kind: one.kind };
-            }
+        let in_step =
+            if run.start.is_multiple_of(sides.into()) && of_block.come_in_groups(sides.into()) { sides } else { 1 };
+        if is_under_way {
+            return under_way(in_step);
         }
-        // By when a block ends.
-        let ends: Vec<Option<u32>> = on_sms.iter_mut().map(|residents| residents.run(&queue.kinds)).collect();
-        let mut ends = Soonest::new(ends.into_iter());
-        while let Some(sm) = ends.next() {
-            let residents = &mut on_sms[sm];
-            match queue.next(residents.late(warps)) {
-                Some((number, one)) => {
-                    let begin = residents.follow(Some((one, &queue.kinds[usize::from(one.kind)])));
-                    blocks[number as usize] = Started { begin, sm: sm as u16, kind: one.kind };
-                }
-                None => {
-                    residents.follow(None);
-                }
-            }
-            ends.set(sm, residents.run(&queue.kinds));
+        if !of_block.are_few() {
+            return None;
         }
-        Some(Timeline {
-            turns: turns as u32,
-            drift: capacity.drift,
-            first: run.start,
-            blocks,
-            kinds: queue.kinds,
-            sms: on_sms.into_iter().map(Residents::over).collect(),
-            length: resident as u32 * warps * turns as u32,
-        })
+        let dealt = InTurn::new(of_block, (launch, capacity), (run, turns), (apart, in_step.into()));
+        Some(Timeline { sms, length, way: Way::InTurn(dealt) })
     }
 
     /// When a warp of a block has a turn, and on which SM.
     #[inline(always)]
     pub fn at(&self, block: u64, warp: u32, turn: usize) -> (u32, u16) {
-        let Started { begin, sm, kind } = self.blocks[(block - self.first) as usize];
-        let (own, before) = self.kinds[usize::from(kind)].turn(warp, turn as u32, self.turns);
-        let rotation = begin.rotation + pace(self.drift, block).of_sm(own) as i32;
-        // What is over before the first one is over at once.
-        let Ok(rotation) = u32::try_from(rotation) else { return (before, sm) };
-        let after = if own == 0 { u32::from(begin.after) } else { 0 };
-        let time = self.sms[usize::from(sm)].time(begin.stretch, rotation, begin.place.into());
-        (time + after + before, sm)
+        match &self.way {
+            Way::InTurn(dealt) => dealt.at(block, warp, turn as u32),
+            Way::UnderWay(all) => all.at(block, warp, turn as u32),
+        }
     }
 
     /// Turns that an SM gives in the time in which its first blocks have all of theirs.
@@ -128,62 +85,7 @@ impl Timeline {
 
     /// How many SMs have blocks.
     pub fn sms(&self) -> usize {
-        self.sms.len()
-    }
-}
-
-/// Which part of its chances a block takes.
-#[inline(always)]
-fn pace(drift: u32, block: u64) -> Pace {
-    Pace::passing(if drift == 0 { 0 } else { schedule::passed(drift, block) as u32 })
-}
-
-/// Blocks that have not begun.
-struct Queue<'c, 'a> {
-    of_block: WarpTurns<'c, 'a>,
-    first: u64,
-    next: u64,
-    end: u64,
-    drift: u32,
-    /// Number of the turns of the blocks up to some.
-    turns: usize,
-    alike: u64,
-    kinds: Vec<Kind>,
-    /// By number of turns and warp from which on a block begins: its kind.
-    known: FxHashMap<(usize, u32), u16>,
-    last: Option<((usize, u32), u16)>,
-}
-
-impl<'c, 'a> Queue<'c, 'a> {
-    fn new(of_block: WarpTurns<'c, 'a>, run: &Range<u64>, drift: u32) -> Self {
-        let Range { start, end } = *run;
-        let (kinds, known) = (Vec::new(), FxHashMap::default());
-        Queue { of_block, first: start, next: start, end, drift, turns: 0, alike: start, kinds, known, last: None }
-    }
-
-    /// The next block, by its number from the first one, of which this warp is the first one to have a turn.
-    #[inline(always)]
-    fn next(&mut self, late: u32) -> Option<(u64, Resident)> {
-        let block = (self.next < self.end).then_some(self.next)?;
-        self.next += 1;
-        if block >= self.alike {
-            (self.turns, self.alike) = self.of_block.number_of(block);
-        }
-        let key = (self.turns, late);
-        let kind = match self.last {
-            Some((last, kind)) if last == key => kind,
-            _ => self.kind(key),
-        };
-        self.last = Some((key, kind));
-        Some((block - self.first, Resident { kind, pace: pace(self.drift, block) }))
-    }
-
-    fn kind(&mut self, key: (usize, u32)) -> u16 {
-        let turns = self.of_block.numbered(key.0);
-        *self.known.entry(key).or_insert_with(|| {
-            self.kinds.push(Kind::new(&turns.of_warps, key.1));
-            self.kinds.len() as u16 - 1
-        })
+        self.sms
     }
 }
 
@@ -193,7 +95,7 @@ mod tests {
     use std::convert::Infallible;
 
     use proptest::prelude::*;
-    use warpline_format::schedule::{Shape, TurnEnd, WarpStreams};
+    use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
 
     use super::*;
     use crate::models;

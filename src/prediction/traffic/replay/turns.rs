@@ -95,7 +95,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
     /// Whether so many neighbours each time take the same turns, from any block on whose number is a multiple: SMs that begin together and get them stay in step.
     pub fn come_in_groups(&mut self, of: u64) -> bool {
         let [width, height, depth] = self.code.launch.grid.map(u64::from);
-        if of <= 1 || !width.is_multiple_of(of) {
+        if of <= 1 || !width.is_multiple_of(of) || !self.are_few() {
             return of <= 1;
         }
         let begins = |axis: usize, size: u64| {

@@ -75,8 +75,7 @@ impl Sample {
         }
         let sets = l2.sets.div_ceil(step);
         Some(Sample {
-            // Which differ in the lowest bits of their numbers, too.
-            slices: (0..count).map(|number| number * l2.slices / count + number % (l2.slices / count)).collect(),
+            slices: (0..count).map(|number| some_slice(number, count, l2.slices)).collect(),
             step,
             share: of_slices * f64::from(sets) / f64::from(l2.sets),
             all,
@@ -103,6 +102,12 @@ impl Sample {
         }
         found
     }
+}
+
+/// One of some slices spread over all: in the middle of its part, as slice 0 has the lines of addresses that are round, and with lowest bits of its own.
+fn some_slice(number: u32, count: u32, all: u32) -> u32 {
+    let each = all / count;
+    number * all / count + (each / 2 + number) % each
 }
 
 #[cfg(test)]

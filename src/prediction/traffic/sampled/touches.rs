@@ -343,6 +343,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::solutions::Together;
     use super::*;
     use crate::prediction::form::Truth;
 
@@ -369,20 +370,29 @@ mod tests {
         found
     }
 
-    fn agrees(access: &Affine, bounds: &Bounds, launch: &Launch) -> Result<(), TestCaseError> {
-        let finder = Finder::new(access, bounds, launch).expect("numbers are small");
-        let (low, high) = access.form.range(bounds);
-        let mut at = bounds.firsts();
-        let together = Together::new(vec![(0, finder)]);
-        let mut solutions = Solutions::default();
+    /// Accesses that are solved together where they can be; how many are solved apart.
+    fn agree(accesses: &[Affine], bounds: &Bounds, launch: &Launch) -> Result<usize, TestCaseError> {
+        let finders = accesses.iter().map(|one| Finder::new(one, bounds, launch).expect("numbers are small"));
+        let all = Together::of(finders.enumerate());
+        let ends = accesses.iter().map(|one| one.form.range(bounds));
+        let (low, high) = ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap();
+        let (mut at, mut solutions) = (bounds.firsts(), Solutions::default());
         for line in low as i64 / LINE - 1..=high as i64 / LINE + 1 {
-            let mut found: BTreeMap<(u64, u32, u32), u128> = BTreeMap::new();
-            together.of_line(line * LINE, (&mut at, &mut solutions), &mut |_, lanes| {
-                *found.entry((lanes.block, lanes.warp, lanes.lap)).or_default() |= lanes.bytes;
-            });
-            prop_assert_eq!(&found, &slowly(access, bounds, launch, line * LINE), "line {}", line);
+            let mut found: Vec<BTreeMap<(u64, u32, u32), u128>> = vec![BTreeMap::new(); accesses.len()];
+            for together in &all {
+                together.of_line(line * LINE, (&mut at, &mut solutions), &mut |number, lanes| {
+                    *found[number].entry((lanes.block, lanes.warp, lanes.lap)).or_default() |= lanes.bytes;
+                });
+            }
+            for (access, found) in accesses.iter().zip(&found) {
+                prop_assert_eq!(found, &slowly(access, bounds, launch, line * LINE), "line {}", line);
+            }
         }
-        Ok(())
+        Ok(all.len())
+    }
+
+    fn agrees(access: &Affine, bounds: &Bounds, launch: &Launch) -> Result<(), TestCaseError> {
+        agree(std::slice::from_ref(access), bounds, launch).map(|_| ())
     }
 
     fn bounds(launch: &Launch) -> Bounds {
@@ -420,6 +430,30 @@ mod tests {
             let mut bounds = bounds(&launch);
             bounds.0.extend(laps.map(|laps| (0, laps - 1)));
             agrees(&access, &bounds, &launch)?;
+        }
+    }
+
+    proptest! {
+        /// A stencil's loads, some of which are elsewhere, each with edges of its own.
+        #[test]
+        fn lanes_of_accesses_solved_together_are_their_own(block in [2u32..20, 2u32..5, 1u32..3], grid in [1u32..4, 1u32..4, 1u32..3], row in 60i64..90,
+                steps in prop::collection::vec(([-2i64..3, -2i64..3, -1i64..2], 0i64..8), 1..6)) {
+            let launch = Launch::new(block, grid, BTreeMap::new());
+            let factors = [4, 4 * row, 4 * row * 20];
+            let mut terms: Vec<(Index, i64)> = (0..3).flat_map(|axis| {
+                [(axis, factors[axis]), (THREADS + axis, factors[axis] * i64::from(block[axis]))]
+            }).collect();
+            terms.sort_unstable();
+            let all: Vec<Affine> = steps.iter().map(|&(step, elsewhere)| {
+                let constant = (1 << 20) + (0..3).map(|axis| step[axis] * factors[axis]).sum::<i64>() + if elsewhere == 0 { 2 } else { 0 };
+                // As far from the first row and column as it reaches.
+                let x = Form { constant: step[0].min(0), terms: vec![(0, 1), (THREADS, i64::from(block[0]))] };
+                let y = Form { constant: step[1].min(0), terms: vec![(1, 1), (THREADS + 1, i64::from(block[1]))] };
+                Affine::load(Form { constant, terms: terms.clone() }, Truth::All(vec![Truth::AtLeast(x), Truth::AtLeast(y)]), 4)
+            }).collect();
+            let apart = agree(&all, &bounds(&launch), &launch)?;
+            let elsewhere = steps.iter().filter(|one| one.1 == 0).count();
+            prop_assert_eq!(apart, usize::from(elsewhere > 0) + usize::from(elsewhere < steps.len()));
         }
     }
 
