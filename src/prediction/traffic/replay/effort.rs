@@ -26,7 +26,7 @@ const AGREED: f64 = 0.01;
 /// Share of a block's pieces in the mean that the blocks of an SM made at least, for it to be like the others.
 const REPRESENTATIVE: f64 = 0.7;
 /// Generations that are counted behind those that fill L1.
-const COUNTED: u64 = 2;
+pub const COUNTED: u64 = 2;
 /// Blocks that are dealt out to SMs of large grids before those generations.
 const DEALT: u64 = 3_000;
 /// Multiples of it are spread evenly, whatever those of the golden section are (Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences", 2018).

@@ -2,8 +2,8 @@
 
 use super::code::Code;
 use super::counted::Counted;
-use super::dealt::{SmBlocks, Wanted, dealt};
-use super::effort::{Effort, Window};
+use super::dealt::{BlockTurns, SmBlocks, Wanted, dealt};
+use super::effort::{COUNTED, Effort, Window};
 use super::requests::RequestPieces;
 use super::sm::{Sm, Start};
 use super::turns::WarpTurns;
@@ -19,6 +19,10 @@ const MOST_SMS: u64 = 96;
 /// Generations of resident blocks that an SM runs at least: those that begin together share more of L1 than those behind them, which
 /// begin one after the other.
 const LEAST_GENERATIONS: usize = 2;
+/// Generations of a large grid that only fill L1 where blocks begin together: what those before left is as much as what they touch. Pieces up to which an SM
+/// can run them and those behind them.
+const FILLING_TOGETHER: u64 = 2;
+const MOST_TOGETHER: f64 = 250_000.0;
 /// Multiples of it are spread evenly, but not in step with rows of blocks.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
@@ -66,13 +70,23 @@ pub fn replay(
     let filling = effort.filling * f64::from(capacity.l1_lines) / pieces_of_generation;
     // Whole generations, as many as are affordable.
     let generations = ((effort.most / pieces_of_generation) as usize).max(LEAST_GENERATIONS);
-    let most = generations.saturating_mul(resident as usize);
-    let window = Window::new(launch.blocks(), capacity, filling, effort.generations, generations as u64);
+    let mut most = generations.saturating_mul(resident as usize);
+    let mut window = Window::new(launch.blocks(), capacity, filling, effort.generations, generations as u64);
     let count = effort.sms.min(used);
     let mut turns = WarpTurns::new(&code, capacity.turn);
     let warps = launch.warps() as usize;
     // Of a generation that only fills L1, its last requests are enough.
-    let late = code.late_step(filling);
+    let mut late = code.late_step(filling);
+    let (mut warm_blocks, mut most_pieces) = (resident as usize, 4 * effort.most as u64);
+    let of_sm = (FILLING_TOGETHER + COUNTED) as f64 * pieces_of_generation;
+    if window.filling > 0 && of_sm <= MOST_TOGETHER && turns.are_alike(window.blocks.clone()) {
+        let filling = filling.max(FILLING_TOGETHER as f64);
+        window = Window::new(launch.blocks(), capacity, filling, effort.generations, generations as u64);
+        late = 0;
+        warm_blocks = window.filling as usize * resident as usize;
+        most = most.max(warm_blocks + COUNTED as usize * resident as usize);
+        most_pieces = most_pieces.max(MOST_TOGETHER as u64);
+    }
     let none = Counted::default();
     let mut found = Replay {
         counted: none,
@@ -106,9 +120,9 @@ pub fn replay(
                 (true, true) => Start::Late(late),
                 (false, true) => Start::Late(0),
             };
-            let warm = if fills { (resident as usize).min(blocks.len() - 1) } else { 0 };
+            let warm = if fills { warm_blocks.min(blocks.len() - 1) } else { 0 };
             let underway = matches!(start, Start::Underway { .. });
-            let (counted, whole) = one.run(&blocks, resident as usize, &start, 4 * effort.most as u64);
+            let (counted, whole) = one.run(&blocks, resident as usize, &start, most_pieces);
             let took = one.served as f64;
             served += took;
             made += pieces_of_block * blocks.len() as f64 * (1.0 - code.left_out);
