@@ -8,6 +8,9 @@ use crate::hierarchy::StorePolicy;
 use crate::prediction::traffic::flow::Flow;
 use crate::prediction::traffic::volumes::Affine;
 
+/// Lines that come into an empty L1 before it loses some that are in use, over those that it holds: what is pushed out first has not been used for a while.
+const FULL: f64 = 1.25;
+
 /// The caches of all SMs.
 pub(super) struct FirstLevel<'f> {
     flow: &'f Flow<'f>,
@@ -18,6 +21,8 @@ pub(super) struct FirstLevel<'f> {
     due: Vec<f64>,
     /// By line and SM.
     kept: Vec<Kept>,
+    /// When they have lost something for the first time.
+    full: u32,
 }
 
 /// What an SM has of a line.
@@ -28,21 +33,29 @@ struct Kept {
 }
 
 impl<'f> FirstLevel<'f> {
-    /// Of so many SMs, of whose accesses such shares of the loaded sectors miss.
-    pub(super) fn new(flow: &'f Flow<'f>, gathered: &Gathered, sms: usize, missed: &[f64]) -> FirstLevel<'f> {
+    /// Of so many SMs, of whose accesses such shares of the loaded sectors miss, and which hold so many of the sample's lines together before they lose some; 0
+    /// where blocks before have filled them.
+    pub(super) fn new(
+        flow: &'f Flow<'f>,
+        gathered: &Gathered,
+        (sms, room): (usize, f64),
+        missed: &[f64],
+    ) -> FirstLevel<'f> {
+        let full = if room > 0.0 { full(flow, gathered, sms, FULL * room) } else { 0 };
         let mut kept: Vec<Kept> = vec![Kept::default(); gathered.lines.len() * sms];
         let mut gaps: Vec<Gaps> = flow.all.0.iter().map(|_| Gaps::default()).collect();
         for touch in gathered.touches.iter().filter(|touch| goes_through(flow, &flow.all.0[touch.access()])) {
             let own = &mut kept[touch.line as usize * sms + touch.sm()];
             let sectors = sectors_of(gathered.bytes(touch));
             let gaps = &mut gaps[touch.access()];
-            gaps.add(Some(touch.time() - own.time), (sectors & own.sectors).count_ones());
+            let gap = if touch.time() < full { 0 } else { touch.time() - own.time };
+            gaps.add(Some(gap), (sectors & own.sectors).count_ones());
             gaps.add(None, (sectors & !own.sectors).count_ones());
             *own = Kept { time: touch.time(), sectors: own.sectors | sectors };
         }
         let lifetimes = gaps.iter().zip(missed).map(|(gaps, missed)| gaps.lifetime(*missed)).collect();
         kept.fill(Kept::default());
-        FirstLevel { flow, sms, lifetimes, due: vec![0.0; flow.all.0.len()], kept }
+        FirstLevel { flow, sms, lifetimes, due: vec![0.0; flow.all.0.len()], kept, full }
     }
 
     /// The sectors of a touch that L2 is asked for.
@@ -53,7 +66,8 @@ impl<'f> FirstLevel<'f> {
         let own = &mut self.kept[touch.line as usize * self.sms + touch.sm()];
         if goes_through(self.flow, access) {
             let Lifetime { time, share } = self.lifetimes[touch.access()];
-            let is_there = match (touch.time() - own.time).cmp(&time) {
+            let gap = if touch.time() < self.full { 0 } else { touch.time() - own.time };
+            let is_there = match gap.cmp(&time) {
                 Ordering::Less => true,
                 Ordering::Greater => false,
                 Ordering::Equal => {
@@ -79,6 +93,23 @@ impl<'f> FirstLevel<'f> {
         }
         sectors
     }
+}
+
+/// When SMs have more of the sample's lines in L1 than there is room for.
+fn full(flow: &Flow<'_>, gathered: &Gathered, sms: usize, room: f64) -> u32 {
+    let of_store = matches!(flow.hierarchy.l1.store, StorePolicy::Allocate | StorePolicy::AllocateBytes);
+    let allocates = |access: &Affine| goes_through(flow, access) || access.stores && !access.atomic && of_store;
+    let mut there = vec![false; gathered.lines.len() * sms];
+    let mut lines = 0.0;
+    for touch in gathered.touches.iter().filter(|touch| allocates(&flow.all.0[touch.access()])) {
+        let own = &mut there[touch.line as usize * sms + touch.sm()];
+        lines += f64::from(u8::from(!*own));
+        *own = true;
+        if lines > room {
+            return touch.time();
+        }
+    }
+    u32::MAX
 }
 
 /// Whether L1 may have what an access reads.
