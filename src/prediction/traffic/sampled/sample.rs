@@ -26,7 +26,7 @@ pub(super) const BRIEF: Effort =
     Effort { lines: 220.0, least_lines: 110.0, touches: 3_300.0, many_touches: 5_500.0, slices: 1 };
 /// Where conditions are looked at lane by lane, which takes long.
 pub(super) const SLOW: Effort =
-    Effort { lines: 2000.0, least_lines: 250.0, touches: 30_000.0, many_touches: 60_000.0, slices: 2 };
+    Effort { lines: 2000.0, least_lines: 250.0, touches: 30_000.0, many_touches: 60_000.0, slices: 8 };
 /// Sets of a slice that are looked at, at least.
 const LEAST_SETS: u32 = 1;
 
