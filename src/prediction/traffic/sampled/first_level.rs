@@ -11,6 +11,9 @@ use crate::prediction::traffic::volumes::Affine;
 /// Lines that come into an empty L1 before it loses some that are in use, over those that it holds: what is pushed out first has not been used for a while.
 const FULL: f64 = 1.25;
 
+/// Part of what is missed by which it may differ from what is known to be.
+const SETTLED: f64 = 0.02;
+
 /// The caches of all SMs.
 pub(super) struct FirstLevel<'f> {
     flow: &'f Flow<'f>,
@@ -53,9 +56,52 @@ impl<'f> FirstLevel<'f> {
             gaps.add(None, (sectors & !own.sectors).count_ones());
             *own = Kept { time: touch.time(), sectors: own.sectors | sectors };
         }
-        let lifetimes = gaps.iter().zip(missed).map(|(gaps, missed)| gaps.lifetime(*missed)).collect();
+        let lifetimes = of_gaps(&gaps, missed);
         kept.fill(Kept::default());
         FirstLevel { flow, sms, lifetimes, due: vec![0.0; flow.all.0.len()], kept, full }
+    }
+
+    /// Chooses lifetimes anew, as a line that is lost takes sectors with it that others would have found: as often as `rounds`, or until what is missed is as much as
+    /// is known to be.
+    pub(super) fn settle(&mut self, gathered: &Gathered, missed: &[f64], rounds: usize) {
+        let mut best = (f64::INFINITY, self.lifetimes.clone());
+        for _ in 0..rounds {
+            let mut gaps: Vec<Gaps> = self.lifetimes.iter().map(|_| Gaps::default()).collect();
+            let mut passed = vec![0.0; self.lifetimes.len()];
+            for touch in &gathered.touches {
+                let (number, bytes) = (touch.access(), gathered.bytes(touch));
+                if goes_through(self.flow, &self.flow.all.0[number]) {
+                    let own = self.kept[touch.line as usize * self.sms + touch.sm()];
+                    let sectors = sectors_of(bytes);
+                    gaps[number].add(Some(self.gap(touch, &own)), (sectors & own.sectors).count_ones());
+                    gaps[number].add(None, (sectors & !own.sectors).count_ones());
+                    passed[number] += f64::from(self.passes_on(touch, bytes).count_ones());
+                } else {
+                    self.passes_on(touch, bytes);
+                }
+            }
+            self.kept.fill(Kept::default());
+            self.due.fill(0.0);
+            let wanted = gaps.iter().zip(missed).map(|(gaps, missed)| missed * gaps.sectors());
+            let (mut apart, mut all) = (0.0, 0.0);
+            for (passed, wanted) in passed.iter().zip(wanted) {
+                (apart, all) = (apart + (passed - wanted).abs(), all + wanted);
+            }
+            if apart < best.0 {
+                best = (apart, self.lifetimes.clone());
+            }
+            if apart <= SETTLED * all {
+                break;
+            }
+            self.lifetimes = of_gaps(&gaps, missed);
+        }
+        self.lifetimes = best.1;
+    }
+
+    /// Time since an SM used a line last, as far as something may have been lost.
+    #[inline(always)]
+    fn gap(&self, touch: &Touch, own: &Kept) -> u32 {
+        if touch.time() < self.full { 0 } else { touch.time() - own.time }
     }
 
     /// The sectors of a touch that L2 is asked for.
@@ -63,10 +109,10 @@ impl<'f> FirstLevel<'f> {
     pub(super) fn passes_on(&mut self, touch: &Touch, bytes: u128) -> u8 {
         let access = &self.flow.all.0[touch.access()];
         let sectors = sectors_of(bytes);
+        let gap = self.gap(touch, &self.kept[touch.line as usize * self.sms + touch.sm()]);
         let own = &mut self.kept[touch.line as usize * self.sms + touch.sm()];
         if goes_through(self.flow, access) {
             let Lifetime { time, share } = self.lifetimes[touch.access()];
-            let gap = if touch.time() < self.full { 0 } else { touch.time() - own.time };
             let is_there = match gap.cmp(&time) {
                 Ordering::Less => true,
                 Ordering::Greater => false,
@@ -93,6 +139,11 @@ impl<'f> FirstLevel<'f> {
         }
         sectors
     }
+}
+
+/// By access: the lifetime with which such a share misses.
+fn of_gaps(gaps: &[Gaps], missed: &[f64]) -> Vec<Lifetime> {
+    gaps.iter().zip(missed).map(|(gaps, missed)| gaps.lifetime(*missed)).collect()
 }
 
 /// When SMs have more of the sample's lines in L1 than there is room for.

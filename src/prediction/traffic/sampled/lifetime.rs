@@ -34,6 +34,11 @@ impl Gaps {
         }
     }
 
+    /// How many there are.
+    pub(super) fn sectors(&self) -> f64 {
+        self.all as f64
+    }
+
     /// The lifetime with which such a share of the sectors misses.
     pub(super) fn lifetime(&self, missed: f64) -> Lifetime {
         let hits = (1.0 - missed) * self.all as f64;

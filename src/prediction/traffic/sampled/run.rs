@@ -111,6 +111,7 @@ pub(super) fn moved(
     let lines_of_l1 = if section.blocks.start == 0 { f64::from(flow.capacity.l1_lines) } else { 0.0 };
     let room = timeline.sms() as f64 * lines_of_l1 * sample.share;
     let mut l1 = FirstLevel::new(flow, &gathered, (timeline.sms(), room), missed);
+    l1.settle(&gathered, missed, effort.rounds);
     let mut l2 = SecondLevel::new(flow.hierarchy, sample.slices.len());
     let array_of = |access: &Affine| arrays.iter().position(|array| array.allocation == access.allocation).unwrap_or(0);
     let array_of: Vec<usize> = flow.all.0.iter().map(array_of).collect();

@@ -16,17 +16,19 @@ pub(super) struct Effort {
     pub(super) many_touches: f64,
     /// Slices, at least, where there are as many sets.
     slices: u32,
+    /// How often it is chosen anew at most how long L1 keeps lines.
+    pub(super) rounds: usize,
 }
 
 /// Of what is looked at by itself.
 pub(super) const USUAL: Effort =
-    Effort { lines: 4000.0, least_lines: 500.0, touches: 60_000.0, many_touches: 200_000.0, slices: 2 };
+    Effort { lines: 4000.0, least_lines: 500.0, touches: 60_000.0, many_touches: 200_000.0, slices: 2, rounds: 6 };
 /// Of large launches, of which there is a table of many configurations in a second.
 pub(super) const BRIEF: Effort =
-    Effort { lines: 220.0, least_lines: 110.0, touches: 3_300.0, many_touches: 5_500.0, slices: 1 };
+    Effort { lines: 220.0, least_lines: 110.0, touches: 3_300.0, many_touches: 5_500.0, slices: 1, rounds: 0 };
 /// Where conditions are looked at lane by lane, which takes long.
 pub(super) const SLOW: Effort =
-    Effort { lines: 2000.0, least_lines: 250.0, touches: 30_000.0, many_touches: 60_000.0, slices: 8 };
+    Effort { lines: 2000.0, least_lines: 250.0, touches: 30_000.0, many_touches: 60_000.0, slices: 8, rounds: 6 };
 /// Sets of a slice that are looked at, at least.
 const LEAST_SETS: u32 = 1;
 
