@@ -10,7 +10,7 @@ use crate::prediction::traffic::volumes::Affine;
 /// Of a large grid. Eight times the filling is no nearer for a 25-point stencil.
 const OF_LARGE: Effort = Effort { enough: 6_000.0, most: 30_000.0, filling: 2.0, sms: 6, generations: 3 };
 /// Of one whose edges make SMs differ, and which takes less time otherwise.
-const OF_SMALL: Effort = Effort { enough: 400_000.0, most: 60_000.0, filling: 4.0, sms: 16, generations: 8 };
+const OF_SMALL: Effort = Effort { enough: 600_000.0, most: 200_000.0, filling: 4.0, sms: 16, generations: 8 };
 /// The same where there are loops: it takes long until what is in L1 hangs on how far blocks are, no longer on how they began.
 const OF_LOOPS: Effort = Effort { enough: 2_000_000.0, most: 600_000.0, filling: 8.0, sms: 24, generations: 8 };
 /// Where lanes are worked out one by one, which takes a thousand times as long.
