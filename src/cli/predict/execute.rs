@@ -196,7 +196,23 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
     }
     let model = model_of(chosen);
     let launches: Vec<(Launch, Vec<GridRule>)> = wishes.launches(subject);
-    let found = launches.iter().map(|(launch, _)| launch).zip(predict_all(subject, &launches, &model));
+    let work = wishes.work(subject);
+    let reference = match &work {
+        Work::Recorded => Some(&subject.launch),
+        Work::Of(launch) => Some(launch),
+        Work::Most => None,
+    };
+    // Launches that no shape is of, such as the recorded one where others were asked for, are predicted beside.
+    let mut all: Vec<&Launch> = launches.iter().map(|(launch, _)| launch).collect();
+    for launch in reference.into_iter().chain(was_run.then_some(&subject.launch)) {
+        if !all.contains(&launch) {
+            all.push(launch);
+        }
+    }
+    let mut found = predict_all(subject, &all, &model);
+    let beside = found.split_off(launches.len());
+    let beside: Vec<Option<Prediction>> = beside.into_iter().map(Result::ok).collect();
+    let found = all.iter().copied().zip(found);
     let mut document = Document {
         schema: document::SCHEMA.to_owned(),
         version: document::VERSION,
@@ -234,27 +250,10 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
         let message = format!("{}: nothing can be predicted; blocks of {x}x{y}x{z}: {}", document.kernel, first.reason);
         return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
     }
-    // Launches that no shape is of, such as the recorded one where others were asked for, are predicted beside.
-    let more = |launch: &Launch| match predicted.iter().any(|&known| known == launch) {
-        true => None,
-        false => Some((launch.clone(), predict(subject, launch, &model).ok()?)),
-    };
-    let work = wishes.work(subject);
-    let reference = match &work {
-        Work::Recorded => Some(&subject.launch),
-        Work::Of(launch) => Some(launch),
-        Work::Most => None,
-    };
-    let wanted = [reference, was_run.then_some(&subject.launch)];
-    let mut beside: Vec<(Launch, Prediction)> = Vec::new();
-    for launch in wanted.into_iter().flatten() {
-        if beside.iter().all(|(known, _)| known != launch) {
-            beside.extend(more(launch));
-        }
-    }
-    let all =
-        || predicted.iter().copied().zip(&predictions).chain(beside.iter().map(|(launch, found)| (launch, found)));
-    let of = |launch: &Launch| all().find(|(known, _)| *known == launch).map(|(_, found)| found);
+    let of_shapes = predicted.iter().copied().zip(predictions.iter().map(Some));
+    let of_others = all[launches.len()..].iter().copied().zip(beside.iter().map(Option::as_ref));
+    let known: Vec<(&Launch, Option<&Prediction>)> = of_shapes.chain(of_others).collect();
+    let of = |launch: &Launch| known.iter().find(|(known, _)| *known == launch).and_then(|(_, found)| *found);
     mark_other_work(subject, (&work, reference.and_then(of)), &predictions, &mut document);
     document.configurations.sort_by(Configuration::rank);
     if let Some((parameter, launches)) =
@@ -300,16 +299,12 @@ fn size(value: i64, found: &Prediction) -> Size {
 }
 
 /// All launches, on as many threads as there are cores. Each takes the next one, as narrow blocks take several times as long.
-fn predict_all(
-    subject: &Subject<'_>,
-    launches: &[(Launch, Vec<GridRule>)],
-    model: &Model<'_>,
-) -> Vec<Result<Prediction, Refusal>> {
+fn predict_all(subject: &Subject<'_>, launches: &[&Launch], model: &Model<'_>) -> Vec<Result<Prediction, Refusal>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(launches.len());
     let next = AtomicUsize::new(0);
     let work = || {
         let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        let own = numbers.map_while(|number| Some((number, predict(subject, &launches.get(number)?.0, model))));
+        let own = numbers.map_while(|number| Some((number, predict(subject, launches.get(number)?, model))));
         own.collect::<Vec<_>>()
     };
     let mut found: Vec<_> = std::thread::scope(|scope| {

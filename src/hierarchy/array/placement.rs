@@ -5,6 +5,8 @@
 //! both: within each aligned run of as many lines as there are slices (sets) it is one to one, and
 //! the higher address bits turn that order from run to run.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 /// How an index is made.
@@ -172,6 +174,22 @@ impl Placement {
         Some(chunk * count + low)
     }
 
+    /// Calls `visit` for those of some lines, in order, whose set has a number that is a multiple of `step`.
+    pub fn each_in_sets(&self, lines: RangeInclusive<u64>, step: u32, visit: &mut impl FnMut(u64)) {
+        let (Index::Hashed, 1, Some(bits), true) =
+            (self.index, self.slices.count, self.sets.bits, step.is_power_of_two() && step <= self.sets.count)
+        else {
+            return lines.filter(|&line| self.set(line).is_multiple_of(step)).for_each(visit);
+        };
+        // The lowest bits of such a set's number are 0 where those of the line are what its other digits fold to.
+        let (step, count) = (u64::from(step), u64::from(self.sets.count));
+        for rest in lines.start() >> bits..=lines.end() >> bits {
+            let least = fold(rest, bits) & (step - 1);
+            let of_rest = (least..count).step_by(step as usize).map(|low| rest << bits | low);
+            of_rest.filter(|line| lines.contains(line)).for_each(&mut *visit);
+        }
+    }
+
     fn fermi(&self, line: u64) -> u32 {
         let address = line << self.line_shift;
         let bit = |at: u32| (address >> at & 1) as u32;
@@ -247,6 +265,21 @@ mod tests {
             }
         }
         assert_eq!(Placement::new(1, 32, Index::Fermi, 128).line_of_slice(3, 0), None);
+    }
+
+    #[test]
+    fn lines_of_some_sets_are_those_whose_sets_they_are() {
+        for (sets, index) in [(1, Index::Hashed), (32, Index::Hashed), (48, Index::Hashed), (64, Index::Linear)] {
+            let placement = Placement::new(1, sets, index, 128);
+            for step in [1, 2, 3, 8, 32] {
+                for lines in [0..=0, 5..=700, (1 << 30) + 3..=(1 << 30) + 5000] {
+                    let mut found = Vec::new();
+                    placement.each_in_sets(lines.clone(), step, &mut |line| found.push(line));
+                    let want: Vec<u64> = lines.filter(|&line| placement.set(line).is_multiple_of(step)).collect();
+                    assert_eq!(found, want, "{sets} {index:?} {step}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -91,17 +91,15 @@ impl Sample {
         let line = |byte: i64| byte.max(0) as u64 / LINE as u64;
         let (first, last) = (line(bytes.start), line(bytes.end - 1));
         let mut found = Vec::new();
-        for chunk in first / self.lines_of_chunk..=last / self.lines_of_chunk {
-            if !self.of_slice.set(chunk).is_multiple_of(self.step) {
-                continue;
-            }
+        let chunks = first / self.lines_of_chunk..=last / self.lines_of_chunk;
+        self.of_slice.each_in_sets(chunks, self.step, &mut |chunk| {
             for (slice, &number) in self.slices.iter().enumerate() {
                 let line = self.all.line_of_slice(chunk, number).unwrap_or(0);
                 if (first..=last).contains(&line) {
                     found.push(Line { start: line as i64 * LINE, slice, chunk });
                 }
             }
-        }
+        });
         found
     }
 }
