@@ -176,7 +176,7 @@ impl Placement {
 
     /// Calls `visit` for those of some lines, in order, whose set has a number that is a multiple of `step`.
     pub fn each_in_sets(&self, lines: RangeInclusive<u64>, step: u32, visit: &mut impl FnMut(u64)) {
-        let (Index::Hashed, 1, Some(bits), true) =
+        let (Index::Hashed, 1, Some(bits @ 1..), true) =
             (self.index, self.slices.count, self.sets.bits, step.is_power_of_two() && step <= self.sets.count)
         else {
             return lines.filter(|&line| self.set(line).is_multiple_of(step)).for_each(visit);

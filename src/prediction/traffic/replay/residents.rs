@@ -5,9 +5,9 @@ use super::rotations::Rotations;
 /// Of a hundred.
 const ALL: u32 = 100;
 /// Bits of a place's number.
-const PLACE: u32 = 8;
+const PLACE: u32 = 16;
 /// Where no block is.
-const NEVER: u32 = u32::MAX;
+const NEVER: u64 = u64::MAX;
 
 /// Blocks whose warps take as many turns, and that begin at the same one of their warps.
 pub(super) struct Kind {
@@ -182,7 +182,7 @@ struct Place {
 pub(super) struct Residents {
     places: Vec<Place>,
     /// By place: the rotation of its next change, and its number.
-    due: Vec<u32>,
+    due: Vec<u64>,
     rotations: Rotations,
     ended: Option<Ended>,
 }
@@ -268,7 +268,7 @@ impl Residents {
             if next == NEVER {
                 return None;
             }
-            let (rotation, number) = (next >> PLACE, (next & ((1 << PLACE) - 1)) as usize);
+            let (rotation, number) = ((next >> PLACE) as u32, (next & ((1 << PLACE) - 1)) as usize);
             let place = &mut self.places[number];
             let Some(block) = place.block else {
                 self.rotations.change(rotation, number, 0u32.wrapping_sub(place.live));
@@ -297,6 +297,6 @@ impl Residents {
 }
 
 #[inline(always)]
-fn due(rotation: u32, place: usize) -> u32 {
-    rotation << PLACE | place as u32
+fn due(rotation: u32, place: usize) -> u64 {
+    u64::from(rotation) << PLACE | place as u64
 }

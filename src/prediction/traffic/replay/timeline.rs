@@ -101,6 +101,28 @@ mod tests {
     use crate::models;
     use crate::prediction::form::{Form, Truth, block, thread};
 
+    /// Of a grid of such a size, whether blocks come in pairs where those from a border on along an axis make no requests.
+    fn are_pairs(grid: [u32; 3], axis: usize, border: i64) -> bool {
+        let launch = Launch::new([32, 1, 1], grid, BTreeMap::new());
+        let bounds =
+            Bounds(launch.indices.into_iter().chain(launch.grid).map(|size| (0, i64::from(size) - 1)).collect());
+        let condition = Truth::AtLeast(Form { constant: border - 1, terms: vec![(block(axis), -1)] });
+        let form = Form { constant: 1 << 20, terms: vec![(0, 4), (block(0), 128)] };
+        let all = [Affine::load(form, condition, 4)];
+        let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
+        let mut pieces = RequestPieces::new(&hierarchy);
+        let addresses = Addresses::default();
+        let code = Code::new(&all, (&addresses, &launch), &bounds, 1.0, &mut pieces);
+        WarpTurns::new(&code, 1).come_in_groups(2)
+    }
+
+    #[test]
+    fn pairs_of_blocks_are_alike_where_rows_are_even() {
+        assert!(are_pairs([4, 6, 3], 1, 5) && are_pairs([4, 6, 3], 2, 1) && are_pairs([4, 6, 3], 0, 2));
+        // The second pair of each row is of two kinds, or pairs begin in one row and end in the next.
+        assert!(!are_pairs([4, 6, 3], 0, 3) && !are_pairs([5, 6, 3], 1, 5));
+    }
+
     /// Warps that make their turns; keeps when each has which, and where.
     struct Told<'a> {
         turns: &'a dyn Fn(u64, u32) -> u32,
