@@ -104,10 +104,11 @@ impl Sample {
     }
 }
 
-/// One of some slices spread over all: in the middle of its part, as slice 0 has the lines of addresses that are round, and with lowest bits of its own.
+/// One of some slices spread over all, which differ in the lowest bits of their numbers, too; of a single one that in the middle, as slice 0 has the lines of round
+/// addresses.
 fn some_slice(number: u32, count: u32, all: u32) -> u32 {
     let each = all / count;
-    number * all / count + (each / 2 + number) % each
+    if count == 1 { each / 2 } else { number * all / count + number % each }
 }
 
 #[cfg(test)]
