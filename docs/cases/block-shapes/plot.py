@@ -10,7 +10,7 @@ import csv
 import math
 import sys
 
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 660, 380, 62, 150, 16, 46
 
 

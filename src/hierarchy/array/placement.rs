@@ -174,18 +174,15 @@ impl Placement {
         Some(chunk * count + low)
     }
 
-    /// Calls `visit` for those of some lines, in order, whose set has a number that is a multiple of `step`.
-    pub fn each_in_sets(&self, lines: RangeInclusive<u64>, step: u32, visit: &mut impl FnMut(u64)) {
-        let (Index::Hashed, 1, Some(bits @ 1..), true) =
-            (self.index, self.slices.count, self.sets.bits, step.is_power_of_two() && step <= self.sets.count)
-        else {
-            return lines.filter(|&line| self.set(line).is_multiple_of(step)).for_each(visit);
+    /// Calls `visit` for those of some lines that lie in one of some different sets.
+    pub fn each_in_sets(&self, lines: RangeInclusive<u64>, sets: &[u32], visit: &mut impl FnMut(u64)) {
+        let (Index::Hashed, 1, Some(bits @ 1..)) = (self.index, self.slices.count, self.sets.bits) else {
+            return lines.filter(|&line| sets.contains(&self.set(line))).for_each(visit);
         };
-        // The lowest bits of such a set's number are 0 where those of the line are what its other digits fold to.
-        let (step, count) = (u64::from(step), u64::from(self.sets.count));
+        // A set has one line of each aligned run of as many as there are sets.
         for rest in lines.start() >> bits..=lines.end() >> bits {
-            let least = fold(rest, bits) & (step - 1);
-            let of_rest = (least..count).step_by(step as usize).map(|low| rest << bits | low);
+            let turned = fold(rest, bits);
+            let of_rest = sets.iter().map(|&set| rest << bits | (u64::from(set) ^ turned));
             of_rest.filter(|line| lines.contains(line)).for_each(&mut *visit);
         }
     }
@@ -269,14 +266,16 @@ mod tests {
 
     #[test]
     fn lines_of_some_sets_are_those_whose_sets_they_are() {
-        for (sets, index) in [(1, Index::Hashed), (32, Index::Hashed), (48, Index::Hashed), (64, Index::Linear)] {
-            let placement = Placement::new(1, sets, index, 128);
-            for step in [1, 2, 3, 8, 32] {
+        for (count, index) in [(1, Index::Hashed), (32, Index::Hashed), (48, Index::Hashed), (64, Index::Linear)] {
+            let placement = Placement::new(1, count, index, 128);
+            for sets in [&[0][..], &[7, 3, 20], &[31, 1, 2, 47]] {
+                let sets: Vec<u32> = sets.iter().copied().filter(|set| *set < count).collect();
                 for lines in [0..=0, 5..=700, (1 << 30) + 3..=(1 << 30) + 5000] {
                     let mut found = Vec::new();
-                    placement.each_in_sets(lines.clone(), step, &mut |line| found.push(line));
-                    let want: Vec<u64> = lines.filter(|&line| placement.set(line).is_multiple_of(step)).collect();
-                    assert_eq!(found, want, "{sets} {index:?} {step}");
+                    placement.each_in_sets(lines.clone(), &sets, &mut |line| found.push(line));
+                    found.sort_unstable();
+                    let want: Vec<u64> = lines.filter(|&line| sets.contains(&placement.set(line))).collect();
+                    assert_eq!(found, want, "{count} {index:?} {sets:?}");
                 }
             }
         }
