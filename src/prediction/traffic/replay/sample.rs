@@ -19,8 +19,8 @@ const MOST_SMS: u64 = 96;
 /// Generations of resident blocks that an SM runs at least: those that begin together share more of L1 than those behind them, which
 /// begin one after the other.
 const LEAST_GENERATIONS: usize = 2;
-/// Generations of a large grid that only fill L1 where blocks begin together: what those before left is as much as what they touch. Pieces up to which an SM
-/// can run them and those behind them.
+/// Generations that only fill L1 where blocks begin together and not with the launch's first ones: what is left of a generation's lines decides what the next one
+/// finds. Pieces up to which an SM runs them and those that are counted.
 const FILLING_TOGETHER: u64 = 2;
 const MOST_TOGETHER: f64 = 250_000.0;
 /// Multiples of it are spread evenly, but not in step with rows of blocks.

@@ -184,6 +184,23 @@ mod tests {
     }
 
     #[test]
+    fn slices_and_sets_are_different_ones() {
+        let are_different = |mut numbers: Vec<u32>, all: u32| {
+            let count = numbers.len();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers.len() == count && numbers.iter().all(|number| *number < all)
+        };
+        for all in [1, 2, 12, 32, 48, 253, 256] {
+            assert!(are_different((0..all).map(|number| some_set(number, all)).collect(), all), "{all} sets");
+            for count in (1..=all).filter(|count| *count <= 64) {
+                let slices = (0..count).map(|number| some_slice(number, count, all)).collect();
+                assert!(are_different(slices, all), "{count} of {all} slices");
+            }
+        }
+    }
+
+    #[test]
     fn other_kinds_of_l2_are_not_sampled() {
         for model in ["profiner", "vega10"] {
             let l2 = models::find(model).unwrap().hierarchy().unwrap().l2;
