@@ -61,19 +61,19 @@ fn reads_are_near(model: &str, kernel: &str, shapes: &[[u32; 3]], tolerance: f64
     }
 }
 
-/// A line that L1 loses takes sectors with it that other accesses would have found. Without that, 0.79 to 0.86 of the simulation's.
+/// A line that L1 loses takes sectors with it that other accesses would have found. Without that, 0.81 to 0.85 of the simulation's.
 #[test]
 fn sweeps_ask_again_for_what_l1_has_lost() {
     reads_are_near("v100", "sweep", &[[32, 4, 1], [16, 16, 1], [128, 2, 1]], 0.05);
 }
 
-/// The same once gave 1.15 to 1.2 times the simulation's.
+/// The same once gave 1.10 to 1.17 times the simulation's.
 #[test]
 fn overlapping_rows_are_lost_as_often_as_in_a_run() {
     reads_are_near("v100", "band", &[[128, 1, 1], [64, 1, 1], [512, 1, 1]], 0.1);
 }
 
-/// The first blocks find L1 empty, and nothing is lost before it is full. Without that, 1.2 to 1.34 times the simulation's.
+/// The first blocks find L1 empty, and nothing is lost before it is full. Without that, 1.28 to 1.32 times the simulation's.
 #[test]
 fn an_empty_l1_loses_nothing() {
     reads_are_near("v100", "matrices", &[[64, 1, 1], [256, 1, 1], [1024, 1, 1]], 0.08);
