@@ -5,6 +5,7 @@
 //! as good as chance, but where neighbours are alike they have gone to neighbours from the begin on.
 
 use super::sample::golden;
+use crate::prediction::form::gcd;
 
 /// Blocks, each a little later than the one before.
 pub(super) struct UnderWay {
@@ -41,7 +42,7 @@ impl UnderWay {
             wave,
             group,
             groups,
-            step: (part(1).max(1)..).find(|step| divisor(*step, groups) == 1).unwrap_or(1),
+            step: (part(1).max(1)..).find(|step| gcd((*step).into(), groups.into()) == 1).unwrap_or(1),
             shift: if group == 1 { part(2) | 1 } else { 0 },
             groups_of_sms: sms / group,
             of_rotation,
@@ -61,11 +62,6 @@ impl UnderWay {
         let begin = (f64::from(number - member) * self.apart) as u32;
         (begin + turn * self.of_rotation + warp, sm as u16)
     }
-}
-
-/// The greatest common divisor.
-fn divisor(one: u32, other: u32) -> u32 {
-    if other == 0 { one } else { divisor(other, one % other) }
 }
 
 #[cfg(test)]

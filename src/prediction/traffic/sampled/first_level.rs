@@ -50,10 +50,7 @@ impl<'f> FirstLevel<'f> {
         for touch in gathered.touches.iter().filter(|touch| goes_through(flow, &flow.all.0[touch.access()])) {
             let own = &mut kept[touch.line as usize * sms + touch.sm()];
             let sectors = sectors_of(gathered.bytes(touch));
-            let gaps = &mut gaps[touch.access()];
-            let gap = if touch.time() < full { 0 } else { touch.time() - own.time };
-            gaps.add(Some(gap), (sectors & own.sectors).count_ones());
-            gaps.add(None, (sectors & !own.sectors).count_ones());
+            gaps[touch.access()].touch(gap(touch, own, full), sectors, own.sectors);
             *own = Kept { time: touch.time(), sectors: own.sectors | sectors };
         }
         let lifetimes = of_gaps(&gaps, missed);
@@ -72,9 +69,7 @@ impl<'f> FirstLevel<'f> {
                 let (number, bytes) = (touch.access(), gathered.bytes(touch));
                 if goes_through(self.flow, &self.flow.all.0[number]) {
                     let own = self.kept[touch.line as usize * self.sms + touch.sm()];
-                    let sectors = sectors_of(bytes);
-                    gaps[number].add(Some(self.gap(touch, &own)), (sectors & own.sectors).count_ones());
-                    gaps[number].add(None, (sectors & !own.sectors).count_ones());
+                    gaps[number].touch(gap(touch, &own, self.full), sectors_of(bytes), own.sectors);
                     passed[number] += f64::from(self.passes_on(touch, bytes).count_ones());
                 } else {
                     self.passes_on(touch, bytes);
@@ -98,22 +93,15 @@ impl<'f> FirstLevel<'f> {
         self.lifetimes = best.1;
     }
 
-    /// Time since an SM used a line last, as far as something may have been lost.
-    #[inline(always)]
-    fn gap(&self, touch: &Touch, own: &Kept) -> u32 {
-        if touch.time() < self.full { 0 } else { touch.time() - own.time }
-    }
-
     /// The sectors of a touch that L2 is asked for.
     #[inline(always)]
     pub(super) fn passes_on(&mut self, touch: &Touch, bytes: u128) -> u8 {
         let access = &self.flow.all.0[touch.access()];
         let sectors = sectors_of(bytes);
-        let gap = self.gap(touch, &self.kept[touch.line as usize * self.sms + touch.sm()]);
         let own = &mut self.kept[touch.line as usize * self.sms + touch.sm()];
         if goes_through(self.flow, access) {
             let Lifetime { time, share } = self.lifetimes[touch.access()];
-            let is_there = match gap.cmp(&time) {
+            let is_there = match gap(touch, own, self.full).cmp(&time) {
                 Ordering::Less => true,
                 Ordering::Greater => false,
                 Ordering::Equal => {
@@ -139,6 +127,12 @@ impl<'f> FirstLevel<'f> {
         }
         sectors
     }
+}
+
+/// Time since an SM used a line last, from when on something may have been lost.
+#[inline(always)]
+fn gap(touch: &Touch, own: &Kept, full: u32) -> u32 {
+    if touch.time() < full { 0 } else { touch.time() - own.time }
 }
 
 /// By access: the lifetime with which such a share misses.

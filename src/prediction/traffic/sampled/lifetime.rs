@@ -27,11 +27,17 @@ pub(super) struct Gaps {
 
 impl Gaps {
     /// Adds sectors; `None` where they are used for the first time.
-    pub(super) fn add(&mut self, gap: Option<u32>, sectors: u32) {
+    fn add(&mut self, gap: Option<u32>, sectors: u32) {
         self.all += u64::from(sectors);
         if let Some(gap) = gap.filter(|_| sectors > 0) {
             *self.by_time.entry(gap).or_default() += u64::from(sectors);
         }
+    }
+
+    /// Adds the sectors of a touch so long after the one before, of which some were known by then.
+    pub(super) fn touch(&mut self, gap: u32, sectors: u8, known: u8) {
+        self.add(Some(gap), (sectors & known).count_ones());
+        self.add(None, (sectors & !known).count_ones());
     }
 
     /// How many there are.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::hierarchy::{L2Config, Placement};
+use crate::prediction::form::gcd;
 use crate::prediction::traffic::flow::LINE;
 use crate::prediction::traffic::replay::golden;
 
@@ -141,8 +142,7 @@ fn some_slice(number: u32, count: u32, all: u32) -> u32 {
 /// different.
 fn some_set(number: u32, all: u32) -> u32 {
     let step = (golden(1) * f64::from(all)) as u32 | 1;
-    let has_divisor = (2..=step).any(|divisor| step.is_multiple_of(divisor) && all.is_multiple_of(divisor));
-    let step = if has_divisor { 1 } else { step };
+    let step = if gcd(step.into(), all.into()) == 1 { step } else { 1 };
     (u64::from(number) * u64::from(step) % u64::from(all.max(1))) as u32
 }
 
