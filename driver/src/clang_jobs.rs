@@ -5,7 +5,7 @@ use crate::dependencies::Rule;
 use crate::invocation::{Input, Invocation, Language};
 use crate::options::Dialect;
 use crate::programs::tools::Tools;
-use crate::source::standard_input;
+use crate::source::{command_line_macros, standard_input};
 use std::path::Path;
 use warpline_toolchain::cache::content_hash;
 
@@ -31,14 +31,20 @@ pub fn linker(tools: &Tools) -> Command {
 }
 
 /// Arguments of a CUDA compilation that concern the toolkit.
-fn cuda_arguments(command: Command, tools: &Tools) -> Command {
+fn cuda_arguments(command: Command, tools: &Tools, invocation: &Invocation) -> Command {
     let command = command
         .args([format!("--cuda-path={}", tools.cuda.root.display())])
         .args([format!("--cuda-gpu-arch=sm_{}", tools.architecture)])
         // clang 22 knows CUDA up to 12.9 and compiles against 13.0 all the same.
         .args(["-Wno-unknown-cuda-version", "--no-offload-new-driver"]);
     let (command, included) = without_includes(command);
-    toolkit_headers(command, tools).args(["-include", "warpline/compatibility.h"]).args(included)
+    let own = [&invocation.common, &invocation.device, &invocation.host];
+    let late = own.iter().any(|arguments| command_line_macros::any_late(arguments));
+    let macros = late.then_some(["-include", command_line_macros::FILE]);
+    toolkit_headers(command, tools)
+        .args(["-include", "warpline/compatibility.h"])
+        .args(macros.into_iter().flatten())
+        .args(included)
 }
 
 /// A command without its `-include`s, and these: nvcc knows CUDA's types before it reads such files.
@@ -85,6 +91,11 @@ const ONLY_WARNINGS: [&str; 10] = [
 /// i = __shfl_sync(~0u, i, 0);` is the usual way to take places for a warp. clang would conclude that all lanes are lane 0.
 const UNDEFINED_ARGUMENTS: [&str; 2] = ["-Xclang", "-no-enable-noundef-analysis"];
 
+/// Arguments without the macros that a CUDA source gets from [`command_line_macros::FILE`].
+fn arguments_for(arguments: &[String], cuda: bool) -> Vec<String> {
+    if cuda { command_line_macros::without_late(arguments) } else { arguments.to_vec() }
+}
+
 /// What every compilation of an input gets.
 fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command {
     let command = clang(tools, input.language);
@@ -95,7 +106,7 @@ fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command
     // g++ takes no notice of a standard of C++ for a C file, which makefiles give to all of nvcc's inputs.
     let foreign =
         |argument: &&String| input.language == Language::C && argument.starts_with("-std=") && argument.contains("++");
-    let common = tools.without_openmp(&invocation.common);
+    let common = tools.without_openmp(&arguments_for(&invocation.common, input.language == Language::Cuda));
     let command = command.args(common.into_iter().filter(|argument| !foreign(&argument)));
     if invocation.dialect == Dialect::Nvcc && matches!(input.language, Language::C | Language::Cxx | Language::Cuda) {
         return command.args(ONLY_WARNINGS);
@@ -105,17 +116,17 @@ fn compilation(tools: &Tools, invocation: &Invocation, input: &Input) -> Command
 
 /// One side of a CUDA source, to bitcode that no pass of LLVM has touched.
 pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side: Side, output: &Path) -> Command {
-    let command = cuda_arguments(compilation(tools, invocation, input), tools);
+    let command = cuda_arguments(compilation(tools, invocation, input), tools, invocation);
     let command = match side {
         Side::Device => command
             .args(["--cuda-device-only".into(), format!("-O{}", invocation.device_level())])
             .args(UNDEFINED_ARGUMENTS)
-            .args(invocation.device.iter().cloned()),
+            .args(arguments_for(&invocation.device, true)),
         // The registration code is only made for a GPU binary. Any file will do: the pass replaces it.
         Side::Host => command
             .args(["--cuda-host-only".into(), format!("-O{}", invocation.host_level())])
             .args(wrapping(invocation))
-            .args(host_arguments(tools, invocation))
+            .args(host_arguments(tools, invocation, true))
             .args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", &input.path]),
     };
     let command = match is_cmake_probe(invocation, input) {
@@ -136,9 +147,9 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
 }
 
 /// What `-Xcompiler` and its like give to host compilations. What is for the linker, of which g++ takes no notice there, is not.
-fn host_arguments(tools: &Tools, invocation: &Invocation) -> Vec<String> {
+fn host_arguments(tools: &Tools, invocation: &Invocation, cuda: bool) -> Vec<String> {
     let ours = invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,"));
-    tools.without_openmp(&ours.cloned().collect::<Vec<_>>())
+    arguments_for(&tools.without_openmp(&ours.cloned().collect::<Vec<_>>()), cuda)
 }
 
 /// nvcc's host compiler, g++, leaves an overflowing `i * i` alone in many places where clang does not. Programs whose
@@ -158,7 +169,7 @@ pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, outpu
     let command = compilation(tools, invocation, input)
         .args([format!("-O{}", invocation.host_level())])
         .args(wrapping(invocation))
-        .args(host_arguments(tools, invocation));
+        .args(host_arguments(tools, invocation, false));
     let command = toolkit_headers(command, tools).args(["-isystem"]).path(&tools.cuda.include());
     bitcode(command, input, output)
 }
@@ -166,7 +177,7 @@ pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, outpu
 /// Any other source, as clang compiles it.
 pub fn plain_object(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
     compilation(tools, invocation, input)
-        .args(host_arguments(tools, invocation))
+        .args(host_arguments(tools, invocation, false))
         .args(["-c", &input.path, "-o"])
         .path(output)
 }
@@ -206,12 +217,12 @@ fn unit_hash(invocation: &Invocation, input: &Input) -> u64 {
 /// What clang alone makes: preprocessed text, assembly, PTX, IR, dependencies, answers.
 pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     let cuda = invocation.inputs.iter().any(|input| input.language == Language::Cuda);
-    let mut command = clang(tools, Language::Cxx).args(tools.without_openmp(&invocation.common));
+    let mut command = clang(tools, Language::Cxx).args(tools.without_openmp(&arguments_for(&invocation.common, cuda)));
     if invocation.dialect == Dialect::Nvcc {
         command = command.args(ONLY_WARNINGS);
     }
     if cuda {
-        command = cuda_arguments(command, tools);
+        command = cuda_arguments(command, tools, invocation);
     }
     let asked = &invocation.clang_only;
     let for_device = asked.iter().any(|flag| flag.ends_with("device-only"));
@@ -222,9 +233,9 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     let level = if for_device { invocation.device_level() } else { invocation.host_level() };
     command = command.args([format!("-O{level}")]).args(asked.iter().cloned());
     if for_device {
-        command = command.args(invocation.device.iter().cloned());
+        command = command.args(arguments_for(&invocation.device, cuda));
     }
-    command = command.args(host_arguments(tools, invocation));
+    command = command.args(host_arguments(tools, invocation, cuda));
     command = command.args(invocation.dependency_targets.iter().flat_map(|(flag, target)| [*flag, target.as_str()]));
     if let Some(file) = &invocation.dependency_file {
         command = command.args(["-MF"]).path(file);

@@ -45,11 +45,11 @@ const FOREIGN_NAME: &str = "Symbol name with unsupported characters";
 /// The command of [`clang_only`]; `None` where it is only to be shown.
 fn clang_only_command(tools: &Tools, invocation: &Invocation) -> Result<Option<Command>, DriverError> {
     let mut command = clang_jobs::clang_only(tools, invocation);
-    if let [input] = &invocation.inputs[..]
-        && input.language == Language::Cuda
-    {
-        command = Respelling::new(tools, invocation, input)?.applied(command);
-    }
+    let respelling = match &invocation.inputs[..] {
+        [input] if input.language == Language::Cuda => Respelling::new(tools, invocation, input)?,
+        _ => Respelling::of_command_line(tools, invocation)?,
+    };
+    command = respelling.applied(command);
     Ok((!trace::command(invocation, &command)).then_some(command))
 }
 

@@ -474,7 +474,11 @@ impl Parser {
             Meaning::Debug | Meaning::LineInfo | Meaning::Accepted => {}
             Meaning::HostArguments => {
                 for argument in commas(&value) {
-                    made.host.push(argument.clone());
+                    // nvcc's host compiler preprocesses both sides.
+                    match is_macro(&argument) {
+                        true => made.common.push(argument.clone()),
+                        false => made.host.push(argument.clone()),
+                    }
                     made.link.push(LinkItem::Argument(argument));
                 }
             }
@@ -669,6 +673,11 @@ fn commas(value: &str) -> Vec<String> {
     }
     // Build systems also write several options in one quoted word: -Xcompiler "-Wall -fPIC".
     parts.iter().flat_map(|part| response::split(part)).collect()
+}
+
+/// Whether an argument defines or undefines a macro.
+fn is_macro(argument: &str) -> bool {
+    argument.len() > 2 && (argument.starts_with("-D") || argument.starts_with("-U"))
 }
 
 /// Registers per thread, and bytes of spills where they are given.

@@ -8,6 +8,7 @@ use crate::device_code::object_parts;
 use crate::device_code::registers::Assembler;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
+use crate::programs::embedded::RUN_TIME_FOLDER;
 use crate::programs::tools::Tools;
 use inkwell::module::Module;
 use std::path::Path;
@@ -30,6 +31,8 @@ pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     let mut asked = invocation.clone();
     let headers = [PREDEFINED].into_iter().chain(wanted.device_by_default.then_some(DEVICE_BY_DEFAULT));
     asked.device.extend(headers.flat_map(|header| ["-include".into(), header.into()]));
+    // Before the user's folders, one of which may be a toolkit's.
+    asked.common.insert(0, format!("-I{}", tools.include.join(RUN_TIME_FOLDER).display()));
     let dependencies = beside(DEPENDENCIES).display().to_string();
     asked.device.extend(["-MD".into(), "-MT".into(), "it".into(), "-MF".into(), dependencies]);
     let bitcode = tools.temporary().join("device.bc");

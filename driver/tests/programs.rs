@@ -1,5 +1,7 @@
 //! Whole compilations: what comes out runs, with hooks and without.
 
+#[path = "programs/macros.rs"]
+mod macros;
 mod support;
 
 use support::{Driver, Ran};

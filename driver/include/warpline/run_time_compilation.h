@@ -3,6 +3,9 @@
 #define WARPLINE_RUN_TIME_COMPILATION_H
 #pragma GCC system_header
 
+// NVRTC declares `assert` without an include.
+#include <assert.h>
+
 #define __CUDACC_RTC__ 1
 
 #endif

@@ -1,5 +1,6 @@
 //! What of a command line the headers depend on.
 
+use crate::source::command_line_macros;
 use std::path::PathBuf;
 
 /// Environment variables that clang takes folders or options from.
@@ -61,9 +62,20 @@ pub fn part(arguments: &[String], place: Place) -> Option<Parted> {
             "-include" => return None,
             "-MF" | "-MT" | "-MQ" => _ = rest.next(),
             "-MD" | "-MMD" | "-MP" | "-MG" => {}
+            // What follows is for the compiler itself, and no option of ours.
+            "-Xclang" | "-mllvm" => {
+                parted.kept.push(argument.clone());
+                let value = rest.next()?;
+                if is_unsuited(value) {
+                    return None;
+                }
+                parted.kept.push(value.clone());
+            }
             // What debug information calls a file; that has to do with no header, and may be a temporary one.
             other if other.starts_with("-fdebug-prefix-map=") => {}
-            other if UNSUITED.iter().any(|beginning| other.starts_with(beginning)) => return None,
+            other if is_unsuited(other) => return None,
+            // Defined after the headers.
+            other if command_line_macros::is_late(other) => {}
             other => match other.strip_prefix("-I") {
                 Some(folder) => parted.folders.push(folder.into()),
                 None => parted.kept.push(other.into()),
@@ -71,6 +83,10 @@ pub fn part(arguments: &[String], place: Place) -> Option<Parted> {
         }
     }
     Some(parted)
+}
+
+fn is_unsuited(argument: &str) -> bool {
+    UNSUITED.iter().any(|beginning| argument.starts_with(beginning))
 }
 
 #[cfg(test)]
@@ -84,7 +100,7 @@ mod tests {
     #[test]
     fn folders_and_dependencies_do_not_matter() {
         let parted = part(&words("-Ia -DN=1 -isystem b -I c -MD -MF d -std=c++17"), Place::Before).unwrap();
-        assert_eq!(parted.kept, ["-DN=1", "-std=c++17"]);
+        assert_eq!(parted.kept, ["-std=c++17"], "macros of the user's own are defined after the headers");
         assert_eq!(parted.folders, ["a", "b", "c"].map(PathBuf::from));
     }
 

@@ -6,8 +6,26 @@ use warpline_toolchain::{ToolchainError, cache};
 /// The runtime: CUDA's API on the CPU device, linked into every program.
 const RUNTIME: &[u8] = include_bytes!(env!("WARPLINE_RUNTIME_LIBRARY"));
 
+/// Name and text of a header that reads the toolkit's header of the same name without `__CUDACC_RTC__`, see [`RUN_TIME_FOLDER`].
+macro_rules! as_compiled_ahead {
+    ($name:literal) => {
+        (
+            concat!("warpline/run_time/", $name),
+            concat!(
+                "#pragma GCC system_header\n#pragma push_macro(\"__CUDACC_RTC__\")\n#undef __CUDACC_RTC__\n#include_next <",
+                $name,
+                ">\n#pragma pop_macro(\"__CUDACC_RTC__\")\n"
+            ),
+        )
+    };
+}
+
+/// Folder of headers for source that a program compiles while it runs. Under `__CUDACC_RTC__` the toolkit's headers leave out what
+/// NVRTC's own library contains, such as the arithmetic of `__half`; clang needs their text.
+pub const RUN_TIME_FOLDER: &str = "warpline/run_time";
+
 /// Headers, by their name under the include folder.
-const HEADERS: [(&str, &str); 20] = [
+const HEADERS: [(&str, &str); 34] = [
     ("warpline.h", include_str!("../../include/warpline.h")),
     ("cuda_profiler_api.h", include_str!("../../include/cuda_profiler_api.h")),
     ("cublas_v2.h", include_str!("../../include/cublas_v2.h")),
@@ -26,7 +44,21 @@ const HEADERS: [(&str, &str); 20] = [
     ("warpline/run_time_compilation.h", include_str!("../../include/warpline/run_time_compilation.h")),
     ("warpline/device_by_default.h", include_str!("../../include/warpline/device_by_default.h")),
     ("warpline/compatibility.h", include_str!("../../include/warpline/compatibility.h")),
+    ("warpline/command_line_macros.h", include_str!("../../include/warpline/command_line_macros.h")),
     ("warpline/texture_references.h", include_str!("../../include/warpline/texture_references.h")),
+    as_compiled_ahead!("cooperative_groups.h"),
+    as_compiled_ahead!("cuComplex.h"),
+    as_compiled_ahead!("cuda_awbarrier.h"),
+    as_compiled_ahead!("cuda_awbarrier_primitives.h"),
+    as_compiled_ahead!("cuda_bf16.h"),
+    as_compiled_ahead!("cuda_fp16.h"),
+    as_compiled_ahead!("cuda_fp4.h"),
+    as_compiled_ahead!("cuda_fp6.h"),
+    as_compiled_ahead!("cuda_fp8.h"),
+    as_compiled_ahead!("cuda_pipeline.h"),
+    as_compiled_ahead!("cuda_pipeline_primitives.h"),
+    as_compiled_ahead!("curand_kernel.h"),
+    as_compiled_ahead!("mma.h"),
     // What precompiled headers are made of: what is included before any source.
     ("warpline/precompiled.cu", ""),
 ];

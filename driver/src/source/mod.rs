@@ -2,6 +2,7 @@
 //! The files stay as they are.
 
 pub(crate) mod cccl;
+pub(crate) mod command_line_macros;
 pub(crate) mod compiler_macro;
 pub(crate) mod digests;
 pub mod launches;

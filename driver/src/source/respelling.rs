@@ -1,6 +1,6 @@
 //! What clang is told so that it takes a CUDA source as nvcc does.
 
-use super::{cccl, overlay, standard, standard_input, unit};
+use super::{cccl, command_line_macros, overlay, standard, standard_input, unit};
 use crate::command::Command;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Input, Invocation};
@@ -37,8 +37,17 @@ impl Respelling {
         if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
             texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
         }
+        let changed = texts.iter().map(|(path, _)| path.clone()).collect();
+        texts.extend(macros(tools, invocation));
         let overlay = overlay::overlay(Path::new(&input.path), &texts, tools.temporary())?;
-        Ok(Respelling { arguments, changed: texts.into_iter().map(|(path, _)| path).collect(), overlay })
+        Ok(Respelling { arguments, changed, overlay })
+    }
+
+    /// What does not depend on a source: the macros of a command line.
+    pub fn of_command_line(tools: &Tools, invocation: &Invocation) -> Result<Respelling, DriverError> {
+        let texts: Vec<_> = macros(tools, invocation).into_iter().collect();
+        let overlay = overlay::overlay(Path::new("command-line"), &texts, tools.temporary())?;
+        Ok(Respelling { arguments: Vec::new(), changed: Vec::new(), overlay })
     }
 
     /// A compilation of the source that is told so.
@@ -46,4 +55,9 @@ impl Respelling {
         let command = command.args(self.arguments.iter().cloned());
         self.overlay.iter().fold(command, |command, overlay| command.args(["-ivfsoverlay"]).path(overlay))
     }
+}
+
+/// The file of the macros that the command line defines, and its text.
+fn macros(tools: &Tools, invocation: &Invocation) -> Option<(PathBuf, String)> {
+    Some((tools.include.join(command_line_macros::FILE), command_line_macros::text(invocation)?))
 }

@@ -65,15 +65,16 @@ pub enum BuildError {
 pub fn build(request: &Request<'_>) -> Result<Build, BuildError> {
     let compiler = Compiler::find();
     let all = compiler::folder(FOLDER).ok_or_else(|| BuildError::Service(NO_FOLDER.into()))?;
+    let beside = includes::source_folder(request.name, request.options);
     let mut hasher = DefaultHasher::new();
-    (&compiler, request).hash(&mut hasher);
+    (&compiler, request, &beside).hash(&mut hasher);
     let identity = format!("{:016x}", hasher.finish());
     let folder = all.join(&identity);
     let read = |name: &str| fs::read_to_string(folder.join(name));
     let kept = read(INCLUDED).is_ok_and(|list| includes::unchanged(&list)) && folder.join(IMAGE).is_file();
     if !kept {
         // Nothing of what failed is of use.
-        make(request, &compiler, &folder).inspect_err(|_| _ = fs::remove_dir_all(&folder))?;
+        make(request, &compiler, &folder, beside.as_deref()).inspect_err(|_| _ = fs::remove_dir_all(&folder))?;
     }
     let file = |suffix: &str| Path::new(IMAGE).with_extension(suffix).to_string_lossy().into_owned();
     let result = || -> io::Result<Build> {
@@ -87,7 +88,8 @@ pub fn build(request: &Request<'_>) -> Result<Build, BuildError> {
     result().map_err(|cause| BuildError::Service(format!("{} cannot be read: {cause}", folder.display())))
 }
 
-fn make(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> Result<(), BuildError> {
+/// Compiles into `folder`. Headers that the program handed over precede those in `beside`, the folder of the source.
+fn make(request: &Request<'_>, compiler: &Compiler, folder: &Path, beside: Option<&Path>) -> Result<(), BuildError> {
     let unwritable = |cause: io::Error| BuildError::Service(format!("{} cannot be written: {cause}", folder.display()));
     let source = write_files(request, folder)?;
     // Renamed at the end, so that processes that compile the same see all of it or nothing.
@@ -95,7 +97,14 @@ fn make(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> Result<(),
     let [include, last] = FOLDERS.map(|name| folder.join(name));
     let mut command = compiler.command();
     command.args([OPTION, "-o"]).arg(&own).arg(format!("{NAMES_OPTION}={}", request.names.len()));
-    command.args(request.options).arg("-I").arg(include).arg("-idirafter").arg(last).args(["-x", "cu"]).arg(source);
+    if let Some(beside) = beside {
+        command.arg("-iquote").arg(&include).arg("-iquote").arg(beside);
+    }
+    command.args(request.options).arg("-I").arg(include);
+    if let Some(beside) = beside {
+        command.arg("-I").arg(beside);
+    }
+    command.arg("-idirafter").arg(last).args(["-x", "cu"]).arg(source);
     let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output();
     let Output { status, stderr, .. } = output.map_err(|cause| BuildError::Service(compiler.not_started(&cause)))?;
     // Without the folder, names are those that the program gave.

@@ -45,6 +45,16 @@ pub fn place(name: &str) -> Option<PathBuf> {
     (inside && path.file_name().is_some()).then(|| Path::new(FOLDERS[usize::from(standard)]).join(path))
 }
 
+/// The folder whose headers a source finds without an option: that of the file that the program names as the source, as NVRTC
+/// does by default. `None` if an option excludes it.
+pub fn source_folder(name: &str, options: &[String]) -> Option<PathBuf> {
+    if options.iter().any(|option| option.trim_start_matches('-') == "no-source-include") {
+        return None;
+    }
+    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+    std::path::absolute(Path::new(".").join(folder)).ok().filter(|folder| folder.is_dir())
+}
+
 /// The files that a source includes from outside of `folder`, by what clang wrote for make, each with its checksum.
 pub fn outside(rule: &str, folder: &Path) -> Vec<(PathBuf, u64)> {
     let mut names: Vec<String> = vec![String::new()];
@@ -102,6 +112,15 @@ mod tests {
         for name in ["../a.h", "/etc/passwd", "", ".", "a/../../b"] {
             assert_eq!(place(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn headers_beside_the_source_are_found_unless_excluded() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(source_folder("kernel.cu", &[]), Some(here.clone()));
+        assert_eq!(source_folder("src/kernel.cu", &["-DX".into()]), Some(here.join("src")));
+        assert_eq!(source_folder("/no/such/folder/kernel.cu", &[]), None);
+        assert_eq!(source_folder("kernel.cu", &["--no-source-include".into()]), None);
     }
 
     #[test]
