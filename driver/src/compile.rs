@@ -7,6 +7,7 @@ use crate::device_code::device_section;
 use crate::error::DriverError;
 use crate::headers::Precompiled;
 use crate::invocation::{Input, Invocation, Language};
+use crate::link::cmake_steps;
 use crate::programs::libraries;
 use crate::programs::tools::Tools;
 use crate::source::respelling::Respelling;
@@ -102,6 +103,9 @@ fn cuda_object(
     output: &Path,
     rule: &Rule,
 ) -> Result<(), DriverError> {
+    if let Some(linked) = cmake_steps::linked_object(invocation, given) {
+        return std::fs::copy(&linked, output).map(|_| ()).map_err(DriverError::writing(output));
+    }
     let read = standard_input::read(tools, invocation, given)?;
     let input = read.as_ref().unwrap_or(given);
     let intermediate = |side: &str| tools.temporary().join(format!("{}.{side}.bc", stem(output)));

@@ -43,7 +43,11 @@ pub const THREADS_VARIABLE: &str = "WARPLINE_CC_THREADS";
 /// Serves a command line and tells of what went wrong. `program` is the name that the driver was started by.
 pub fn main(program: &str, arguments: &[String]) -> ExitCode {
     warpline_toolchain::large_files::survive();
-    match serve(Dialect::of_program(program), arguments) {
+    let result = match link::cmake_steps::Step::of_program(program) {
+        Some(step) => step.run(arguments),
+        None => serve(Dialect::of_program(program), arguments),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // The compiler has said what is wrong in its own words.

@@ -4,7 +4,7 @@ mod support;
 
 use std::path::Path;
 use std::process::Command;
-use support::Driver;
+use support::{Driver, Ran};
 
 /// Twice the sum of the whole numbers below 10000.
 const ANSWER: &str = "99990000\n";
@@ -53,44 +53,71 @@ fn make_builds_with_a_plain_host_compiler_and_a_toolkit_folder() {
     answers(&driver, &["vectors", "vectors-separate", "vectors-host-linked"]);
 }
 
-/// Configures and builds; the host compiler stays the system's unless `cxx` names another.
-fn cmake(driver: &Driver, compiler: &str, cxx: Option<&str>) {
-    project(driver);
-    let run = |command: &mut Command| match command.output() {
+/// Runs a cmake command.
+fn run_cmake(driver: &Driver, command: &mut Command) -> Ran {
+    match command.output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             panic!("these tests need cmake: `make test` installs it, or apt-get install cmake")
         }
-        output => {
-            let output = output.unwrap();
-            assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
-        }
-    };
-    let mut configure = driver.command("cmake");
-    configure.args(["-S", ".", "-B", "build", "-G", "Unix Makefiles"]);
-    configure.arg(format!("-DCMAKE_CUDA_COMPILER={}", driver.path(compiler).display()));
-    if let Some(cxx) = cxx {
-        let toolkit = driver.run("warpline-cc", "--warpline-toolkit").succeeded().stdout;
-        configure.arg(format!("-DCMAKE_CXX_COMPILER={}", driver.path(cxx).display()));
-        configure.env("CUDA_PATH", toolkit.trim());
+        _ => driver.output(command),
     }
-    run(&mut configure);
-    run(driver.command("cmake").args(["--build", "build"]));
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+/// Configures and builds the project with these definitions, in the dialect of `compiler`.
+fn cmake(driver: &Driver, compiler: &str, more: &[String]) {
+    project(driver);
+    let mut configure = driver.command("cmake");
+    configure.args(["-S", ".", "-B", "build", "-G", "Unix Makefiles"]).args(more);
+    configure.arg(format!("-DCMAKE_CUDA_COMPILER={}", driver.path(compiler).display()));
+    run_cmake(driver, &mut configure).succeeded();
+    run_cmake(driver, driver.command("cmake").args(["--build", "build"])).succeeded();
+}
+
+/// The option that names the toolchain file of the look-alike toolkit.
+fn toolchain(driver: &Driver) -> String {
+    let toolkit = driver.run("warpline-cc", "--warpline-toolkit").succeeded().stdout;
+    format!("-DCMAKE_TOOLCHAIN_FILE={}/warpline.cmake", toolkit.trim())
 }
 
 #[test]
 fn cmake_builds_with_nvccs_dialect() {
     let driver = Driver::new();
-    cmake(&driver, "warpline-nvcc", None);
+    cmake(&driver, "warpline-nvcc", &[]);
     answers(&driver, &["build/vectors", "build/vectors-shared", "build/vectors-separate"]);
 }
 
 #[test]
 fn cmake_builds_with_clangs_dialect() {
     let driver = Driver::new();
-    cmake(&driver, "warpline-clang++", Some("warpline-clang++"));
-    answers(&driver, &["build/vectors", "build/vectors-shared"]);
+    let cxx = format!("-DCMAKE_CXX_COMPILER={}", driver.path("warpline-clang++").display());
+    cmake(&driver, "warpline-clang++", &[toolchain(&driver), cxx]);
+    answers(&driver, &["build/vectors", "build/vectors-shared", "build/vectors-separate"]);
+}
+
+#[test]
+fn cmake_projects_without_cuda_sources_find_the_toolkit_and_read_what_it_lacks() {
+    let driver = Driver::new();
+    let project = |libraries: &str| {
+        format!(
+            "cmake_minimum_required(VERSION 3.20)\nproject(host LANGUAGES CXX)\nfind_package(CUDAToolkit REQUIRED)\n\
+             add_executable(host main.cpp)\ntarget_link_libraries(host PRIVATE CUDA::cudart {libraries})\n"
+        )
+    };
+    driver.write("CMakeLists.txt", &project(""));
+    driver.write("main.cpp", "#include <cuda_runtime.h>\nint main() { int n; return cudaGetDeviceCount(&n); }\n");
+    let configure = || {
+        let mut command = driver.command("cmake");
+        command.args(["-S", ".", "-B", "build", "-G", "Unix Makefiles"]).arg(toolchain(&driver));
+        run_cmake(&driver, &mut command)
+    };
+    configure().succeeded();
+    run_cmake(&driver, driver.command("cmake").args(["--build", "build"])).succeeded();
+    driver.program("build/host").succeeded();
+    driver.write("CMakeLists.txt", &project("$<LINK_ONLY:CUDA::cusparse>"));
+    let Ran { stderr, .. } = configure();
+    let stderr = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        stderr.contains("links CUDA::cusparse, a library of the CUDA toolkit that Warpline does not provide"),
+        "{stderr}"
+    );
 }

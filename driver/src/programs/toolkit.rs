@@ -3,6 +3,7 @@
 //! ask nvcc where its toolkit is, and then link with a compiler of their own, so still link the runtime.
 
 use crate::error::DriverError;
+use crate::link::cmake_steps::PROGRAMS;
 use crate::programs::embedded;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -19,7 +20,10 @@ const DRIVER_LIBRARIES: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
 
 /// Raised when what is in the folder changes, so that an older one is not taken for it.
-const LAYOUT: u32 = 5;
+const LAYOUT: u32 = 8;
+
+/// CMake's toolchain file for projects that are built with the folder.
+const TOOLCHAIN_FILE: &str = include_str!("../../cmake/toolchain.cmake");
 
 /// An archive without members.
 const EMPTY_ARCHIVE: &str = "!<arch>\n";
@@ -99,9 +103,14 @@ fn fill(
     symlink("lib64", folder.join("lib"))?;
     symlink(driver, folder.join("bin/nvcc"))?;
     for entry in std::fs::read_dir(cuda.root.join("bin"))?.flatten() {
-        if entry.file_name() != "nvcc" && entry.file_name() != "nvcc.profile" {
-            symlink(entry.path(), folder.join("bin").join(entry.file_name()))?;
+        let name = entry.file_name();
+        let ours = PROGRAMS.iter().any(|(program, _)| name == *program);
+        if name != "nvcc" && name != "nvcc.profile" && !ours {
+            symlink(entry.path(), folder.join("bin").join(name))?;
         }
+    }
+    for (program, _) in PROGRAMS {
+        symlink(driver, folder.join("bin").join(program))?;
     }
     // Linker scripts: a static library cannot say what else it needs.
     let script = format!("INPUT ( \"{}\" {RUNTIME_NEEDS} )\n", runtime.display());
@@ -127,5 +136,6 @@ fn fill(
     }
     // NVML is in our header.
     std::fs::write(folder.join("lib64/libnvidia-ml.a"), EMPTY_ARCHIVE)?;
+    std::fs::write(folder.join("warpline.cmake"), TOOLCHAIN_FILE)?;
     std::fs::write(folder.join(SHIM_MARKER), format!("{}\n", cuda.root.display()))
 }
