@@ -209,7 +209,7 @@ fn what_would_have_to_be_linked_is_told() {
     refused(&["called.ptx", "called.ptx"], "Let one source include the others, and link its image alone");
     refused(
         &["calling.ptx"],
-        "without code for the CPU device, and PTX itself cannot be run: calling.cu: calling.cu:2: the CPU \
-                              device does not support a call of _Z6helperi, which no file defines",
+        "without code for the CPU device, and PTX itself cannot be run: calling.cu: calling.cu:2: \
+         calling uses helper(int), which is not defined",
     );
 }

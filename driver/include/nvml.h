@@ -15,6 +15,9 @@
 #define NVML_DEVICE_UUID_BUFFER_SIZE 80
 #define NVML_DEVICE_UUID_V2_BUFFER_SIZE 96
 #define NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE 32
+#define NVML_DEVICE_SERIAL_BUFFER_SIZE 30
+#define NVML_DEVICE_PART_NUMBER_BUFFER_SIZE 80
+#define NVML_DEVICE_VBIOS_VERSION_BUFFER_SIZE 32
 #define NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE 16
 #define NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE 80
 #define NVML_SYSTEM_NVML_VERSION_BUFFER_SIZE 80
@@ -312,6 +315,16 @@ WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetPowerUsage, (nvmlDevice_t handle, unsig
 WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetPowerManagementLimit, (nvmlDevice_t handle, unsigned int *milliwatts))
 WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetEnforcedPowerLimit, (nvmlDevice_t handle, unsigned int *milliwatts))
 WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetTotalEnergyConsumption, (nvmlDevice_t handle, unsigned long long *millijoules))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetSerial, (nvmlDevice_t handle, char *text, unsigned int length))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetBoardPartNumber, (nvmlDevice_t handle, char *text, unsigned int length))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetVbiosVersion, (nvmlDevice_t handle, char *text, unsigned int length))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetBoardId, (nvmlDevice_t handle, unsigned int *board))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetEccMode,
+                            (nvmlDevice_t handle, nvmlEnableState_t *current, nvmlEnableState_t *pending))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetCurrPcieLinkGeneration, (nvmlDevice_t handle, unsigned int *generation))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t handle, unsigned int *width))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetMaxPcieLinkGeneration, (nvmlDevice_t handle, unsigned int *generation))
+WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t handle, unsigned int *width))
 WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetFanSpeed, (nvmlDevice_t handle, unsigned int *percent))
 WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetUtilizationRates, (nvmlDevice_t handle, nvmlUtilization_t *utilization))
 WARPLINE_NVML_NOT_SUPPORTED(nvmlDeviceGetSamples,

@@ -38,9 +38,7 @@ fn cuda_arguments(command: Command, tools: &Tools, invocation: &Invocation) -> C
         // clang 22 knows CUDA up to 12.9 and compiles against 13.0 all the same.
         .args(["-Wno-unknown-cuda-version", "--no-offload-new-driver"]);
     let (command, included) = without_includes(command);
-    let own = [&invocation.common, &invocation.device, &invocation.host];
-    let late = own.iter().any(|arguments| command_line_macros::any_late(arguments));
-    let macros = late.then_some(["-include", command_line_macros::FILE]);
+    let macros = command_line_macros::is_needed(invocation).then_some(["-include", command_line_macros::FILE]);
     toolkit_headers(command, tools)
         .args(["-include", "warpline/compatibility.h"])
         .args(macros.into_iter().flatten())

@@ -151,6 +151,10 @@ pub struct Invocation {
     pub level: Option<Level>,
     /// `-G`: device code is not optimised.
     pub device_debug: bool,
+    /// `-dopt=on`: device code is optimised in spite of `-G`.
+    pub device_optimize: bool,
+    /// Macros that nvcc defines for options, as `-D`.
+    pub macros: Vec<String>,
     /// Arguments of every compilation.
     pub common: Vec<String>,
     /// Arguments of host compilations alone.
@@ -179,6 +183,10 @@ pub struct Invocation {
     pub dry_run: bool,
     /// `--warpline-dump`.
     pub dump: Option<PathBuf>,
+    /// `-keep`: the PTX of device code is kept.
+    pub keep: bool,
+    /// `-keep-dir`.
+    pub keep_folder: Option<PathBuf>,
     /// `--warpline-march`.
     pub processor: Option<String>,
     /// `--warpline-cautious`: lower in the slow way that the fast one is compared with.
@@ -316,13 +324,14 @@ impl Invocation {
         }
     }
 
-    /// The level of device code: nvcc's is 3 whatever the host's, but for `-G`.
+    /// The level of device code: that of the command line. Without one, it is nvcc's 3 or clang's 0. With `-G` it is 0, unless
+    /// `-dopt=on` is given, too.
     pub fn device_level(&self) -> &str {
-        match (self.dialect, &self.level) {
-            _ if self.device_debug => "0",
-            (Dialect::Nvcc, _) => "3",
-            (Dialect::Clang, Some(level)) => level,
-            (Dialect::Clang, None) => "0",
+        match (&self.level, self.dialect) {
+            _ if self.device_debug && !self.device_optimize => "0",
+            (Some(level), _) => level,
+            (None, Dialect::Nvcc) => "3",
+            (None, Dialect::Clang) => "0",
         }
     }
 
@@ -335,6 +344,8 @@ impl Invocation {
 struct Parser {
     made: Invocation,
     language: Option<Language>,
+    /// All that were named, in order.
+    languages: Vec<Language>,
     relocatable: Option<bool>,
     host_source: bool,
     device_file: Option<DeviceFile>,
@@ -352,6 +363,8 @@ impl Parser {
             architectures: Vec::new(),
             level: None,
             device_debug: false,
+            device_optimize: false,
+            macros: Vec::new(),
             common: Vec::new(),
             host: Vec::new(),
             device: Vec::new(),
@@ -366,6 +379,8 @@ impl Parser {
             verbose: false,
             dry_run: false,
             dump: None,
+            keep: false,
+            keep_folder: None,
             processor: None,
             cautious: false,
             hooked_only: false,
@@ -380,7 +395,15 @@ impl Parser {
             clang_only: Vec::new(),
             ignored: Vec::new(),
         };
-        Parser { made, language: None, relocatable: None, host_source: false, device_file: None, unknown: Vec::new() }
+        Parser {
+            made,
+            language: None,
+            languages: Vec::new(),
+            relocatable: None,
+            host_source: false,
+            device_file: None,
+            unknown: Vec::new(),
+        }
     }
 
     fn take(&mut self, item: Item) -> Result<(), UsageError> {
@@ -459,6 +482,7 @@ impl Parser {
             Meaning::Language => {
                 let language = Language::named(&value).ok_or(UsageError::Language(value))?;
                 self.language = Some(language);
+                self.languages.push(language);
             }
             Meaning::Architecture | Meaning::GenerateCode | Meaning::Code => {
                 if let Some(unknown) = architecture::unknown(&value) {
@@ -470,6 +494,8 @@ impl Parser {
             }
             Meaning::Optimize => made.level = Some(if value.is_empty() { "1".into() } else { value }),
             Meaning::DeviceDebug => made.device_debug = true,
+            Meaning::DeviceOptimize => made.device_optimize = value == "on",
+            Meaning::Defines(name) => made.macros.push(format!("-D{name}")),
             // Debug information is always made: the pass lives on it.
             Meaning::Debug | Meaning::LineInfo | Meaning::Accepted => {}
             Meaning::HostArguments => {
@@ -558,6 +584,9 @@ impl Parser {
                 made.registers = Some(registers(&value).ok_or(UsageError::Registers(value))?);
             }
             Meaning::WarplineParameters => made.parameters = value.split(',').map(str::to_owned).collect(),
+            Meaning::Keep => made.keep = true,
+            Meaning::KeepFolder => made.keep_folder = Some(value.into()),
+            Meaning::ResourceUsage => made.ptxas.push("-v".into()),
             Meaning::WarplineDump => made.dump = Some(value.into()),
             Meaning::WarplineCautious => made.cautious = true,
             Meaning::WarplineHookedOnly => made.hooked_only = true,
@@ -579,6 +608,15 @@ impl Parser {
     fn finish(mut self) -> Result<Invocation, UsageError> {
         self.made.relocatable = self.relocatable.unwrap_or(false);
         let mut made = self.made;
+        if made.dialect == Dialect::Nvcc {
+            made.macros.extend(made.relocatable.then(|| "-D__CUDACC_RDC__".into()));
+            made.macros.extend(made.device_debug.then(|| "-D__CUDACC_DEBUG__".into()));
+        }
+        // nvcc's `-x` concerns all sources, also those before it.
+        if let ([language], Dialect::Nvcc) = (&self.languages[..], made.dialect) {
+            let sources = made.inputs.iter_mut().filter(|input| !is_link_input(&input.path));
+            sources.for_each(|input| input.language = *language);
+        }
         if self.host_source && made.output.is_none() {
             // nvcc writes to a file of this name.
             let name = made.inputs.first().and_then(|input| Path::new(&input.path).file_name());

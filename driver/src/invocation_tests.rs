@@ -47,7 +47,8 @@ fn a_usual_clang_line_is_understood() {
 #[test]
 fn levels_without_o_are_each_dialects() {
     assert_eq!((nvcc("a.cu").host_level(), nvcc("a.cu").device_level()), ("2", "3"));
-    assert_eq!((nvcc("-O0 a.cu").host_level(), nvcc("-O0 a.cu").device_level()), ("0", "3"));
+    assert_eq!((nvcc("-O0 a.cu").host_level(), nvcc("-O0 a.cu").device_level()), ("0", "0"));
+    assert_eq!(nvcc("-O1 -G -dopt=on a.cu").device_level(), "1");
     assert_eq!(nvcc("-O2 -G a.cu").device_level(), "0");
     let clang = parse("a.cu", Dialect::Clang);
     assert_eq!((clang.host_level(), clang.device_level()), ("0", "0"));

@@ -10,6 +10,7 @@ use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::programs::embedded::RUN_TIME_FOLDER;
 use crate::programs::tools::Tools;
+use crate::stages;
 use inkwell::module::Module;
 use std::path::Path;
 use warpline_format::run_time::{DEPENDENCIES, NAME_VARIABLE, NAMES, PTX};
@@ -61,7 +62,8 @@ pub fn shared_object(
     output: &Path,
 ) -> Result<(), DriverError> {
     let machine = device::machine(module).map_err(|cause| lowering.failed(cause))?;
-    let level = if invocation.device_debug { 0 } else { 3 };
+    let level = stages::level(invocation.device_level());
+    device::limit_registers(module);
     device::keep_stray_accesses(module);
     if level == 0 {
         device::inline_headers(module, &tools.system_folders());

@@ -14,11 +14,13 @@ use crate::source::standard_input;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
+use inkwell::values::BasicMetadataValueEnum;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use warpline_format::abi::{ARCHITECTURE_SECTION, architecture_word};
 use warpline_format::site_table::SiteTable;
 use warpline_format::visible;
+use warpline_pass::cpu::LowerError;
 use warpline_pass::device::HookOptions;
 use warpline_pass::gpu::names;
 use warpline_pass::host::HostHooks;
@@ -46,7 +48,11 @@ pub struct StageOptions {
     system_folders: Vec<String>,
     /// Processor that warp functions are made for, as for clang's `-march`.
     processor: String,
-    /// Options that decide how device code is generated, for the profile.
+    /// The command line has a level.
+    level_is_given: bool,
+    /// The device code of several units is linked.
+    is_link: bool,
+    /// Options that decide how device code is generated, apart from the level, for the profile.
     code_options: String,
     /// With hooks.
     hooks: bool,
@@ -63,6 +69,8 @@ pub struct StageOptions {
     /// The GPU's code lowered for the emulated one.
     emulated: bool,
     assembler: Assembler,
+    /// File that the PTX is kept in.
+    kept_ptx: Option<PathBuf>,
     /// Joins objects.
     linker: Command,
     /// Folder of intermediate files.
@@ -77,7 +85,9 @@ impl StageOptions {
             source: source.into(),
             device_level: level(invocation.device_level()),
             host_level: level(invocation.host_level()),
-            code_options: crate::source::made_with::options(invocation, level(invocation.device_level())),
+            level_is_given: invocation.level.is_some() || invocation.device_debug,
+            is_link: false,
+            code_options: crate::source::made_with::options(invocation),
             system_folders: tools.system_folders(),
             processor: invocation.processor.clone().unwrap_or_else(|| "native".into()),
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
@@ -88,6 +98,7 @@ impl StageOptions {
             gpu: GpuBuild::new(tools, invocation),
             emulated: invocation.gpu == GpuCode::Emulated,
             assembler: assembler(tools, invocation),
+            kept_ptx: kept_ptx(invocation, source),
             linker: clang_jobs::linker(tools),
             temporary: tools.temporary().into(),
             dump: Dump::new(invocation.dump.clone(), source),
@@ -118,6 +129,20 @@ impl StageOptions {
         }
     }
 
+    /// Why device code cannot be lowered, with what to do if it uses what another file defines.
+    fn not_lowered(&self, cause: LowerError) -> DriverError {
+        let hint = match &cause {
+            LowerError::Unsupported(refusal) if refusal.undefined.is_some() => match self.is_link {
+                true => ": no file of this link that was compiled with -rdc=true (clang: -fgpu-rdc) defines it",
+                false => {
+                    ": if another file defines it, compile both with -rdc=true (clang: -fgpu-rdc), and link with the same option"
+                }
+            },
+            _ => "",
+        };
+        self.failed(format!("{cause}{hint}"))
+    }
+
     fn failed(&self, cause: impl Display) -> DriverError {
         DriverError::Pass { source_file: self.source.clone(), cause: cause.to_string() }
     }
@@ -133,6 +158,12 @@ fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
     Assembler::new(&tools.cuda, &arguments, asked, tools.temporary(), object_parts::threads())
 }
 
+/// The file that `-keep` asks for, named after the source as nvcc names it.
+fn kept_ptx(invocation: &Invocation, source: &str) -> Option<PathBuf> {
+    let stem = Path::new(source).file_stem().filter(|_| invocation.keep && !invocation.dry_run)?;
+    Some(invocation.keep_folder.clone().unwrap_or_default().join(stem).with_extension("ptx"))
+}
+
 /// clang's default on this target, unless the last word on it says otherwise.
 fn position_independent(invocation: &Invocation) -> bool {
     let flags = invocation.common.iter().chain(&invocation.host);
@@ -145,7 +176,7 @@ fn position_independent(invocation: &Invocation) -> bool {
 }
 
 /// LLVM's level for the letters and digits that follow `-O`; sizes optimise like 2, as in LLVM's own mapping.
-fn level(text: &str) -> u8 {
+pub fn level(text: &str) -> u8 {
     match text {
         "0" => 0,
         "1" | "g" => 1,
@@ -173,28 +204,55 @@ pub fn linked_unit(
     device_files: &[PathBuf],
     registration: &str,
     output: &Path,
-    options: &StageOptions,
+    options: StageOptions,
 ) -> Result<(), DriverError> {
     let context = quiet_context();
+    let mut options = StageOptions { is_link: true, ..options };
     let mut files = device_files.iter();
     let first = files.next().ok_or_else(|| options.failed("units to link have lost their device code"))?;
-    let device = read(&context, first, options)?;
+    let device = read(&context, first, &options)?;
+    let mut level = made_at(&device);
     device::join_statics(&device);
     for file in files {
-        let next = read(&context, file, options)?;
+        let next = read(&context, file, &options)?;
+        level = level.max(made_at(&next));
         device::join_statics(&next);
         device.link_in_module(next).map_err(|cause| options.failed(format!("linking device code: {cause}")))?;
     }
     let text = MemoryBuffer::create_from_memory_range_copy(registration.as_bytes(), "registration");
     let host = context.create_module_from_ir(text).map_err(|cause| options.failed(cause))?;
     host::machine(&host).map_err(|cause| options.failed(cause))?.adopt(&host);
-    write_unit(device, host, output, options)
+    if !options.level_is_given {
+        options.device_level = level.unwrap_or(options.device_level);
+    }
+    write_unit(device, host, output, &options)
+}
+
+/// Name of the metadata with the `-O` that a relocatable unit was compiled with.
+const LEVEL: &str = "warpline.level";
+
+/// Records the `-O` of device code in the module of a relocatable unit.
+fn note_level(module: &Module<'_>, level: u8) -> Result<(), inkwell::Error> {
+    let context = module.get_context();
+    let level = context.i32_type().const_int(level.into(), false);
+    module.add_global_metadata(LEVEL, &context.metadata_node(&[level.into()]))
+}
+
+/// The `-O` that a relocatable unit was compiled with.
+fn made_at(module: &Module<'_>) -> Option<u8> {
+    let values = module.get_global_metadata(LEVEL).first()?.get_node_values();
+    match values?.first()? {
+        BasicMetadataValueEnum::IntValue(level) => u8::try_from(level.get_zero_extended_constant()?).ok(),
+        _ => None,
+    }
 }
 
 /// The device code of a relocatable unit, as bitcode.
 pub fn device_bitcode(device_file: &Path, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
     let context = quiet_context();
-    Ok(read(&context, device_file, options)?.write_bitcode_to_memory().as_slice().to_vec())
+    let module = read(&context, device_file, options)?;
+    note_level(&module, options.device_level).map_err(|cause| options.failed(cause))?;
+    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
 /// A translation unit without device code of its own.
@@ -218,6 +276,7 @@ fn write_unit<'c>(
     }
     let machine = device::machine(&device).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-0-clang")?;
+    device::limit_registers(&device);
     device::mark_managed(&device);
     device::keep_stray_accesses(&device);
     if options.device_level == 0 {
@@ -226,7 +285,7 @@ fn write_unit<'c>(
     device::note_locations(&device);
     device::optimize(&device, &machine, options.device_level).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-1-optimised")?;
-    let registers = assemble(&device, &machine, options);
+    let registers = assemble(&device, &machine, options)?;
     device::prepare(&device, &machine, options.device_level).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-2-prepared")?;
     let table = match options.hooks {
@@ -234,7 +293,7 @@ fn write_unit<'c>(
             let hooks = HookOptions { system_folders: options.system_folders.clone(), bundles: options.bundles };
             let mut table = device::hook(&device, &machine, &hooks).map_err(|cause| options.failed(cause))?;
             crate::source::digests::add(&mut table);
-            crate::source::made_with::add(&mut table, &options.code_options);
+            crate::source::made_with::add(&mut table, options.device_level, &options.code_options);
             options.dump.write(&device, "device-3-hooked")?;
             Some(table)
         }
@@ -256,7 +315,7 @@ fn write_unit<'c>(
         hooked_only: false,
         optimize: false,
     };
-    let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.failed(cause))?;
+    let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.not_lowered(cause))?;
     if let Some(table) = emulated {
         let made = gpu::emulate(&device, table, &options.processor, &registers);
         let made = made.map_err(|cause| options.failed(cause))?;
@@ -356,16 +415,19 @@ fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptio
 
 /// Starts ptxas on a copy of the code that knows neither hooks nor debug information, for which ptxas keeps variables in
 /// registers that nobody uses any more. Where LLVM has no PTX for it, occupancy is assumed.
-fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> Assembly {
+fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> Result<Assembly, DriverError> {
     if device::reference_cycle(device).is_some() {
-        return Assembly::none();
+        return Ok(Assembly::none());
     }
     let copy = device.clone();
     copy.strip_debug_info();
     machine.adopt(&copy);
     names::spell(&copy);
     let ptx = machine.emit_assembly(&copy).unwrap_or_default();
-    options.assembler.clone().start(ptx, device::architecture(machine))
+    if let Some(file) = &options.kept_ptx {
+        std::fs::write(file, &ptx).map_err(DriverError::writing(file))?;
+    }
+    Ok(options.assembler.clone().start(ptx, device::architecture(machine)))
 }
 
 fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOptions) -> Result<(), DriverError> {

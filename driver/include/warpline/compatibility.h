@@ -26,12 +26,25 @@
 #undef __managed__
 #define __managed__ __device__ __attribute__((section("warpline.managed")))
 
+// clang has no such attribute. The pass reads this one.
+#undef __maxnreg__
+#ifdef __CUDA_ARCH__
+#define __maxnreg__(count) __attribute__((annotate("warpline.maxnreg", count)))
+#else
+#define __maxnreg__(count)
+#endif
+
 // clang's headers declare these for devices and leave them out.
 static __device__ inline double nan(const char *tag) { return __nv_nan((const signed char *)tag); }
 static __device__ inline float nanf(const char *tag) { return __nv_nanf((const signed char *)tag); }
 
 #include <warpline/atomics.h>
 #include <warpline/cached_accesses.h>
+
+// nvcc's type traits of extended lambdas, which are plain lambdas for clang.
+#define __nv_is_extended_device_lambda_closure_type(...) false
+#define __nv_is_extended_host_device_lambda_closure_type(...) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 
 // nvcc defines its version on the command line.
 #ifndef __CUDACC_VER_MAJOR__

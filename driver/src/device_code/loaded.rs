@@ -31,6 +31,7 @@ pub struct Lowering<'a> {
     hooked_only: bool,
     system_folders: Vec<String>,
     hooks: bool,
+    code_options: String,
     /// Keeps the IR of each stage where the user asked for it.
     pub dump: Dump,
 }
@@ -46,6 +47,7 @@ impl<'a> Lowering<'a> {
             hooked_only: invocation.hooked_only,
             system_folders,
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
+            code_options: crate::source::made_with::options(invocation),
             dump: Dump::new(invocation.dump.clone(), source),
         }
     }
@@ -70,7 +72,7 @@ impl<'a> Lowering<'a> {
                 let hooks = HookOptions { system_folders: self.system_folders.clone(), bundles: self.bundles };
                 let mut table = device::hook(module, machine, &hooks).map_err(|cause| self.failed(cause))?;
                 crate::source::digests::add(&mut table);
-                crate::source::made_with::add(&mut table, "");
+                crate::source::made_with::add(&mut table, level, &self.code_options);
                 self.dump.write(module, "device-3-hooked")?;
                 Some(table)
             }

@@ -1,6 +1,7 @@
 //! Registers per thread, from ptxas: it assembles the code as it would be built for a GPU, without hooks and without debug
 //! information, and says what each kernel takes on each architecture. Occupancy follows from it.
 
+use crate::message;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +21,7 @@ pub type Known = BTreeMap<String, Vec<Resources>>;
 
 /// Assemblies under way.
 pub struct Assembly {
-    thread: Option<JoinHandle<Known>>,
+    thread: Option<JoinHandle<(Known, String)>>,
 }
 
 /// What assembling needs to know.
@@ -64,8 +65,9 @@ impl Assembler {
         Assembly { thread: thread.spawn(move || self.all(&ptx, made_for, &wanted)).ok() }
     }
 
-    fn all(&self, ptx: &[u8], made_for: u32, wanted: &BTreeSet<u32>) -> Known {
-        let mut known = Known::new();
+    /// What is known of kernels, and what the user is shown of it.
+    fn all(&self, ptx: &[u8], made_for: u32, wanted: &BTreeSet<u32>) -> (Known, String) {
+        let (mut known, mut shown) = (Known::new(), String::new());
         let text = String::from_utf8_lossy(ptx);
         let wanted: Vec<u32> = wanted.iter().copied().collect();
         for some in wanted.chunks(self.at_once) {
@@ -80,15 +82,25 @@ impl Assembler {
                     .collect();
                 threads.into_iter().map(|thread| thread.join().ok().flatten()).collect::<Vec<_>>()
             });
-            for (kernel, resources) in found.into_iter().flatten().flatten() {
-                known.entry(kernel).or_default().push(resources);
+            for (architecture, (text, kernels)) in some.iter().zip(found).filter_map(|(at, one)| Some((at, one?))) {
+                if self.is_verbose() && self.asked.contains(architecture) {
+                    shown += &text;
+                }
+                for (kernel, resources) in kernels {
+                    known.entry(kernel).or_default().push(resources);
+                }
             }
         }
-        known
+        (known, shown)
+    }
+
+    /// `-Xptxas -v`, `--resource-usage`.
+    fn is_verbose(&self) -> bool {
+        self.arguments.iter().any(|argument| ["-v", "--verbose", "-verbose"].contains(&argument.as_str()))
     }
 
     /// What the first ptxas says that takes the code for an architecture.
-    fn one(&self, text: &str, made_for: u32, architecture: u32) -> Option<Vec<(String, Resources)>> {
+    fn one(&self, text: &str, made_for: u32, architecture: u32) -> Option<(String, Vec<(String, Resources)>)> {
         let source = self.folder.join(format!("registers-{architecture}.ptx"));
         std::fs::write(&source, for_target(text, made_for, architecture).as_bytes()).ok()?;
         self.programs.iter().filter(|(_, oldest)| architecture >= *oldest).find_map(|(program, _)| {
@@ -99,7 +111,9 @@ impl Assembler {
             command.args(text.contains("__cudaCDP2").then_some("-c"));
             command.arg("-o").arg(source.with_extension("cubin"));
             let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output().ok()?;
-            output.status.success().then(|| parse(&String::from_utf8_lossy(&output.stderr), architecture))
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            let kernels = parse(&text, architecture);
+            output.status.success().then_some((text, kernels))
         })
     }
 }
@@ -120,9 +134,11 @@ impl Assembly {
         Assembly { thread: None }
     }
 
-    /// Waits for ptxas. Without what it refused.
+    /// Waits for ptxas, and prints what it reports if that is asked for. Without what it refused.
     pub fn finish(self) -> Known {
-        self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
+        let (known, shown) = self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        shown.lines().for_each(message::line);
+        known
     }
 }
 

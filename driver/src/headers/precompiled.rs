@@ -47,7 +47,13 @@ impl<'a> Precompiled<'a> {
             [&invocation.device[..], &invocation.host, more].map(|arguments| options::part(arguments, Place::Behind));
         let (device, host, more) = (device?, host?, more?);
         let folders = [common.folders, device.folders, host.folders, more.folders].concat();
-        let bare = Invocation { common: common.kept, device: device.kept, host: host.kept, ..invocation.clone() };
+        let bare = Invocation {
+            common: common.kept,
+            device: device.kept,
+            host: host.kept,
+            macros: Vec::new(),
+            ..invocation.clone()
+        };
         let more = more.kept;
         let command = command(tools, &bare, side, &more, Path::new("header"));
         let variables = VARIABLES.map(|name| std::env::var_os(name).unwrap_or_default());

@@ -36,7 +36,7 @@ pub fn device_object(tools: &Tools, invocation: &Invocation, items: &[String]) -
     let object = tools.temporary().join("device-link.o");
     let name = invocation.output.as_deref().unwrap_or(Path::new("a.out")).display().to_string();
     let options = StageOptions::new(tools, invocation, &name);
-    stages::linked_unit(&files, &registration(&wanted), &object, &options)?;
+    stages::linked_unit(&files, &registration(&wanted), &object, options)?;
     Ok(Some(object))
 }
 

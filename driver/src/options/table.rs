@@ -75,6 +75,10 @@ pub enum Meaning {
     Debug,
     /// Device debug information, unoptimised device code.
     DeviceDebug,
+    /// `-dopt`.
+    DeviceOptimize,
+    /// Allows what clang allows anyway; nvcc defines this macro for it.
+    Defines(&'static str),
     /// Line information: always made, so there is nothing to do.
     LineInfo,
     /// To the host compilation and the link, comma-separated.
@@ -133,6 +137,12 @@ pub enum Meaning {
     Accepted,
     /// Has no effect here and might be missed: named in a note.
     Ignored,
+    /// Keep the PTX of device code.
+    Keep,
+    /// The folder for it.
+    KeepFolder,
+    /// Print what ptxas reports of kernels.
+    ResourceUsage,
     /// `--warpline-dump`.
     WarplineDump,
     /// `--warpline-no-bundles`.
@@ -260,6 +270,7 @@ pub const TABLE: &[Spec] = &[
     both(&["g0", "g1", "g2", "g3", "ggdb", "ggdb3", "gdwarf-4", "gdwarf-5", "gline-tables-only"], Flag, Meaning::Debug),
     nvcc(&["G", "device-debug"], Flag, Meaning::DeviceDebug),
     clang(&["cuda-noopt-device-debug"], Flag, Meaning::DeviceDebug),
+    nvcc(&["dopt"], Value, Meaning::DeviceOptimize),
     nvcc(&["lineinfo", "generate-line-info"], Flag, Meaning::LineInfo),
     nvcc(&["use_fast_math"], Flag, Meaning::FastMath),
     nvcc(&["ftz"], Value, Meaning::FlushDenormals),
@@ -274,7 +285,7 @@ pub const TABLE: &[Spec] = &[
     nvcc(&["m64"], Flag, Meaning::Accepted),
     nvcc(&["m", "machine"], Value, Meaning::Accepted),
     nvcc(
-        &["dopt", "Ofc", "Ofast-compile", "split-compile", "split-compile-extended", "jump-table-density"],
+        &["Ofc", "Ofast-compile", "split-compile", "split-compile-extended", "jump-table-density"],
         Value,
         Meaning::Ignored,
     ),
@@ -359,11 +370,9 @@ pub const TABLE: &[Spec] = &[
     nvcc(&["nodlink", "nodevicelink", "no-device-link"], Flag, Meaning::Ignored),
     nvcc(&["hls", "host-linker-script", "gen-hls", "aug-hls"], Value, Meaning::Ignored),
     // What clang does anyway.
-    nvcc(
-        &["expt-relaxed-constexpr", "expt-extended-lambda", "extended-lambda", "allow-unsupported-compiler"],
-        Flag,
-        Meaning::Accepted,
-    ),
+    nvcc(&["expt-relaxed-constexpr"], Flag, Meaning::Defines("__CUDACC_RELAXED_CONSTEXPR__")),
+    nvcc(&["expt-extended-lambda", "extended-lambda"], Flag, Meaning::Defines("__CUDACC_EXTENDED_LAMBDA__")),
+    nvcc(&["allow-unsupported-compiler"], Flag, Meaning::Accepted),
     nvcc(
         &[
             "forward-unknown-to-host-compiler",
@@ -397,7 +406,9 @@ pub const TABLE: &[Spec] = &[
         Flag,
         Meaning::Accepted,
     ),
-    nvcc(&["res-usage", "resource-usage", "opt-info", "source-in-ptx", "src-in-ptx"], Flag, Meaning::Accepted),
+    nvcc(&["res-usage", "resource-usage"], Flag, Meaning::ResourceUsage),
+    nvcc(&["opt-info"], Value, Meaning::Ignored),
+    nvcc(&["source-in-ptx", "src-in-ptx"], Flag, Meaning::Accepted),
     // NVRTC's alone.
     nvcc(&["default-device", "device-as-default-execution-space"], Flag, Meaning::DeviceByDefault),
     nvcc(&["builtin-move-forward", "builtin-initializer-list", "modify-stack-limit"], Value, Meaning::Accepted),
@@ -405,8 +416,10 @@ pub const TABLE: &[Spec] = &[
     // Guiding the driver.
     nvcc(&["t"], JoinedOrSeparate, Meaning::Accepted),
     nvcc(&["threads"], Value, Meaning::Accepted),
-    nvcc(&["keep", "save-temps", "clean", "clean-targets"], Flag, Meaning::Accepted),
-    nvcc(&["keep-dir", "objtemp", "time", "fdevice-time-trace"], Value, Meaning::Accepted),
+    nvcc(&["keep", "save-temps"], Flag, Meaning::Keep),
+    nvcc(&["keep-dir"], Value, Meaning::KeepFolder),
+    nvcc(&["clean", "clean-targets"], Flag, Meaning::Ignored),
+    nvcc(&["objtemp", "time", "fdevice-time-trace"], Value, Meaning::Accepted),
     nvcc(&["objdir-as-tempdir", "noprof", "no-profile"], Flag, Meaning::Accepted),
     both(&["v", "verbose"], Flag, Meaning::Verbose),
     both(&["###"], Flag, Meaning::DryRun),

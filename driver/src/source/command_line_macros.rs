@@ -32,7 +32,7 @@ pub fn without_late(arguments: &[String]) -> Vec<String> {
 }
 
 /// Whether one of the arguments defines a macro that the headers must not see.
-pub fn any_late(arguments: &[String]) -> bool {
+fn any_late(arguments: &[String]) -> bool {
     options(arguments).any(|(argument, is_value)| !is_value && late(argument).is_some())
 }
 
@@ -41,10 +41,18 @@ pub fn is_late(argument: &str) -> bool {
     late(argument).is_some()
 }
 
-/// The text of [`FILE`] for a command line; `None` if it has no such macros.
+/// Whether a compilation of a CUDA source needs [`FILE`].
+pub fn is_needed(invocation: &Invocation) -> bool {
+    let given = [&invocation.common, &invocation.device, &invocation.host];
+    !invocation.macros.is_empty() || given.iter().any(|arguments| any_late(arguments))
+}
+
+/// The text of [`FILE`] for a command line; `None` if it has no such macros. Macros that nvcc defines for options are among them:
+/// the headers are precompiled without.
 pub fn text(invocation: &Invocation) -> Option<String> {
-    let [device, host] =
-        [&invocation.device, &invocation.host].map(|own| definitions(&[&invocation.common[..], own].concat()));
+    let nvccs: String = invocation.macros.iter().filter_map(|argument| definition(argument).map(directive)).collect();
+    let [device, host] = [&invocation.device, &invocation.host]
+        .map(|own| format!("{nvccs}{}", definitions(&[&invocation.common[..], own].concat())));
     match (device == host, device.is_empty() && host.is_empty()) {
         (_, true) => None,
         // Diagnostics name the place as clang names it.
@@ -67,28 +75,39 @@ fn options(arguments: &[String]) -> impl Iterator<Item = (&String, bool)> {
 /// stays, as it does if the header is read after the command line.
 fn definitions(arguments: &[String]) -> String {
     let mut macros: Vec<Definition<'_>> = Vec::new();
-    let bare = |signature: &str| signature.split('(').next().unwrap_or_default().to_owned();
     for (argument, _) in options(arguments).filter(|(_, is_value)| !is_value) {
         let new = late(argument);
         let name = match (new, argument.strip_prefix("-U")) {
             (Some((signature, _)), _) => bare(signature),
-            (None, Some(name)) => name.to_owned(),
+            (None, Some(name)) => name,
             (None, None) => continue,
         };
         macros.retain(|(signature, _)| bare(signature) != name);
         macros.extend(new);
     }
-    let directive = |(signature, value): &Definition<'_>| {
-        format!("#ifndef {}\n#define {signature} {value}\n#endif\n", bare(signature))
-    };
-    macros.iter().map(directive).collect()
+    macros.into_iter().map(directive).collect()
+}
+
+/// The name in a macro's name with parameters.
+fn bare(signature: &str) -> &str {
+    signature.split('(').next().unwrap_or_default()
+}
+
+/// The lines that define a macro unless it is defined.
+fn directive((signature, value): Definition<'_>) -> String {
+    format!("#ifndef {}\n#define {signature} {value}\n#endif\n", bare(signature))
+}
+
+/// The definition in a `-D`.
+fn definition(argument: &str) -> Option<Definition<'_>> {
+    let definition = argument.strip_prefix("-D")?;
+    Some(definition.split_once('=').unwrap_or((definition, "1")))
 }
 
 /// The definition in a `-D` of a macro that the headers must not see.
 fn late(argument: &str) -> Option<Definition<'_>> {
-    let definition = argument.strip_prefix("-D")?;
-    let (signature, value) = definition.split_once('=').unwrap_or((definition, "1"));
-    let name = signature.split('(').next()?;
+    let (signature, value) = definition(argument)?;
+    let name = bare(signature);
     let letters = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_name = letters(name) && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
     let is_tested = TESTED.iter().any(|start| name.starts_with(start)) || TESTED_NAMES.contains(&name);

@@ -7,8 +7,8 @@ use crate::invocation::Invocation;
 
 /// Options that decide how device code is generated. Macros and folders are the program's own: what they change shows in the
 /// source.
-pub fn options(invocation: &Invocation, level: u8) -> String {
-    let mut words = vec![format!("-O{level}")];
+pub fn options(invocation: &Invocation) -> String {
+    let mut words = Vec::new();
     if invocation.device_debug {
         words.push("-G".to_owned());
     }
@@ -29,8 +29,8 @@ fn generates(word: &str) -> bool {
     about && !elsewhere.iter().any(|start| word.starts_with(start))
 }
 
-/// Enters both into the table of a module.
-pub fn add(table: &mut SiteTable, options: &str) {
+/// Enters the compiler, the level of optimisation and the options into the table of a module.
+pub fn add(table: &mut SiteTable, level: u8, options: &str) {
     table.compiler = format!("LLVM {}", warpline_pass::llvm::version());
-    table.options = options.to_owned();
+    table.options = format!("-O{level} {options}").trim_end().to_owned();
 }

@@ -1,5 +1,6 @@
 //! What can go wrong while lowering.
 
+use crate::llvm::shim::demangle;
 use crate::llvm::{MachineError, Value};
 
 /// Something that the CPU device cannot do yet.
@@ -13,6 +14,8 @@ pub struct Refusal {
     pub place: Option<(String, u32)>,
     /// Mangled name of the function.
     pub function: String,
+    /// Mangled name of the function or variable that the module uses and does not define, if that is the reason.
+    pub undefined: Option<String>,
 }
 
 /// Result of lowering a piece.
@@ -28,7 +31,13 @@ impl Refusal {
             instruction: if value.is_global() { value.name() } else { value.to_string() },
             place: (line != 0).then(|| (value.debug_file(), line)),
             function,
+            undefined: None,
         }
+    }
+
+    /// Refuses the use of a function or variable that the module does not define.
+    pub fn undefined(value: Value<'_>, name: &str) -> Refusal {
+        Refusal { undefined: Some(name.into()), ..Refusal::of(value, "") }
     }
 }
 
@@ -60,6 +69,13 @@ fn refusal_text(refusal: &Refusal) -> String {
         Some((file, line)) => format!("{file}:{line}: "),
         None => String::new(),
     };
+    if let Some(name) = &refusal.undefined {
+        let name = demangle(name);
+        return match refusal.function.as_str() {
+            "" => format!("{place}{name} is used and not defined"),
+            function => format!("{place}{} uses {name}, which is not defined", demangle(function)),
+        };
+    }
     let function = if refusal.function.is_empty() { String::new() } else { format!(" in {}", refusal.function) };
     format!("{place}the CPU device does not support {}{function}: {}", refusal.what, refusal.instruction)
 }

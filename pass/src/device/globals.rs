@@ -12,6 +12,11 @@ use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 use warpline_format::site_table::{Frame, Global, GlobalKind};
 
+/// Bounds the registers of kernels with `__maxnreg__`. To run on the front end's output, before [`mark_managed`].
+pub fn limit_registers(module: &Module<'_>) {
+    annotations::limit_registers(module);
+}
+
 /// Tells of the variables that the source declares `__managed__`. To run on the front end's output.
 pub fn mark_managed(module: &Module<'_>) {
     let mut managed = annotations::take_managed(module);

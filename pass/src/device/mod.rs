@@ -12,7 +12,7 @@ mod rows;
 mod shaping;
 
 pub use error::DeviceError;
-pub use globals::{join_statics, mark_managed, reference_cycle};
+pub use globals::{join_statics, limit_registers, mark_managed, reference_cycle};
 pub use hook::hook;
 pub use note::note_locations;
 pub use options::HookOptions;

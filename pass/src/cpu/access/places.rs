@@ -149,7 +149,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             Some(Place::Function(function)) => Ok(self.b.ptr_to_int(function, self.t.int(64))),
             Some(Place::Kernel(number)) => Ok(self.i64(number)),
-            None => Err(Refusal::of(global, "a variable or function that no unit defines")),
+            None => Err(Refusal::undefined(global, &global.name())),
         }
     }
 }

@@ -261,7 +261,7 @@ impl<'c> Emitter<'_, 'c> {
                 Ok(None)
             }
             _ if name.starts_with("__cudaCDP2") => self.device_call(call, name),
-            _ => Err(Refusal::of(call, format!("a call of {name}, which no file defines"))),
+            _ => Err(Refusal::undefined(call, name)),
         }
     }
 

@@ -12,6 +12,12 @@ const LIST: &str = "llvm.global.annotations";
 /// What the NVPTX back end reads of variables.
 const NVPTX: &CStr = c"nvvm.annotations";
 
+/// The annotation of `__maxnreg__(N)` in `warpline/compatibility.h`, whose argument is N.
+const REGISTERS: &str = "warpline.maxnreg";
+
+/// The attribute by which the NVPTX back end bounds a kernel's registers.
+const MOST_REGISTERS: &str = "nvvm.maxnreg";
+
 /// The section of `__managed__` variables in `warpline/compatibility.h`. A section, as clang keeps no other note of a variable
 /// that is declared only.
 const MANAGED: &str = "warpline.managed";
@@ -26,6 +32,31 @@ pub fn take_managed<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
     managed.retain(|variable| variable.section() == MANAGED);
     managed.iter().for_each(|variable| variable.clear_section());
     managed
+}
+
+/// Gives kernels with `__maxnreg__` the attribute of the NVPTX back end. To run before [`take_managed`].
+pub fn limit_registers(module: &Module<'_>) {
+    let Some(list) = module.variable(LIST).and_then(Value::initializer) else { return };
+    for entry in list.operands() {
+        let Some(limit) = register_limit(entry) else { continue };
+        let kernel = entry.operand(0);
+        if kernel.is_function() {
+            kernel.set_string_attribute(MOST_REGISTERS, &limit.to_string());
+        }
+    }
+}
+
+/// The argument of an entry of clang's list, if it is one of `__maxnreg__`: function, text, file, line, arguments.
+fn register_limit(entry: Value<'_>) -> Option<u64> {
+    if entry.operand_count() < 5 {
+        return None;
+    }
+    let content = |index: u32| Some(entry.operand(index)).filter(|value| value.is_global_variable())?.initializer();
+    let text = content(1)?.constant_text()?;
+    if text != REGISTERS {
+        return None;
+    }
+    content(4)?.constant_element(0)?.as_u64()
 }
 
 /// Tells the NVPTX back end, and who comes later, of managed variables.

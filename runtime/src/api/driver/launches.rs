@@ -21,7 +21,7 @@ const MOST_ENTRIES: usize = 16;
 ///
 /// # Safety
 /// The lists are null, or what `cuLaunchKernel` asks for.
-unsafe fn start(
+pub(super) unsafe fn start(
     runtime: &mut Runtime,
     function: *const c_void,
     configuration: Configuration,

@@ -9,6 +9,7 @@ pub mod entry_points;
 pub mod errors;
 mod formats;
 pub mod launches;
+pub mod legacy_launches;
 pub mod libraries;
 pub mod links;
 pub mod memory;
@@ -53,13 +54,14 @@ macro_rules! driver_api {
 pub(crate) use driver_api;
 
 /// All of the driver's functions, a list for each file.
-static OFFERED: [&[entry_points::Offered]; 16] = [
+static OFFERED: [&[entry_points::Offered]; 17] = [
     arrays::OFFERED,
     context::OFFERED,
     copy::OFFERED,
     device::OFFERED,
     errors::OFFERED,
     launches::OFFERED,
+    legacy_launches::OFFERED,
     libraries::OFFERED,
     links::OFFERED,
     memory::OFFERED,
