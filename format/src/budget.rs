@@ -201,8 +201,8 @@ fn draw(seed: u64, stratum: u32, round: u32, length: u64) -> [u64; TAKEN as usiz
     [first, if second >= first { second + 1 } else { second }]
 }
 
-/// SplitMix64's finaliser (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
-pub(crate) fn mix(value: u64) -> u64 {
+/// Returns a well-mixed hash of a number: SplitMix64's finaliser (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
+pub fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)

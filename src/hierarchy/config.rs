@@ -4,6 +4,7 @@ use super::array::{Index, Replacement};
 use super::coalesce::Groups;
 use crate::geometry::{BankRules, Banks};
 use serde::{Deserialize, Serialize};
+use warpline_format::budget::mix;
 
 /// How stores treat a L1 cache. All of them write through to L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +154,17 @@ impl L2Config {
             * u64::from(self.sets)
             * u64::from(self.ways)
             * u64::from(self.partitions)
+    }
+
+    /// Returns the partition that serves an SM. Vendors do not publish the assignment. One SM of each pair of neighbours belongs to
+    /// either partition, chosen by a fixed hash: if SMs alternated, blocks of even and odd numbers would stay in different partitions,
+    /// and the volumes measured on an A100 (Ernst et al. 2023, section 5.6) and an H100 (docs/fidelity.md) contradict that.
+    #[inline(always)]
+    pub fn partition_of_sm(&self, sm: u32) -> u32 {
+        match self.partitions {
+            2 => (mix(u64::from(sm / 2)) as u32 ^ sm) & 1,
+            _ => 0,
+        }
     }
 }
 

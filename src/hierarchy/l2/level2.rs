@@ -133,10 +133,10 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         }
     }
 
-    /// Partition that serves an SM. Which SMs sit on which half is not published; they alternate here.
+    /// Returns the partition that serves an SM.
     #[inline(always)]
     pub(crate) fn partition_of_sm(&self, sm: u32) -> u32 {
-        if self.config.partitions == 1 { 0 } else { sm % self.config.partitions }
+        self.config.partition_of_sm(sm)
     }
 
     #[inline(always)]

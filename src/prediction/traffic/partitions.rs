@@ -16,10 +16,9 @@ pub(super) const AGES: usize = 8;
 /// The probability that a copy is gone when a line is used from its side, over that of a change of sides. Estimated: a copy is new to a line of few uses, and
 /// may have been lost since. With 0 an H100's counters are met less well, its simulation as well (`docs/design/prediction.md`).
 const GONE: f64 = 0.8;
-/// The probability that the next use of a line is one of the same side: where blocks come apart, sides follow each other by chance; where all keep step,
-/// SMs take the blocks in turns, so that blocks an even number apart, as those of a stencil's planes, are mostly on one side (fitted).
-const BY_CHANCE: f64 = 0.5;
-const IN_STEP: f64 = 0.9;
+/// Probability that the next use of a line comes from the same partition: the number of a block does not decide its partition
+/// ([`crate::hierarchy::L2Config::partition_of_sm`]).
+const SAME_PARTITION: f64 = 0.5;
 
 /// Difference of shares that does not matter.
 const ALIKE: f64 = 0.01;
@@ -176,8 +175,7 @@ impl Flow<'_> {
             }
             false => 0.0,
         };
-        let same = if self.capacity.drift == 0 { IN_STEP } else { BY_CHANCE };
-        Sides { both, same, lines: all / count, new: lines(&[(0, blocks)]) / blocks as f64 }
+        Sides { both, same: SAME_PARTITION, lines: all / count, new: lines(&[(0, blocks)]) / blocks as f64 }
     }
 }
 

@@ -39,12 +39,12 @@ struct Started {
 }
 
 impl InTurn {
-    /// Of some blocks of a launch, as if it had no others, whose code has so many turns. So many neighbouring SMs are as far `apart` from others.
+    /// Of some blocks of a launch, as if it had no others, whose code has so many turns. `apart`: how far SMs are from each other, in blocks.
     pub(super) fn new(
         of_block: WarpTurns<'_, '_>,
         (launch, capacity): (&Launch, &Capacity),
         (run, turns): (Range<u64>, usize),
-        (apart, in_step): (f64, u64),
+        apart: f64,
     ) -> InTurn {
         let all = run.end - run.start;
         let sms = capacity.sms.min(all) as usize;
@@ -57,7 +57,7 @@ impl InTurn {
             for (sm, residents) in on_sms.iter_mut().enumerate() {
                 let Some((number, one)) = queue.next(0) else { continue };
                 // As far along as any other, where blocks have come apart.
-                let had = (apart * (golden(number / in_step + 1) - 0.5)).rem_euclid(1.0);
+                let had = (apart * (golden(number + 1) - 0.5)).rem_euclid(1.0);
                 let begin = residents.begin(place, one, &queue.kinds[usize::from(one.kind)], had);
                 blocks[number as usize] = Started { begin, sm: sm as u16, kind: one.kind };
             }

@@ -45,27 +45,17 @@ impl Timeline {
         let warps = launch.warps();
         let length = resident as u32 * warps * turns as u32;
         let is_under_way = apart >= 1.0;
-        let under_way = |in_step: u32| {
+        if is_under_way {
             let (of_sms, of_block) = ((sms as u32, resident as u32), (warps, turns as u32 + 1));
-            Some(Timeline { sms, length, way: Way::UnderWay(UnderWay::new(run.start, of_sms, of_block, in_step)) })
-        };
-        let sides = capacity.l2_partitions.max(1);
-        if is_under_way && sides == 1 {
-            return under_way(1);
+            return Some(Timeline { sms, length, way: Way::UnderWay(UnderWay::new(run.start, of_sms, of_block)) });
         }
         let mut pieces = RequestPieces::new(hierarchy);
         let code = Code::new(accesses, (addresses, launch), bounds, 1.0, &mut pieces);
-        let mut of_block = WarpTurns::new(&code, capacity.turn);
-        // SMs that get alike blocks one after the other have done so since the launch began: those of an L2's sides have blocks of even and odd numbers.
-        let in_step =
-            if run.start.is_multiple_of(sides.into()) && of_block.come_in_groups(sides.into()) { sides } else { 1 };
-        if is_under_way {
-            return under_way(in_step);
-        }
+        let of_block = WarpTurns::new(&code, capacity.turn);
         if !of_block.are_few() {
             return None;
         }
-        let dealt = InTurn::new(of_block, (launch, capacity), (run, turns), (apart, in_step.into()));
+        let dealt = InTurn::new(of_block, (launch, capacity), (run, turns), apart);
         Some(Timeline { sms, length, way: Way::InTurn(dealt) })
     }
 
@@ -102,27 +92,6 @@ mod tests {
     use crate::prediction::form::{Form, Truth, block, thread};
 
     /// Of a grid of such a size, whether blocks come in pairs where those from a border on along an axis make no requests.
-    fn are_pairs(grid: [u32; 3], axis: usize, border: i64) -> bool {
-        let launch = Launch::new([32, 1, 1], grid, BTreeMap::new());
-        let bounds =
-            Bounds(launch.indices.into_iter().chain(launch.grid).map(|size| (0, i64::from(size) - 1)).collect());
-        let condition = Truth::AtLeast(Form { constant: border - 1, terms: vec![(block(axis), -1)] });
-        let form = Form { constant: 1 << 20, terms: vec![(0, 4), (block(0), 128)] };
-        let all = [Affine::load(form, condition, 4)];
-        let hierarchy = models::find("a100").unwrap().hierarchy().unwrap();
-        let mut pieces = RequestPieces::new(&hierarchy);
-        let addresses = Addresses::default();
-        let code = Code::new(&all, (&addresses, &launch), &bounds, 1.0, &mut pieces);
-        WarpTurns::new(&code, 1).come_in_groups(2)
-    }
-
-    #[test]
-    fn pairs_of_blocks_are_alike_where_rows_are_even() {
-        assert!(are_pairs([4, 6, 3], 1, 5) && are_pairs([4, 6, 3], 2, 1) && are_pairs([4, 6, 3], 0, 2));
-        // The second pair of each row is of two kinds, or pairs begin in one row and end in the next.
-        assert!(!are_pairs([4, 6, 3], 0, 3) && !are_pairs([5, 6, 3], 1, 5));
-    }
-
     /// Warps that make their turns; keeps when each has which, and where.
     struct Told<'a> {
         turns: &'a dyn Fn(u64, u32) -> u32,

@@ -92,38 +92,6 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         (number, linear + (width - x).min(end.saturating_sub(x).saturating_add(1)) as u64)
     }
 
-    /// Whether so many neighbours each time take the same turns, from any block on whose number is a multiple: SMs that begin together and get them stay in step.
-    pub fn come_in_groups(&mut self, of: u64) -> bool {
-        let [width, height, depth] = self.code.launch.grid.map(u64::from);
-        if of <= 1 || !width.is_multiple_of(of) || !self.are_few() {
-            return of <= 1;
-        }
-        let begins = |axis: usize, size: u64| {
-            let cuts = self.cuts[axis].iter().filter_map(|&cut| u64::try_from(cut).ok());
-            cuts.filter(|cut| (1..size).contains(cut)).collect::<Vec<u64>>()
-        };
-        let (columns, rows, planes) = (begins(0, width), begins(1, height), begins(2, depth));
-        for z in [0].iter().chain(&planes) {
-            for y in [0].iter().chain(&rows) {
-                let row = width * (y + height * z);
-                for x in columns.iter().filter(|x| !x.is_multiple_of(of)) {
-                    self.of(row + x - 1);
-                    let before = self.number();
-                    self.of(row + x);
-                    if self.turns[before] != self.turns[self.number()] {
-                        return false;
-                    }
-                }
-            }
-        }
-        true
-    }
-
-    /// Number of the turns of the block that was asked for last.
-    fn number(&self) -> usize {
-        self.last.map_or(0, |last| last.number)
-    }
-
     /// Turns by their number.
     pub fn numbered(&self, number: usize) -> &Turns {
         &self.turns[number]

@@ -50,14 +50,14 @@ pub(super) struct Passed {
 /// The slices that are looked at.
 struct SecondLevel {
     slices: Vec<(Level2, DenseLines)>,
-    partitions: u32,
+    config: L2Config,
 }
 
 impl SecondLevel {
     fn new(hierarchy: &HierarchyConfig, slices: usize) -> SecondLevel {
         let one = L2Config { slices: 1, ..hierarchy.l2.clone() };
-        let slice = |_| (Level2::new(&one, hierarchy.dram), DenseLines::default());
-        SecondLevel { slices: (0..slices).map(slice).collect(), partitions: hierarchy.l2.partitions.max(1) }
+        let slice = |_: usize| (Level2::new(&one, hierarchy.dram), DenseLines::default());
+        SecondLevel { slices: (0..slices).map(slice).collect(), config: one }
     }
 
     /// Serves an SM. A slice has one line of each chunk, so its lines go by these. `None` where there are too many of them.
@@ -65,7 +65,7 @@ impl SecondLevel {
     fn serve(&mut self, sm: usize, line: Line, op: L2Op, (sectors, bytes): (u8, u128)) -> Option<L2Outcome> {
         let (level, numbers) = &mut self.slices[line.slice];
         let number = numbers.number(line.chunk)?;
-        Some(level.serve(sm as u32 % self.partitions, line.chunk, &L2Access { op, number, sectors, bytes }))
+        Some(level.serve(self.config.partition_of_sm(sm as u32), line.chunk, &L2Access { op, number, sectors, bytes }))
     }
 }
 

@@ -116,9 +116,7 @@ impl<'a> Section<'a> {
         }
         // Of few counted ones among many others a small sample would have next to nothing.
         let count = before.min(most).next_multiple_of(unit).max(count).min(blocks - first);
-        // The sides of L2 get blocks in turns.
-        let sides = u64::from(flow.capacity.l2_partitions.max(1));
-        let run = (first - before) / sides * sides..(first + count + wave).min(blocks);
+        let run = first - before..(first + count + wave).min(blocks);
         // Of steps of one block, by chance.
         let steps = run.start as f64 / wave as f64 * idle * (1.0 - idle);
         // Blocks that pass over turns are anywhere after a few waves.
