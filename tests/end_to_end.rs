@@ -29,6 +29,7 @@ programs![
     brain_float,
     builtin_atomics,
     bundles,
+    cache_preference,
     cached_loads,
     changed_members,
     chase,
@@ -567,6 +568,34 @@ fn registers_are_those_of_the_code_that_runs_on_a_gpu() {
     said(warpline(), &run_stated);
     let ((registers, blocks), occupancy, _) = launch();
     assert_eq!((registers, blocks, occupancy.as_str()), (Some(counts[0]), Some(3), "stated"));
+}
+
+/// L1 has the size that the program prefers, and Kepler's holds global loads only if the program was compiled for that.
+#[test]
+fn l1_follows_what_the_program_prefers() {
+    let folder = work_folder("cache_preference_models");
+    let hits = |executable: &Path, model: &str| {
+        let (_, report) = trace_and_profile(executable, &["--gpu", model], &[], &folder);
+        let kernels = report["kernels"].as_array().expect("kernels");
+        kernels
+            .iter()
+            .map(|kernel| kernel["metrics"]["global"]["l1"]["load_hits"].as_u64().unwrap_or(0))
+            .collect::<Vec<_>>()
+    };
+    let flags = |more: &[&str]| ["-O2"].iter().chain(more).map(|flag| (*flag).to_owned()).collect::<Vec<_>>();
+    let program = build(&sources_of("cache_preference"), &flags(&[]), &folder);
+    // Three of the four rounds hit in 48 KiB, few loads in 16; Fermi has no even division.
+    let fermi = hits(&program, "gtx480");
+    assert!(fermi[1] == 600 && fermi[0] < 300 && [fermi[2], fermi[3]] == [fermi[0]; 2], "{fermi:?}");
+    // 120 KiB unless shared memory takes 96 of them.
+    let volta = hits(&program, "v100");
+    assert!([volta[0], volta[1], volta[3]] == [600; 3] && volta[2] < 300, "{volta:?}");
+    assert_eq!(hits(&program, "k40c"), [0; 4]);
+    let program = build(&sources_of("cache_preference"), &flags(&["-Xptxas", "-dlcm=ca"]), &folder);
+    let kepler = hits(&program, "k40c");
+    assert!([kepler[1], kepler[3]] == [600; 2] && kepler[0] < 300 && kepler[2] == kepler[0], "{kepler:?}");
+    let program = build(&sources_of("cache_preference"), &flags(&["-Xptxas", "-dlcm=cg"]), &folder);
+    assert_eq!(hits(&program, "v100"), [0; 4]);
 }
 
 /// Lanes come together again behind loops in which they retry or wait for each other: what they load afterwards is loaded once

@@ -9,6 +9,7 @@ use crate::dump::Dump;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation};
 use crate::message;
+use crate::options::load_cache::load_cache;
 use crate::programs::tools::Tools;
 use crate::source::standard_input;
 use inkwell::context::Context;
@@ -18,7 +19,7 @@ use inkwell::values::BasicMetadataValueEnum;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use warpline_format::abi::{ARCHITECTURE_SECTION, architecture_word};
-use warpline_format::site_table::SiteTable;
+use warpline_format::site_table::{CacheOp, SiteTable};
 use warpline_format::visible;
 use warpline_pass::cpu::LowerError;
 use warpline_pass::device::HookOptions;
@@ -62,6 +63,7 @@ pub struct StageOptions {
     cautious: bool,
     /// Accesses may share records.
     bundles: bool,
+    load_cache: CacheOp,
     /// The word that says which architecture's code runs, and which was asked for.
     architecture_word: u32,
     /// GPU code, where it is asked for.
@@ -94,6 +96,7 @@ impl StageOptions {
             pic: position_independent(invocation),
             cautious: invocation.cautious,
             bundles: invocation.bundles,
+            load_cache: load_cache(&invocation.ptxas),
             architecture_word: architecture_word(tools.architecture, tools.asked_architecture),
             gpu: GpuBuild::new(tools, invocation),
             emulated: invocation.gpu == GpuCode::Emulated,
@@ -290,7 +293,11 @@ fn write_unit<'c>(
     options.dump.write(&device, "device-2-prepared")?;
     let table = match options.hooks {
         true => {
-            let hooks = HookOptions { system_folders: options.system_folders.clone(), bundles: options.bundles };
+            let hooks = HookOptions {
+                system_folders: options.system_folders.clone(),
+                bundles: options.bundles,
+                load_cache: options.load_cache,
+            };
             let mut table = device::hook(&device, &machine, &hooks).map_err(|cause| options.failed(cause))?;
             crate::source::digests::add(&mut table);
             crate::source::made_with::add(&mut table, options.device_level, &options.code_options);

@@ -1,6 +1,7 @@
 //! Control records: everything in a trace that is not a memory request.
 
 use crate::access::Space;
+use crate::carveout::CarveoutPreference;
 use crate::device::Device;
 use crate::occupancy::Resources;
 use serde::{Deserialize, Serialize};
@@ -169,6 +170,14 @@ pub enum Event {
     },
     /// Where a launch stands in the sample that a budget draws; comes behind the launch. Since version 512.
     Sampled(Sampled),
+    /// Division of L1 and shared memory that the program prefers for a launch; comes right before the launch, if one is
+    /// stated. Since version 2048.
+    Carveout {
+        /// Number.
+        launch: LaunchId,
+        /// The preference.
+        preference: CarveoutPreference,
+    },
 }
 
 /// A launch's place in the sample, see [`crate::budget`].

@@ -8,6 +8,7 @@ pub mod abi;
 pub mod access;
 pub mod budget;
 pub mod carried;
+pub mod carveout;
 pub mod chunk;
 pub mod condition;
 pub mod device;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses, version 36 what
-/// decides over branches. A flipped bit of the version is found by the checksum, which covers it.
-pub const VERSION: u8 = 36;
+/// decides over branches, version 37 loads that are to be cached in all levels. A flipped bit of the version is found by the checksum, which covers it.
+pub const VERSION: u8 = 37;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -264,6 +264,8 @@ pub enum CacheOp {
     NonCoherent,
     /// `.lu`: last use.
     LastUse,
+    /// Cached in all levels although the architecture's default may not be: what `-Xptxas -dlcm=ca` requests.
+    All,
 }
 
 impl CacheOp {
@@ -436,7 +438,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 35 | 33 | 32 | 16 | 8 | 4 => {
+            VERSION | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));

@@ -5,6 +5,7 @@ use super::coalesce::Groups;
 use crate::geometry::{BankRules, Banks};
 use serde::{Deserialize, Serialize};
 use warpline_format::budget::mix;
+use warpline_format::carveout::CarveoutPreference;
 
 /// How stores treat a L1 cache. All of them write through to L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +46,10 @@ pub struct L1Config {
     /// Sizes that shared memory can take of the array; empty where it has memory of its own.
     #[serde(default)]
     pub shared_options: Vec<u64>,
+    /// Bytes that shared memory takes of the array if the program states no preference and needs no more. Absent: the smallest
+    /// option that holds the resident blocks' shared memory.
+    #[serde(default)]
+    pub default_shared: Option<u64>,
     /// Bytes of a line (of a tag).
     pub line_bytes: u32,
     /// Bytes of a sector; equal to the line where the cache has none.
@@ -62,6 +67,9 @@ pub struct L1Config {
     pub store: StorePolicy,
     /// Plain global loads are cached.
     pub caches_global_loads: bool,
+    /// Global loads are cached where the program was compiled with `-Xptxas -dlcm=ca`.
+    #[serde(default)]
+    pub opt_in_global_loads: bool,
     /// Loads of the read-only path (`__ldg`) are cached.
     pub caches_read_only_loads: bool,
     /// Bytes of a cache of its own for the read-only path.
@@ -73,12 +81,34 @@ pub struct L1Config {
 }
 
 impl L1Config {
-    /// Lines of the cache when the resident blocks of a launch need `shared` bytes of shared memory
-    /// in all: the smallest carve-out that holds them is taken, as the driver does by default.
+    /// Returns the bytes of the array that are not shared memory's whatever a program does.
+    pub fn bytes_by_default(&self) -> u64 {
+        self.bytes.saturating_sub(self.default_shared.unwrap_or(0))
+    }
+
+    /// Returns the lines of the cache for a program without a preference, see [`L1Config::lines_preferred`].
     pub fn lines(&self, shared: u64) -> u32 {
+        self.lines_preferred(shared, CarveoutPreference::Default)
+    }
+
+    /// Returns the lines of the cache when the resident blocks of a launch need `shared` bytes of shared memory in all. Shared
+    /// memory takes the preferred option, or the smallest one that holds them where that is larger (CUDA C++ Programming Guide,
+    /// "Compute Capability 3.x" and "7.x", Shared Memory). Where no option splits the array evenly, `Equal` is no preference.
+    pub fn lines_preferred(&self, shared: u64, preference: CarveoutPreference) -> u32 {
         let mut options = self.shared_options.clone();
         options.sort_unstable();
-        let carved = options.iter().find(|&&option| option >= shared).or(options.last()).copied().unwrap_or(0);
+        let largest = options.last().copied().unwrap_or(0);
+        let fitting = |bytes: u64| options.iter().find(|&&option| option >= bytes).copied().unwrap_or(largest);
+        let by_default = self.default_shared.unwrap_or(0);
+        let preferred = match preference {
+            CarveoutPreference::Default => by_default,
+            CarveoutPreference::Shared => largest,
+            CarveoutPreference::L1 => 0,
+            CarveoutPreference::Equal if options.contains(&(self.bytes / 2)) => self.bytes / 2,
+            CarveoutPreference::Equal => by_default,
+            CarveoutPreference::Percent(percent) => fitting((largest * u64::from(percent)).div_ceil(100)),
+        };
+        let carved = fitting(preferred.max(shared));
         let bytes = self.bytes.saturating_sub(carved).saturating_sub(self.reserved_bytes);
         ((bytes / u64::from(self.line_bytes)) as u32).max(self.sets)
     }
@@ -281,6 +311,11 @@ impl HierarchyConfig {
         for &option in &self.l1.shared_options {
             range("l1.shared_options", option, 0, self.l1.bytes)?;
         }
+        if let Some(bytes) = self.l1.default_shared
+            && !self.l1.shared_options.contains(&bytes)
+        {
+            return Err(("l1.default_shared", format!("{bytes} is not one of l1.shared_options")));
+        }
         let kept = self.l1.shared_options.iter().min().unwrap_or(&0) + self.l1.reserved_bytes;
         if kept >= self.l1.bytes {
             let what = format!("with the smallest of l1.shared_options it leaves nothing of {} bytes", self.l1.bytes);
@@ -347,5 +382,52 @@ impl HierarchyConfig {
             return Err(("tlb.page_bytes", format!("{} is not a power of two of at least 4096", tlb.page_bytes)));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::models;
+    use warpline_format::carveout::CarveoutPreference::{Default, Equal, L1, Percent, Shared};
+
+    #[test]
+    fn l1_follows_the_preferred_division() {
+        let kib = |name: &str, shared: u64, preference| {
+            let l1 = models::find(name).unwrap().hierarchy().unwrap().l1;
+            l1.lines_preferred(shared, preference) * l1.line_bytes >> 10
+        };
+        for name in ["gtx480", "gtx560ti", "k40c"] {
+            assert_eq!([Default, Shared, L1].map(|one| kib(name, 0, one)), [16, 16, 48], "{name}");
+            // Blocks get the shared memory that they need.
+            assert_eq!(kib(name, 20 << 10, L1), if name == "k40c" { 32 } else { 16 }, "{name}");
+        }
+        // Only Kepler has an even division.
+        assert_eq!([kib("gtx480", 0, Equal), kib("k40c", 0, Equal)], [16, 32]);
+        // 128 KiB, of which 8 hold no lines; shared memory takes up to 96.
+        assert_eq!(
+            [Default, L1, Percent(0), Percent(50), Percent(100), Shared].map(|one| kib("v100", 0, one)),
+            [120, 120, 120, 56, 24, 24]
+        );
+        assert_eq!(kib("v100", 40 << 10, Percent(10)), 56);
+        // Maxwell and Pascal have L1 and shared memory apart.
+        assert_eq!([Default, L1, Shared].map(|one| kib("p100", 0, one)), [24, 24, 24]);
+    }
+
+    /// Blocks go to the SMs in turn, so blocks whose numbers differ by a row or a plane of a grid lie a fixed number of SMs apart.
+    #[test]
+    fn the_distance_of_two_sms_does_not_decide_whether_they_share_a_partition() {
+        for name in ["a100", "h100", "b200"] {
+            let model = models::find(name).unwrap();
+            let (sms, l2) = (model.device.sms, model.hierarchy().unwrap().l2);
+            let served = |sm: u32| l2.partition_of_sm(sm % sms);
+            assert_eq!((0..sms).filter(|sm| served(*sm) == 1).count() as u32, sms / 2, "{name}: half of the SMs each");
+            for distance in 1..sms {
+                let same = (0..sms).filter(|sm| served(*sm) == served(sm + distance)).count();
+                let share = same as f64 / f64::from(sms);
+                assert!((0.25..0.75).contains(&share), "{name}: {share} of the SMs {distance} apart");
+            }
+        }
+        let v100 = models::find("v100").unwrap().hierarchy().unwrap().l2;
+        assert!((0..80).all(|sm| v100.partition_of_sm(sm) == 0));
     }
 }

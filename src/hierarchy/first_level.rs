@@ -61,12 +61,10 @@ impl FirstLevel {
         }
     }
 
-    /// A launch begins: L1 is empty and as large as the resident blocks' `shared` bytes per SM
-    /// leave it.
-    pub fn start(&mut self, shared: u64, local: LocalLayout) {
+    /// Starts a launch: L1 is empty and has room for `capacity` lines.
+    pub fn start(&mut self, capacity: u32, local: LocalLayout) {
         self.local = local;
         self.queue.clear();
-        let capacity = self.config.l1.lines(shared);
         if capacity == self.capacity {
             self.level.clear();
         } else {
@@ -136,6 +134,7 @@ fn route(config: &L1Config, local: bool, op: Op, cache: CacheOp) -> Route {
         (Op::Load, false) => match cache {
             cache if cache.is_past_l1() => Route::LoadPast,
             CacheOp::NonCoherent if config.caches_read_only_loads => Route::ReadOnly,
+            CacheOp::All if config.opt_in_global_loads => Route::Load,
             _ if config.caches_global_loads => Route::Load,
             _ => Route::LoadPast,
         },

@@ -442,10 +442,10 @@ mod tests {
                           requests in prop::collection::vec((0usize..2, route(), piece()), 1..150)) {
             let store = [StorePolicy::Evict, StorePolicy::Update, StorePolicy::Allocate, StorePolicy::AllocateBytes][store];
             let config = L1Config {
-                bytes: 1 << 20, reserved_bytes: 0, shared_options: vec![], line_bytes, sector_bytes, sets: 1 << sets_log,
+                bytes: 1 << 20, reserved_bytes: 0, shared_options: vec![], default_shared: None, line_bytes, sector_bytes, sets: 1 << sets_log,
                 index: if hashed { Index::Hashed } else { Index::Linear },
                 replacement: [Replacement::Lru, Replacement::TreePlru, Replacement::BlindTreePlru][policy].clone(),
-                tags_per_line: None, store, caches_global_loads: true, caches_read_only_loads: true, read_only_bytes: None,
+                tags_per_line: None, store, caches_global_loads: true, opt_in_global_loads: false, caches_read_only_loads: true, read_only_bytes: None,
                 atomics: if atomics_miss { Atomics::Miss } else { Atomics::Bypass },
             };
             let lines = ways << sets_log;

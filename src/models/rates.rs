@@ -114,7 +114,9 @@ impl Model {
                 self.l1.as_ref().map_or(SECTOR_BYTES, |l1| l1.sector_bytes.value.into()),
                 self.l2.as_ref().map_or(SECTOR_BYTES, |l2| l2.sector_bytes.value.into()),
             ),
-            cache_bytes: self.hierarchy().map_or((0, 0), |hierarchy| (hierarchy.l1.bytes, hierarchy.l2.bytes())),
+            cache_bytes: self
+                .hierarchy()
+                .map_or((0, 0), |hierarchy| (hierarchy.l1.bytes_by_default(), hierarchy.l2.bytes())),
             unified: options.is_some_and(|options| options.value.len() > 1) && self.stages.is_some(),
             l2: bytes(|rates| &rates.l2_gbs),
             dram: bytes(|rates| &rates.dram_gbs),

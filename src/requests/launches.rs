@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use warpline_format::access::SITE_BITS;
+use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{Launch, LaunchId};
 
@@ -28,6 +29,8 @@ pub struct LaunchShape {
     /// Shared memory of the blocks that share an SM, with what the system keeps for itself of each block's, bytes. The
     /// driver sizes L1 by it.
     pub shared_per_sm: u64,
+    /// Division of L1 and shared memory that the program prefers.
+    pub carveout: CarveoutPreference,
     /// Bytes of a lane's stack.
     pub local_bytes: u32,
 }
@@ -74,6 +77,7 @@ impl LaunchShape {
             slots: slots as u32,
             shared_per_sm: u64::from(device.shared_taken(launch.static_shared.saturating_add(launch.dynamic_shared)))
                 * u64::from(launch.resident_blocks.max(1)),
+            carveout: CarveoutPreference::Default,
             local_bytes: launch.local_bytes,
         })
     }

@@ -89,9 +89,10 @@ impl Follower for Simulation {
     fn start(&mut self, launch: &LaunchShape) {
         let mut first = self.idle.pop().unwrap_or_else(|| FirstLevel::new(&self.settings.hierarchy));
         let local = LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) };
-        first.start(launch.shared_per_sm, local);
+        let lines = self.settings.hierarchy.l1.lines_preferred(launch.shared_per_sm, launch.carveout);
+        first.start(lines, local);
         let hierarchy = &self.settings.hierarchy;
-        let l1_bytes = u64::from(hierarchy.l1.lines(launch.shared_per_sm)) * u64::from(hierarchy.l1.line_bytes);
+        let l1_bytes = u64::from(lines) * u64::from(hierarchy.l1.line_bytes);
         let running = Running {
             first,
             scopes: Vec::new(),

@@ -5,6 +5,7 @@ use crate::device_code::object_parts;
 use crate::dump::Dump;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
+use crate::options::load_cache::load_cache;
 use crate::programs::linker;
 use inkwell::module::Module;
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use warpline_format::abi::LOADED_DESCRIPTOR;
 use warpline_format::occupancy::Resources;
+use warpline_format::site_table::CacheOp;
 use warpline_pass::device::HookOptions;
 use warpline_pass::llvm::Machine;
 use warpline_pass::object::{EmitOptions, Output};
@@ -28,6 +30,7 @@ pub struct Lowering<'a> {
     processor: &'a str,
     cautious: bool,
     bundles: bool,
+    load_cache: CacheOp,
     hooked_only: bool,
     system_folders: Vec<String>,
     hooks: bool,
@@ -44,6 +47,7 @@ impl<'a> Lowering<'a> {
             processor: invocation.processor.as_deref().unwrap_or("native"),
             cautious: invocation.cautious,
             bundles: invocation.bundles,
+            load_cache: load_cache(&invocation.ptxas),
             hooked_only: invocation.hooked_only,
             system_folders,
             hooks: std::env::var_os(crate::DISABLE_VARIABLE).is_none_or(|value| value != "1"),
@@ -69,7 +73,11 @@ impl<'a> Lowering<'a> {
         self.dump.write(module, "device-2-prepared")?;
         let table = match self.hooks {
             true => {
-                let hooks = HookOptions { system_folders: self.system_folders.clone(), bundles: self.bundles };
+                let hooks = HookOptions {
+                    system_folders: self.system_folders.clone(),
+                    bundles: self.bundles,
+                    load_cache: self.load_cache,
+                };
                 let mut table = device::hook(module, machine, &hooks).map_err(|cause| self.failed(cause))?;
                 crate::source::digests::add(&mut table);
                 crate::source::made_with::add(&mut table, level, &self.code_options);

@@ -5,6 +5,7 @@
 
 pub mod device_file;
 pub mod lex;
+pub mod load_cache;
 pub mod response;
 pub mod table;
 

@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use warpline_format::access::{MOST_SITES, Space};
 use warpline_format::condition::AtomicSite;
 use warpline_format::hooks::Hook;
-use warpline_format::site_table::{Branch, CallSite, NotSeen, Op, Site, SiteTable};
+use warpline_format::site_table::{Branch, CacheOp, CallSite, NotSeen, Op, Site, SiteTable};
 
 /// Hooks every access, block, branch and surviving call of the module, and returns what their numbers mean.
 ///
@@ -56,6 +56,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             function: number,
             value: function,
             in_library,
+            load_cache: options.load_cache,
             layout,
             module,
         };
@@ -111,6 +112,8 @@ struct Hooker<'t, 'o, 'c, 'm> {
     function: u32,
     value: Value<'c>,
     in_library: bool,
+    /// See [`HookOptions::load_cache`].
+    load_cache: CacheOp,
     layout: Layout<'m>,
     module: &'m Module<'c>,
 }
@@ -155,6 +158,15 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         ends_in_branch.then_some(branches as u32)
     }
 
+    /// Cache operator of an access: that of the command line for plain loads from what may be global memory.
+    fn cache_op(&self, access: &Access<'c>) -> CacheOp {
+        let is_plain_load = access.op == Op::Load && access.cache == CacheOp::Default;
+        match access.space {
+            Space::Global | Space::Generic if is_plain_load => self.load_cache,
+            _ => access.cache,
+        }
+    }
+
     fn accesses(&mut self, instruction: Value<'c>) {
         let seen = inspect(instruction, self.layout);
         if seen.is_empty() {
@@ -178,7 +190,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         bytes: access.bytes,
                         byte_mask: access.byte_mask,
                         align: access.align,
-                        cache: access.cache,
+                        cache: self.cache_op(&access),
                         chain: chain.clone(),
                         approximate,
                         in_library,

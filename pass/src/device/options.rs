@@ -1,5 +1,7 @@
 //! How hooks are put in.
 
+use warpline_format::site_table::CacheOp;
+
 /// What the hook stage needs to know besides the code.
 #[derive(Clone, Debug, Default)]
 pub struct HookOptions {
@@ -8,4 +10,6 @@ pub struct HookOptions {
     pub system_folders: Vec<String>,
     /// Accesses at constant distances from each other share a record.
     pub bundles: bool,
+    /// Cache operator of loads from global memory that name none (`-Xptxas -dlcm`).
+    pub load_cache: CacheOp,
 }

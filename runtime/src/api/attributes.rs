@@ -9,6 +9,7 @@ use crate::modules::module::Member;
 use crate::modules::module::Module;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use warpline_format::carveout::CarveoutPreference;
 
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
 const MAX_DYNAMIC_SHARED: c_int = 8;
@@ -86,10 +87,21 @@ pub(super) fn attributes_of(runtime: &Runtime, function: *const c_void) -> Resul
         binary_version: arch,
         cache_mode_ca: 0,
         max_dynamic_shared_size_bytes: runtime.shared_limit(member) as c_int,
-        preferred_shmem_carveout: -1,
+        preferred_shmem_carveout: module.carveouts[member.index].percent(),
         cluster: [0; 6],
         reserved: [0; 16],
     })
+}
+
+/// Keeps a kernel's preferred division of L1 and shared memory; `None` is a number that CUDA does not define.
+pub(super) fn prefer(
+    runtime: &mut Runtime,
+    function: *const c_void,
+    preference: Option<CarveoutPreference>,
+) -> Result<(), Error> {
+    let member = runtime.kernel(function)?;
+    runtime.modules[member.module].carveouts[member.index] = preference.ok_or(error::INVALID_VALUE)?;
+    Ok(())
 }
 
 /// Sets what a program may set of a kernel. The numbers of the driver's attributes are the runtime's.
@@ -108,7 +120,7 @@ pub(super) fn set_attribute(
             runtime.modules[member.module].dynamic_shared[member.index] = asked;
             Ok(())
         }
-        CARVEOUT if (-1..=100).contains(&value) => Ok(()),
+        CARVEOUT => prefer(runtime, function, CarveoutPreference::from_percent(value)),
         _ if CLUSTERS.contains(&attribute) => {
             crate::output::message::note(
                 "cudaFuncSetAttribute, cuFuncSetAttribute: thread block clusters are not supported",
@@ -134,11 +146,10 @@ api! {
         set_attribute(runtime, function, attribute, value)
     }
 
-    /// A hint on L1 and shared memory, which changes no result.
+    /// Preferred division of L1 and shared memory for a kernel, which the simulated L1 follows.
     fn cudaFuncSetCacheConfig(function: *const c_void, config: c_int) |runtime, entry| {
         let _ = entry;
-        runtime.kernel(function)?;
-        if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+        prefer(runtime, function, CarveoutPreference::from_cache_config(config))
     }
 
     /// A hint on shared memory banks, which newer GPUs ignore as well.

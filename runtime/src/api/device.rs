@@ -6,6 +6,7 @@ use crate::cuda::properties::{attribute, properties};
 use crate::cuda::types::DeviceProp;
 use crate::state::runtime::{Runtime, call_any, forget_error};
 use std::ffi::{c_char, c_int, c_uint};
+use warpline_format::carveout::CarveoutPreference;
 
 /// The PCI address that the device claims.
 pub(super) const PCI_ADDRESS: &[u8] = b"0000:01:00.0\0";
@@ -111,17 +112,18 @@ api! {
         unsafe { put(value, found as usize) }
     }
 
-    /// A hint on L1 and shared memory, which changes no result.
+    /// Preferred division of L1 and shared memory for kernels without a preference of their own.
     fn cudaDeviceSetCacheConfig(config: c_int) |runtime, entry| {
-        let _ = (runtime, entry);
-        if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+        let _ = entry;
+        runtime.carveout = CarveoutPreference::from_cache_config(config).ok_or(error::INVALID_VALUE)?;
+        Ok(())
     }
 
-    /// The hint: none.
+    /// The preferred division of L1 and shared memory.
     fn cudaDeviceGetCacheConfig(config: *mut c_int) |runtime, entry| {
-        let _ = (runtime, entry);
+        let _ = entry;
         // SAFETY: by the contract.
-        unsafe { put(config, 0) }
+        unsafe { put(config, runtime.carveout.cache_config()) }
     }
 
     /// A hint on shared memory banks, which newer GPUs ignore as well.

@@ -70,6 +70,7 @@ pub(super) fn note_launch(
         path,
     };
     let parameters = descriptor.parameter_count as usize;
+    runtime.record_carveout(id, member);
     runtime.trace.event(Event::Launch(launch));
     runtime.tell_place(&numbered);
     Some(Noted { id, traced, counted, share, parameters })

@@ -22,7 +22,10 @@ use std::ops::Range;
 use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
 use warpline_format::budget;
-use warpline_format::event::{BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, NotLaunched, PathId};
+use warpline_format::carveout::CarveoutPreference;
+use warpline_format::event::{
+    BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched, PathId,
+};
 use warpline_format::options::Check;
 use warpline_format::schedule::{self, Shape};
 
@@ -74,6 +77,17 @@ impl Runtime {
         let mut choice = sampler.choose(&shape);
         choice.place.launch = id;
         Counted { id, traced: choice.recorded, drawn: Some(Drawn { choice, warps: shape.warps() }) }
+    }
+
+    /// Records the division of L1 and shared memory that the program prefers for a launch, before the launch's first event.
+    pub fn record_carveout(&mut self, launch: LaunchId, member: Member) {
+        let preference = match self.modules[member.module].carveouts[member.index] {
+            CarveoutPreference::Default => self.carveout,
+            of_kernel => of_kernel,
+        };
+        if preference != CarveoutPreference::Default {
+            self.trace.event(Event::Carveout { launch, preference });
+        }
     }
 
     /// Tells a launch's place in the sample, behind its first event.
@@ -234,6 +248,7 @@ impl Runtime {
             path,
         };
         let function = kernel.function;
+        self.record_carveout(id, member);
         self.trace.event(Event::Launch(launch));
         self.tell_place(&counted);
         if traced {

@@ -8,6 +8,7 @@ use std::slice;
 use warpline_format::abi::{
     ABI_VERSION, KernelDescriptor, MODULE_MAGIC, ModuleDescriptor, NOWHERE, SharedVariable, SiteRange, module_flags,
 };
+use warpline_format::carveout::CarveoutPreference;
 use warpline_format::event::Event;
 use warpline_format::occupancy::{Resources, nearest};
 use warpline_format::options::Check;
@@ -41,6 +42,8 @@ pub struct Module {
     pub told: Told,
     /// Limits that the program set per kernel, by kernel index: dynamic shared memory.
     pub dynamic_shared: Vec<u32>,
+    /// By kernel: the division of L1 and shared memory that the program prefers.
+    pub carveouts: Vec<CarveoutPreference>,
     /// The table is no longer the descriptor's own.
     renamed: bool,
 }
@@ -119,6 +122,7 @@ impl Module {
             passing: false,
             told: Told::default(),
             dynamic_shared: vec![0; ours.kernel_count as usize],
+            carveouts: vec![CarveoutPreference::Default; ours.kernel_count as usize],
             renamed: false,
         };
         module.clear_ranges();

@@ -29,6 +29,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use warpline_format::budget::Sampler;
+use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
 use warpline_format::options::{ENABLE_VARIABLE, INTERLEAVE_VARIABLE, Options, VARIABLE};
@@ -122,6 +123,8 @@ pub struct Runtime {
     pub filter: Option<regex_lite::Regex>,
     /// Limits.
     pub limits: Limits,
+    /// Division of L1 and shared memory that the program prefers for kernels without a preference of their own.
+    pub carveout: CarveoutPreference,
     /// Streams and events.
     pub streams: Streams,
     /// Memory pools.
@@ -290,6 +293,7 @@ impl Runtime {
             estimating: false,
             filter,
             limits: Limits::DEFAULT,
+            carveout: CarveoutPreference::Default,
             streams: Streams::default(),
             pools: Pools::default(),
             graphs: Graphs::default(),
@@ -348,6 +352,7 @@ impl Runtime {
         self.streams = Streams::default();
         self.captures = Captures::default();
         self.limits = Limits::DEFAULT;
+        self.carveout = CarveoutPreference::Default;
         self.sticky = error::SUCCESS;
         self.deferred = error::SUCCESS;
         self.failures.reset();

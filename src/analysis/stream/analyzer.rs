@@ -6,6 +6,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{Event, Fault, LaunchId, PathId, StopCause};
 use warpline_format::visible;
@@ -38,6 +39,8 @@ pub struct Analyzer {
     pub(super) current: Option<LaunchId>,
     /// The launch that began last.
     pub(super) last_launch: Option<LaunchId>,
+    /// Division of L1 and shared memory that the program prefers for the launch that comes next.
+    pub(super) carveout: Option<(LaunchId, CarveoutPreference)>,
     /// Puts launches into another device's order.
     pub(super) reorder: Option<Reorder>,
     /// Launches that this device cannot have, until they end.
@@ -137,6 +140,7 @@ impl Analyzer {
             status: Status::default(),
             current: None,
             last_launch: None,
+            carveout: None,
             reorder: None,
             left_out: FxHashSet::default(),
             granted: simulation.and_then(Settings::growth_bytes),
@@ -209,6 +213,7 @@ impl Analyzer {
                 }
             }
             Event::Unchanged => self.memory.unchanged(&mut self.analysis),
+            Event::Carveout { launch, preference } => self.carveout = Some((launch, preference)),
             Event::Launch(launch) => self.launch(launch)?,
             Event::LaunchEnd(end) => self.launch_end(&end)?,
             Event::Fault(fault) => self.fault(fault),

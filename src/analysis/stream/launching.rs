@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use warpline_format::carveout::CarveoutPreference;
 use warpline_format::event::{
     Argument, ArgumentValue, Launch, LaunchEnd, LaunchId, Sampled, SiteCount, WarpBlockCount,
 };
@@ -35,6 +36,8 @@ impl Analyzer {
         if self.last_launch.replace(event.id).is_some_and(|last| last >= event.id) {
             return Err(Refusal::LaunchOrder(event.id));
         }
+        let preferred = self.carveout.take().filter(|(launch, _)| *launch == event.id);
+        let carveout = preferred.map_or(CarveoutPreference::Default, |(_, preference)| preference);
         self.memory.next_launch = event.id.saturating_add(1);
         let module = self.analysis.modules.get(&event.module).cloned();
         let module = module.ok_or(Refusal::UnknownModule { launch: event.id, module: event.module })?;
@@ -73,6 +76,7 @@ impl Analyzer {
             }
             shape = LaunchShape::new(&event, module, kernel, reorder.device())?;
         }
+        shape.carveout = carveout;
         let shape = Arc::new(shape);
         self.following.start(&shape)?;
         self.current = Some(event.id);

@@ -11,6 +11,7 @@ use crate::paths::Entry;
 use crate::state::contexts::{self, PRIMARY};
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
+use warpline_format::carveout::CarveoutPreference;
 use warpline_format::event::AllocationKind;
 
 type Handle = *mut c_void;
@@ -152,17 +153,18 @@ driver_api! {
         unsafe { put(value, found as usize) }
     }
 
-    /// A hint on L1 and shared memory, which changes no result.
+    /// Preferred division of L1 and shared memory for kernels without a preference of their own.
     fn cuCtxSetCacheConfig(config: c_int) needs Context |runtime, entry| {
-        let _ = (runtime, entry);
-        if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+        let _ = entry;
+        runtime.carveout = CarveoutPreference::from_cache_config(config).ok_or(error::INVALID_VALUE)?;
+        Ok(())
     }
 
-    /// The hint: none.
+    /// The preferred division of L1 and shared memory.
     fn cuCtxGetCacheConfig(config: *mut c_int) needs Context |runtime, entry| {
-        let _ = (runtime, entry);
+        let _ = entry;
         // SAFETY: by the contract.
-        unsafe { put(config, 0) }
+        unsafe { put(config, runtime.carveout.cache_config()) }
     }
 
     /// Range of stream priorities.

@@ -2,7 +2,7 @@
 
 use super::driver_api;
 use super::modules::attribute;
-use crate::api::attributes::set_attribute;
+use crate::api::attributes::{prefer, set_attribute};
 use crate::api::device::only_device;
 use crate::api::put;
 use crate::cuda::error;
@@ -10,6 +10,7 @@ use crate::modules::loaded::Handle;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use warpline_format::carveout::CarveoutPreference;
 
 driver_api! {
     /// Loads a library from an image; options of a compiler of PTX have no effect.
@@ -141,11 +142,10 @@ driver_api! {
         set_attribute(runtime, kernel, which, value)
     }
 
-    /// A hint on L1 and shared memory, which changes no result.
+    /// Preferred division of L1 and shared memory for a kernel, which the simulated L1 follows.
     fn cuKernelSetCacheConfig(kernel: *const c_void, config: c_int, device: c_int) needs Start |runtime, entry| {
         let _ = entry;
         only_device(device)?;
-        runtime.kernel(kernel)?;
-        if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+        prefer(runtime, kernel, CarveoutPreference::from_cache_config(config))
     }
 }

@@ -2,7 +2,7 @@
 //! that `warpline-cc --warpline-module` makes of it.
 
 use super::driver_api;
-use crate::api::attributes::{attributes_of, set_attribute};
+use crate::api::attributes::{attributes_of, prefer, set_attribute};
 use crate::api::put;
 use crate::cuda::error::{self, Error};
 use crate::modules::loaded::Handle;
@@ -10,6 +10,7 @@ use crate::state::runtime::Runtime;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use warpline_format::carveout::CarveoutPreference;
 
 /// One attribute of a kernel.
 pub(super) fn attribute(runtime: &Runtime, which: c_int, function: *const c_void) -> Result<c_int, Error> {
@@ -154,10 +155,9 @@ driver_api! {
         set_attribute(runtime, function, which, value)
     }
 
-    /// A hint on L1 and shared memory, which changes no result.
+    /// Preferred division of L1 and shared memory for a kernel, which the simulated L1 follows.
     fn cuFuncSetCacheConfig(function: *const c_void, config: c_int) needs Context |runtime, entry| {
         let _ = entry;
-        runtime.kernel(function)?;
-        if (0..=3).contains(&config) { Ok(()) } else { Err(error::INVALID_VALUE) }
+        prefer(runtime, function, CarveoutPreference::from_cache_config(config))
     }
 }
