@@ -23,7 +23,7 @@ pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of everything on this page.
-pub const ABI_VERSION: u32 = 7;
+pub const ABI_VERSION: u32 = 8;
 
 /// State of one warp, handed to every warp function. Lowered code reads and writes the fields
 /// through their offsets.
@@ -39,6 +39,11 @@ pub struct WarpContext {
     pub shared: *mut u8,
     /// Bytes of shared memory, static and dynamic.
     pub shared_bytes: u64,
+    /// Bytes of dynamic shared memory, and from the start of the block's shared memory to what is reserved: see
+    /// [`reserved_shared`].
+    pub dynamic_shared: u32,
+    /// See [`reserved_shared`].
+    pub reserved_offset: u32,
     /// Stack of lane 0. Lane `l` starts at `local + l · local_stride`.
     pub local: *mut u8,
     /// Bytes between the stacks of neighbouring lanes.
@@ -94,6 +99,22 @@ pub struct WarpContext {
 /// An address that no program can have and none can be below as a signed number: the ends of a range that nothing fits
 /// into.
 pub const NOWHERE: u64 = i64::MAX as u64;
+
+/// Shared memory that CUDA keeps for itself in each block, from sm_80 on. It lies behind the block's own, and is zero when the
+/// block starts.
+pub mod reserved_shared {
+    /// Bytes of it.
+    pub const BYTES: u64 = 1024;
+    /// Offset of the part that `%reserved_smem_offset_1` names, which cooperative groups use for tiles of several warps.
+    pub const SECOND: u64 = 512;
+    /// Alignment.
+    pub const ALIGN: u64 = 128;
+
+    /// Bytes from the start of a block's shared memory to what is reserved.
+    pub const fn offset(shared_bytes: u64) -> u64 {
+        shared_bytes.next_multiple_of(ALIGN)
+    }
+}
 
 /// One value per lane, aligned for vector loads.
 #[repr(C, align(64))]
@@ -247,6 +268,10 @@ pub mod kernel_flags {
     /// A loop of it takes the result of an atomic operation, or reads past caches: what it does may depend on other blocks, as where it
     /// takes a lock or its next piece of work.
     pub const ASKS_OTHERS: u32 = 16;
+    /// Reaches barriers that have a number or a count of threads (`bar.sync 1, 64`), or a cluster's.
+    pub const NAMED_BARRIERS: u32 = 32;
+    /// Reads where its reserved shared memory lies.
+    pub const RESERVED_SHARED: u32 = 64;
 }
 
 /// A kernel parameter.
@@ -387,6 +412,43 @@ pub mod device_call {
     pub const COPY: u32 = 13;
     /// Fills: target, byte, bytes.
     pub const FILL: u32 = 14;
+}
+
+/// Operations of `__wl_mbarrier`, and the form of an `mbarrier` object, which PTX leaves open: from the lowest bit on
+/// arrivals that are pending, arrivals of a phase, bytes that are expected (signed), and in the highest bit the phase.
+pub mod mbarrier {
+    /// Bits of a count of arrivals.
+    pub const COUNT_BITS: u32 = 20;
+    /// Mask of a count of arrivals.
+    pub const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+    /// Lowest bit of the expected bytes.
+    pub const BYTES_SHIFT: u32 = 2 * COUNT_BITS;
+    /// Bits of the expected bytes.
+    pub const BYTES_BITS: u32 = 22;
+    /// The phase.
+    pub const PHASE: u64 = 1 << 63;
+    /// Sets the object up for a count of arrivals.
+    pub const INIT: u32 = 0;
+    /// Ends its use.
+    pub const INVALIDATE: u32 = 1;
+    /// Arrives so often; the state is the object as it was before.
+    pub const ARRIVE: u32 = 2;
+    /// Arrives so often, and is expected no more.
+    pub const DROP: u32 = 3;
+    /// Expects so many bytes and arrives.
+    pub const ARRIVE_EXPECTING: u32 = 4;
+    /// Expects so many bytes, arrives, and is expected no more.
+    pub const DROP_EXPECTING: u32 = 5;
+    /// Expects so many bytes.
+    pub const EXPECT: u32 = 6;
+    /// So many bytes have come.
+    pub const COMPLETE: u32 = 7;
+    /// Whether the phase of a state is over.
+    pub const TEST: u32 = 8;
+    /// Whether the phase of this parity is over.
+    pub const TEST_PARITY: u32 = 9;
+    /// Nothing that lasts.
+    pub const TOUCH: u32 = 10;
 }
 
 /// Kinds of block-wide barrier, the second argument of `__wl_barrier`.

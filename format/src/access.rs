@@ -12,7 +12,7 @@
 //! | [`Kind::Affine`] | `u32` mask, `u64` address of lane 0, `u64` address of lane 16, `i32` stride, `u32` zero | 32 |
 //! | [`Kind::Delta`] | `u32` mask, `u64` base, then one `u32` per active lane, padded to 8 | 16 + 4·n |
 //! | [`Kind::Full`] | `u32` mask, then one `u64` per active lane | 8 + 8·n |
-//! | [`Kind::Barrier`] | `u32` zero | 8 |
+//! | [`Kind::Barrier`] | `u32` zero for a block-wide barrier, else [`Rendezvous::word`] | 8 |
 //! | [`Kind::Call`] | `u32` mask; site field = call site | 8 |
 //! | [`Kind::Return`] | `u32` zero | 8 |
 //! | [`Kind::Even`] | `u32` mask, `u64`: 48 bits signed address of lane 0, 16 bits signed stride | 16 |
@@ -27,6 +27,8 @@
 //!
 //! Addresses are synthetic device addresses. In the shared space they count from the start of the
 //! block's shared memory, in the local space from the start of the lane's own stack.
+
+use crate::rendezvous::Rendezvous;
 
 pub use crate::pack::{as_even, push_access};
 
@@ -71,7 +73,7 @@ pub enum Kind {
     Delta = 5,
     /// One address per active lane.
     Full = 6,
-    /// The warp reached a block-wide barrier.
+    /// The warp reached a barrier of its block.
     Barrier = 7,
     /// The warp enters a device function that was not inlined.
     Call = 8,
@@ -222,8 +224,10 @@ pub enum Item<'a> {
     },
     /// One request.
     Access(Access<'a>),
-    /// See [`Kind::Barrier`].
+    /// A block-wide barrier; see [`Kind::Barrier`].
     Barrier,
+    /// The arrival at a barrier that has a number or a count of threads. Since version 2048.
+    Named(Rendezvous),
     /// See [`Kind::Call`].
     Call {
         /// Index into the site table's call sites.
@@ -410,7 +414,8 @@ impl<'a> Iterator for Items<'a> {
             Kind::Even => access(even(u64_at(rest, 8))),
             Kind::Delta => access(Addresses::Delta(u64_at(rest, 8), &rest[16..length])),
             Kind::Full => access(Addresses::Full(&rest[8..length])),
-            Kind::Barrier => Item::Barrier,
+            Kind::Barrier if second == 0 => Item::Barrier,
+            Kind::Barrier => Item::Named(Rendezvous::from_word(second)),
             Kind::Call => Item::Call { call_site: site, mask: second },
             Kind::Return => Item::Return,
             Kind::Raw => return Some(Err(ItemError::Head { head, at })),

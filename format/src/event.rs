@@ -293,6 +293,8 @@ pub enum StopCause {
     IllegalInstruction,
     /// The host had no memory for the kernel's stacks and buffers.
     OutOfMemory,
+    /// All warps wait at barriers that never open.
+    Deadlock,
 }
 
 /// Why launches did not begin.

@@ -231,6 +231,16 @@ macro_rules! runtime_functions {
             /// Block-wide barrier; `kind` from `abi::barrier`. Gives the count, all, or any. In hooked code the lowered code has
             /// already written the `Barrier` item.
             barrier = __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32;
+            /// Arrival at a barrier that has a number or a count of threads; `meeting` from `rendezvous::Rendezvous::word`, the
+            /// rest as for `barrier`.
+            named_barrier = __wl_named_barrier(
+                context: *mut WarpContext, mask: u32, kind: u32, predicates: u32, meeting: u32
+            ) -> u32;
+            /// Operations on `mbarrier` objects; `operation` from `abi::mbarrier`. Gives the lanes for which a test holds.
+            mbarrier = __wl_mbarrier(
+                context: *mut WarpContext, mask: u32, operation: u32, addresses: *const Lanes<u64>,
+                operands: *const Lanes<u64>, states: *mut Lanes<u64>
+            ) -> u32;
             /// The lanes in `mask` come to `__syncthreads` while those in `absent` wait elsewhere and will go on.
             divergent_barrier = __wl_divergent_barrier(
                 context: *mut WarpContext, mask: u32, absent: u32, file: *const u8, line: u32

@@ -21,6 +21,7 @@ pub mod matrix;
 pub mod occupancy;
 pub mod options;
 mod pack;
+pub mod rendezvous;
 pub mod ring;
 pub mod run_time;
 pub mod schedule;

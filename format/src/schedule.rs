@@ -9,12 +9,13 @@
 //!   warps that can run, round robin over its slots.
 //! - Where blocks drift ([`Shape::drift`]) each passes over a share of its chances, which the next warp that can run takes.
 //! - A turn ends with the item that makes it [`Shape::turn`] requests or more (an item may stand for several), and
-//!   early at a block-wide barrier or the warp's end. A warp at a barrier waits until every unfinished warp of its block
-//!   has come.
+//!   early at a barrier or the warp's end. A warp at a block-wide barrier waits until every unfinished warp of its block
+//!   has come, one at a numbered barrier until as many warps have arrived there as it is for.
 //!
 //! Virtual time is thus counted in requests; arithmetic between them takes none.
 
 use crate::budget::mix;
+use crate::rendezvous::{Arrivals, BARRIERS, Rendezvous};
 
 /// What the order depends on besides the streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub enum TurnEnd {
     Budget,
     /// The warp reached a block-wide barrier.
     Barrier,
+    /// The warp arrived at a barrier that has a number or a count of threads.
+    Named(Rendezvous),
     /// The warp is over.
     Finished,
 }
@@ -66,13 +69,22 @@ pub trait WarpStreams {
 
     /// The block's last warp is over; its slots are free.
     fn end_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error>;
+
+    /// No warp can run, and none will: all wait at barriers that nobody opens. `slot` is the first of them, and `meeting` its
+    /// barrier, with the number of warps that have arrived there. The launch ends here.
+    fn stuck(&mut self, _slot: u32, _meeting: Rendezvous, _arrived: u32) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WarpState {
     Empty,
     Ready,
+    /// At the block-wide barrier.
     Waiting,
+    /// At a numbered barrier.
+    Named(u8),
     Done,
 }
 
@@ -80,8 +92,10 @@ struct Resident {
     block: u64,
     /// Warps that are not over.
     unfinished: u32,
-    /// Warps at the barrier.
+    /// Warps at the block-wide barrier.
     waiting: u32,
+    /// Arrivals at numbered barriers.
+    named: Arrivals,
 }
 
 struct Sm {
@@ -100,6 +114,74 @@ impl Sm {
         }
         slot
     }
+
+    /// Takes a turn's end other than by its budget into account; returns whether the block of the slot is over.
+    fn settle(&mut self, slot: usize, warps: usize, end: TurnEnd) -> bool {
+        let index = slot / warps;
+        let Some(resident) = self.residents[index].as_mut() else { return false };
+        self.ready -= 1;
+        self.states[slot] = match end {
+            TurnEnd::Budget | TurnEnd::Finished => WarpState::Done,
+            TurnEnd::Barrier => WarpState::Waiting,
+            TurnEnd::Named(meeting) => WarpState::Named(meeting.number as u8),
+        };
+        let mut opened = [false; BARRIERS];
+        match end {
+            TurnEnd::Budget => {}
+            TurnEnd::Barrier => resident.waiting += 1,
+            TurnEnd::Named(meeting) => {
+                opened[meeting.number as usize % BARRIERS] = resident.named.arrive(meeting, resident.unfinished);
+                if !meeting.waits {
+                    self.states[slot] = WarpState::Ready;
+                    self.ready += 1;
+                }
+            }
+            TurnEnd::Finished => {
+                resident.unfinished -= 1;
+                for (number, opened) in opened.iter_mut().enumerate() {
+                    *opened = resident.named.opens(number as u32, resident.unfinished);
+                }
+            }
+        }
+        let unfinished = resident.unfinished;
+        let whole = unfinished > 0 && resident.waiting == unfinished;
+        if whole {
+            resident.waiting = 0;
+        }
+        if whole || opened.contains(&true) {
+            for state in &mut self.states[index * warps..(index + 1) * warps] {
+                let goes_on = match *state {
+                    WarpState::Waiting => whole,
+                    WarpState::Named(number) => opened[usize::from(number) % BARRIERS],
+                    _ => false,
+                };
+                if goes_on {
+                    *state = WarpState::Ready;
+                    self.ready += 1;
+                }
+            }
+        }
+        unfinished == 0
+    }
+}
+
+/// Reports the first warp that waits for ever.
+fn report_stuck<S: WarpStreams>(sms: &[Sm], warps: usize, slots: usize, streams: &mut S) -> Result<(), S::Error> {
+    for (number, sm) in sms.iter().enumerate() {
+        for (slot, state) in sm.states.iter().enumerate() {
+            let Some(resident) = &sm.residents[slot / warps] else { continue };
+            let (meeting, arrived) = match *state {
+                WarpState::Waiting => (Rendezvous::BLOCK, resident.waiting),
+                WarpState::Named(name) => {
+                    let (arrived, wanted) = resident.named.waiting(u32::from(name));
+                    (Rendezvous { number: u32::from(name), warps: wanted, waits: true }, arrived)
+                }
+                _ => continue,
+            };
+            return streams.stuck((number * slots + slot) as u32, meeting, arrived);
+        }
+    }
+    Ok(())
 }
 
 /// Whether a block's warp passes over a chance. Numbers that look random, the same in every run.
@@ -167,41 +249,21 @@ pub fn run<S: WarpStreams>(shape: &Shape, streams: &mut S) -> Result<(), S::Erro
             if end == TurnEnd::Budget {
                 continue;
             }
-            sm.ready -= 1;
             let index = slot / warps;
-            let Some(resident) = sm.residents[index].as_mut() else { continue };
-            if end == TurnEnd::Barrier {
-                sm.states[slot] = WarpState::Waiting;
-                resident.waiting += 1;
-            } else {
-                sm.states[slot] = WarpState::Done;
-                resident.unfinished -= 1;
-            }
-            if resident.unfinished == 0 {
-                let block = resident.block;
-                streams.end_block(block, (number * slots + index * warps) as u32)?;
+            if sm.settle(slot, warps, end) {
+                let Some(resident) = sm.residents[index].take() else { continue };
+                streams.end_block(resident.block, (number * slots + index * warps) as u32)?;
                 sm.states[index * warps..(index + 1) * warps].fill(WarpState::Empty);
-                sm.residents[index] = None;
                 live -= 1;
                 if next_block < shape.blocks {
                     place(shape, streams, sm, number, index, next_block)?;
                     next_block += 1;
                     live += 1;
                 }
-            } else if resident.waiting == resident.unfinished {
-                resident.waiting = 0;
-                for state in &mut sm.states[index * warps..(index + 1) * warps] {
-                    if *state == WarpState::Waiting {
-                        *state = WarpState::Ready;
-                        sm.ready += 1;
-                    }
-                }
             }
         }
-        // Every live block has a warp that is not waiting, or its barrier would have opened.
-        debug_assert!(moved || live == 0);
         if !moved {
-            break;
+            return report_stuck(&sms, warps, slots, streams);
         }
     }
     Ok(())
@@ -220,7 +282,7 @@ fn place<S: WarpStreams>(
     streams.start_block(block, (number * shape.slots_per_sm() as usize + first) as u32)?;
     sm.states[first..first + warps].fill(WarpState::Ready);
     sm.ready += shape.warps;
-    sm.residents[resident] = Some(Resident { block, unfinished: shape.warps, waiting: 0 });
+    sm.residents[resident] = Some(Resident { block, unfinished: shape.warps, waiting: 0, named: Arrivals::default() });
     Ok(())
 }
 

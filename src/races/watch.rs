@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses, Item, LANES, Space, bundle_of};
 use warpline_format::event::{AllocationId, LaunchId, PathId};
+use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::{CacheOp, Op};
 
 use super::RaceCheck;
@@ -192,9 +193,22 @@ impl Turn<'_> {
             }
             let Some((Ok(item), length)) = decode::item(&items[at..]) else { return };
             at += length;
-            if item == Item::Barrier {
-                self.block.intervals[self.warp as usize] += 1;
+            match item {
+                Item::Barrier => self.block.intervals[self.warp as usize] += 1,
+                Item::Named(meeting) => self.named_barrier(meeting),
+                _ => {}
             }
+        }
+    }
+
+    /// A numbered barrier at which all warps of the block arrive separates what they do as a block-wide one does. One for
+    /// some of the warps may order what they do later with what others did before.
+    fn named_barrier(&mut self, meeting: Rendezvous) {
+        let warp = self.warp as usize;
+        if meeting.warps == 0 || meeting.warps >= self.shape.warps {
+            self.block.intervals[warp] += 1;
+        } else {
+            self.block.knows[warp] = self.block.intervals[warp] + 1;
         }
     }
 

@@ -3,6 +3,7 @@
 use warpline_format::access::{
     Access, Addresses, Item, ItemError, Items, Kind, Space, even, item_bytes, requests_of, site_of,
 };
+use warpline_format::rendezvous::Rendezvous;
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
@@ -75,8 +76,10 @@ pub(crate) const TURN_BYTES: usize = Kind::Turn.most_bytes();
 pub(crate) enum Step {
     /// So many requests, of one site or of a bundle.
     Requests(u32),
-    /// A barrier.
+    /// A block-wide barrier.
     Barrier,
+    /// The arrival at a numbered barrier.
+    Named(Rendezvous),
     /// Anything else.
     Other,
 }
@@ -89,6 +92,7 @@ pub(crate) fn step(bytes: &[u8]) -> Option<(Step, usize)> {
     }
     match item(bytes)? {
         (Ok(Item::Barrier), length) => Some((Step::Barrier, length)),
+        (Ok(Item::Named(meeting)), length) => Some((Step::Named(meeting), length)),
         (Ok(Item::Access(access)), length) => Some((Step::Requests(requests_of(access.site)), length)),
         (Ok(_), length) => Some((Step::Other, length)),
         (Err(_), _) => None,
@@ -133,6 +137,7 @@ mod tests {
             let want = match item {
                 Some(Ok(Item::Access(access))) => Some((Step::Requests(requests_of(access.site)), length)),
                 Some(Ok(Item::Barrier)) => Some((Step::Barrier, length)),
+                Some(Ok(Item::Named(meeting))) => Some((Step::Named(meeting), length)),
                 Some(Ok(_)) => Some((Step::Other, length)),
                 _ => None,
             };

@@ -229,6 +229,11 @@ impl<F: Follower> Worker<F> {
                     }
                     counting.follower.barrier(counting.slot);
                 }
+                Item::Named(_) => {
+                    if self.wide {
+                        counting.wave_barrier((at as u32).wrapping_mul(PLACES));
+                    }
+                }
                 // Taken above.
                 Item::Access(_) | Item::Turn { .. } => {}
             }

@@ -304,6 +304,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
             at += length;
             match step {
                 Step::Barrier => break TurnEnd::Barrier,
+                Step::Named(meeting) => break TurnEnd::Named(meeting),
                 Step::Requests(more) => requests = requests.saturating_sub(more),
                 Step::Other => {}
             }

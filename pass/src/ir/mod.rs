@@ -1,6 +1,7 @@
 //! Facts of device code that all stages share: address spaces, kernels, calls by name, pointer arithmetic.
 
 pub(crate) mod address;
+pub(crate) mod barrier;
 pub(crate) mod border;
 pub(crate) mod class;
 pub(crate) mod control;

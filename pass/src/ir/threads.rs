@@ -1,5 +1,6 @@
 //! What instructions mean to other threads.
 
+use super::barrier::{Barrier, barrier};
 use super::class::{Call, classify};
 use crate::llvm::Value;
 use crate::llvm::value::{Opcode, Ordering};
@@ -15,12 +16,7 @@ pub fn is_thread_exit(value: Value<'_>) -> bool {
 
 /// Whether an instruction is a block-wide barrier.
 pub fn is_block_barrier(value: Value<'_>) -> bool {
-    let Some(callee) = value.called_value() else { return false };
-    if callee.is_inline_asm() {
-        let text = callee.asm_text();
-        return text.contains("bar.sync") || text.contains("barrier.");
-    }
-    callee.is_function() && callee.name().starts_with("llvm.nvvm.barrier")
+    barrier(value) == Some(Barrier::Block)
 }
 
 /// Whether other threads may see that an instruction was executed.
@@ -65,10 +61,12 @@ pub fn reads_from_others(value: Value<'_>) -> bool {
             let Some(callee) = value.called_value() else { return false };
             if callee.is_inline_asm() {
                 let text = callee.asm_text();
-                return ["ld.", "atom."].iter().any(|part| text.contains(part));
+                return ["ld.", "atom.", "_wait."].iter().any(|part| text.contains(part));
             }
             // A function of the module may read anything; intrinsics other than atomics read nothing that changes.
-            !callee.is_intrinsic() || callee.name().starts_with("llvm.nvvm.atomic")
+            let name = callee.name();
+            let waits = name.starts_with("llvm.nvvm.mbarrier.") && name.contains("_wait") || name.contains("mbarrier.test.wait");
+            !callee.is_intrinsic() || name.starts_with("llvm.nvvm.atomic") || waits
         }
         _ => false,
     }

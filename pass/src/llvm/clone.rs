@@ -34,6 +34,20 @@ impl<'c> Value<'c> {
         unsafe { LLVMRemoveStringAttributeAtIndex(self.raw(), OF_FUNCTION, key.as_ptr().cast(), key.len() as u32) }
     }
 
+    /// Takes over what another call's attributes say of the call as a whole, as `convergent`.
+    pub fn take_call_effects(self, from: Value<'c>) {
+        assert!(self.is_call() && from.is_call(), "{self} or {from} is no call");
+        // SAFETY: both are calls; the array has the length that LLVM asks for.
+        unsafe {
+            let count = LLVMGetCallSiteAttributeCount(from.raw(), OF_FUNCTION) as usize;
+            let mut attributes = vec![std::ptr::null_mut(); count];
+            LLVMGetCallSiteAttributes(from.raw(), OF_FUNCTION, attributes.as_mut_ptr());
+            for attribute in attributes {
+                LLVMAddCallSiteAttribute(self.raw(), OF_FUNCTION, attribute);
+            }
+        }
+    }
+
     /// Takes over calling convention and attributes (of the call, its result and the arguments that both have) of
     /// another call.
     pub fn copy_call_attributes(self, from: Value<'c>) {

@@ -28,6 +28,15 @@ pub struct Block<'c> {
 
 /// Inline assembly of this function type, free of side effects.
 pub fn inline_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c> {
+    assembly(ty, text, constraints, false)
+}
+
+/// Inline assembly of this function type that does more than compute its results.
+pub fn volatile_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c> {
+    assembly(ty, text, constraints, true)
+}
+
+fn assembly<'c>(ty: Type<'c>, text: &str, constraints: &str, volatile: bool) -> Value<'c> {
     assert_eq!(ty.kind(), Kind::Function, "{ty} is no function type");
     // SAFETY: a function type, checked above; texts are passed as pointer and length, and copied.
     unsafe {
@@ -37,7 +46,7 @@ pub fn inline_asm<'c>(ty: Type<'c>, text: &str, constraints: &str) -> Value<'c> 
             text.len(),
             constraints.as_ptr().cast(),
             constraints.len(),
-            0,
+            i32::from(volatile),
             0,
             LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
             0,

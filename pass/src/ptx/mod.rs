@@ -1,4 +1,7 @@
 //! Inline assembly as text: its statements, and its registers that have names.
 
+pub mod barrier;
+pub mod branches;
+pub mod flow;
 pub mod parse;
 pub mod registers;

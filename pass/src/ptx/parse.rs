@@ -30,23 +30,13 @@ pub enum Operand {
     Texture(Box<Operand>, Vec<Operand>),
     /// `a|p` of shuffles, `{a, b}|p` of fetches.
     Pair(Box<Operand>, Box<Operand>),
+    /// `!p`: a predicate that is negated.
+    Not(Box<Operand>),
 }
 
 /// Takes inline assembly apart; `None` where it has more to it than plain instructions.
 pub fn parse(text: &str) -> Option<Vec<Statement>> {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("/*") {
-        plain.push_str(before);
-        rest = after.split_once("*/")?.1;
-    }
-    plain.push_str(rest);
-    let plain: String = plain
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or(""))
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace('\t', " ");
+    let plain = without_comments(text)?;
     // Braces around the whole text open a scope for registers; those inside an instruction group operands.
     let mut statements = Vec::new();
     for piece in split_statements(&plain) {
@@ -65,8 +55,24 @@ pub fn parse(text: &str) -> Option<Vec<Statement>> {
     Some(statements)
 }
 
+/// LLVM's mark for a number that each copy of the assembly has of its own, which makes labels distinct (`%=` in C++).
+const COPY: &str = "${:uid}";
+
+/// The text on one line, without comments; `None` where one does not end.
+pub(super) fn without_comments(text: &str) -> Option<String> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("/*") {
+        plain.push_str(before);
+        rest = after.split_once("*/")?.1;
+    }
+    plain.push_str(rest);
+    let lines = plain.lines().map(|line| line.split("//").next().unwrap_or(""));
+    Some(lines.collect::<Vec<_>>().join(" ").replace('\t', " ").replace(COPY, "_copy"))
+}
+
 /// Statements end at a semicolon; a brace where none has begun is a scope.
-fn split_statements(text: &str) -> Vec<String> {
+pub(super) fn split_statements(text: &str) -> Vec<String> {
     let mut list = Vec::new();
     let mut current = String::new();
     let mut depth = 0;
@@ -90,7 +96,7 @@ fn split_statements(text: &str) -> Vec<String> {
     list
 }
 
-fn statement(text: &str) -> Option<Statement> {
+pub(super) fn statement(text: &str) -> Option<Statement> {
     let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (guard, text) = match text.strip_prefix('@') {
         Some(rest) => {
@@ -133,6 +139,9 @@ fn split_operands(text: &str) -> Vec<&str> {
 }
 
 fn operand(text: &str) -> Option<Operand> {
+    if let Some(inner) = text.strip_prefix('!') {
+        return Some(Operand::Not(Box::new(operand(inner.trim_start())?)));
+    }
     if let Some((left, right)) = text.split_once('|') {
         return Some(Operand::Pair(Box::new(operand(left.trim())?), Box::new(operand(right.trim())?)));
     }

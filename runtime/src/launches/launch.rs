@@ -211,6 +211,8 @@ impl Runtime {
             grid: configuration.grid,
             block: configuration.block,
             shared_bytes: static_shared + configuration.shared,
+            dynamic_shared: configuration.shared as u32,
+            reserved_shared: kernel.flags & kernel_flags::RESERVED_SHARED != 0,
             local_limit,
             // Not a power of two, so that the lanes' stacks do not fight for one set of the host's cache.
             local_stride: local_limit + 64,
@@ -288,7 +290,9 @@ impl Runtime {
         let count_cells = module.descriptor().count_cells as usize;
         let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
         let kernel = &module.kernels()[member.index];
-        let waits = kernel.flags & kernel_flags::MAY_WAIT != 0;
+        // Of named barriers the scheduler knows who waits, not the way that runs block by block.
+        let named = kernel.flags & kernel_flags::NAMED_BARRIERS != 0;
+        let waits = named || kernel.flags & kernel_flags::MAY_WAIT != 0;
         let barrier = kernel.flags & kernel_flags::BARRIER != 0;
         let deep = kernel.flags & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
         let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
@@ -336,6 +340,7 @@ impl Runtime {
             launch: id,
             check,
             tolerant: self.by_hand,
+            reserved_shared: geometry.reserved_shared,
             interleave,
             open_ranges: Vec::new(),
             stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),

@@ -73,6 +73,7 @@ fn reason(failed: &FailedLaunch) -> String {
                 StopCause::StackOverflow => "a stack overflow",
                 StopCause::IllegalInstruction => "an illegal instruction",
                 StopCause::OutOfMemory => "no host memory for its threads",
+                StopCause::Deadlock => "a barrier that never opens",
             };
             format!("{what} in block {block}")
         }

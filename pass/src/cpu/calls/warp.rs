@@ -6,8 +6,10 @@ use crate::cpu::error::Refusal;
 use crate::cpu::target::types::LANES;
 use crate::llvm::Value;
 use crate::llvm::value::{IntPredicate, Ordering};
+use crate::ir;
 use warpline_format::abi::barrier;
 use warpline_format::access::Kind as ItemKind;
+use warpline_format::rendezvous::{ARRIVES, BARRIERS, WARPS_MASK, WARPS_SHIFT};
 
 impl<'c> Emitter<'_, 'c> {
     /// Lowers intrinsics that are more than a function of one lane.
@@ -70,7 +72,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// `__syncthreads` and its kin. A barrier for part of a block's threads is taken as one for all.
+    /// `__syncthreads` and its kin, and barriers that have a number or a count of threads.
     fn block_barrier(&mut self, call: Value<'c>, rest: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let (kind, predicate) = if rest.contains("red.popc") || rest.starts_with("barrier0.popc") {
             (barrier::COUNT, true)
@@ -78,7 +80,7 @@ impl<'c> Emitter<'_, 'c> {
             (barrier::AND, true)
         } else if rest.contains("red.or") || rest.starts_with("barrier0.or") {
             (barrier::OR, true)
-        } else if rest.contains("sync") || rest == "barrier0" || rest.starts_with("barrier.n") || rest == "barrier" {
+        } else if rest.contains("sync") || rest.contains("arrive") || rest == "barrier0" || rest.starts_with("barrier.n") || rest == "barrier" {
             (barrier::SYNC, false)
         } else {
             return Err(Refusal::of(call, format!("the barrier {rest}")));
@@ -98,23 +100,70 @@ impl<'c> Emitter<'_, 'c> {
         if rest.contains("aligned") || rest.starts_with("barrier0") {
             self.look_for_absent_lanes(call);
         }
-        self.note_barrier(is_for_all(call, rest).then_some(call));
-        self.barrier(kind, bits).map(|result| {
-            if call.ty().is_void() {
-                return None;
+        let result = if ir::barrier::barrier(call) == Some(ir::barrier::Barrier::Block) {
+            self.note_barrier(is_for_all(call, rest).then_some(call));
+            self.barrier(kind, bits)
+        } else {
+            let number = self.uniform_word(arguments[0])?;
+            let counts = rest.contains("count") || rest.contains("cnt");
+            let threads = if counts { Some(self.uniform_word(arguments[1])?) } else { None };
+            let meeting = self.meeting(number, threads, rest.contains("arrive"));
+            self.named_barrier(kind, bits, meeting)
+        };
+        if call.ty().is_void() {
+            return Ok(None);
+        }
+        let result = if call.ty().int_bits() == Some(1) { self.b.ne(result, self.i32(0)) } else { result };
+        Ok(Some(self.like_shape(call, vec![Leaf::Uniform(result)])))
+    }
+
+    /// A word that all lanes have, or that of the first lane that runs.
+    fn uniform_word(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
+        let leaf = self.leaf(value)?;
+        Ok(match leaf.scalar() {
+            Some(scalar) => scalar,
+            None => {
+                let lanes = leaf.lanes(&self.b);
+                self.first_lane(lanes)
             }
-            let result = if call.ty().int_bits() == Some(1) { self.b.ne(result, self.i32(0)) } else { result };
-            Some(self.like_shape(call, vec![Leaf::Uniform(result)]))
         })
     }
 
+    /// The value of the first lane that runs.
+    pub fn first_lane(&self, lanes: Value<'c>) -> Value<'c> {
+        let cttz = self.unit().intrinsic("llvm.cttz", &[self.t.int(32)]);
+        let first = self.b.call(cttz, &[self.mask(), Value::int(self.t.int(1), 0)]);
+        self.b.extract_element(lanes, self.b.and(first, self.i32(LANES - 1)))
+    }
+
+    /// The word of an arrival at a numbered barrier, see `Rendezvous`.
+    pub fn meeting(&self, number: Value<'c>, threads: Option<Value<'c>>, arrives: bool) -> Value<'c> {
+        let b = &self.b;
+        let mut word = b.and(number, self.i32(BARRIERS as u32 - 1));
+        if let Some(threads) = threads {
+            let warps = b.lshr(b.add(threads, self.i32(LANES - 1)), self.i32(LANES.trailing_zeros()));
+            word = b.or(word, b.shl(b.and(warps, self.i32(WARPS_MASK)), self.i32(WARPS_SHIFT)));
+        }
+        if arrives { b.or(word, self.i32(ARRIVES)) } else { word }
+    }
+
+    /// Arrives at a numbered barrier and, if its word says so, waits for it.
+    pub fn named_barrier(&mut self, kind: u32, predicates: Value<'c>, meeting: Value<'c>) -> Value<'c> {
+        if self.hooked() {
+            self.mark(ItemKind::Barrier, 0, meeting);
+        }
+        self.unit().clear_uppers(&self.b);
+        let function = self.unit().runtime().named_barrier();
+        self.b.call(function, &[self.context(), self.mask(), self.i32(kind), predicates, meeting])
+    }
+
     /// Waits for the block's other warps.
-    pub fn barrier(&mut self, kind: u32, predicates: Value<'c>) -> Emitted<Value<'c>> {
+    pub fn barrier(&mut self, kind: u32, predicates: Value<'c>) -> Value<'c> {
         if self.hooked() {
             self.mark(ItemKind::Barrier, 0, self.i32(0));
         }
         self.unit().clear_uppers(&self.b);
-        Ok(self.b.call(self.unit().runtime().barrier(), &[self.context(), self.mask(), self.i32(kind), predicates]))
+        self.b.call(self.unit().runtime().barrier(), &[self.context(), self.mask(), self.i32(kind), predicates])
     }
 
     /// Lanes that take part in a warp-wide operation: those that run it.
@@ -243,6 +292,17 @@ impl<'c> Emitter<'_, 'c> {
         let arguments = call.arguments();
         let members = self.vector(arguments[0])?;
         let value = self.vector(arguments[1])?;
+        let (matches, members) = self.matching_lanes(value, members);
+        if rest.contains("any") {
+            return Ok(vec![Leaf::Lanes(matches)]);
+        }
+        let all = self.b.eq(matches, members);
+        let mask = self.b.select(all, members, self.same(members, 0));
+        Ok(vec![Leaf::Lanes(mask), Leaf::Lanes(all)])
+    }
+
+    /// For each lane the members that have its value, and the members that take part.
+    pub fn matching_lanes(&self, value: Value<'c>, members: Value<'c>) -> (Value<'c>, Value<'c>) {
         let running = self.b.splat(self.mask(), LANES);
         let members = self.b.and(members, running);
         // For each lane that runs, in turn: who agrees with it.
@@ -259,13 +319,7 @@ impl<'c> Emitter<'_, 'c> {
             let hit = self.b.ne(self.b.and(agreeing, Value::vector(&lanes)), self.same(members, 0));
             matches = self.b.or(matches, self.b.select(hit, self.b.splat(bit, LANES), self.same(members, 0)));
         }
-        let matches = self.b.and(matches, members);
-        if rest.contains("any") {
-            return Ok(vec![Leaf::Lanes(matches)]);
-        }
-        let all = self.b.eq(matches, members);
-        let mask = self.b.select(all, members, self.same(members, 0));
-        Ok(vec![Leaf::Lanes(mask), Leaf::Lanes(all)])
+        (self.b.and(matches, members), members)
     }
 
     fn lanes_splat(&self, scalar: Value<'c>) -> Value<'c> {
@@ -278,6 +332,12 @@ impl<'c> Emitter<'_, 'c> {
         let value = self.vector(arguments[0])?;
         let members = self.leaf(arguments[1])?;
         let operation = rest.strip_prefix("redux.sync.").unwrap_or("");
+        let reduced = self.reduced(operation, value, members);
+        reduced.ok_or_else(|| Refusal::of(call, format!("the reduction {operation}")))
+    }
+
+    /// One result for all lanes of the members; `None` for an operation that is not supported.
+    pub fn reduced(&mut self, operation: &str, value: Value<'c>, members: Leaf<'c>) -> Option<Leaf<'c>> {
         let (name, neutral) = match operation {
             "add" => ("llvm.vector.reduce.add", 0),
             "and" => ("llvm.vector.reduce.and", u64::MAX),
@@ -287,19 +347,19 @@ impl<'c> Emitter<'_, 'c> {
             "max" => ("llvm.vector.reduce.smax", i32::MIN as u32 as u64),
             "umin" => ("llvm.vector.reduce.umin", u64::from(u32::MAX)),
             "umax" => ("llvm.vector.reduce.umax", 0),
-            _ => return Err(Refusal::of(call, format!("the reduction {operation}"))),
+            _ => return None,
         };
         let Some(members) = members.scalar() else {
             // Tiles of a warp, each with a mask of its own.
             let members = members.lanes(&self.b);
             let running = self.b.and(members, self.b.splat(self.mask(), LANES));
             let result = self.b.call(self.unit().reduction_helper(name, neutral), &[value, running]);
-            return Ok(Leaf::Lanes(result));
+            return Some(Leaf::Lanes(result));
         };
         let lanes = self.b.and(self.mask(), members);
         let kept = self.b.select(self.lanes_of(lanes), value, self.same(value, neutral));
         let result = self.b.call(self.unit().intrinsic(name, &[kept.ty()]), &[kept]);
-        Ok(Leaf::Lanes(self.b.splat(result, LANES)))
+        Some(Leaf::Lanes(self.b.splat(result, LANES)))
     }
 
     /// Whether a generic pointer lies in a space.

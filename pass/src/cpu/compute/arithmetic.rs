@@ -273,24 +273,25 @@ impl<'c> Emitter<'_, 'c> {
         // Lanes that do not run may hold a zero divisor, and a GPU does not trap on zero or on minimum / -1.
         let uniform = self.analysis().shape(value) == Shape::Uniform;
         let active = if uniform { None } else { Some(self.active()) };
-        self.lanewise(value, |this, operands| {
-            let (left, right) = (operands[0], operands[1]);
-            let zero = this.same(right, 0);
-            let one = this.same(right, 1);
-            let mut bad = this.b.eq(right, zero);
-            if matches!(opcode, Opcode::LLVMSDiv | Opcode::LLVMSRem) {
-                let bits = held(right.ty()).int_bits().or(Some(scalar_bits(right.ty()))).unwrap_or(64);
-                let least = this.same(left, 1u64.checked_shl(bits - 1).unwrap_or(0));
-                let minus_one = this.same(right, u64::MAX);
-                let overflow = this.b.and(this.b.eq(left, least), this.b.eq(right, minus_one));
-                bad = this.b.or(bad, overflow);
-            }
-            if let Some(active) = active {
-                bad = this.b.select(active, bad, Value::all_ones(active.ty()));
-            }
-            let divisor = this.b.select(bad, one, right);
-            this.safe_division(opcode, left, divisor)
-        })
+        self.lanewise(value, |this, operands| this.divided(opcode, operands[0], operands[1], active))
+    }
+
+    /// Quotient or remainder, which do not trap. `active`: lanes whose divisors count, if some do not.
+    pub fn divided(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>, active: Option<Value<'c>>) -> Value<'c> {
+        let (zero, one) = (self.same(right, 0), self.same(right, 1));
+        let mut bad = self.b.eq(right, zero);
+        if matches!(opcode, Opcode::LLVMSDiv | Opcode::LLVMSRem) {
+            let bits = held(right.ty()).int_bits().or(Some(scalar_bits(right.ty()))).unwrap_or(64);
+            let least = self.same(left, 1u64.checked_shl(bits - 1).unwrap_or(0));
+            let minus_one = self.same(right, u64::MAX);
+            let overflow = self.b.and(self.b.eq(left, least), self.b.eq(right, minus_one));
+            bad = self.b.or(bad, overflow);
+        }
+        if let Some(active) = active {
+            bad = self.b.select(active, bad, Value::all_ones(active.ty()));
+        }
+        let divisor = self.b.select(bad, one, right);
+        self.safe_division(opcode, left, divisor)
     }
 
     /// Division where no divisor is zero. x86 has no vector division of integers; up to 32 bits the quotient of

@@ -69,6 +69,8 @@ fields! {
     ARGUMENTS = arguments: FieldKind::Pointer;
     SHARED = shared: FieldKind::Int(64);
     SHARED_BYTES = shared_bytes: FieldKind::Int(64);
+    DYNAMIC_SHARED = dynamic_shared: FieldKind::Int(32);
+    RESERVED_OFFSET = reserved_offset: FieldKind::Int(32);
     LOCAL = local: FieldKind::Int(64);
     LOCAL_STRIDE = local_stride: FieldKind::Int(64);
     LOCAL_USED = local_used: FieldKind::Int(64);

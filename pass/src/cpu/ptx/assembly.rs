@@ -1,7 +1,7 @@
 //! Inline assembly, one PTX instruction after another.
 
 use super::machine::{Machine, TypeKind, ptx_type};
-use super::video;
+use super::{compare, video, warp};
 use crate::cpu::compute::arithmetic::scalar_bits;
 use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
@@ -10,6 +10,7 @@ use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::types::Kind;
 use crate::llvm::value::Ordering;
 use crate::llvm::{Type, Value};
+use crate::ptx::barrier::Barrier;
 use crate::ptx::parse::{self, Operand, Statement};
 use std::collections::HashMap;
 
@@ -90,6 +91,10 @@ impl<'c> Emitter<'_, 'c> {
         let ty = parts.iter().rev().find_map(|part| ptx_type(part));
         let (kind, bits) = ty.unwrap_or((TypeKind::Bits, 32));
         let opcode = parts[0];
+        // No register has so many bits.
+        if has("b128") {
+            return None;
+        }
         match opcode {
             // Copies are done at once and lanes run in lockstep: there is nothing to wait for.
             "nanosleep" | "pmevent" | "griddepcontrol" | "prefetch" | "prefetchu" | "discard" | "applypriority" => {
@@ -106,16 +111,14 @@ impl<'c> Emitter<'_, 'c> {
                 self.b.fence(Ordering::LLVMAtomicOrderingSequentiallyConsistent);
                 return Some(());
             }
-            "bar" | "barrier" if has("sync") => {
-                let none = self.i32(0);
-                self.barrier(warpline_format::abi::barrier::SYNC, none).ok()?;
-                return Some(());
+            // A guard of a barrier is a branch by now.
+            "bar" | "barrier" if guard.is_none() => {
+                let barrier = Barrier::read(statement)?;
+                return self.asm_barrier(machine, &barrier);
             }
-            "activemask" => {
-                let lanes = self.b.splat(self.mask(), LANES);
-                return self.write(machine, operands.first()?, lanes, guard);
-            }
-            "trap" => {
+            "mbarrier" => return self.asm_mbarrier(machine, &parts, operands, guard),
+            "cp" if has("mbarrier") => return self.asm_mbarrier(machine, &parts, operands, guard),
+            "trap" if guard.is_none() => {
                 self.b.call(self.unit().runtime().trap(), &[self.context(), self.mask()]);
                 return Some(());
             }
@@ -130,54 +133,15 @@ impl<'c> Emitter<'_, 'c> {
             "atom" | "red" => return self.asm_atomic(machine, &parts, operands, guard, kind, bits),
             _ => {}
         }
+        if warp::exchanges(opcode) {
+            return self.asm_exchange(machine, &parts, operands, guard);
+        }
+        if compare::compares(opcode) {
+            return self.asm_comparison(machine, &parts, operands, guard, (kind, bits));
+        }
         let (result, sources) = operands.split_first()?;
-        if opcode == "shfl" {
-            let value = self.read(machine, &sources[0], 32)?;
-            let (amount, control) = (self.read(machine, &sources[1], 32)?, self.read(machine, &sources[2], 32)?);
-            let mode = parts.iter().copied().find(|part| matches!(*part, "up" | "down" | "bfly" | "idx"))?;
-            let (shuffled, valid) = self.shuffle_lanes(value, mode, &Leaf::Lanes(amount), &Leaf::Lanes(control));
-            return match result {
-                Operand::Pair(value, predicate) => {
-                    self.write(machine, value, shuffled, guard)?;
-                    self.write(machine, predicate, valid, guard)
-                }
-                plain => self.write(machine, plain, shuffled, guard),
-            };
-        }
-        if opcode == "vote" {
-            let [votes, members, ..] = sources else { return None };
-            let votes = self.predicate(machine, votes)?;
-            let votes = self.bits(votes);
-            let members = self.read(machine, members, 32)?;
-            // Among the members that take part.
-            let among = |this: &Self, lanes| this.b.and(this.b.splat(lanes, LANES), members);
-            let (yes, all) = (among(self, self.b.and(votes, self.mask())), among(self, self.mask()));
-            let value = match *parts.get(1)? {
-                "ballot" => yes,
-                "any" => self.b.ne(yes, self.same(yes, 0)),
-                "all" => self.b.eq(yes, all),
-                _ => return None,
-            };
-            return self.write(machine, result, value, guard);
-        }
-        if opcode == "setp" {
-            // A third source would be combined with the comparison.
-            let ([left, right], comparison) = (sources, parts[1]) else { return None };
-            let (left, right) = (self.read(machine, left, bits)?, self.read(machine, right, bits)?);
-            let value = match kind {
-                TypeKind::Float => self.asm_compared(parts.last()?, comparison, left, right)?,
-                _ => self.compared(comparison, kind, left, right)?,
-            };
-            let Operand::Pair(first, second) = result else { return self.write(machine, result, value, guard) };
-            let contrary = self.b.not(value);
-            self.write(machine, first, value, guard)?;
-            return self.write(machine, second, contrary, guard);
-        }
-        if opcode == "selp" {
-            let condition = self.predicate(machine, sources.get(2)?)?;
-            let (yes, no) = (self.read(machine, &sources[0], bits)?, self.read(machine, &sources[1], bits)?);
-            let value = self.b.select(condition, yes, no);
-            return self.write(machine, result, value, guard);
+        if let (Operand::Pair(value, holds), "lop3") = (result, opcode) {
+            return self.asm_lop3_tested(machine, &parts, (value, holds), sources, guard);
         }
         let value = match (opcode, kind) {
             _ if video::video(opcode).is_some() => self.asm_video(machine, &parts, sources)?,

@@ -163,16 +163,17 @@ impl<'c> Emitter<'_, 'c> {
         }
         let value = match parts[0] {
             "sub" if rounding != Rounding::Nearest => self.directed("add", &[x, b.fneg(*values.get(1)?)], rounding)?,
-            "add" | "mul" | "div" | "fma" | "sqrt" | "rcp" if rounding != Rounding::Nearest => {
+            "add" | "mul" | "div" | "fma" | "mad" | "sqrt" | "rcp" if rounding != Rounding::Nearest => {
                 let wide = x.ty().element() != self.t.half();
-                wide.then(|| self.directed(parts[0], values, rounding))??
+                let name = if parts[0] == "mad" { "fma" } else { parts[0] };
+                wide.then(|| self.directed(name, values, rounding))??
             }
             _ if rounding != Rounding::Nearest => return None,
             "add" => b.binary(Opcode::LLVMFAdd, x, *values.get(1)?),
             "sub" => b.binary(Opcode::LLVMFSub, x, *values.get(1)?),
             "mul" => b.binary(Opcode::LLVMFMul, x, *values.get(1)?),
             "div" => b.binary(Opcode::LLVMFDiv, x, *values.get(1)?),
-            "fma" => self.fma(x, *values.get(1)?, *values.get(2)?),
+            "fma" | "mad" => self.fma(x, *values.get(1)?, *values.get(2)?),
             "neg" => b.fneg(x),
             "abs" => call("llvm.fabs", &[x]),
             // The sign of the first, the rest of the second.
@@ -226,7 +227,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// `set.<comparison>.<result>.<operands>`: 1 or all bits where it holds, else 0.
     pub fn asm_set(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
-        let [left, right] = sources else { return None };
+        let [left, right, rest @ ..] = sources else { return None };
         let named: Vec<_> = parts.iter().filter_map(|part| ptx_type(part).map(|ty| (*part, ty))).collect();
         let [(to_name, (to_kind, to_bits)), (from_name, (from_kind, from_bits))] = named[..] else { return None };
         let (left, right) = (self.read(machine, left, from_bits)?, self.read(machine, right, from_bits)?);
@@ -248,6 +249,7 @@ impl<'c> Emitter<'_, 'c> {
             for (left, right) in left.into_iter().zip(right) {
                 let (left, right) = (self.numbers(left, format), self.numbers(right, format));
                 let holds = self.compared(comparison, TypeKind::Float, left, right)?;
+                let holds = self.with_third(machine, parts, rest.first(), holds)?;
                 halves.push(chosen(self, holds, 16));
             }
             return Some(self.packed(&halves, 32));
@@ -256,13 +258,38 @@ impl<'c> Emitter<'_, 'c> {
             TypeKind::Float => self.asm_compared(from_name, comparison, left, right)?,
             kind => self.compared(comparison, kind, left, right)?,
         };
+        let holds = self.with_third(machine, parts, rest.first(), holds)?;
         Some(chosen(self, holds, to_bits))
+    }
+
+    /// The two halves of registers of a packed type, compared: the lower ones first.
+    pub(super) fn compared_halves(
+        &self,
+        ty: &str,
+        comparison: &str,
+        left: Value<'c>,
+        right: Value<'c>,
+    ) -> Option<[Value<'c>; 2]> {
+        let format = Format::of(ty)?;
+        let (left, right) = (self.elements(left, 32, format), self.elements(right, 32, format));
+        let half = |index: usize| {
+            let (left, right) = (self.numbers(left[index], format), self.numbers(right[index], format));
+            self.compared(comparison, TypeKind::Float, left, right)
+        };
+        Some([half(0)?, half(1)?])
     }
 
     /// `cvt.<to>.<from>`.
     pub fn asm_convert(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
         if super::eighth::is_eighth(parts) {
             return self.asm_convert_eighth(machine, parts, sources);
+        }
+        if parts.get(1) == Some(&"pack") {
+            let mut values = Vec::new();
+            for source in sources {
+                values.push(self.read(machine, source, 32)?);
+            }
+            return self.packed_integers(parts.get(3)?, &values);
         }
         if parts.contains(&"tf32") {
             let [source] = sources else { return None };

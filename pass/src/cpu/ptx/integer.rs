@@ -3,6 +3,7 @@
 use super::machine::{Machine, TypeKind};
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
+use crate::llvm::value::Opcode;
 use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
@@ -33,9 +34,20 @@ impl<'c> Emitter<'_, 'c> {
             if signed { this.b.sext(value, wide) } else { this.b.zext(value, wide) }
         };
         Some(match opcode {
+            "add" | "sub" if has("sat") => self.two(&format!("llvm.s{opcode}.sat"), x, *values.get(1)?),
             "add" => b.add(x, *values.get(1)?),
             "sub" => b.sub(x, *values.get(1)?),
-            "mul" | "mad" | "mul24" | "mad24" => {
+            "div" | "rem" => {
+                let opcode = match (opcode, signed) {
+                    ("div", true) => Opcode::LLVMSDiv,
+                    ("div", false) => Opcode::LLVMUDiv,
+                    (_, true) => Opcode::LLVMSRem,
+                    (_, false) => Opcode::LLVMURem,
+                };
+                let active = self.lanes_of(machine.lanes);
+                self.divided(opcode, x, *values.get(1)?, Some(active))
+            }
+            "mul" | "mad" => {
                 let y = *values.get(1)?;
                 let product = if has("wide") {
                     b.mul(double(self, x), double(self, y))
@@ -48,7 +60,7 @@ impl<'c> Emitter<'_, 'c> {
                 if opcode == "mad" {
                     let addend =
                         if has("wide") { self.read(machine, &sources[2], 2 * bits)? } else { *values.get(2)? };
-                    self.b.add(product, addend)
+                    if has("sat") { self.two("llvm.sadd.sat", product, addend) } else { self.b.add(product, addend) }
                 } else {
                     product
                 }
@@ -60,7 +72,8 @@ impl<'c> Emitter<'_, 'c> {
             "neg" => b.sub(self.same(x, 0), x),
             "min" | "max" => {
                 let name = format!("llvm.{}{opcode}", if signed { "s" } else { "u" });
-                b.call(self.unit().intrinsic(&name, &[x.ty()]), &[x, *values.get(1)?])
+                let chosen = b.call(self.unit().intrinsic(&name, &[x.ty()]), &[x, *values.get(1)?]);
+                if has("relu") { self.two("llvm.smax", chosen, self.same(chosen, 0)) } else { chosen }
             }
             "abs" => b.call(self.unit().intrinsic("llvm.abs", &[x.ty()]), &[x, Value::int(self.t.int(1), 0)]),
             "shl" | "shr" => {
@@ -130,22 +143,60 @@ impl<'c> Emitter<'_, 'c> {
                 let by = b.select(outside, self.same(start, 0), start);
                 b.select(outside, self.same(x, 0), b.shl(mask, by))
             }
-            "prmt" => self.prmt(x, *values.get(1)?, *values.get(2)?),
-            "lop3" => {
-                let (y, z) = (*values.get(1)?, *values.get(2)?);
-                let Operand::Number(table) = sources.get(3)? else { return None };
-                let mut result = self.same(x, 0);
-                for row in 0..8u64 {
-                    if table >> row & 1 == 1 {
-                        let pick = |value: Value<'c>, bit: u64| if row >> bit & 1 == 1 { value } else { b.not(value) };
-                        result = b.or(result, b.and(b.and(pick(x, 2), pick(y, 1)), pick(z, 0)));
-                    }
-                }
-                result
+            "prmt" => {
+                let selector = self.permute_selector(parts.last()?, *values.get(2)?)?;
+                self.prmt(x, *values.get(1)?, selector)
             }
+            "lop3" => self.lop3(machine, &values, sources.get(3)?)?,
             "dp4a" | "dp2a" => self.dot_product(parts, x, *values.get(1)?, *values.get(2)?)?,
-            _ => return None,
+            _ => return self.asm_bits(parts, &values, signed, bits),
         })
+    }
+
+    /// `lop3`: any function of three bits, by its table, a number or an argument that is one.
+    fn lop3(&self, machine: &Machine<'c>, values: &[Value<'c>], table: &Operand) -> Option<Value<'c>> {
+        let [x, y, z, ..] = values else { return None };
+        let table = match table {
+            Operand::Number(table) => *table,
+            Operand::Argument(number) => {
+                let input = machine.inputs.get(number.checked_sub(machine.outputs.len())?)?;
+                input.constant_element(0)?.as_u64()?
+            }
+            _ => return None,
+        };
+        let b = &self.b;
+        let mut result = self.same(*x, 0);
+        for row in (0..8u64).filter(|row| table >> row & 1 == 1) {
+            let pick = |value: Value<'c>, bit: u64| if row >> bit & 1 == 1 { value } else { b.not(value) };
+            result = b.or(result, b.and(b.and(pick(*x, 2), pick(*y, 1)), pick(*z, 0)));
+        }
+        Some(result)
+    }
+
+    /// `lop3.or.b32 d|p, a, b, c, table, q`: p is whether d is not zero, or q; `.and`: both.
+    pub(super) fn asm_lop3_tested(
+        &mut self,
+        machine: &mut Machine<'c>,
+        parts: &[&str],
+        (result, holds): (&Operand, &Operand),
+        sources: &[Operand],
+        guard: Option<Value<'c>>,
+    ) -> Option<()> {
+        let [x, y, z, table, other] = sources else { return None };
+        let mut values = Vec::new();
+        for source in [x, y, z] {
+            values.push(self.read(machine, source, 32)?);
+        }
+        let value = self.lop3(machine, &values, table)?;
+        let other = self.signed_predicate(machine, other)?;
+        let some = self.b.ne(value, self.same(value, 0));
+        let both = match *parts.get(1)? {
+            "or" => self.b.or(some, other),
+            "and" => self.b.and(some, other),
+            _ => return None,
+        };
+        self.write(machine, result, value, guard)?;
+        self.write(machine, holds, both, guard)
     }
 
     /// Ones in the lowest `length` bits.

@@ -8,6 +8,7 @@ use crate::llvm::value::{IntPredicate, RealPredicate};
 use crate::llvm::{Type, Value};
 use crate::ptx::parse::Operand;
 use std::collections::HashMap;
+use warpline_format::abi::reserved_shared;
 
 /// Registers of one piece of assembly, as vectors of lanes. Floats are held as their bits.
 pub struct Machine<'c> {
@@ -60,12 +61,23 @@ impl<'c> Emitter<'_, 'c> {
 
     /// A special register.
     fn special(&mut self, name: &str, bits: u32) -> Option<Value<'c>> {
-        if name.starts_with("reserved_smem_offset") {
-            return Some(Value::zero(self.int_lanes(bits)));
+        if let Some(register) = name.strip_prefix("reserved_smem_offset_") {
+            return self.reserved_shared(register);
         }
-        if name == "total_smem_size" || name == "dynamic_smem_size" {
-            let size = self.field(context::SHARED_BYTES);
-            let size = self.b.trunc(size, self.t.int(32));
+        let size = match name {
+            "total_smem_size" => {
+                let bytes = self.field(context::SHARED_BYTES);
+                Some(self.b.trunc(bytes, self.t.int(32)))
+            }
+            "dynamic_smem_size" => Some(self.field(context::DYNAMIC_SHARED)),
+            "aggr_smem_size" => {
+                let reserved = self.i32(reserved_shared::BYTES as u32);
+                let offset = self.field(context::RESERVED_OFFSET);
+                Some(self.b.add(offset, reserved))
+            }
+            _ => None,
+        };
+        if let Some(size) = size {
             return Some(self.b.splat(size, LANES));
         }
         let register = match name.split_once('.') {
@@ -73,6 +85,21 @@ impl<'c> Emitter<'_, 'c> {
             None => named_register(name)?,
         };
         self.register_lanes(register, self.t.int(bits))
+    }
+
+    /// `%reserved_smem_offset_*`. Offsets are the lower half of host addresses, as those of other shared pointers in 32 bits.
+    fn reserved_shared(&mut self, register: &str) -> Option<Value<'c>> {
+        let from = match register {
+            "begin" | "0" => 0,
+            "1" => reserved_shared::SECOND,
+            "end" => reserved_shared::BYTES,
+            "cap" => return Some(self.b.splat(self.i32(reserved_shared::BYTES as u32), LANES)),
+            _ => return None,
+        };
+        let (shared, offset) = (self.field(context::SHARED), self.field(context::RESERVED_OFFSET));
+        let start = self.b.add(self.b.trunc(shared, self.t.int(32)), offset);
+        let place = self.b.add(start, self.i32(from as u32));
+        Some(self.b.splat(place, LANES))
     }
 
     /// Sets an operand; with `keep`, only the lanes that the guard lets through.

@@ -1,6 +1,9 @@
 //! Inline assembly.
 
 pub(super) mod assembly;
+mod barrier;
+mod bits;
+mod compare;
 mod eighth;
 pub(super) mod float;
 pub(super) mod integer;
@@ -10,3 +13,4 @@ pub(super) mod memory;
 pub(super) mod pointer;
 pub(super) mod texture;
 pub(super) mod video;
+mod warp;

@@ -24,7 +24,17 @@ impl<'c> Emitter<'_, 'c> {
             let stacks = self.lane_stacks();
             return Some(if back { self.b.sub(value, stacks) } else { self.b.add(value, stacks) });
         }
-        if back || bits == 64 { Some(value) } else { None }
+        if bits != 64 {
+            return back.then_some(value);
+        }
+        if parts.contains(&"shared") && !back {
+            // A register of 32 bits that was extended lacks the upper half, which no address has as zero.
+            let low = self.b.trunc(value, self.int_lanes(32));
+            let whole = self.widen_shared(low);
+            let cut = self.b.eq(self.b.lshr(value, self.same(value, 32)), self.same(value, 0));
+            return Some(self.b.select(cut, whole, value));
+        }
+        Some(value)
     }
 
     /// `isspacep`.

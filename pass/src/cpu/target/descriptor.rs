@@ -149,6 +149,12 @@ impl<'c> Tables<'_, 'c> {
         if self.unit.reach.has_barrier(kernel) {
             flags |= kernel_flags::BARRIER;
         }
+        if self.unit.reach.has_named_barrier(kernel) {
+            flags |= kernel_flags::NAMED_BARRIERS;
+        }
+        if self.unit.reach.uses_reserved_shared(kernel) {
+            flags |= kernel_flags::RESERVED_SHARED;
+        }
         if functions.may_wait {
             flags |= kernel_flags::MAY_WAIT;
         }

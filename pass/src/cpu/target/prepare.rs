@@ -1,7 +1,8 @@
 //! Bringing a copy of the device code into the form that the lowering starts from.
 
 use crate::cpu::error::LowerError;
-use crate::ir::threads::{is_block_barrier, reads_from_others};
+use crate::ir::barrier::barrier;
+use crate::ir::threads::reads_from_others;
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::{Builder, ModuleItems, Value};
 use crate::ptx::registers::name_registers;
@@ -24,13 +25,13 @@ fn optimise_all(module: &Module<'_>) {
     }
 }
 
-/// Where lanes may have to wait for others of their warp, block-wide barriers get blocks of their own: lanes that went
+/// Where lanes may have to wait for others of their warp, barriers get blocks of their own: lanes that went
 /// ahead must be able to do everything before a barrier, and must not pass it without the others.
 fn isolate_barriers(module: &Module<'_>) {
     for function in module.functions() {
         let instructions: Vec<_> = function.blocks().into_iter().flat_map(|block| block.instructions()).collect();
         if instructions.iter().any(|value| reads_from_others(*value)) {
-            for value in instructions.into_iter().filter(|value| is_block_barrier(*value)) {
+            for value in instructions.into_iter().filter(|value| barrier(*value).is_some()) {
                 split_before(value);
             }
         }

@@ -1,5 +1,6 @@
 //! Which functions and variables each kernel may use.
 
+use crate::ir::barrier::{Barrier, barrier};
 use crate::ir::kernel::is_kernel;
 use crate::ir::threads::is_thread_exit;
 use crate::llvm::{Layout, ModuleItems, Type, Value};
@@ -24,6 +25,10 @@ pub struct Reach<'c> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Facts {
     barrier: bool,
+    /// Barriers that have a number or a count of threads.
+    named: bool,
+    /// Reads where the reserved shared memory lies.
+    reserved: bool,
     indirect: bool,
     frame: u64,
     exits: bool,
@@ -73,6 +78,9 @@ impl<'c> Reach<'c> {
                 facts.frame += layout.size(ty) * count;
             }
             facts.exits |= is_thread_exit(value);
+            let meeting = barrier(value);
+            facts.barrier |= meeting.is_some();
+            facts.named |= meeting == Some(Barrier::Named);
             let mut operands = value.operands();
             if let Some(callee) = value.called_value() {
                 operands.pop();
@@ -81,12 +89,11 @@ impl<'c> Reach<'c> {
                     if !callee.is_declaration() {
                         callees.push(callee);
                     }
-                    facts.barrier |= name.starts_with("llvm.nvvm.barrier");
                     self.reads_clock |= name.contains("sreg.clock") || name.contains("readcyclecounter");
                 } else if callee.is_inline_asm() {
                     let text = callee.asm_text();
                     self.reads_clock |= text.contains("%clock");
-                    facts.barrier |= text.contains("bar.sync") || text.contains("barrier.");
+                    facts.reserved |= text.contains("%reserved_smem_offset");
                 } else {
                     facts.indirect = true;
                 }
@@ -137,7 +144,21 @@ impl<'c> Reach<'c> {
 
     /// Whether a kernel may reach a block-wide barrier.
     pub fn has_barrier(&self, kernel: Value<'c>) -> bool {
-        self.from(kernel).iter().any(|one| self.facts.get(one).is_some_and(|facts| facts.barrier))
+        self.reaches(kernel, |facts| facts.barrier)
+    }
+
+    /// Whether a kernel may reach a barrier that has a number or a count of threads.
+    pub fn has_named_barrier(&self, kernel: Value<'c>) -> bool {
+        self.reaches(kernel, |facts| facts.named)
+    }
+
+    /// Whether a kernel may read where its reserved shared memory lies.
+    pub fn uses_reserved_shared(&self, kernel: Value<'c>) -> bool {
+        self.reaches(kernel, |facts| facts.reserved)
+    }
+
+    fn reaches(&self, kernel: Value<'c>, what: fn(&Facts) -> bool) -> bool {
+        self.from(kernel).iter().any(|one| self.facts.get(one).is_some_and(what))
     }
 
     /// Whether a function, or one that it calls, may end a thread.

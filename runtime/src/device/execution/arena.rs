@@ -180,7 +180,7 @@ impl Arena {
     fn shared_stride(&self, geometry: &Geometry) -> u64 {
         match self.reserved {
             Some(_) => SHARED_STRIDE,
-            None => geometry.shared_bytes.next_multiple_of(256) + 256,
+            None => geometry.shared_room().next_multiple_of(256) + 256,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::items::{Places, take};
 use super::scheduled::{BATCH_SPARE, Scheduled};
 use super::slot::{Hot, flags};
 use warpline_format::access::{Kind, SITE_BITS, item_bytes, requests_of};
+use warpline_format::rendezvous::Rendezvous;
 use warpline_format::schedule::TurnEnd;
 
 impl Scheduled<'_> {
@@ -89,7 +90,7 @@ impl Scheduled<'_> {
                 Some(Kind::Barrier) => {
                     append(&mut self.arena.batch, [first]);
                     self.hot[index].read = item.wrapping_add(8);
-                    return Ok(TurnEnd::Barrier);
+                    return Ok(turn_end(Rendezvous::from_word(second)));
                 }
                 Some(Kind::Call | Kind::Return) => {
                     append(&mut self.arena.batch, [first]);
@@ -112,6 +113,11 @@ impl Scheduled<'_> {
             self.hot[index].read = item.wrapping_add(length);
         }
     }
+}
+
+/// How a turn ends with the arrival at a barrier.
+pub(super) fn turn_end(meeting: Rendezvous) -> TurnEnd {
+    if meeting == Rendezvous::BLOCK { TurnEnd::Barrier } else { TurnEnd::Named(meeting) }
 }
 
 /// Appends words to the batch.

@@ -16,6 +16,7 @@ use std::ffi::c_char;
 use warpline_format::abi::{NOWHERE, SiteRange, WarpContext};
 use warpline_format::access::Space;
 use warpline_format::options::Check;
+use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::Site;
 
 /// Makes room in the record buffer.
@@ -51,6 +52,33 @@ pub unsafe extern "C" fn __wl_barrier(context: *mut WarpContext, mask: u32, kind
             Mode::Direct => native::next_warp(warp),
         }
         (*(*warp).block).leave(number, kind)
+    }
+}
+
+/// A barrier that has a number or a count of threads.
+///
+/// # Safety
+/// See [`__wl_flush`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_named_barrier(
+    context: *mut WarpContext,
+    mask: u32,
+    kind: u32,
+    predicates: u32,
+    meeting: u32,
+) -> u32 {
+    let meeting = Rendezvous::from_word(meeting);
+    if meeting == Rendezvous::BLOCK {
+        // SAFETY: by the contract.
+        return unsafe { __wl_barrier(context, mask, kind, predicates) };
+    }
+    // SAFETY: by the contract; kernels that come here run in the scheduler's order.
+    unsafe {
+        let warp = warp_of(context);
+        (*(*warp).block).arrive_named(warp, meeting, mask, predicates);
+        pause(warp, Pause::Named(meeting));
+        (*(*warp).block).leave_named(warp, meeting.number);
+        (*warp).votes.result(kind)
     }
 }
 

@@ -9,6 +9,7 @@ pub mod heap;
 pub mod hooks;
 pub mod items;
 pub mod lanes;
+pub mod mbarrier;
 pub mod native;
 mod residents;
 pub mod scheduled;

@@ -4,7 +4,7 @@
 use super::arena::Arena;
 use super::fibre::switch;
 use super::scheduled::Plan;
-use super::warp::{Block, Mode, PATIENCE, Pause, Running, Stop, Warp, pause, warp_main};
+use super::warp::{Block, Mode, PATIENCE, Pause, Running, Stop, Votes, Warp, pause, warp_main};
 use std::ptr::{null, null_mut};
 use warpline_format::abi::{WarpContext, WarpFunction};
 
@@ -36,6 +36,8 @@ unsafe fn fill(
         arguments: plan.arguments,
         shared: arena.shared(geometry, 0),
         shared_bytes: geometry.shared_bytes,
+        dynamic_shared: geometry.dynamic_shared,
+        reserved_offset: geometry.reserved_offset() as u32,
         local: arena.local(geometry, u64::from(warp)),
         local_stride: geometry.local_stride,
         local_used: 0,
@@ -70,6 +72,7 @@ unsafe fn fill(
             fibre: null_mut(),
             guard: 0,
             barriers: 0,
+            votes: Votes::NONE,
             next: place,
             previous: place,
             hooked: false,
@@ -89,6 +92,7 @@ extern "C" fn plain_main(argument: *mut u8) -> ! {
         for block in 0..plan.geometry.blocks() {
             (*context).block = block;
             (*context).block_index = plan.geometry.block_index(block);
+            plan.geometry.clear_reserved((*context).shared);
             for number in 0..warps {
                 if warps > 1 {
                     let threads = &plan.threads[number as usize];
@@ -162,6 +166,7 @@ pub unsafe fn run_direct(plan: &Plan, entry: WarpFunction, running: *mut Running
             }
             block.write(Block::new());
             let block_index = plan.geometry.block_index(number);
+            plan.geometry.clear_reserved(arena.shared(&plan.geometry, 0));
             for (index, stack) in stacks.iter_mut().enumerate() {
                 let warp = arena.warps.get(index);
                 (*warp).fibre = stack.prepare(warp_main, warp.cast());

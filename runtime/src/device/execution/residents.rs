@@ -3,10 +3,11 @@
 use super::fibre::switch;
 use super::scheduled::{SHELF_WORDS, Scheduled, Stopped};
 use super::slot::flags;
-use super::warp::{PATIENCE, Pause, Stop, Warp, warp_main};
+use super::warp::{PATIENCE, Pause, Stop, Votes, Warp, warp_main};
 use crate::device::stops::Stops;
 use std::ptr::{null, null_mut};
 use warpline_format::abi::WarpContext;
+use warpline_format::rendezvous::Rendezvous;
 
 impl Scheduled<'_> {
     /// Takes a slot's stack and buffer back.
@@ -126,6 +127,8 @@ impl Scheduled<'_> {
                         arguments: self.plan.arguments,
                         shared,
                         shared_bytes: geometry.shared_bytes,
+                        dynamic_shared: geometry.dynamic_shared,
+                        reserved_offset: geometry.reserved_offset() as u32,
                         local,
                         local_stride: geometry.local_stride,
                         local_used: 0,
@@ -156,6 +159,7 @@ impl Scheduled<'_> {
                     fibre,
                     guard: stack.guard(),
                     barriers: 0,
+                    votes: Votes::NONE,
                     next: null_mut(),
                     previous: null_mut(),
                     hooked,
@@ -220,7 +224,16 @@ impl Scheduled<'_> {
                 Pause::Turn => hot.flags |= flags::MIDST,
                 Pause::Barrier if !self.plan.waits => hot.flags |= flags::AT_BARRIER,
                 Pause::Barrier if (*warp).hooked => (),
-                Pause::Barrier => hot.flags |= flags::WAITS,
+                Pause::Barrier => {
+                    hot.flags |= flags::WAITS;
+                    cold.meeting = Rendezvous::BLOCK;
+                }
+                // The item in the buffer stands for it.
+                Pause::Named(_) if (*warp).hooked => (),
+                Pause::Named(meeting) => {
+                    hot.flags |= flags::WAITS;
+                    cold.meeting = meeting;
+                }
                 Pause::Finished => {
                     hot.flags |= flags::FINISHED;
                     hot.stack = null();

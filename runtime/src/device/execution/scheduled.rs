@@ -2,10 +2,12 @@
 //! items of that warp go into the trace; only when its buffer is empty its block runs on.
 
 use super::arena::Arena;
+use super::drain::turn_end;
 use super::items::{close_turn, open_turn, push_block_start};
 use super::slot::{Cold, Hot, Placed, flags};
 use super::warp::{Block, Geometry, Running, Stop, Warp};
 use super::warp_blocks::WarpBlocks;
+use crate::device::faults::message;
 use crate::trace::Trace;
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::collections::BTreeSet;
@@ -13,6 +15,7 @@ use std::ops::Range;
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction};
 use warpline_format::access::Space;
 use warpline_format::event::WarpBlockCount;
+use warpline_format::rendezvous::Rendezvous;
 use warpline_format::schedule::{TurnEnd, WarpStreams};
 
 /// Bytes of items after which a batch is written.
@@ -131,7 +134,7 @@ impl<'a> Scheduled<'a> {
         for index in 0..self.hot.len() {
             if stopped {
                 let at = open_turn(&mut self.arena.batch, index as u32);
-                while self.drain(index, u32::MAX) == Ok(TurnEnd::Barrier) {}
+                while matches!(self.drain(index, u32::MAX), Ok(TurnEnd::Barrier | TurnEnd::Named(_))) {}
                 self.end_turn(index, at);
                 self.write_full_batch();
             }
@@ -231,7 +234,7 @@ impl<'a> Scheduled<'a> {
             }
             if hot.flags & flags::WAITS != 0 {
                 hot.flags &= !flags::WAITS;
-                return Ok(TurnEnd::Barrier);
+                return Ok(turn_end(self.cold[index].meeting));
             }
             self.run_ahead(index)?;
         }
@@ -257,6 +260,9 @@ impl WarpStreams for Scheduled<'_> {
             return Err(Stopped);
         };
         self.blocks[resident as usize] = Block::new();
+        let shared = self.arena.shared(&geometry, u64::from(resident));
+        // SAFETY: the arena was prepared for this geometry.
+        unsafe { geometry.clear_reserved(shared) };
         self.placed[resident as usize] = Some(Placed {
             number: block,
             index: geometry.block_index(block),
@@ -293,6 +299,17 @@ impl WarpStreams for Scheduled<'_> {
 
     fn end_block(&mut self, _block: u64, _first_slot: u32) -> Result<(), Stopped> {
         Ok(())
+    }
+
+    fn stuck(&mut self, slot: u32, meeting: Rendezvous, arrived: u32) -> Result<(), Stopped> {
+        let Some(warp) = self.cold[slot as usize].warp else { return Ok(()) };
+        // SAFETY: by the contract of `new`; the warp waits, so it is one of this launch.
+        unsafe {
+            message::never_opens(warp, meeting, arrived);
+            (*self.running).stop = Some(Stop::Deadlock);
+            (*self.running).fault_warp = warp;
+        }
+        Err(Stopped)
     }
 }
 

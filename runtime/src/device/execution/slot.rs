@@ -5,6 +5,7 @@ use super::fibre::Stack;
 use super::warp::Warp;
 use std::ptr::null;
 use warpline_format::abi::WarpFunction;
+use warpline_format::rendezvous::Rendezvous;
 
 /// What every turn of a slot looks at; small, so that those of a whole device stay in the cache.
 #[derive(Clone, Copy)]
@@ -59,7 +60,6 @@ pub(super) struct Placed {
 }
 
 /// What only a slot's first and last turns look at, and rare ones between.
-#[derive(Default)]
 pub(super) struct Cold {
     /// From the warp's first turn to its end. Warps that soon are over follow each other in the same memory.
     pub(super) warp: Option<*mut Warp>,
@@ -67,4 +67,12 @@ pub(super) struct Cold {
     pub(super) stack: Option<Stack>,
     /// Rest of an access that was split.
     pub(super) rest: Vec<u8>,
+    /// The barrier that it waits at, where [`flags::WAITS`] is set.
+    pub(super) meeting: Rendezvous,
+}
+
+impl Default for Cold {
+    fn default() -> Cold {
+        Cold { warp: None, buffer: None, stack: None, rest: Vec::new(), meeting: Rendezvous::BLOCK }
+    }
 }

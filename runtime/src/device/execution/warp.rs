@@ -11,7 +11,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::c_char;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
-use warpline_format::abi::{Lanes, NOWHERE, SiteRange, WarpContext, WarpFunction, barrier};
+use warpline_format::abi::{Lanes, NOWHERE, SiteRange, WarpContext, WarpFunction, barrier, reserved_shared};
+use warpline_format::rendezvous::Rendezvous;
 use warpline_format::access::LANES;
 use warpline_format::event::{DifferentBarriers, DivergentBarrier, Fault};
 use warpline_format::options::Check;
@@ -28,6 +29,8 @@ pub enum Pause {
     Full,
     /// It reached a barrier.
     Barrier,
+    /// It arrived at a numbered barrier.
+    Named(Rendezvous),
     /// It waits for another warp.
     Yield,
     /// It is about to access memory, and another warp has its turn first.
@@ -73,6 +76,8 @@ pub struct Running {
     pub check: Check,
     /// Reads that a GPU lets pass are told and done: nobody asked for a check, the program was started by hand.
     pub tolerant: bool,
+    /// The kernel uses reserved shared memory.
+    pub reserved_shared: bool,
     /// Warps take turns at their accesses, which come to the access check for that.
     pub interleave: bool,
     /// With turns: ranges of loads that have not come to the check since the last store.
@@ -132,17 +137,60 @@ pub struct Block {
     places: [(*const c_char, u32); 2],
     /// Two warps came to different barriers. From then on all are one off, which says nothing new.
     parted: bool,
+    /// Numbered barriers that a warp has arrived at.
+    named: Vec<Named>,
 }
 
+/// A numbered barrier that is not open.
+#[derive(Debug)]
+struct Named {
+    number: u32,
+    arrived: u32,
+    votes: Votes,
+    waiting: Vec<*mut Warp>,
+}
+
+impl Named {
+    /// Gives the votes to those who wait.
+    ///
+    /// # Safety
+    /// They are warps of a block that runs.
+    unsafe fn open(&mut self) {
+        for warp in self.waiting.drain(..) {
+            // SAFETY: by the contract.
+            unsafe { (*warp).votes = self.votes };
+        }
+        (self.arrived, self.votes) = (0, Votes::NONE);
+    }
+}
+
+/// Votes of the warps that have arrived at a barrier.
 #[derive(Clone, Copy, Debug)]
-struct Votes {
+pub struct Votes {
     count: u32,
     all: bool,
     any: bool,
 }
 
 impl Votes {
-    const NONE: Votes = Votes { count: 0, all: true, any: false };
+    /// Before anybody has voted.
+    pub const NONE: Votes = Votes { count: 0, all: true, any: false };
+
+    fn add(&mut self, mask: u32, predicates: u32) {
+        self.count += (mask & predicates).count_ones();
+        self.all &= mask & !predicates == 0;
+        self.any |= mask & predicates != 0;
+    }
+
+    /// What a barrier of a kind from `abi::barrier` returns.
+    pub fn result(self, kind: u32) -> u32 {
+        match kind {
+            barrier::COUNT => self.count,
+            barrier::AND => u32::from(self.all),
+            barrier::OR => u32::from(self.any),
+            _ => 0,
+        }
+    }
 }
 
 impl Default for Block {
@@ -154,15 +202,48 @@ impl Default for Block {
 impl Block {
     /// A block before its first barrier.
     pub const fn new() -> Block {
-        Block { opened: 0, votes: [Votes::NONE; 2], places: [(null(), 0); 2], parted: false }
+        Block { opened: 0, votes: [Votes::NONE; 2], places: [(null(), 0); 2], parted: false, named: Vec::new() }
     }
 
     /// A warp arrives at its barrier number `number`.
     pub fn arrive(&mut self, number: u64, mask: u32, predicates: u32) {
-        let votes = &mut self.votes[(number & 1) as usize];
-        votes.count += (mask & predicates).count_ones();
-        votes.all &= mask & !predicates == 0;
-        votes.any |= mask & predicates != 0;
+        self.votes[(number & 1) as usize].add(mask, predicates);
+    }
+
+    /// `warp` arrives at a numbered barrier.
+    ///
+    /// # Safety
+    /// It is a warp of this block, as are all that have arrived before.
+    pub unsafe fn arrive_named(&mut self, warp: *mut Warp, meeting: Rendezvous, mask: u32, predicates: u32) {
+        let known = self.named.iter().position(|one| one.number == meeting.number);
+        let index = known.unwrap_or_else(|| {
+            let fresh =
+                Named { number: meeting.number, arrived: 0, votes: Votes::NONE, waiting: Vec::new() };
+            self.named.push(fresh);
+            self.named.len() - 1
+        });
+        let named = &mut self.named[index];
+        named.votes.add(mask, predicates);
+        named.arrived += 1;
+        if meeting.waits {
+            named.waiting.push(warp);
+        }
+        if meeting.warps != 0 && named.arrived >= meeting.warps {
+            // SAFETY: by the contract.
+            unsafe { named.open() };
+        }
+    }
+
+    /// `warp` goes on behind a numbered barrier. One that is for all warps of the block is known to be open when the first
+    /// of them does.
+    ///
+    /// # Safety
+    /// As for [`Block::arrive_named`].
+    pub unsafe fn leave_named(&mut self, warp: *mut Warp, number: u32) {
+        for named in self.named.iter_mut().filter(|one| one.number == number && one.waiting.contains(&warp)) {
+            // SAFETY: by the contract.
+            unsafe { named.open() };
+        }
     }
 
     /// `warp` arrives at barrier number `number`, which stands at `place`. Gives where the first one waits, and its number, if
@@ -188,13 +269,7 @@ impl Block {
             self.votes[(self.opened & 1) as usize] = Votes::NONE;
             self.places[(self.opened & 1) as usize] = (null(), 0);
         }
-        let votes = self.votes[(number & 1) as usize];
-        match kind {
-            barrier::COUNT => votes.count,
-            barrier::AND => u32::from(votes.all),
-            barrier::OR => u32::from(votes.any),
-            _ => 0,
-        }
+        self.votes[(number & 1) as usize].result(kind)
     }
 }
 
@@ -215,6 +290,8 @@ pub struct Warp {
     pub guard: u64,
     /// Barriers arrived at.
     pub barriers: u64,
+    /// Votes of the numbered barrier that opened last.
+    pub votes: Votes,
     /// Next unfinished warp of the block ([`Mode::Direct`]).
     pub next: *mut Warp,
     /// The one before.
@@ -237,6 +314,10 @@ pub struct Geometry {
     pub block: [u32; 3],
     /// Bytes of shared memory, static and dynamic.
     pub shared_bytes: u64,
+    /// Of these, dynamic ones.
+    pub dynamic_shared: u32,
+    /// The kernel uses reserved shared memory.
+    pub reserved_shared: bool,
     /// Bytes of each lane's stack.
     pub local_limit: u64,
     /// Bytes between the stacks of neighbouring lanes.
@@ -275,6 +356,28 @@ impl Geometry {
     pub fn shared_range(&self, shared: *mut u8, none: bool) -> [u64; 2] {
         let first = shared as u64;
         if none || self.shared_bytes == 0 { [NOWHERE; 2] } else { [first, first + self.shared_bytes - 1] }
+    }
+
+    /// Bytes from the start of a block's shared memory to what is reserved.
+    pub fn reserved_offset(&self) -> u64 {
+        reserved_shared::offset(self.shared_bytes)
+    }
+
+    /// Bytes that a block needs of the shared window.
+    pub fn shared_room(&self) -> u64 {
+        if self.reserved_shared { self.reserved_offset() + reserved_shared::BYTES } else { self.shared_bytes }
+    }
+
+    /// Clears the reserved shared memory of a block that starts, with its shared memory at `shared`.
+    ///
+    /// # Safety
+    /// The block's room in the shared window is open.
+    pub unsafe fn clear_reserved(&self, shared: *mut u8) {
+        if self.reserved_shared {
+            let start = shared.wrapping_add(self.reserved_offset() as usize);
+            // SAFETY: by the contract; `shared_room` counts these bytes.
+            unsafe { start.write_bytes(0, reserved_shared::BYTES as usize) };
+        }
     }
 
     /// Lanes that exist in a warp.
@@ -370,7 +473,16 @@ mod tests {
     use super::*;
 
     fn geometry(grid: [u32; 3], block: [u32; 3]) -> Geometry {
-        Geometry { grid, block, shared_bytes: 0, local_limit: 0, local_stride: 0, workspace: 0 }
+        Geometry {
+            grid,
+            block,
+            shared_bytes: 0,
+            dynamic_shared: 0,
+            reserved_shared: false,
+            local_limit: 0,
+            local_stride: 0,
+            workspace: 0,
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) fn code_of(stop: &StopCause) -> Error {
         StopCause::Trap => error::LAUNCH_FAILURE,
         StopCause::IllegalInstruction => error::ILLEGAL_INSTRUCTION,
         StopCause::OutOfMemory => error::MEMORY_ALLOCATION,
+        StopCause::Deadlock => error::LAUNCH_TIMEOUT,
     }
 }
 
@@ -25,6 +26,7 @@ pub fn describe(cause: StopCause) -> String {
         StopCause::StackOverflow => "a stack overflow",
         StopCause::IllegalInstruction => "an illegal instruction",
         StopCause::OutOfMemory => "no memory for its stacks",
+        StopCause::Deadlock => "a barrier that never opens",
     };
     format!("{what} (CUDA error {})", code_of(&cause))
 }

@@ -6,7 +6,8 @@ use super::message;
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::warp::{Running, Stop, Warp};
 use crate::memory::windows::{Region, region};
-use warpline_format::abi::{SiteRange, windows};
+use std::ops::Range;
+use warpline_format::abi::{SiteRange, reserved_shared, windows};
 use warpline_format::access::{LANES, Space};
 use warpline_format::event::{Fault, FaultKind};
 use warpline_format::options::Check;
@@ -23,6 +24,9 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     let shared_site = access.space == Space::Shared as u32;
     // SAFETY: by the contract.
     let (shared, shared_bytes) = unsafe { ((*warp).context.shared as u64, (*warp).context.shared_bytes) };
+    // SAFETY: by the contract.
+    let reserved = unsafe { u64::from((*warp).context.reserved_offset) };
+    let reserved = reserved..reserved + reserved_shared::BYTES;
     let local_site = access.space == Space::Local as u32;
     // Of a local access, lowered code says what is good.
     let variable = if local_site { unsafe { range.read() } } else { SiteRange { low: 0, high: 0 } };
@@ -51,8 +55,9 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
             Some(FaultKind::LocalOutOfBounds)
         } else if shared_site || region(place) == Region::Shared {
             let offset = place.wrapping_sub(shared);
-            let fits = offset.checked_add(bytes).is_some_and(|end| end <= shared_bytes);
-            passing = (fits && !shared_site).then_some(SiteRange { low: shared, high: shared + shared_bytes - 1 });
+            let own = offset.checked_add(bytes).is_some_and(|end| end <= shared_bytes);
+            let fits = own || is_reserved(running, &reserved, offset, bytes);
+            passing = (own && !shared_site).then_some(SiteRange { low: shared, high: shared + shared_bytes - 1 });
             (!fits).then_some(FaultKind::SharedOutOfBounds)
         } else if region(place) == Region::Local {
             let stacks = SiteRange { low: windows::LOCAL, high: running.stacks_end - 1 };
@@ -170,6 +175,11 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
 /// kernel's parameters or in a constant of its own.
 fn leads_elsewhere(running: &Running, address: u64) -> bool {
     running.parameters.contains(&address) || region(address) == Region::Device
+}
+
+/// Whether an access lies in the reserved shared memory of a kernel that asks where that is.
+fn is_reserved(running: &Running, reserved: &Range<u64>, offset: u64, bytes: u64) -> bool {
+    running.reserved_shared && offset >= reserved.start && offset.checked_add(bytes).is_some_and(|end| end <= reserved.end)
 }
 
 fn inside(range: &SiteRange, address: u64, bytes: u64) -> bool {

@@ -7,7 +7,9 @@ use crate::memory::registry::{Live, Near, Registry};
 use crate::memory::windows::{Region, region};
 use std::fmt::Write;
 use warpline_format::abi::SiteRange;
+use warpline_format::access::LANES;
 use warpline_format::event::{Fault, FaultKind};
+use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::{Op, SiteTable};
 
 /// cudaMalloc gives out memory in units of this many bytes; behind an allocation's end a GPU
@@ -97,6 +99,27 @@ fn local_place(offset: i64, variable: &SiteRange, used: u64) -> String {
         ..0 => format!("\n    {} bytes before the start of {what} of {bytes} bytes", from_start.unsigned_abs()),
         _ => format!("\n    offset {from_start} of {what} of {bytes} bytes"),
     }
+}
+
+/// Reports a warp that waits for ever at a barrier, where `arrived` warps have arrived.
+///
+/// # Safety
+/// `warp` belongs to the running launch.
+pub unsafe fn never_opens(warp: *mut Warp, meeting: Rendezvous, arrived: u32) {
+    // SAFETY: by the contract.
+    let (live, threads) = unsafe {
+        let [x, y, z] = (*warp).context.block_dim;
+        ((*warp).context.live, x * y * z)
+    };
+    let wanted = if meeting.warps == 0 { threads } else { meeting.warps * LANES as u32 };
+    let text = format!(
+        "Barrier {} never opens: it is for {wanted} threads, of which {} have arrived, and no other warp can go on (a GPU would \
+         hang)",
+        meeting.number,
+        arrived * LANES as u32
+    );
+    // SAFETY: by the contract.
+    unsafe { pointer(warp, live.trailing_zeros() as usize & 31, &text) };
 }
 
 /// Tells of a bad pointer that is not a memory access.

@@ -1,0 +1,104 @@
+//! Barriers of a block that have a number, or a count of threads: `bar.sync 1, 64`, `bar.arrive 1, 64`.
+
+/// Barriers of a block.
+pub const BARRIERS: usize = 16;
+/// Lowest bit of the number of warps in a word.
+pub const WARPS_SHIFT: u32 = 4;
+/// Bits of the number of warps.
+pub const WARPS_MASK: u32 = 0xfff;
+/// Set in the word of a warp that arrives and goes on.
+pub const ARRIVES: u32 = 1 << 16;
+
+/// The arrival of a warp at a barrier of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rendezvous {
+    /// Number of the barrier, below [`BARRIERS`].
+    pub number: u32,
+    /// Warps that open it; 0: all of the block that have not ended.
+    pub warps: u32,
+    /// The warp waits until the barrier opens; else it arrives and goes on (`bar.arrive`).
+    pub waits: bool,
+}
+
+impl Rendezvous {
+    /// `__syncthreads`.
+    pub const BLOCK: Rendezvous = Rendezvous { number: 0, warps: 0, waits: true };
+
+    /// The word that stands for it in lowered code and in the trace; 0 is [`Rendezvous::BLOCK`].
+    pub const fn word(self) -> u32 {
+        let arrives = if self.waits { 0 } else { ARRIVES };
+        (self.number & (BARRIERS as u32 - 1)) | (self.warps & WARPS_MASK) << WARPS_SHIFT | arrives
+    }
+
+    /// Reads a word; bits that have no meaning are ignored.
+    pub const fn from_word(word: u32) -> Rendezvous {
+        let number = word & (BARRIERS as u32 - 1);
+        Rendezvous { number, warps: word >> WARPS_SHIFT & WARPS_MASK, waits: word & ARRIVES == 0 }
+    }
+}
+
+/// Arrivals at the numbered barriers of one block.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals {
+    /// By number: warps that have arrived, and warps that open it.
+    counts: Vec<(u32, u32)>,
+}
+
+impl Arrivals {
+    /// Enters an arrival; `unfinished` warps of the block have not ended. Returns whether the barrier opens.
+    pub fn arrive(&mut self, meeting: Rendezvous, unfinished: u32) -> bool {
+        self.counts.resize(BARRIERS, (0, 0));
+        let (arrived, wanted) = &mut self.counts[meeting.number as usize % BARRIERS];
+        *arrived += 1;
+        *wanted = meeting.warps;
+        self.opens(meeting.number, unfinished)
+    }
+
+    /// Whether a barrier opens now, which counts its arrivals anew.
+    pub fn opens(&mut self, number: u32, unfinished: u32) -> bool {
+        let Some((arrived, wanted)) = self.counts.get_mut(number as usize % BARRIERS) else { return false };
+        let opens = *arrived > 0 && *arrived >= if *wanted == 0 { unfinished } else { *wanted };
+        if opens {
+            *arrived = 0;
+        }
+        opens
+    }
+
+    /// Warps that have arrived at a barrier that is not open, and warps that open it.
+    pub fn waiting(&self, number: u32) -> (u32, u32) {
+        self.counts.get(number as usize % BARRIERS).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_back() {
+        assert_eq!(Rendezvous::BLOCK.word(), 0);
+        for number in [0, 1, 15] {
+            for warps in [0, 1, 32] {
+                for waits in [true, false] {
+                    let meeting = Rendezvous { number, warps, waits };
+                    assert_eq!(Rendezvous::from_word(meeting.word()), meeting);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn barriers_open_when_enough_have_arrived() {
+        let mut arrivals = Arrivals::default();
+        let two = Rendezvous { number: 1, warps: 2, waits: true };
+        let all = Rendezvous { number: 2, warps: 0, waits: true };
+        assert!(!arrivals.arrive(two, 4));
+        assert!(!arrivals.arrive(all, 4));
+        assert_eq!(arrivals.waiting(1), (1, 2));
+        assert!(arrivals.arrive(Rendezvous { waits: false, ..two }, 4));
+        assert!(!arrivals.arrive(two, 4), "its arrivals are counted anew");
+        assert!(!arrivals.opens(2, 2));
+        assert!(arrivals.opens(2, 1), "the others have ended");
+        assert!(!arrivals.opens(3, 1));
+    }
+}

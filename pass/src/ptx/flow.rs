@@ -1,0 +1,276 @@
+//! Control flow of inline assembly: labels, branches, and instructions under a guard that concern the whole warp.
+
+use super::parse::{self, Operand, Statement};
+
+/// Straight-line instructions, and where control goes behind them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its instructions.
+    pub statements: Vec<Statement>,
+    /// What follows.
+    pub end: End,
+}
+
+/// How a stretch ends. Numbers are those of stretches; that of the number of stretches is the end of the assembly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Goes on there.
+    Goto(usize),
+    /// Where a predicate is true (or false, if negated), goes to the first, else to the second.
+    Branch {
+        /// The predicate and whether it is negated.
+        guard: (Operand, bool),
+        /// Where it is true.
+        taken: usize,
+        /// Where it is not.
+        next: usize,
+    },
+}
+
+/// A register that the text declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// Name, without `%`.
+    pub name: String,
+    /// Type, as `b32`.
+    pub ty: String,
+}
+
+/// Assembly with control flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its stretches; control starts at the first.
+    pub stretches: Vec<Stretch>,
+    /// Its registers.
+    pub registers: Vec<Declared>,
+}
+
+/// Instructions that act on the warp or thread as a whole: under a guard they are a branch around them.
+const WHOLE: [&str; 8] = ["bar", "barrier", "mbarrier", "trap", "exit", "ret", "brkpt", "fence"];
+
+enum Piece {
+    Label(String),
+    Statement(Statement),
+}
+
+/// Reads assembly that has control flow; `None` for plain instructions, and for text that cannot be read.
+pub fn read(text: &str) -> Option<Flow> {
+    let plain = parse::without_comments(text)?;
+    let (mut pieces, mut registers) = (Vec::new(), Vec::new());
+    for piece in parse::split_statements(&plain) {
+        let mut rest = piece.trim();
+        while let Some((label, behind)) = split_label(rest) {
+            pieces.push(Piece::Label(label.to_owned()));
+            rest = behind.trim_start_matches(['{', '}', ' ']);
+        }
+        if let Some(declared) = rest.strip_prefix(".reg") {
+            registers.extend(declarations(declared)?);
+        } else if rest.starts_with(".pragma") || rest.starts_with(".loc") {
+            continue;
+        } else if rest.starts_with('.') {
+            return None;
+        } else if !rest.is_empty() {
+            pieces.push(Piece::Statement(parse::statement(rest)?));
+        }
+    }
+    if !pieces.iter().any(needs_flow) || (ends_thread(&pieces) && pieces.len() == 1) {
+        return None;
+    }
+    Some(Flow { stretches: stretches(pieces)?, registers })
+}
+
+/// Whether the assembly is `exit;` alone, which is a form of its own.
+fn ends_thread(pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| matches!(piece, Piece::Statement(one) if root(one) == "exit" && one.guard.is_none()))
+}
+
+fn root(statement: &Statement) -> &str {
+    statement.operation.first().map_or("", String::as_str)
+}
+
+fn needs_flow(piece: &Piece) -> bool {
+    match piece {
+        Piece::Label(_) => true,
+        Piece::Statement(one) => {
+            matches!(root(one), "bra" | "exit" | "ret") || (one.guard.is_some() && WHOLE.contains(&root(one)))
+        }
+    }
+}
+
+/// A label at the start of a text, and what is behind it.
+fn split_label(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let at = text.find(':')?;
+    let label = text[..at].trim_end();
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+    let named = !label.is_empty() && label.chars().all(good);
+    (named && !text[at + 1..].starts_with(':')).then(|| (label, text[at + 1..].trim_start()))
+}
+
+/// The registers of ` .pred p, q` or ` .b32 r<4>`; `None` for vectors.
+fn declarations(text: &str) -> Option<Vec<Declared>> {
+    let (ty, names) = text.trim().strip_prefix('.')?.split_once(char::is_whitespace)?;
+    let mut list = Vec::new();
+    for name in names.split(',') {
+        let name = name.trim().trim_start_matches('%');
+        match name.split_once('<') {
+            Some((stem, count)) => {
+                let count: usize = count.strip_suffix('>')?.trim().parse().ok().filter(|count| *count <= 1024)?;
+                list.extend((0..count).map(|index| Declared { name: format!("{stem}{index}"), ty: ty.to_owned() }));
+            }
+            None if name.starts_with('.') => return None,
+            None => list.push(Declared { name: name.to_owned(), ty: ty.to_owned() }),
+        }
+    }
+    Some(list)
+}
+
+/// Ends of stretches before labels have numbers.
+enum Target {
+    Number(usize),
+    Label(String),
+}
+
+fn stretches(pieces: Vec<Piece>) -> Option<Vec<Stretch>> {
+    let mut list: Vec<(Vec<Statement>, Option<(Operand, bool)>, Target, usize)> = Vec::new();
+    let mut labels: Vec<(String, usize)> = Vec::new();
+    let mut open: Vec<Statement> = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Label(label) => {
+                let next = list.len() + 1;
+                list.push((std::mem::take(&mut open), None, Target::Number(next), next));
+                labels.push((label, next));
+            }
+            Piece::Statement(mut one) if root(&one) == "bra" => {
+                let next = list.len() + 1;
+                let guard = one.guard.take();
+                list.push((std::mem::take(&mut open), guard, Target::Label(branch_target(&one)?), next));
+            }
+            Piece::Statement(mut one) if one.guard.is_some() && WHOLE.contains(&root(&one)) => {
+                let (inside, next) = (list.len() + 1, list.len() + 2);
+                let guard = one.guard.take();
+                // Its text must not show the guard again.
+                one.text = one.text.split_once(' ').map_or(String::new(), |(_, rest)| unguarded(rest));
+                list.push((std::mem::take(&mut open), guard, Target::Number(inside), next));
+                list.push((vec![one], None, Target::Number(next), next));
+            }
+            Piece::Statement(one) if matches!(root(&one), "exit" | "ret") => {
+                let inside = list.len() + 1;
+                list.push((std::mem::take(&mut open), None, Target::Number(inside), inside));
+                list.push((vec![one], None, Target::Number(inside + 1), inside + 1));
+            }
+            Piece::Statement(one) => open.push(one),
+        }
+    }
+    let end = list.len() + 1;
+    list.push((open, None, Target::Number(end), end));
+    let number = |target: Target| match target {
+        Target::Number(number) => Some(number),
+        Target::Label(label) => labels.iter().find(|(one, _)| *one == label).map(|(_, number)| *number),
+    };
+    let made = list.into_iter().map(|(statements, guard, target, next)| {
+        let target = number(target)?;
+        let end = match guard {
+            Some(guard) => End::Branch { guard, taken: target, next },
+            None => End::Goto(target),
+        };
+        Some(Stretch { statements, end })
+    });
+    made.collect()
+}
+
+/// What stands behind the guard `@!p` or `@ ! p`, of which the first word is taken off already.
+fn unguarded(rest: &str) -> String {
+    let mut rest = rest.trim_start();
+    while let Some((word, behind)) = rest.split_once(' ') {
+        let opcode = word.split('.').next().unwrap_or_default();
+        if WHOLE.contains(&opcode) {
+            break;
+        }
+        rest = behind.trim_start();
+    }
+    rest.to_owned()
+}
+
+fn branch_target(branch: &Statement) -> Option<String> {
+    let text = branch.text.rsplit(' ').next()?.trim();
+    (branch.operation.len() <= 2 && !text.is_empty()).then(|| text.to_owned())
+}
+
+/// Registers that an instruction may write: those of its first operand.
+pub fn written(statement: &Statement) -> Vec<Operand> {
+    fn collect(operand: &Operand, list: &mut Vec<Operand>) {
+        match operand {
+            Operand::Group(parts) => parts.iter().for_each(|part| collect(part, list)),
+            Operand::Pair(first, second) => {
+                collect(first, list);
+                collect(second, list);
+            }
+            Operand::Register(_) | Operand::Argument(_) => list.push(operand.clone()),
+            Operand::Number(_) | Operand::Memory(..) | Operand::Texture(..) | Operand::Not(_) => {}
+        }
+    }
+    let mut list = Vec::new();
+    if let Some(first) = statement.operands.first() {
+        collect(first, &mut list);
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(flow: &Flow) -> Vec<Vec<&str>> {
+        flow.stretches.iter().map(|one| one.statements.iter().map(|one| one.text.as_str()).collect()).collect()
+    }
+
+    #[test]
+    fn plain_instructions_have_no_flow() {
+        assert_eq!(read("mov.u32 $0, 5; @p mov.u32 $0, 6;"), None);
+        assert_eq!(read("exit;"), None);
+        assert_eq!(read("ld.shared::cta.u32 $0, [$1];"), None);
+    }
+
+    #[test]
+    fn branches_lead_to_labels() {
+        let flow = read("{ .reg .pred p; setp.lt.u32 p, $1, 16; mov.u32 $0, 5; @p bra L1; mov.u32 $0, 6; L1: }").unwrap();
+        assert_eq!(flow.registers, [Declared { name: "p".into(), ty: "pred".into() }]);
+        assert_eq!(texts(&flow), [vec!["setp.lt.u32 p, $1, 16", "mov.u32 $0, 5"], vec!["mov.u32 $0, 6"], vec![]]);
+        let guard = (Operand::Register("p".into()), false);
+        assert_eq!(flow.stretches[0].end, End::Branch { guard, taken: 2, next: 1 });
+        assert_eq!(flow.stretches[1].end, End::Goto(2));
+        assert_eq!(flow.stretches[2].end, End::Goto(3));
+    }
+
+    #[test]
+    fn waiting_loops_go_back() {
+        let text = "{\n.reg .pred P1;\nLAB_WAIT${:uid}:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [$0], $1;\n\
+                    @P1 bra DONE${:uid};\nbra LAB_WAIT${:uid};\nDONE${:uid}:\n}";
+        let flow = read(text).unwrap();
+        assert_eq!(flow.stretches.len(), 4);
+        let guard = (Operand::Register("P1".into()), false);
+        assert_eq!(flow.stretches[1].end, End::Branch { guard, taken: 3, next: 2 });
+        assert_eq!(flow.stretches[2].end, End::Goto(1));
+    }
+
+    #[test]
+    fn guards_of_barriers_and_exits_are_branches() {
+        for text in ["@!p bar.sync 1, 64;", "@ ! p bar.sync 1, 64;"] {
+            let flow = read(text).unwrap();
+            assert_eq!(texts(&flow), [vec![], vec!["bar.sync 1, 64"], vec![]], "{text}");
+            let guard = (Operand::Register("p".into()), true);
+            assert_eq!(flow.stretches[0].end, End::Branch { guard, taken: 1, next: 2 });
+        }
+        assert_eq!(texts(&read("@p exit;").unwrap()), [vec![], vec!["exit"], vec![]]);
+        assert_eq!(read("bra NOWHERE;"), None);
+    }
+
+    #[test]
+    fn ranges_of_registers_are_declared() {
+        let list = declarations(" .b32 r<3>, %x").unwrap();
+        assert_eq!(list.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["r0", "r1", "r2", "x"]);
+        assert_eq!(declarations(" .v2 .f32 x"), None);
+    }
+}
