@@ -82,6 +82,8 @@ programs![
     out_of_bounds_write,
     pointer_cycle,
     printf,
+    ptx_instructions,
+    ptx_synchronisation,
     queries,
     quick_exit,
     rdc,

@@ -4,6 +4,8 @@
 
 #[allow(dead_code)] // Each test file uses a part of it.
 mod common;
+#[path = "cpu/instructions.rs"]
+mod instructions;
 
 use common::lowering::{Form, folder, hooked, lowered, program, run};
 use inkwell::context::Context;

@@ -105,7 +105,8 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, BatchError>
                 return Err(BatchError::CallSite { site: call_site, sites: calls });
             }
             // Requests and turns were taken above.
-            Item::Turn { .. } | Item::Access(_) | Item::Call { .. } | Item::Barrier | Item::Named(_) | Item::Return => {}
+            Item::Turn { .. } | Item::Access(_) | Item::Call { .. } | Item::Barrier | Item::Named(_) | Item::Return => {
+            }
         }
         if position > turn_end {
             return Err(BatchError::OutsideTurn);

@@ -65,7 +65,8 @@ pub fn reads_from_others(value: Value<'_>) -> bool {
             }
             // A function of the module may read anything; intrinsics other than atomics read nothing that changes.
             let name = callee.name();
-            let waits = name.starts_with("llvm.nvvm.mbarrier.") && name.contains("_wait") || name.contains("mbarrier.test.wait");
+            let waits = name.starts_with("llvm.nvvm.mbarrier.") && name.contains("_wait")
+                || name.contains("mbarrier.test.wait");
             !callee.is_intrinsic() || name.starts_with("llvm.nvvm.atomic") || waits
         }
         _ => false,

@@ -301,7 +301,9 @@ fn token_length(text: &str) -> usize {
         return text.find('}').map_or(text.len(), |at| at + 1);
     }
     let rest = text.char_indices().skip(1);
-    rest.into_iter().find(|(_, c)| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))).map_or(text.len(), |(at, _)| at)
+    rest.into_iter()
+        .find(|(_, c)| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$')))
+        .map_or(text.len(), |(at, _)| at)
 }
 
 fn operand_of(token: &str) -> Option<Operand> {

@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn branches_lead_to_labels() {
-        let flow = read("{ .reg .pred p; setp.lt.u32 p, $1, 16; mov.u32 $0, 5; @p bra L1; mov.u32 $0, 6; L1: }").unwrap();
+        let flow =
+            read("{ .reg .pred p; setp.lt.u32 p, $1, 16; mov.u32 $0, 5; @p bra L1; mov.u32 $0, 6; L1: }").unwrap();
         assert_eq!(flow.registers, [Declared { name: "p".into(), ty: "pred".into() }]);
         assert_eq!(texts(&flow), [vec!["setp.lt.u32 p, $1, 16", "mov.u32 $0, 5"], vec!["mov.u32 $0, 6"], vec![]]);
         let guard = (Operand::Register("p".into()), false);

@@ -4,9 +4,9 @@ use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
 use crate::cpu::target::types::LANES;
+use crate::ir;
 use crate::llvm::Value;
 use crate::llvm::value::{IntPredicate, Ordering};
-use crate::ir;
 use warpline_format::abi::barrier;
 use warpline_format::access::Kind as ItemKind;
 use warpline_format::rendezvous::{ARRIVES, BARRIERS, WARPS_MASK, WARPS_SHIFT};
@@ -80,7 +80,12 @@ impl<'c> Emitter<'_, 'c> {
             (barrier::AND, true)
         } else if rest.contains("red.or") || rest.starts_with("barrier0.or") {
             (barrier::OR, true)
-        } else if rest.contains("sync") || rest.contains("arrive") || rest == "barrier0" || rest.starts_with("barrier.n") || rest == "barrier" {
+        } else if rest.contains("sync")
+            || rest.contains("arrive")
+            || rest == "barrier0"
+            || rest.starts_with("barrier.n")
+            || rest == "barrier"
+        {
             (barrier::SYNC, false)
         } else {
             return Err(Refusal::of(call, format!("the barrier {rest}")));

@@ -70,7 +70,7 @@ impl<'c> Emitter<'_, 'c> {
                 let value = self.read(machine, operand, bits)?;
                 self.b.fit_lanes(value, self.int_lanes(64))
             }
-            None if matches!(operation, mbarrier::INVALIDATE) => Value::zero(self.int_lanes(64)),
+            None if matches!(operation, mbarrier::INVALIDATE | mbarrier::TOUCH) => Value::zero(self.int_lanes(64)),
             None if matches!(operation, mbarrier::ARRIVE | mbarrier::DROP) => self.b.splat(self.i64(1), LANES),
             None => return None,
         };

@@ -5,13 +5,7 @@ use crate::llvm::Value;
 
 impl<'c> Emitter<'_, 'c> {
     /// `fns`, `szext`, `sad`, `cnot`, `mul24` and `mad24`; `None`: none of these, or a form that is not supported.
-    pub(super) fn asm_bits(
-        &self,
-        parts: &[&str],
-        values: &[Value<'c>],
-        signed: bool,
-        bits: u32,
-    ) -> Option<Value<'c>> {
+    pub(super) fn asm_bits(&self, parts: &[&str], values: &[Value<'c>], signed: bool, bits: u32) -> Option<Value<'c>> {
         let b = &self.b;
         let x = *values.first()?;
         let order = |name: &str, y| self.two(&format!("llvm.{}{name}", if signed { "s" } else { "u" }), x, y);

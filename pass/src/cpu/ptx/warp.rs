@@ -126,7 +126,9 @@ impl<'c> Emitter<'_, 'c> {
         let operation = match (*parts.get(2)?, *parts.last()?) {
             ("min", "u32") => "umin",
             ("max", "u32") => "umax",
-            (one @ ("min" | "max"), "s32") | (one @ "add", "u32" | "s32") | (one @ ("and" | "or" | "xor"), "b32") => one,
+            (one @ ("min" | "max"), "s32") | (one @ "add", "u32" | "s32") | (one @ ("and" | "or" | "xor"), "b32") => {
+                one
+            }
             _ => return None,
         };
         let (value, members) = (self.read(machine, value, 32)?, self.read(machine, members, 32)?);

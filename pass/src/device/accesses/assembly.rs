@@ -49,7 +49,10 @@ pub(in crate::device) fn opcode(statement: &str) -> &str {
 }
 
 /// Roots of memory instructions that are executed but whose addresses cannot be read off their operands.
-const OPAQUE: [&str; 8] = ["sured", "ldmatrix", "stmatrix", "wmma", "mbarrier", "multimem", "ldu", "cp"];
+const OPAQUE: [&str; 7] = ["sured", "ldmatrix", "stmatrix", "wmma", "mbarrier", "multimem", "cp"];
+
+/// Bytes of an `mbarrier` object.
+const MBARRIER_BYTES: u32 = 8;
 
 /// Bytes that a texel may have.
 const TEXELS: [u32; warpline_format::abi::texture::SIZES as usize] = [1, 2, 4, 8, 16];
@@ -73,7 +76,7 @@ pub(in crate::device) fn inspect<'c>(call: Value<'c>) -> Vec<Seen<'c>> {
 fn unread<'c>(text: &str) -> Vec<Seen<'c>> {
     let touches = |statement: &String| {
         let parts: Vec<&str> = opcode(statement).split('.').collect();
-        let plain = ["ld", "st", "atom", "red", "tex", "tld4", "suld", "sust"].contains(&parts[0]);
+        let plain = ["ld", "ldu", "st", "atom", "red", "tex", "tld4", "suld", "sust"].contains(&parts[0]);
         (plain || OPAQUE.contains(&parts[0])) && !parts.contains(&"param") && !is_waiting(&parts)
     };
     let told = |statement: String| Seen::Not(format!("inline assembly: {}", shorten(&statement)));
@@ -82,7 +85,17 @@ fn unread<'c>(text: &str) -> Vec<Seen<'c>> {
 
 /// Commit and wait of asynchronous copies move nothing themselves.
 fn is_waiting(parts: &[&str]) -> bool {
-    parts.iter().any(|part| part.starts_with("commit") || part.starts_with("wait") || *part == "mbarrier")
+    parts.iter().any(|part| part.starts_with("commit") || part.starts_with("wait"))
+}
+
+/// The access to an `mbarrier` object.
+fn barrier_object<'c>(parts: &[&str], address: Address<'c>) -> Access<'c> {
+    let (op, cache) = match parts.get(1).copied() {
+        Some("init" | "inval") => (Op::Store, CacheOp::Default),
+        Some("test_wait" | "try_wait") => (Op::Load, CacheOp::Volatile),
+        _ => (Op::Atomic, CacheOp::Volatile),
+    };
+    Access::plain(address, op, space_of(parts), MBARRIER_BYTES, cache)
 }
 
 fn shorten(statement: &str) -> String {
@@ -179,9 +192,9 @@ impl<'s, 'c> Reading<'s, 'c> {
         let guarded = |access: Access<'c>| Seen::Access(Access { guard, ..access });
         match root {
             "ld" | "st" | "atom" | "red" if parts.contains(&"param") => {}
-            "ld" | "st" | "atom" | "red" => {
+            "ld" | "ldu" | "st" | "atom" | "red" => {
                 let op = match root {
-                    "ld" => Op::Load,
+                    "ld" | "ldu" => Op::Load,
                     "st" => Op::Store,
                     _ => Op::Atomic,
                 };
@@ -193,6 +206,11 @@ impl<'s, 'c> Reading<'s, 'c> {
                 }
             }
             "cp" if is_waiting(&parts) => {}
+            "mbarrier" if parts.contains(&"pending_count") => {}
+            "mbarrier" | "cp" if parts.contains(&"mbarrier") => match self.address(0) {
+                Some(address) if is_known => seen.push(guarded(barrier_object(&parts, address))),
+                _ => seen.push(unknown()),
+            },
             "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") && is_known => {
                 match (self.address(0), self.address(1), self.copied_bytes()) {
                     (Some(target), Some(source), Some(sizes)) => {
@@ -490,7 +508,14 @@ mod tests {
             ("cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, y;", "Load Global 16 Global, Store Shared 16"),
             ("@$3 cp.async.ca.shared.global [$0], [$1], 8;", "Load Global 8 if, Store Shared 8 if"),
             ("@$3 cp.async.ca.shared.global [$0], [$1], 8, $2;", "not, Store Shared 8 if"),
-            ("cp.async.commit_group; cp.async.wait_group 0; cp.async.mbarrier.arrive.shared.b64 [$0];", ""),
+            ("cp.async.commit_group; cp.async.wait_group 0;", ""),
+            // Barrier objects: set up, arrived at, tested.
+            ("cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", "Atomic Shared 8 Volatile"),
+            ("mbarrier.init.shared::cta.b64 [$0 + 8], $2;", "Store Shared 8 +8"),
+            ("mbarrier.arrive.b64 _, [$0];", "Atomic Generic 8 Volatile"),
+            ("@$3 mbarrier.arrive.expect_tx.shared.b64 x, [$0], $2;", "Atomic Shared 8 Volatile if"),
+            ("mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $2;", "Load Shared 8 Volatile"),
+            ("mbarrier.pending_count.b64 x, y;", ""),
             ("cp.async.bulk.shared.global [$0], [$1], 16, [$2];", "not"),
             ("tex.2d.v4.f32.f32 {a, b, c, d}, [$0, {x, y}];", "texture"),
             ("multimem.red.global.add.f32 [$0], x;", "not"),

@@ -3,7 +3,8 @@
 use crate::device::children::calls::__wl_device_call;
 use crate::device::execution::hooks::{
     __wl_assert, __wl_bad_call, __wl_barrier, __wl_check, __wl_divergent_barrier, __wl_flush, __wl_free,
-    __wl_globaltimer, __wl_malloc, __wl_named_barrier, __wl_parted, __wl_stack_overflow, __wl_trap, __wl_vprintf, __wl_yield,
+    __wl_globaltimer, __wl_malloc, __wl_named_barrier, __wl_parted, __wl_stack_overflow, __wl_trap, __wl_vprintf,
+    __wl_yield,
 };
 use crate::device::execution::mbarrier::__wl_mbarrier;
 use crate::device::tensor::unit::__wl_matrix;

@@ -23,7 +23,12 @@ impl Object {
     fn read(word: u64) -> Object {
         let unused = 64 - BYTES_BITS;
         let bytes = ((word >> BYTES_SHIFT) << unused) as i64 >> unused;
-        Object { phase: word & PHASE != 0, pending: word & COUNT_MASK, expected: word >> COUNT_BITS & COUNT_MASK, bytes }
+        Object {
+            phase: word & PHASE != 0,
+            pending: word & COUNT_MASK,
+            expected: word >> COUNT_BITS & COUNT_MASK,
+            bytes,
+        }
     }
 
     fn word(self) -> u64 {

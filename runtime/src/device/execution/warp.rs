@@ -12,10 +12,10 @@ use std::ffi::c_char;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use warpline_format::abi::{Lanes, NOWHERE, SiteRange, WarpContext, WarpFunction, barrier, reserved_shared};
-use warpline_format::rendezvous::Rendezvous;
 use warpline_format::access::LANES;
 use warpline_format::event::{DifferentBarriers, DivergentBarrier, Fault};
 use warpline_format::options::Check;
+use warpline_format::rendezvous::Rendezvous;
 
 /// Rounds of a waiting loop before another warp has its chance.
 pub const PATIENCE: i64 = 4096;
@@ -217,8 +217,7 @@ impl Block {
     pub unsafe fn arrive_named(&mut self, warp: *mut Warp, meeting: Rendezvous, mask: u32, predicates: u32) {
         let known = self.named.iter().position(|one| one.number == meeting.number);
         let index = known.unwrap_or_else(|| {
-            let fresh =
-                Named { number: meeting.number, arrived: 0, votes: Votes::NONE, waiting: Vec::new() };
+            let fresh = Named { number: meeting.number, arrived: 0, votes: Votes::NONE, waiting: Vec::new() };
             self.named.push(fresh);
             self.named.len() - 1
         });

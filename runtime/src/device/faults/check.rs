@@ -179,7 +179,9 @@ fn leads_elsewhere(running: &Running, address: u64) -> bool {
 
 /// Whether an access lies in the reserved shared memory of a kernel that asks where that is.
 fn is_reserved(running: &Running, reserved: &Range<u64>, offset: u64, bytes: u64) -> bool {
-    running.reserved_shared && offset >= reserved.start && offset.checked_add(bytes).is_some_and(|end| end <= reserved.end)
+    running.reserved_shared
+        && offset >= reserved.start
+        && offset.checked_add(bytes).is_some_and(|end| end <= reserved.end)
 }
 
 fn inside(range: &SiteRange, address: u64, bytes: u64) -> bool {
