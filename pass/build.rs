@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "cpp/clone.cpp",
     "cpp/debug_info.cpp",
     "cpp/diagnostics.cpp",
     "cpp/intrinsics.cpp",
     "cpp/listed.cpp",
+    "cpp/local_arrays.cpp",
     "cpp/memory.cpp",
     "cpp/pipeline.cpp",
 ];

@@ -48,6 +48,7 @@ programs![
     eighth_conversions,
     exit_in_the_middle,
     fork,
+    gpu_accesses,
     graphs,
     grid_sync,
     grids,
@@ -65,6 +66,7 @@ programs![
     launch_bounds,
     launch_direct,
     launch_spelling,
+    local_alignment,
     local_arrays,
     look_back,
     managed_memory,
@@ -271,6 +273,11 @@ fn sites_are_those_of(name: &str) {
 #[test]
 fn guarded_accesses_are_counted() {
     sites_are_those_of("guarded_assembly");
+}
+
+#[test]
+fn accesses_are_those_of_the_machine_code() {
+    sites_are_those_of("gpu_accesses");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! A process that was not linked with the runtime loads it first, as the shared library of [`runtime_library`].
 
 use crate::device_code::loaded::{self, Lowering};
+use crate::device_code::registers::Assembled;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::message;
@@ -34,8 +35,9 @@ pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let machine = loadable::adopt(&module, &processor(architecture)).map_err(|cause| lowering.failed(cause))?;
     device::keep_stray_accesses(&module);
     device::note_locations(&module);
-    let registers = || registers(invocation, architecture, &module);
-    loaded::link(&lowering.objects(&module, &machine, LEVEL, registers)?, output)
+    // Whoever hands the code over reports registers and spills, but no stacks.
+    let assembled = || Assembled { kernels: registers(invocation, architecture, &module), ..Assembled::default() };
+    loaded::link(&lowering.objects(&module, &machine, LEVEL, assembled)?, output)
 }
 
 /// Makes the runtime as a shared library.

@@ -78,8 +78,8 @@ pub fn shared_object(
     let architectures = vec![tools.architecture, tools.asked_architecture];
     let threads = object_parts::threads();
     let assembler = Assembler::new(&tools.cuda, &invocation.ptxas, architectures, tools.temporary(), threads);
-    let assembly = assembler.start(ptx, device::architecture(&machine));
-    let objects = lowering.objects(module, &machine, level, || assembly.finish())?;
+    let mut assembly = assembler.start(ptx, device::architecture(&machine));
+    let objects = lowering.objects(module, &machine, level, || assembly.finish().clone())?;
     loaded::link(&objects, output)
 }
 

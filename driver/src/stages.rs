@@ -288,10 +288,10 @@ fn write_unit<'c>(
     device::note_locations(&device);
     device::optimize(&device, &machine, options.device_level).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-1-optimised")?;
-    let registers = assemble(&device, &machine, options)?;
+    let mut assembly = assemble(&device, &machine, options)?;
     device::prepare(&device, &machine, options.device_level).map_err(|cause| options.failed(cause))?;
     options.dump.write(&device, "device-2-prepared")?;
-    let table = match options.hooks {
+    let mut table = match options.hooks {
         true => {
             let hooks = HookOptions {
                 system_folders: options.system_folders.clone(),
@@ -306,8 +306,11 @@ fn write_unit<'c>(
         }
         false => None,
     };
+    if let Some(table) = table.as_mut().filter(|table| table.has_local_accesses()) {
+        table.keep_in_registers(&assembly.finish().in_registers);
+    }
     let fat_binary = gpu_code(&device, table.as_ref(), options)?;
-    let registers = registers.finish();
+    let registers = &assembly.finish().kernels;
     let emulated = table.as_ref().filter(|_| options.emulated);
     let lowering = cpu::Options {
         processor: &options.processor,
@@ -315,7 +318,7 @@ fn write_unit<'c>(
         visible: false,
         fat_binary: &fat_binary,
         emulated: emulated.map(|_| gpu::EMULATED_DESCRIPTOR),
-        registers: &registers,
+        registers,
         cautious: options.cautious,
         any_shape: false,
         large: cpu::LARGE,
@@ -324,7 +327,7 @@ fn write_unit<'c>(
     };
     let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.not_lowered(cause))?;
     if let Some(table) = emulated {
-        let made = gpu::emulate(&device, table, &options.processor, &registers);
+        let made = gpu::emulate(&device, table, &options.processor, registers);
         let made = made.map_err(|cause| options.failed(cause))?;
         options.note(&made.notes);
         options.dump.write(&made.module, "device-4-emulated")?;

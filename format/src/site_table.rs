@@ -6,10 +6,12 @@ use crate::condition::{AtomicKind, AtomicSite, Condition};
 use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
 use crate::matrix::Product;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses, version 36 what
-/// decides over branches, version 37 loads that are to be cached in all levels. A flipped bit of the version is found by the checksum, which covers it.
+/// decides over branches, version 37 loads that are to be cached in all levels and the local accesses that ptxas keeps in registers. A
+/// flipped bit of the version is found by the checksum, which covers it.
 pub const VERSION: u8 = 37;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
@@ -86,6 +88,9 @@ pub struct SiteTable {
     pub conditions: Vec<Condition>,
     /// What atomic operations do, by rising site. Since version 36.
     pub atomics: Vec<AtomicSite>,
+    /// Accesses to local variables that `ptxas` keeps in registers, by rising site: they are checked and cause no memory
+    /// traffic, so they have no records. Since version 37.
+    pub in_registers: Vec<u32>,
 }
 
 /// What the source calls a kernel parameter, or a member of one, that expressions read.
@@ -450,14 +455,15 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any, or an empty text.
         let lists = match version {
-            1 => 17,
-            2 => 16,
-            4 => 15,
-            8 => 13,
-            16 => 10,
-            32 => 8,
-            33 => 4,
-            35 => 2,
+            1 => 18,
+            2 => 17,
+            4 => 16,
+            8 => 14,
+            16 => 11,
+            32 => 9,
+            33 => 5,
+            35 => 3,
+            36 => 1,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -493,6 +499,24 @@ impl SiteTable {
     pub fn atomic(&self, site: u32) -> Option<AtomicKind> {
         let found = self.atomics.binary_search_by_key(&site, |atomic| atomic.site);
         found.ok().map(|index| self.atomics[index].kind)
+    }
+
+    /// Whether any site accesses a local variable for certain.
+    pub fn has_local_accesses(&self) -> bool {
+        self.sites.iter().any(|site| site.space == Space::Local)
+    }
+
+    /// Marks the local accesses of functions (mangled names) whose local variables `ptxas` keeps in registers.
+    pub fn keep_in_registers(&mut self, functions: &BTreeSet<String>) {
+        let kept = |site: &Site| {
+            site.space == Space::Local && functions.contains(&self.functions[site.function as usize].mangled)
+        };
+        self.in_registers = (0..).zip(&self.sites).filter(|(_, site)| kept(site)).map(|(number, _)| number).collect();
+    }
+
+    /// Whether a site is an access to a local variable that `ptxas` keeps in registers.
+    pub fn is_in_registers(&self, site: u32) -> bool {
+        self.in_registers.binary_search(&site).is_ok()
     }
 
     /// What decides over a branch; `None` where nobody looked.
@@ -570,6 +594,10 @@ impl SiteTable {
         if !atomics_rise || !self.atomics.iter().all(|atomic| (atomic.site as usize) < self.sites.len()) {
             return Err("atomic operations of sites that it does not have");
         }
+        let local = |site: &u32| self.sites.get(*site as usize).is_some_and(|site| site.space == Space::Local);
+        if !self.in_registers.windows(2).all(|pair| pair[0] < pair[1]) || !self.in_registers.iter().all(local) {
+            return Err("local accesses that it does not have");
+        }
         let named = |one: &ParameterName| one.function < functions && name(&one.name);
         if !self.parameters.is_sorted() || !self.parameters.iter().all(named) {
             return Err("parameters of functions, or names, that it does not have");
@@ -594,187 +622,5 @@ fn checksum(version: u8, table: &[u8]) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table() -> SiteTable {
-        let site = Site {
-            function: 0,
-            op: Op::Load,
-            space: Space::Global,
-            bytes: 4,
-            byte_mask: None,
-            align: 4,
-            cache: CacheOp::Default,
-            chain: vec![0],
-            approximate: false,
-            in_library: false,
-        };
-        SiteTable {
-            files: vec![File::default()],
-            frames: vec![Frame::default()],
-            functions: vec![Function::default()],
-            sites: vec![site.clone(), site],
-            ..SiteTable::default()
-        }
-    }
-
-    #[test]
-    fn earlier_versions_are_read() {
-        let now = table().to_bytes();
-        for (version, added) in [(1, 17), (2, 16), (4, 15), (8, 13), (16, 10), (32, 8), (33, 4), (35, 2)] {
-            let table_bytes = &now[HEAD_BYTES..now.len() - added];
-            let mut bytes = vec![version];
-            if version >= 4 {
-                bytes.extend(checksum(version, table_bytes).to_le_bytes());
-            }
-            bytes.extend(table_bytes);
-            assert_eq!(SiteTable::from_bytes(&bytes).unwrap(), table(), "version {version}");
-        }
-    }
-
-    #[test]
-    fn every_flipped_bit_and_every_cut_is_found() {
-        let good = SiteTable { digests: vec![Some([7; 16])], ..table() }.to_bytes();
-        assert!(SiteTable::from_bytes(&good).is_ok());
-        for bit in 0..good.len() * 8 {
-            let mut bytes = good.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(SiteTable::from_bytes(&bytes).is_err(), "bit {bit}");
-        }
-        for length in 0..good.len() {
-            assert!(SiteTable::from_bytes(&good[..length]).is_err(), "{length} bytes");
-        }
-        assert!(SiteTable::from_bytes(&[&good[..], &[0]].concat()).is_err());
-    }
-
-    #[test]
-    fn hints_are_checked() {
-        let with = |hints: &[(u32, Option<u32>)]| {
-            let hints = hints.iter().map(|&(site, shared)| Hint { site, shared, ..Hint::default() }).collect();
-            SiteTable::from_bytes(&SiteTable { hints, shared: vec!["tile".into()], ..table() }.to_bytes())
-        };
-        assert!(with(&[(0, Some(0)), (1, None)]).is_ok());
-        for wrong in [&[(2, None)][..], &[(0, Some(1))], &[(1, None), (0, None)], &[(1, None), (1, None)]] {
-            assert!(matches!(with(wrong), Err(SiteTableError::Damaged(_))), "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn decisions_are_checked_and_found() {
-        let decision = |block, branch, side| Decision { block, branch, side };
-        let with = |decisions: &[Decision], branch_blocks: &[u32]| {
-            let block = Block { chain: vec![0], ..Block::default() };
-            let branch = Branch { chain: vec![0], sides: 2, ..Branch::default() };
-            let (decisions, branch_blocks) = (decisions.to_vec(), branch_blocks.to_vec());
-            let table =
-                SiteTable { blocks: vec![block; 3], branches: vec![branch], decisions, branch_blocks, ..table() };
-            SiteTable::from_bytes(&table.to_bytes())
-        };
-        let good = [decision(1, 0, 0), decision(2, 0, 1)];
-        let read = with(&good, &[0]).unwrap();
-        assert_eq!((read.decisions_of(0), read.decisions_of(2)), (&[][..], &good[1..]));
-        for (decisions, ends) in [
-            (&good[..], &[][..]),
-            (&good[..], &[3][..]),
-            (&[decision(3, 0, 0)][..], &[0][..]),
-            (&[decision(1, 1, 0)][..], &[0][..]),
-            (&[decision(1, 0, 2)][..], &[0][..]),
-            (&[good[1], good[0]][..], &[0][..]),
-        ] {
-            assert!(matches!(with(decisions, ends), Err(SiteTableError::Damaged(_))), "{decisions:?} {ends:?}");
-        }
-    }
-
-    #[test]
-    fn operands_and_parts_are_checked_and_found() {
-        let operand = |site, variable, step| Operand { site, variable, steps: [step; 3], ..Operand::default() };
-        let part = |block, line| BlockPart { block, chain: vec![line], ..BlockPart::default() };
-        let with = |operands: Vec<Operand>, parts: Vec<BlockPart>| {
-            SiteTable::from_bytes(&SiteTable { operands, parts, names: vec!["in".into()], ..table() }.to_bytes())
-        };
-        let good = vec![operand(0, Some(0), Step::Times(Some(0))), operand(1, None, Step::Other)];
-        let blocks = table().blocks.len() as u32;
-        let parts: Vec<BlockPart> = if blocks == 0 { Vec::new() } else { vec![part(0, 0), part(0, 0)] };
-        let read = with(good.clone(), parts.clone()).unwrap();
-        assert_eq!((read.operand(1), read.operand(7)), (Some(&good[1]), None));
-        assert_eq!((read.parts_of(0), read.parts_of(1)), (&parts[..], &[][..]));
-        for operands in [
-            vec![operand(2, None, Step::None)],
-            vec![operand(0, Some(1), Step::None)],
-            vec![operand(0, None, Step::Times(Some(1)))],
-            vec![operand(1, None, Step::None), operand(0, None, Step::None)],
-        ] {
-            assert!(matches!(with(operands, Vec::new()), Err(SiteTableError::Damaged(_))));
-        }
-        for parts in [vec![part(blocks, 0)], vec![part(0, 99)]] {
-            assert!(matches!(with(Vec::new(), parts), Err(SiteTableError::Damaged(_))));
-        }
-    }
-
-    #[test]
-    fn conditions_and_atomic_operations_are_checked_and_found() {
-        use crate::condition::Decider;
-        let with = |conditions: usize, sites: &[u32]| {
-            let condition = Condition { deciders: vec![Decider::Thread, Decider::Data], ends_loop: true };
-            let branch = Branch { chain: vec![0], sides: 2, ..Branch::default() };
-            let atomics = sites.iter().map(|&site| AtomicSite { site, kind: AtomicKind::Lock }).collect();
-            let conditions = vec![condition; conditions];
-            SiteTable::from_bytes(&SiteTable { branches: vec![branch], conditions, atomics, ..table() }.to_bytes())
-        };
-        let read = with(1, &[1]).unwrap();
-        assert_eq!(read.condition(0).map(|one| one.deciders.len()), Some(2));
-        assert_eq!((read.atomic(1), read.atomic(0)), (Some(AtomicKind::Lock), None));
-        assert_eq!(with(0, &[]).unwrap().condition(0), None);
-        for (conditions, sites) in [(2, &[][..]), (1, &[2]), (1, &[1, 0]), (1, &[1, 1])] {
-            assert!(matches!(with(conditions, sites), Err(SiteTableError::Damaged(_))), "{conditions} {sites:?}");
-        }
-    }
-
-    #[test]
-    fn expressions_are_checked_and_found() {
-        use crate::expression::{Binary, ExpressionKind};
-        let node = |kind| Expression { bits: 64, exact: false, kind };
-        let thread = node(ExpressionKind::Thread(0));
-        let with = |expressions: &[Expression], addresses: &[(u32, u32)], loops: &[LoopExpression]| {
-            let address = |&(site, address): &(u32, u32)| AddressExpression { site, address, ..Default::default() };
-            let addresses = addresses.iter().map(address).collect();
-            let (expressions, loops) = (expressions.to_vec(), loops.to_vec());
-            SiteTable::from_bytes(&SiteTable { expressions, addresses, loops, ..table() }.to_bytes())
-        };
-        let good = with(&[thread, node(ExpressionKind::Binary(Binary::Sum, 0, 0))], &[(1, 1)], &[]).unwrap();
-        assert_eq!((good.address(1).map(|one| one.address), good.address(0)), (Some(1), None));
-        let counted = node(ExpressionKind::Counter(0));
-        let lap = LoopExpression { ends: vec![0], ..LoopExpression::default() };
-        assert!(with(&[counted], &[(0, 0)], &[lap]).is_ok());
-        let inside_itself = LoopExpression { around: vec![0], ..LoopExpression::default() };
-        for (expressions, addresses, loops) in [
-            (&[node(ExpressionKind::Signed(0))][..], &[][..], &[][..]),
-            (&[node(ExpressionKind::Thread(3))], &[], &[]),
-            (&[Expression { bits: 65, ..thread }], &[], &[]),
-            (&[Expression { bits: 0, ..thread }], &[], &[]),
-            (&[node(ExpressionKind::Global(0))], &[], &[]),
-            (&[node(ExpressionKind::Shared(0))], &[], &[]),
-            (&[counted], &[], &[]),
-            (&[thread], &[(0, 1)], &[]),
-            (&[thread], &[(2, 0)], &[]),
-            (&[thread], &[(1, 0), (0, 0)], &[]),
-            (&[thread], &[], &[inside_itself]),
-        ] {
-            let read = with(expressions, addresses, loops);
-            assert!(matches!(read, Err(SiteTableError::Damaged(_))), "{expressions:?} {addresses:?} {loops:?}");
-        }
-    }
-
-    #[test]
-    fn bundles_are_checked() {
-        let with = |members: &[(u32, i32)]| {
-            let members = members.iter().map(|&(site, offset)| Member { site, offset }).collect();
-            SiteTable::from_bytes(&SiteTable { bundles: vec![Bundle { members }], ..table() }.to_bytes())
-        };
-        assert!(with(&[(0, 0), (1, -4)]).is_ok());
-        for wrong in [&[][..], &[(0, 4)], &[(0, 0), (2, 4)], &[(0, 0); MOST_MEMBERS + 1]] {
-            assert!(matches!(with(wrong), Err(SiteTableError::Damaged(_))), "{wrong:?}");
-        }
-    }
-}
+#[path = "site_table_tests.rs"]
+mod tests;

@@ -1,5 +1,7 @@
 // Runs pass pipelines and carries the location notes through them.
 
+#include "distinct_atomics.h"
+#include "local_arrays.h"
 #include "location_note.h"
 #include "shim.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -33,17 +35,19 @@ bool touchesMemory(const Instruction &instruction) {
 
 // Keeps a `!warpline.loc` note beside every location. Before each pass the notes take over the current locations, so
 // that they carry the inlined-at chain, which a note made before inlining cannot. After each pass an instruction that
-// came out of it with neither (two accesses merged into one) gets back what it had, under `!warpline.near`.
+// came out of it with neither, or without the column (two accesses merged into one), gets back what it had, under
+// `!warpline.near`.
 class Notes {
 public:
   explicit Notes(LLVMContext &context)
-      : note(context.getMDKindID("warpline.loc")), near(context.getMDKindID("warpline.near")) {}
+      : note(context.getMDKindID("warpline.loc")), near(context.getMDKindID("warpline.near")), atomics(context, note) {}
 
   void before(Any unit) {
     if (Function *function = functionOf(unit)) {
       remembered.clear();
       for (Instruction &instruction : instructions(*function))
         remember(instruction);
+      atomics.before(*function);
       current = function;
     } else {
       current = nullptr;
@@ -52,14 +56,17 @@ public:
 
   void after(Any unit) {
     Function *function = functionOf(unit);
-    if (!function || function != current)
+    if (!function)
+      return;
+    atomics.after(*function);
+    if (function != current)
       return;
     current = nullptr;
     for (Instruction &instruction : instructions(*function)) {
-      if (!touchesMemory(instruction) || known(instruction))
+      if (!touchesMemory(instruction))
         continue;
       auto found = remembered.find(&instruction);
-      if (found != remembered.end())
+      if (found != remembered.end() && (!known(instruction) || lostColumn(instruction, *found->second)))
         instruction.setMetadata(near, found->second);
     }
   }
@@ -78,6 +85,15 @@ private:
   bool known(const Instruction &instruction) const {
     const DebugLoc &location = instruction.getDebugLoc();
     return (location && location.getLine() != 0) || instruction.getMetadata(note) || instruction.getMetadata(near);
+  }
+
+  // Accesses of one line that were merged keep the line.
+  static bool lostColumn(const Instruction &instruction, const MDNode &before) {
+    const DebugLoc &location = instruction.getDebugLoc();
+    if (!location || location.getLine() == 0 || location.getCol() != 0 || before.getNumOperands() != 4)
+      return false;
+    const auto *column = mdconst::dyn_extract_or_null<ConstantInt>(before.getOperand(1));
+    return column && !column->isZero();
   }
 
   void remember(Instruction &instruction) {
@@ -107,6 +123,7 @@ private:
   DenseMap<const DILocation *, MDNode *> packs;
   unsigned note;
   unsigned near;
+  warpline::DistinctAtomics atomics;
   Function *current = nullptr;
   DenseMap<const Instruction *, MDNode *> remembered;
 };
@@ -141,6 +158,11 @@ char *wl_run_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const 
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+
+  if (tuning->unroll_for_local_arrays)
+    builder.registerLateLoopOptimizationsEPCallback([](LoopPassManager &loopPasses, OptimizationLevel) {
+      loopPasses.addPass(warpline::UnrollForLocalArrays());
+    });
 
   ModulePassManager passes;
   if (Error error = builder.parsePassPipeline(passes, pipeline))

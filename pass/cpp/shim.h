@@ -22,6 +22,8 @@ struct WlTuning {
   bool unroll;
   // Keep `!warpline.loc` notes up to date before every pass and put them back where a pass loses them.
   bool keep_notes;
+  // Unroll loops completely where that keeps a local array in registers.
+  bool unroll_for_local_arrays;
 };
 
 // What LLVM says of an intrinsic.

@@ -14,11 +14,19 @@ pub struct Banks {
     /// Bytes of the words that lie in neighbouring banks. Smaller than a row in Kepler's 32-bit mode,
     /// where words `i` and `i + 32` of an aligned segment of 64 share a row.
     pub word_bytes: u32,
+    /// Whether loads of 8 and 16 bytes whose lanes share addresses in pairs are served in groups of lanes twice as large.
+    #[serde(default)]
+    pub merges_pairs: bool,
 }
 
 impl Banks {
     /// 32 banks of 4 bytes: shared memory of every compute capability but 3.x.
-    pub const USUAL: Banks = Banks { banks: 32, bank_bytes: 4, word_bytes: 4 };
+    pub const USUAL: Banks = Banks { banks: 32, bank_bytes: 4, word_bytes: 4, merges_pairs: false };
+
+    /// Whether these are 32 banks of 4 bytes.
+    pub fn are_usual(&self) -> bool {
+        Banks { merges_pairs: false, ..*self } == Banks::USUAL
+    }
 
     /// Bytes of one row of every bank.
     pub fn pass_bytes(&self) -> u32 {

@@ -4,10 +4,18 @@
 //! "Shared Memory" of compute capabilities 3.x and 5.x). What neighbouring lanes ask for in a pass is at
 //! most as wide as all rows together, so with 32 banks of 4 bytes half warps are served for 8 bytes a lane
 //! and quarters for 16. Constant memory serves one address per pass.
+//!
+//! Shared loads of 8 and 16 bytes are served in groups twice as large where the lanes share addresses in pairs: each active lane n has
+//! the address of lane n ^ 1, or each has that of lane n ^ 2, as far as those are active. The data of a pair takes one
+//! register's width on its way back (Greg Smith, NVIDIA developer forum, thread 77228, on compute capabilities 7.0 to 7.5: 2
+//! requests in place of 4 for 16 bytes). Nsight Compute shows the same on compute capabilities 8.6 and 9.0 (thread 373160),
+//! and lanes n and n + 16 that share addresses are not such pairs. Fermi's guide excludes it; models state it as
+//! [`Banks::merges_pairs`].
 
 use super::Scattered;
 use crate::geometry::{BankRules, Banks, Width, period};
-use warpline_format::access::{Access, Addresses, Space};
+use warpline_format::access::{Access, Addresses, LANES, Space};
+use warpline_format::site_table::Op;
 
 /// Passes of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,26 +49,27 @@ impl Default for WavefrontMemo {
 pub fn wavefronts(
     access: &Access<'_>,
     width: Width,
+    op: Op,
     rules: &BankRules,
     memo: &mut WavefrontMemo,
     words: &mut Vec<u64>,
     scattered: Option<&Scattered>,
 ) -> Wavefronts {
     let banks = match access.space {
-        Space::Shared => rules.shared,
+        Space::Shared => Banks { merges_pairs: rules.shared.merges_pairs && op == Op::Load, ..rules.shared },
         Space::Constant => {
             let passes = scattered.map_or_else(|| distinct_addresses(access, words), Scattered::elements);
             return Wavefronts { passes, ideal: 1 };
         }
         Space::Global => match rules.data {
-            Some(banks) => banks,
+            Some(banks) => Banks { merges_pairs: false, ..banks },
             None => return Wavefronts::default(),
         },
         Space::Local if rules.data.is_some() => return stacks(width),
         Space::Local | Space::Generic => return Wavefronts::default(),
     };
-    if banks == Banks::USUAL
-        && let Some([passes, ideal]) = scattered.and_then(Scattered::passes_in_groups)
+    if banks.are_usual()
+        && let Some([passes, ideal]) = scattered.and_then(|scattered| scattered.passes_in_groups(banks.merges_pairs))
     {
         return Wavefronts { passes, ideal };
     }
@@ -110,8 +119,23 @@ fn group_lanes(bytes: u32, pass_bytes: u32) -> u32 {
     }
 }
 
+/// Whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are active.
+fn shares_in_pairs(access: &Access<'_>) -> bool {
+    let mut addresses = [None; LANES];
+    access.for_each_lane(|lane, address| addresses[lane as usize] = Some(address));
+    [1, 2].into_iter().any(|distance| {
+        (0..LANES).all(|lane| match (addresses[lane], addresses[lane ^ distance]) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        })
+    })
+}
+
 fn count(access: &Access<'_>, width: Width, banks: Banks, words: &mut Vec<u64>) -> Wavefronts {
+    let merged =
+        banks.merges_pairs && matches!(width.bytes, 8 | 16) && width.holes.is_none() && shares_in_pairs(access);
     let lanes = group_lanes(width.bytes, banks.pass_bytes());
+    let lanes = if merged { (2 * lanes).min(LANES as u32) } else { lanes };
     if let (Addresses::Uniform(address), 0..=4, None, 32) = (access.addresses, width.bytes, width.holes, lanes)
         && address % 4 + u64::from(width.bytes) <= 4
     {

@@ -4,20 +4,28 @@ use proptest::prelude::*;
 use warpline_format::access::{Item, Items, push_access};
 
 /// Kepler's modes.
-const KEPLER_4: Banks = Banks { banks: 32, bank_bytes: 8, word_bytes: 4 };
-const KEPLER_8: Banks = Banks { banks: 32, bank_bytes: 8, word_bytes: 8 };
+const KEPLER_4: Banks = Banks { banks: 32, bank_bytes: 8, word_bytes: 4, merges_pairs: false };
+const KEPLER_8: Banks = Banks { banks: 32, bank_bytes: 8, word_bytes: 8, merges_pairs: false };
+
+/// Shared memory since Maxwell.
+const MERGING: Banks = Banks { merges_pairs: true, ..Banks::USUAL };
 
 fn passes_in(space: Space, rules: BankRules, mask: u32, addresses: &[u64], width: Width) -> Wavefronts {
     let mut items = Vec::new();
     push_access(&mut items, space, 0, mask, addresses);
     let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-    let mut memo = WavefrontMemo::default();
-    let got = wavefronts(&access, width, &rules, &mut memo, &mut Vec::new(), None);
     let scattered = Scattered::of(&access, width);
-    assert_eq!(wavefronts(&access, width, &rules, &mut memo, &mut Vec::new(), scattered.as_ref()), got);
     let banks = if space == Space::Shared { rules.shared } else { rules.data.unwrap_or(Banks::USUAL) };
-    assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, width, banks));
-    got
+    let [store, load] = [Op::Store, Op::Load].map(|op| {
+        let mut memo = WavefrontMemo::default();
+        let got = wavefronts(&access, width, op, &rules, &mut memo, &mut Vec::new(), None);
+        assert_eq!(wavefronts(&access, width, op, &rules, &mut memo, &mut Vec::new(), scattered.as_ref()), got);
+        let merges = op == Op::Load && space == Space::Shared && rules.shared.merges_pairs;
+        assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, width, banks, merges));
+        got
+    });
+    assert!(load.passes <= store.passes && load.ideal <= store.ideal);
+    load
 }
 
 fn shared(banks: Banks, stride: u64, bytes: u32) -> Wavefronts {
@@ -33,6 +41,39 @@ fn strides_conflict_as_the_guide_says() {
     }
     assert_eq!(shared(Banks::USUAL, 8, 8), Wavefronts { passes: 2, ideal: 2 });
     assert_eq!(shared(Banks::USUAL, 16, 16), Wavefronts { passes: 4, ideal: 4 });
+}
+
+#[test]
+fn loads_of_lanes_that_share_addresses_in_pairs_take_half_the_passes() {
+    let rules = BankRules { shared: MERGING, data: None };
+    let passes = |bytes: u32, mask: u32, index: fn(u64) -> u64| {
+        let lanes = (0..32u64).filter(|lane| mask >> lane & 1 == 1);
+        let addresses: Vec<u64> = lanes.map(|lane| u64::from(bytes) * index(lane)).collect();
+        passes_in(Space::Shared, rules, mask, &addresses, Width::solid(bytes)).passes
+    };
+    // NVIDIA developer forum, thread 77228.
+    let all = u32::MAX;
+    for (index, wide, double) in [
+        ((|_| 3) as fn(u64) -> u64, 2, 1),
+        (|lane| lane / 2, 2, 1),
+        (|lane| lane % 2 + lane / 4 * 2, 2, 1),
+        (|lane| lane / 8, 2, 1),
+        (|lane| lane, 4, 2),
+        // Others that share are no pairs.
+        (|lane| lane % 4 + lane / 8 * 4, 4, 2),
+        (|lane| lane % 8, 4, 2),
+        (|lane| lane % 16, 4, 2),
+        // Lane 3 differs from its pair either way.
+        (|lane| if lane == 3 { 17 } else { 1 }, 5, 3),
+    ] {
+        assert_eq!((passes(16, all, index), passes(8, all, index)), (wide, double));
+    }
+    // Thread 373160: each half warp has one address, and lanes n and n + 16 share addresses with twofold conflicts.
+    assert_eq!(passes(16, all, |lane| lane / 16 * 2), 2);
+    assert_eq!(passes(16, all, |lane| lane % 16 * 2), 8);
+    // Inactive lanes agree with any; narrow loads are not concerned.
+    assert_eq!(passes(16, 0x5555_5555, |lane| lane / 2), 2);
+    assert_eq!(passes(4, all, |lane| lane / 2), 1);
 }
 
 #[test]
@@ -65,6 +106,7 @@ fn constant_memory_serves_one_address_after_another() {
         wavefronts(
             &access,
             Width::solid(4),
+            Op::Load,
             &rules,
             &mut memo,
             &mut words,
@@ -87,19 +129,25 @@ fn stacks_have_no_conflicts() {
     let got = wavefronts(
         &access,
         Width::solid(8),
+        Op::Load,
         &rules,
         &mut memo,
         &mut Vec::new(),
         Scattered::of(&access, Width::solid(8)).as_ref(),
     );
     assert_eq!(got, Wavefronts { passes: 2, ideal: 2 });
-    let none = wavefronts(&access, Width::solid(8), &BankRules::default(), &mut memo, &mut Vec::new(), None);
+    let none = wavefronts(&access, Width::solid(8), Op::Load, &BankRules::default(), &mut memo, &mut Vec::new(), None);
     assert_eq!(none, Wavefronts::default());
 }
 
 fn any_banks() -> impl Strategy<Value = Banks> {
     (0u32..7, 2u32..4).prop_flat_map(|(banks, row)| {
-        (2..row + 1).prop_map(move |word| Banks { banks: 1 << banks, bank_bytes: 1 << row, word_bytes: 1 << word })
+        (2..row + 1, any::<bool>()).prop_map(move |(word, merges_pairs)| Banks {
+            banks: 1 << banks,
+            bank_bytes: 1 << row,
+            word_bytes: 1 << word,
+            merges_pairs,
+        })
     })
 }
 
@@ -121,8 +169,22 @@ proptest! {
         let addresses: Vec<u64> =
             (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane: usize| 4096 + ((places[lane] % spread) << log)).collect();
         let space = if in_shared { Space::Shared } else { Space::Global };
-        let rules = BankRules { shared: Banks::USUAL, data: Some(Banks::USUAL) };
+        let rules = BankRules { shared: MERGING, data: Some(Banks::USUAL) };
         passes_in(space, rules, mask, &addresses, Width::solid(1 << log));
+    }
+
+    /// Lanes that share addresses in pairs, or nearly all of them.
+    #[test]
+    fn loads_of_pairs_agree_with_the_reference(mask in prop_oneof![Just(u32::MAX), 1u32..], log in 2u32..5, spread in 1u64..40,
+                                               places in prop::collection::vec(any::<u64>(), 32), distance in prop::sample::select(vec![1usize, 2, 4, 16]),
+                                               stray in prop::option::of((0usize..32, 0u64..40))) {
+        let place = |lane: usize| match stray {
+            Some((other, place)) if other == lane => place,
+            _ => places[lane & !distance] % spread,
+        };
+        let addresses: Vec<u64> =
+            (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane: usize| 4096 + (place(lane) << log)).collect();
+        passes_in(Space::Shared, BankRules { shared: MERGING, data: None }, mask, &addresses, Width::solid(1 << log));
     }
 
     #[test]
@@ -141,7 +203,7 @@ proptest! {
         let distinct: std::collections::BTreeSet<u64> = addresses.into_iter().collect();
         let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
         for scattered in [None, Scattered::of(&access, Width::solid(bytes))] {
-            let got = wavefronts(&access, Width::solid(bytes), &BankRules::default(), &mut memo, &mut words, scattered.as_ref());
+            let got = wavefronts(&access, Width::solid(bytes), Op::Load, &BankRules::default(), &mut memo, &mut words, scattered.as_ref());
             prop_assert_eq!(got, Wavefronts { passes: distinct.len() as u32, ideal: 1 });
         }
     }
@@ -156,8 +218,8 @@ proptest! {
             push_access(&mut items, Space::Shared, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
             let scattered = Scattered::of(&access, Width::solid(bytes));
-            let got = wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words, scattered.as_ref());
-            prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(bytes), banks));
+            let got = wavefronts(&access, Width::solid(bytes), Op::Load, &rules, &mut memo, &mut words, scattered.as_ref());
+            prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(bytes), banks, banks.merges_pairs));
         }
     }
 
@@ -170,9 +232,9 @@ proptest! {
             let mut items = Vec::new();
             push_access(&mut items, space, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-            let got = wavefronts(&access, Width::solid(4), &rules, &mut memo, &mut words, Scattered::of(&access, Width::solid(4)).as_ref());
+            let got = wavefronts(&access, Width::solid(4), Op::Load, &rules, &mut memo, &mut words, Scattered::of(&access, Width::solid(4)).as_ref());
             let banks = if space == Space::Shared { KEPLER_4 } else { Banks::USUAL };
-            prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(4), banks));
+            prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(4), banks, false));
         }
     }
 }

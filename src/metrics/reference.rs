@@ -30,8 +30,8 @@ pub(super) fn footprint(access: &Access<'_>, width: Width) -> Footprint {
 }
 
 /// Passes of a request over banks and the least there could be: byte by byte, the distinct rows that each
-/// group of lanes wants of each bank.
-pub(super) fn wavefronts(access: &Access<'_>, width: Width, banks: Banks) -> (u32, u32) {
+/// group of lanes wants of each bank. `merges` allows larger groups for lanes that share addresses in pairs.
+pub(super) fn wavefronts(access: &Access<'_>, width: Width, banks: Banks, merges: bool) -> (u32, u32) {
     let round = u64::from(banks.banks * banks.bank_bytes);
     let lanes_per_group = match width.bytes {
         0..=4 => round / 4,
@@ -39,7 +39,15 @@ pub(super) fn wavefronts(access: &Access<'_>, width: Width, banks: Banks) -> (u3
         9..=16 => round / 16,
         _ => 1,
     };
-    let lanes_per_group = lanes_per_group.clamp(1, 32) as u32;
+    let mut addresses = BTreeMap::new();
+    access.for_each_lane(|lane, address| _ = addresses.insert(lane, address));
+    let agree = |distance: u32| {
+        let mut lanes = addresses.iter();
+        lanes.all(|(lane, address)| addresses.get(&(lane ^ distance)).is_none_or(|other| other == address))
+    };
+    let vector = [8, 16].contains(&width.bytes) && width.holes.is_none();
+    let twice = if merges && vector && (agree(1) || agree(2)) { 2 } else { 1 };
+    let lanes_per_group = (twice * lanes_per_group.clamp(1, 32)).min(32) as u32;
     let mut rows: BTreeMap<u32, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
     let mut words: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for (lane, at) in bytes_of(access, width) {

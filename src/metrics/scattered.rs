@@ -22,6 +22,8 @@ pub struct Scattered {
     /// Of elements of 8 or 16 bytes, which are served in groups of lanes: passes over 32 banks of 4 bytes, and passes if no
     /// two rows of a bank were needed.
     in_groups: [u32; 2],
+    /// The same in groups twice as large, where the lanes share addresses in pairs.
+    in_merged_groups: Option<[u32; 2]>,
 }
 
 /// The highest distance.
@@ -64,9 +66,11 @@ impl Scattered {
         })
     }
 
-    /// Passes of elements of 8 or 16 bytes over 32 banks of 4 bytes, and the least that as many distinct ones need.
-    pub fn passes_in_groups(&self) -> Option<[u32; 2]> {
-        matches!(self.bytes, 8 | 16).then_some(self.in_groups)
+    /// Passes of elements of 8 or 16 bytes over 32 banks of 4 bytes, and the least that as many distinct ones need. With
+    /// `merges_pairs`, lanes that share addresses in pairs are served in groups twice as large.
+    pub fn passes_in_groups(&self, merges_pairs: bool) -> Option<[u32; 2]> {
+        let passes = self.in_merged_groups.filter(|_| merges_pairs).unwrap_or(self.in_groups);
+        matches!(self.bytes, 8 | 16).then_some(passes)
     }
 
     /// How many of those words there are in all, and at most in one of `banks` banks of one word, which are a power of two
@@ -118,9 +122,14 @@ impl processor::Job for Sort<'_> {
             return None;
         }
         let in_groups = match bytes {
-            8 => passes_in_groups::<16>(&keys, mask),
-            16 => passes_in_groups::<8>(&keys, mask),
+            8 => passes_in_groups::<16, 16>(&keys, mask),
+            16 => passes_in_groups::<8, 8>(&keys, mask),
             _ => [0; 2],
+        };
+        let in_merged_groups = match bytes {
+            8 if shares_in_pairs(&keys, mask) => Some(passes_in_groups::<32, 16>(&keys, mask)),
+            16 if shares_in_pairs(&keys, mask) => Some(passes_in_groups::<16, 8>(&keys, mask)),
+            _ => None,
         };
         let descents: u32 = (1..LANES).map(|lane| u32::from(keys[lane - 1] > keys[lane])).sum();
         if descents != 0 {
@@ -131,24 +140,52 @@ impl processor::Job for Sort<'_> {
         let distinct =
             |log: u32| 1 + (1..LANES).map(|lane| u32::from(keys[lane - 1] >> log != keys[lane] >> log)).sum::<u32>();
         let (elements, sectors, lines) = (distinct(0), distinct(5), distinct(7));
-        Some(Scattered { start, keys, elements, sectors, lines, bytes, in_groups })
+        Some(Scattered { start, keys, elements, sectors, lines, bytes, in_groups, in_merged_groups })
     }
 }
 
-/// Passes of elements of which `COUNT` take a pass of 128 bytes, by groups of as many lanes, and the least there could be.
+/// Whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are active. `keys` are
+/// those of the lanes in `mask`, one after another.
+#[inline(always)]
+fn shares_in_pairs(keys: &[i32; LANES], mask: u32) -> bool {
+    let mut of_lanes = *keys;
+    if mask != u32::MAX {
+        let mut rest = keys.iter();
+        for (lane, key) in of_lanes.iter_mut().enumerate() {
+            *key = if mask >> lane & 1 == 1 { rest.next().copied().unwrap_or(i32::MAX) } else { i32::MAX };
+        }
+    }
+    let differs = |distance: usize| {
+        // Inactive lanes agree with any.
+        let both = mask & partners(mask, distance);
+        (0..LANES).fold(0, |all, lane| all | u32::from(of_lanes[lane] != of_lanes[lane ^ distance]) & (both >> lane))
+    };
+    differs(1) & 1 == 0 || differs(2) & 1 == 0
+}
+
+/// The lanes whose partners at a distance of 1 or 2 are in `mask`.
+#[inline(always)]
+fn partners(mask: u32, distance: usize) -> u32 {
+    match distance {
+        1 => (mask & 0x5555_5555) << 1 | (mask >> 1 & 0x5555_5555),
+        _ => (mask & 0x3333_3333) << 2 | (mask >> 2 & 0x3333_3333),
+    }
+}
+
+/// Passes of elements of which `COUNT` take a pass of 128 bytes, by groups of `GROUP` lanes, and the least there could be.
 /// `keys` are those of the lanes in `mask`, one after another.
 #[inline(always)]
-fn passes_in_groups<const COUNT: usize>(keys: &[i32; LANES], mask: u32) -> [u32; 2] {
+fn passes_in_groups<const GROUP: usize, const COUNT: usize>(keys: &[i32; LANES], mask: u32) -> [u32; 2] {
     let log = 7 - COUNT.trailing_zeros();
     let (mut passes, mut ideal, mut at) = (0, 0, 0);
-    for group in 0..LANES / COUNT {
-        let lanes = (mask >> (group * COUNT) & ((1u32 << COUNT) - 1)).count_ones() as usize;
+    for group in 0..LANES / GROUP {
+        let lanes = (mask >> (group * GROUP) & (u32::MAX >> (LANES - GROUP))).count_ones() as usize;
         let Some(here) = keys.get(at..at + lanes).filter(|here| !here.is_empty()) else { continue };
         at += lanes;
         // Lanes that take no part repeat the group's last one.
-        let mut own = [here[lanes - 1]; COUNT];
+        let mut own = [here[lanes - 1]; GROUP];
         own[..lanes].copy_from_slice(here);
-        let descents: u32 = (1..COUNT).map(|lane| u32::from(own[lane - 1] > own[lane])).sum();
+        let descents: u32 = (1..GROUP).map(|lane| u32::from(own[lane - 1] > own[lane])).sum();
         if descents != 0 {
             own = sorted(&own);
         }

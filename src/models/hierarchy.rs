@@ -80,6 +80,7 @@ pub struct SharedFigures {
     pub banks: Figure<u32>,
     pub bank_bytes: Figure<u32>,
     pub word_bytes: Option<Figure<u32>>,
+    pub merges_pairs: Option<Figure<bool>>,
 }
 
 /// `[stages]`: see [`L1Stages`].
@@ -159,6 +160,7 @@ impl Model {
                     banks: stages.data_banks.value,
                     bank_bytes: stages.data_bank_bytes.value,
                     word_bytes: stages.data_bank_bytes.value,
+                    merges_pairs: false,
                 },
                 tag_banks: stages.tag_banks.value,
                 lanes: stages.lanes.value,
@@ -167,6 +169,7 @@ impl Model {
                 banks: shared.banks.value,
                 bank_bytes: shared.bank_bytes.value,
                 word_bytes: shared.word_bytes.as_ref().unwrap_or(&shared.bank_bytes).value,
+                merges_pairs: shared.merges_pairs.as_ref().is_some_and(|figure| figure.value),
             }),
             tlb: self
                 .tlb

@@ -15,7 +15,7 @@ use super::form::{Bounds, FIXED, Form, Index, THREADS, Truth, block, counter, gc
 use super::lanes::{Guard, Lanes, Request};
 use super::laps::Laps;
 use super::launch::Launch;
-use super::request::{Costs, PERIOD, Pattern, Requests};
+use super::request::{Costs, Kind, PERIOD, Pattern, Requests};
 use super::stepped;
 use crate::profile::model::Addresses;
 
@@ -41,6 +41,11 @@ impl Access {
     /// Whether it loads and does nothing else.
     pub fn loads(&self) -> bool {
         self.op == Some(Op::Load)
+    }
+
+    /// What its requests cost depends on, beside their addresses.
+    pub fn kind(&self) -> Kind {
+        Kind { bytes: self.bytes, shared: self.shared, loads: self.loads() }
     }
 
     /// Whether it changes what is in memory.
@@ -471,8 +476,7 @@ impl Group<'_> {
         for (number, &mask) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
             lanes.requests((number, mask), &mut at, guard, addresses.clone(), &mut warp);
             for (&site, (mask, list)) in sites.iter().zip(&warp) {
-                let Access { bytes, shared, .. } = self.accesses[site];
-                found[site].requests.add(&costs.remembered(*mask, list, bytes, shared), times);
+                found[site].requests.add(&costs.remembered(*mask, list, self.accesses[site].kind()), times);
             }
         }
     }
@@ -543,7 +547,7 @@ impl Warps {
         for &((pattern, mask, first), times) in &way.alike {
             for &(start, often) in &way.starts.0 {
                 let at = start.wrapping_add(first).wrapping_add(form.constant as u64);
-                sum.add(&costs.alike(pattern, mask, at, access.bytes, access.shared), often * times);
+                sum.add(&costs.alike(pattern, mask, at, access.kind()), often * times);
             }
         }
         way.known.push((key, sum));

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
+use warpline_format::site_table::Op;
 
 use crate::geometry::Width;
 use crate::hierarchy::{Coalescer, Groups, HierarchyConfig, tag_passes};
@@ -53,14 +54,25 @@ impl Requests {
 /// Distances of the lanes' addresses from the warp's first one: what a request's cost depends on, beside where it starts.
 pub type Pattern = u32;
 
+/// What requests of a site have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kind {
+    /// Bytes per lane.
+    pub bytes: u32,
+    /// In shared memory.
+    pub shared: bool,
+    /// Whether they load and do nothing else.
+    pub loads: bool,
+}
+
 /// Counts requests, each kind once.
 pub struct Costs<'a> {
     hierarchy: &'a HierarchyConfig,
     patterns: FxHashMap<[i64; 32], Pattern>,
     distances: Vec<[i64; 32]>,
-    known: FxHashMap<(Pattern, u32, u32, bool, u32), Requests>,
+    known: FxHashMap<(Pattern, u32, u32, Kind), Requests>,
     /// By the distances of the active lanes' addresses, in order.
-    seen: FxHashMap<([i64; 32], u32, u32, bool, u32), Requests>,
+    seen: FxHashMap<([i64; 32], u32, u32, Kind), Requests>,
     table: LineTable,
     coalescer: Coalescer,
     bytes: Vec<u8>,
@@ -99,8 +111,8 @@ impl<'a> Costs<'a> {
     }
 
     /// Of a request from an address on, by the lanes of `mask`; remembered by where it lies in its line.
-    pub fn alike(&mut self, pattern: Pattern, mask: u32, start: u64, bytes: u32, shared: bool) -> Requests {
-        let key = (pattern, mask, (start % PERIOD) as u32, shared, bytes);
+    pub fn alike(&mut self, pattern: Pattern, mask: u32, start: u64, kind: Kind) -> Requests {
+        let key = (pattern, mask, (start % PERIOD) as u32, kind);
         if let Some(found) = self.known.get(&key) {
             return *found;
         }
@@ -109,24 +121,24 @@ impl<'a> Costs<'a> {
             .filter(|lane| mask >> lane & 1 == 1)
             .map(|lane| start.wrapping_add(distances[lane as usize] as u64))
             .collect();
-        let found = self.count(mask, &addresses, bytes, shared);
+        let found = self.count(mask, &addresses, kind);
         self.known.insert(key, found);
         found
     }
 
     /// Of a request whose active lanes, in order, have these addresses; remembered by how they lie to each other and in the banks of tags.
-    pub fn remembered(&mut self, mask: u32, addresses: &[u64], bytes: u32, shared: bool) -> Requests {
+    pub fn remembered(&mut self, mask: u32, addresses: &[u64], kind: Kind) -> Requests {
         let Some(&start) = addresses.first() else { return Requests::default() };
         let period = PERIOD * u64::from(self.hierarchy.stages.map_or(1, |stages| stages.tag_banks.max(1)));
         let mut distances = [0; 32];
         for (distance, &address) in distances.iter_mut().zip(addresses) {
             *distance = address.wrapping_sub(start) as i64;
         }
-        let key = (distances, mask, (start % period) as u32, shared, bytes);
+        let key = (distances, mask, (start % period) as u32, kind);
         if let Some(found) = self.seen.get(&key) {
             return *found;
         }
-        let found = self.count(mask, addresses, bytes, shared);
+        let found = self.count(mask, addresses, kind);
         if self.seen.len() < MOST_SEEN {
             self.seen.insert(key, found);
         }
@@ -134,7 +146,8 @@ impl<'a> Costs<'a> {
     }
 
     /// Of a request whose active lanes, in order, have these addresses.
-    pub fn count(&mut self, mask: u32, addresses: &[u64], bytes: u32, shared: bool) -> Requests {
+    pub fn count(&mut self, mask: u32, addresses: &[u64], kind: Kind) -> Requests {
+        let Kind { bytes, shared, loads } = kind;
         if mask == 0 || bytes == 0 {
             return Requests::default();
         }
@@ -146,7 +159,8 @@ impl<'a> Costs<'a> {
         let width = Width::solid(bytes);
         let found = footprint(&access, width, &mut FootprintMemo::default(), &mut self.table);
         let rules = self.hierarchy.bank_rules();
-        let passes = wavefronts(&access, width, &rules, &mut WavefrontMemo::default(), &mut self.words, None);
+        let op = if loads { Op::Load } else { Op::Store };
+        let passes = wavefronts(&access, width, op, &rules, &mut WavefrontMemo::default(), &mut self.words, None);
         let stages = self.hierarchy.stages.filter(|_| !shared);
         let tags = stages.map_or(0, |stages| {
             tag_passes(self.coalescer.pieces(&access, width, Groups::WARP, false), stages.tag_banks)

@@ -188,7 +188,8 @@ fn passes(stopped: &Stopped, banks: Banks) -> Option<String> {
     let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { return None };
     let rules = BankRules { shared: banks, data: None };
     let width = Width::solid(stopped.bytes);
-    let counted = wavefronts(&access, width, &rules, &mut WavefrontMemo::default(), &mut Vec::new(), None);
+    let op = stopped.op.unwrap_or(Op::Atomic);
+    let counted = wavefronts(&access, width, op, &rules, &mut WavefrontMemo::default(), &mut Vec::new(), None);
     let passes = |count: u32| format!("{count} pass{}", if count == 1 { "" } else { "es" });
     let conflict = if counted.passes > counted.ideal {
         format!(" where {} would do: lanes meet in banks", counted.ideal)

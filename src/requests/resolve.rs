@@ -2,6 +2,7 @@
 
 use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::event::AllocationId;
+use warpline_format::site_table::Op;
 
 use super::alike::{Alike, Waiting};
 use super::{CellId, CellKey, Cells, Owner, Part};
@@ -107,6 +108,7 @@ impl Resolver<'_> {
         &mut self,
         access: &Access<'_>,
         width: Width,
+        op: Op,
         context: ContextId,
         state: &mut SiteState,
         cells: &mut Cells,
@@ -118,7 +120,7 @@ impl Resolver<'_> {
             None => footprint(access, width, &mut state.footprint, &mut self.scratch.table),
         };
         let words = &mut self.scratch.words;
-        let passes = wavefronts(access, width, self.banks, &mut state.wavefronts, words, scattered.as_ref());
+        let passes = wavefronts(access, width, op, self.banks, &mut state.wavefronts, words, scattered.as_ref());
         let known = state.epoch == self.epoch && state.context == context && state.space == access.space;
         let cell = if matches!(access.space, Space::Shared | Space::Local) {
             if known {

@@ -360,10 +360,11 @@ impl<F: Follower> Counting<'_, F> {
         }
         let width = self.module.widths[access.site as usize];
         site.cost.count(site.alike.take(), width, self.cells);
-        let cost = self.resolver.resolve(access, width, self.context, site, self.cells);
+        let op = self.module.table.sites[access.site as usize].op;
+        let cost = self.resolver.resolve(access, width, op, self.context, site, self.cells);
         cost.count_one(access, width, self.cells);
         // Which addresses of atomic operations meet depends on more than their banks: each is looked at.
-        if self.module.table.sites[access.site as usize].op != Op::Atomic {
+        if op != Op::Atomic {
             site.alike.remember(self.shifts, access, self.context, epoch);
         }
         site.cost = cost;
@@ -429,12 +430,13 @@ impl<F: Follower> Counting<'_, F> {
     fn whole(&mut self, even: &Held, odd: &Held, place: u32) {
         let number = even.access().site as usize;
         let width = self.module.widths[number];
+        let op = self.module.table.sites[number].op;
         let mut costs = [Cost::default(); 2];
         for (half, (held, cost)) in [even, odd].into_iter().zip(&mut costs).enumerate() {
             (self.slot, self.context) = (held.slot, held.context);
             let access = held.access();
             let site = &mut self.state.sites[number];
-            *cost = self.resolver.resolve(&access, width, held.context, site, self.cells);
+            *cost = self.resolver.resolve(&access, width, op, held.context, site, self.cells);
             self.follow(&access, width, *cost, place + half as u32);
         }
         if costs[0].cell == costs[1].cell {

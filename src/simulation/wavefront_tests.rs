@@ -3,6 +3,7 @@
 //! The tag stage's rule was fitted on the A100; A40 and H200 were not looked at for it.
 
 use warpline_format::access::{Item, Items, Space, push_access};
+use warpline_format::site_table::Op;
 
 use crate::geometry::{BankRules, Width};
 use crate::hierarchy::{Coalescer, Groups, L1Stages, tag_passes};
@@ -102,7 +103,7 @@ fn modelled(stages: &L1Stages, bytes: u32, pattern: Pattern) -> (f64, f64, f64) 
             let mut items = Vec::new();
             push_access(&mut items, Space::Global, 0, u32::MAX, &addresses);
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!("no access") };
-            data += wavefronts(&access, Width::solid(bytes), &rules, &mut memo, &mut words, None).passes;
+            data += wavefronts(&access, Width::solid(bytes), Op::Load, &rules, &mut memo, &mut words, None).passes;
             let width = Width { bytes, holes: None };
             tag += tag_passes(coalescer.pieces(&access, width, Groups::WARP, false), stages.tag_banks);
             loads += 1;

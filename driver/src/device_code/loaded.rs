@@ -2,20 +2,19 @@
 //! to the runtime of the process that loads it.
 
 use crate::device_code::object_parts;
+use crate::device_code::registers::Assembled;
 use crate::dump::Dump;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::options::load_cache::load_cache;
 use crate::programs::linker;
 use inkwell::module::Module;
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 use warpline_format::abi::LOADED_DESCRIPTOR;
-use warpline_format::occupancy::Resources;
 use warpline_format::site_table::CacheOp;
 use warpline_pass::device::HookOptions;
 use warpline_pass::llvm::Machine;
@@ -67,11 +66,11 @@ impl<'a> Lowering<'a> {
         module: &Module<'_>,
         machine: &Machine,
         level: u8,
-        registers: impl FnOnce() -> BTreeMap<String, Vec<Resources>>,
+        assembled: impl FnOnce() -> Assembled,
     ) -> Result<Vec<Vec<u8>>, DriverError> {
         device::prepare(module, machine, level).map_err(|cause| self.failed(cause))?;
         self.dump.write(module, "device-2-prepared")?;
-        let table = match self.hooks {
+        let mut table = match self.hooks {
             true => {
                 let hooks = HookOptions {
                     system_folders: self.system_folders.clone(),
@@ -86,14 +85,17 @@ impl<'a> Lowering<'a> {
             }
             false => None,
         };
-        let registers = registers();
+        let assembled = assembled();
+        if let Some(table) = &mut table {
+            table.keep_in_registers(&assembled.in_registers);
+        }
         let options = cpu::Options {
             processor: self.processor,
             descriptor: LOADED_DESCRIPTOR,
             visible: true,
             fat_binary: &[],
             emulated: None,
-            registers: &registers,
+            registers: &assembled.kernels,
             cautious: self.cautious,
             any_shape: false,
             large: cpu::LARGE,

@@ -6,3 +6,4 @@ pub mod gpu;
 pub mod loaded;
 pub(crate) mod object_parts;
 pub mod registers;
+mod stacks;

@@ -1,6 +1,8 @@
-//! Registers per thread, from ptxas: it assembles the code as it would be built for a GPU, without hooks and without debug
-//! information, and says what each kernel takes on each architecture. Occupancy follows from it.
+//! Registers per thread and local memory, from ptxas: it assembles the code as it would be built for a GPU, without hooks and
+//! without debug information, and reports what each kernel takes on each architecture. Occupancy follows from it, and which
+//! local variables are in memory at all.
 
+use super::stacks::{Stack, in_registers};
 use crate::message;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,9 +21,21 @@ const LARGE_BYTES: usize = 4 << 20;
 /// What is known of kernels, by mangled name, each by rising architecture.
 pub type Known = BTreeMap<String, Vec<Resources>>;
 
+/// What ptxas reports of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assembled {
+    /// Registers of kernels.
+    pub kernels: Known,
+    /// Functions whose local variables are in registers, by mangled name.
+    pub in_registers: BTreeSet<String>,
+    /// ptxas' own text for the architectures that the user named, if `-Xptxas -v` is given.
+    shown: String,
+}
+
 /// Assemblies under way.
 pub struct Assembly {
-    thread: Option<JoinHandle<(Known, String)>>,
+    thread: Option<JoinHandle<Assembled>>,
+    done: Assembled,
 }
 
 /// What assembling needs to know.
@@ -62,12 +76,13 @@ impl Assembler {
         let further: &[u32] = if ptx.len() > LARGE_BYTES { &[] } else { &MODELS };
         let wanted: BTreeSet<u32> = self.asked.iter().chain([&made_for]).chain(further).copied().collect();
         let thread = std::thread::Builder::new().name("registers".into());
-        Assembly { thread: thread.spawn(move || self.all(&ptx, made_for, &wanted)).ok() }
+        let thread = thread.spawn(move || self.all(&ptx, made_for, &wanted)).ok();
+        Assembly { thread, done: Assembled::default() }
     }
 
-    /// What is known of kernels, and what the user is shown of it.
-    fn all(&self, ptx: &[u8], made_for: u32, wanted: &BTreeSet<u32>) -> (Known, String) {
-        let (mut known, mut shown) = (Known::new(), String::new());
+    fn all(&self, ptx: &[u8], made_for: u32, wanted: &BTreeSet<u32>) -> Assembled {
+        let (mut kernels, mut shown) = (Known::new(), String::new());
+        let mut stacks = BTreeMap::new();
         let text = String::from_utf8_lossy(ptx);
         let wanted: Vec<u32> = wanted.iter().copied().collect();
         for some in wanted.chunks(self.at_once) {
@@ -82,16 +97,18 @@ impl Assembler {
                     .collect();
                 threads.into_iter().map(|thread| thread.join().ok().flatten()).collect::<Vec<_>>()
             });
-            for (architecture, (text, kernels)) in some.iter().zip(found).filter_map(|(at, one)| Some((at, one?))) {
-                if self.is_verbose() && self.asked.contains(architecture) {
-                    shown += &text;
+            for (&architecture, found) in some.iter().zip(found) {
+                let Some((printed, found)) = found else { continue };
+                if self.is_verbose() && self.asked.contains(&architecture) {
+                    shown += &printed;
                 }
-                for (kernel, resources) in kernels {
-                    known.entry(kernel).or_default().push(resources);
+                for (kernel, resources) in found.kernels {
+                    kernels.entry(kernel).or_insert_with(Vec::new).push(resources);
                 }
+                stacks.insert(architecture, found.stacks);
             }
         }
-        (known, shown)
+        Assembled { kernels, in_registers: in_registers(&text, made_for, &stacks), shown }
     }
 
     /// `-Xptxas -v`, `--resource-usage`.
@@ -99,8 +116,8 @@ impl Assembler {
         self.arguments.iter().any(|argument| ["-v", "--verbose", "-verbose"].contains(&argument.as_str()))
     }
 
-    /// What the first ptxas says that takes the code for an architecture.
-    fn one(&self, text: &str, made_for: u32, architecture: u32) -> Option<(String, Vec<(String, Resources)>)> {
+    /// What the first ptxas prints and reports that takes the code for an architecture.
+    fn one(&self, text: &str, made_for: u32, architecture: u32) -> Option<(String, Reported)> {
         let source = self.folder.join(format!("registers-{architecture}.ptx"));
         std::fs::write(&source, for_target(text, made_for, architecture).as_bytes()).ok()?;
         self.programs.iter().filter(|(_, oldest)| architecture >= *oldest).find_map(|(program, _)| {
@@ -131,21 +148,34 @@ fn for_target(text: &str, made_for: u32, architecture: u32) -> std::borrow::Cow<
 impl Assembly {
     /// Of code that there is no PTX for.
     pub fn none() -> Assembly {
-        Assembly { thread: None }
+        Assembly { thread: None, done: Assembled::default() }
     }
 
-    /// Waits for ptxas, and prints what it reports if that is asked for. Without what it refused.
-    pub fn finish(self) -> Known {
-        let (known, shown) = self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
-        shown.lines().for_each(message::line);
-        known
+    /// Waits for ptxas, and prints what it reports if `-Xptxas -v` is given. Without what it refused.
+    pub fn finish(&mut self) -> &Assembled {
+        if let Some(assembled) = self.thread.take().and_then(|thread| thread.join().ok()) {
+            assembled.shown.lines().for_each(message::line);
+            self.done = assembled;
+        }
+        &self.done
     }
 }
 
-/// Reads what `ptxas -v` says: a line that names the function, then its stack and spills, then its registers.
-fn parse(text: &str, architecture: u32) -> Vec<(String, Resources)> {
-    let mut found: Vec<(String, Resources)> = Vec::new();
+/// What ptxas prints for one architecture.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Reported {
+    /// Registers of each kernel.
+    kernels: Vec<(String, Resources)>,
+    /// Stacks of kernels and of the functions that they call.
+    stacks: BTreeMap<String, Stack>,
+}
+
+/// Reads what `ptxas -v` prints: a line that names the kernel, for it and each function that it calls a line with the name
+/// and one with stack and spills, then the kernel's registers.
+fn parse(text: &str, architecture: u32) -> Reported {
+    let mut found = Reported::default();
     let mut function = "";
+    let mut owner = "";
     let mut spill_bytes = 0;
     let number_before = |line: &str, words: &str| -> Option<u32> {
         line[..line.find(words)?].trim_end().rsplit([' ', ',']).next()?.parse().ok()
@@ -153,14 +183,22 @@ fn parse(text: &str, architecture: u32) -> Vec<(String, Resources)> {
     for line in text.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
             function = rest.split('\'').next().unwrap_or("");
+            owner = function;
             spill_bytes = 0;
+        } else if let Some((_, rest)) = line.split_once("Function properties for ") {
+            owner = rest.trim().trim_matches('\'');
         } else if let Some(stores) = number_before(line, " bytes spill stores") {
             spill_bytes = stores + number_before(line, " bytes spill loads").unwrap_or(0);
+            if let Some(bytes) = number_before(line, " bytes stack frame") {
+                let stack = Stack { bytes, spill_stores: stores };
+                found.stacks.insert(names::of_spelled(owner).into(), stack);
+            }
         } else if let Some((_, used)) = line.split_once(": Used ")
             && let Some(registers) = number_before(used, " registers")
             && !function.is_empty()
         {
-            found.push((names::of_spelled(function).into(), Resources { architecture, registers, spill_bytes }));
+            let resources = Resources { architecture, registers, spill_bytes };
+            found.kernels.push((names::of_spelled(function).into(), resources));
         }
     }
     found
@@ -182,8 +220,12 @@ mod tests {
             0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
             ptxas info    : Used 8 registers, 356 bytes cmem[0]\n";
         let of = |registers, spill_bytes| Resources { architecture: 75, registers, spill_bytes };
-        assert_eq!(parse(text, 75), [("_Z1kPf".into(), of(31, 20)), ("plain".into(), of(8, 0))]);
-        assert!(parse("garbage 'x'\n: Used many registers", 75).is_empty());
+        let read = parse(text, 75);
+        assert_eq!(read.kernels, [("_Z1kPf".into(), of(31, 20)), ("plain".into(), of(8, 0))]);
+        let stacks = [("_Z1kPf", 16, 12), ("helper", 0, 0)];
+        let stack = |(name, bytes, spill_stores): (&str, u32, u32)| (name.into(), Stack { bytes, spill_stores });
+        assert_eq!(read.stacks, stacks.map(stack).into());
+        assert_eq!(parse("garbage 'x'\n: Used many registers", 75), Reported::default());
     }
 
     #[test]

@@ -29,6 +29,10 @@ pub fn note_locations(module: &Module<'_>) {
             {
                 instruction.depends_on_hidden_memory();
             }
+            // The pipeline keeps LLVM's own atomic operations apart.
+            if instruction.callee_name().starts_with("llvm.nvvm.atomic.") {
+                instruction.keep_apart();
+            }
             if library {
                 mark(instruction, LIBRARY);
             }

@@ -273,6 +273,11 @@ impl<'c> Rewriter<'_, 'c> {
         let types = builder.types();
         let (word, word32) = (types.int(64), types.int(32));
         let of_call = call.arguments();
+        let number = of_call[0].as_u64().unwrap_or(u64::MAX) as u32;
+        // A hook would hold the variable's address, and keep it out of registers.
+        if self.first_site(number).is_some_and(|site| self.table.is_in_registers(site)) {
+            return call.erase();
+        }
         let mut pointer = of_call[1];
         if space == Space::Constant {
             pointer = builder.cast(Opcode::LLVMAddrSpaceCast, pointer, types.pointer(GENERIC));
@@ -296,10 +301,8 @@ impl<'c> Rewriter<'_, 'c> {
                 }
             },
             Form::Counted => {
-                let number = of_call[0].as_u64().unwrap_or(u64::MAX) as u32;
                 // Counters mode counts the accesses of a bundle one by one.
-                let first = |bundle: u32| Some(self.table.bundles.get(bundle as usize)?.members.first()?.site);
-                let site = bundle_of(number).map_or(Some(number), first).unwrap_or(u32::MAX);
+                let site = self.first_site(number).unwrap_or(u32::MAX);
                 let entry = self.table.sites.get(site as usize);
                 let Some((entry, first)) = entry.zip(self.layout.site(site)) else {
                     call.erase();
@@ -312,6 +315,12 @@ impl<'c> Rewriter<'_, 'c> {
         };
         builder.call(self.gpu_hook(hook), &arguments);
         call.erase();
+    }
+
+    /// The site that a hook's number stands for; of a bundle the first.
+    fn first_site(&self, number: u32) -> Option<u32> {
+        let first = |bundle: u32| Some(self.table.bundles.get(bundle as usize)?.members.first()?.site);
+        bundle_of(number).map_or(Some(number), first)
     }
 
     fn redirect(&self, call: Value<'c>, clone: Value<'c>) {

@@ -39,6 +39,20 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Keeps a call from becoming one with another (`nomerge`).
+    pub fn keep_apart(self) {
+        if !self.is_call() {
+            return;
+        }
+        let name = "nomerge";
+        // SAFETY: a call, checked above; the attribute is made in its context.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let attribute = LLVMCreateEnumAttribute(self.types().raw(), kind, 0);
+            LLVMAddCallSiteAttribute(self.raw(), super::function::OF_FUNCTION, attribute);
+        }
+    }
+
     /// The function that an argument belongs to.
     pub fn argument_of(self) -> Option<Value<'c>> {
         // SAFETY: an argument, checked in the condition.

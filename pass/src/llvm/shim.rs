@@ -28,6 +28,7 @@ struct RawTuning {
     vectorize: bool,
     unroll: bool,
     keep_notes: bool,
+    unroll_for_local_arrays: bool,
 }
 
 unsafe extern "C" {
@@ -104,12 +105,14 @@ pub struct Tuning {
     pub unroll: bool,
     /// Carry the `!warpline.loc` notes through the passes (device code).
     pub keep_notes: bool,
+    /// Complete unrolling of loops over local arrays, which keeps these in registers (device code from `-O2` on).
+    pub unroll_for_local_arrays: bool,
 }
 
 impl Tuning {
     /// What clang uses at `-O<level>`.
     pub fn of_level(level: u8) -> Tuning {
-        Tuning { vectorize: level >= 2, unroll: level >= 2, keep_notes: false }
+        Tuning { vectorize: level >= 2, unroll: level >= 2, keep_notes: false, unroll_for_local_arrays: false }
     }
 }
 
@@ -120,7 +123,12 @@ pub fn run_pipeline(
     pipeline: &str,
     tuning: Tuning,
 ) -> Result<(), MachineError> {
-    let raw = RawTuning { vectorize: tuning.vectorize, unroll: tuning.unroll, keep_notes: tuning.keep_notes };
+    let raw = RawTuning {
+        vectorize: tuning.vectorize,
+        unroll: tuning.unroll,
+        keep_notes: tuning.keep_notes,
+        unroll_for_local_arrays: tuning.unroll_for_local_arrays,
+    };
     let text = super::text::c_name(pipeline);
     // SAFETY: live module and machine; the shim keeps neither pointer.
     let refused =

@@ -51,8 +51,10 @@ pub(super) fn tell(plan: &Plan, profile: &Profile) {
     // The program's runtime has told each of them when it happened.
     let of_kind = |kind: &str| profile.faults.iter().filter(|fault| fault.kind == kind).count();
     let (barriers, pairs) = (of_kind("divergent_barrier"), of_kind("different_barriers"));
+    let remarks = of_kind("misaligned_local");
     for (count, one, several) in [
-        (profile.faults.len() - barriers - pairs, "bad access", "bad accesses"),
+        (profile.faults.len() - barriers - pairs - remarks, "bad access", "bad accesses"),
+        (remarks, "misaligned access to a local variable", "misaligned accesses to local variables"),
         (barriers, "divergent barrier", "divergent barriers"),
         (
             pairs,

@@ -51,6 +51,14 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
             format!("{what} of {} bytes at an address that is no multiple of its size: hardware stops the kernel", fault.bytes),
             "align the base and the offset to the size of the type that is read there".to_owned(),
         ),
+        "misaligned_local" => (
+            format!(
+                "{what} of {} bytes to a local variable at an address that is no multiple of its size. nvcc may align the variable \
+                 or keep it in registers; hardware stops the kernel where it does neither",
+                fault.bytes
+            ),
+            "declare the variable with __align__, or with the type that is accessed".to_owned(),
+        ),
         "shared_out_of_bounds" => (
             format!("{what} outside of the block's shared memory, by thread {} of block {}", fault.thread, fault.block),
             "check the index against the size of the shared array, and the dynamic shared memory of the launch".to_owned(),
@@ -78,7 +86,11 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
         None => cure,
     };
     // A GPU that counts each barrier for the other does what was meant, in part of the programs that do this.
-    let severity = if fault.other.is_some() { Severity::Warning } else { Severity::Error };
+    let severity = match &fault.kind[..] {
+        "misaligned_local" => Severity::Note,
+        _ if fault.other.is_some() => Severity::Warning,
+        _ => Severity::Error,
+    };
     let (frame, cure) = match called_at(context, fault) {
         Some(frame) if fault.kind == "divergent_barrier" => {
             (frame, "take the call out of the branch, so that all threads of the block make it".to_owned())
@@ -87,7 +99,7 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
         None => (fault.frame.clone(), cure),
     };
     let inside = (frame != fault.frame).then(|| fault.frame.clone());
-    let draft = Draft::new(reason, cure).at_frame(Some(&frame)).severity(severity).score(1.0);
+    let draft = Draft::new(reason, cure).at_frame(Some(&frame)).score(1.0).severity(severity);
     let draft = Draft { kernel: fault.kernel, allocation: fault.allocation, inside_library: inside, ..draft };
     draft.evidence("times", count as f64).evidence("bytes", fault.bytes.into())
 }
@@ -117,7 +129,7 @@ fn called_at(context: &Context<'_>, fault: &Fault) -> Option<Frame> {
 
 /// Whether the kind is that of an access outside of its memory.
 fn is_outside(kind: &str) -> bool {
-    !matches!(kind, "divergent_barrier" | "different_barriers" | "misaligned" | "freed")
+    !matches!(kind, "divergent_barrier" | "different_barriers" | "misaligned" | "misaligned_local" | "freed")
 }
 
 /// Where the fault's kernel has a race that is told.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use warpline_format::abi::windows;
+use warpline_format::access::Space;
 use warpline_format::event::{
     AllocationId, AllocationKind, DifferentBarriers, DivergentBarrier, Fault, FaultKind, LaunchId, PathId,
 };
@@ -473,6 +475,12 @@ fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option
     }
 }
 
+/// Whether a bad access is one to local memory.
+fn is_local(fault: &warpline_format::event::Fault, site: Option<&warpline_format::site_table::Site>) -> bool {
+    let stacks = windows::LOCAL..windows::LOCAL + windows::LOCAL_BYTES;
+    site.is_some_and(|site| site.space == Space::Local) || stacks.contains(&fault.address)
+}
+
 fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> model::Fault {
     let FaultData { event: fault, launch, nearest } = fault;
     let kernel = launch.and_then(|(id, _)| analysis.kernels.get(id as usize));
@@ -480,6 +488,8 @@ fn fault_row(analysis: &Analysis, paths: &mut Paths<'_>, fault: &FaultData) -> m
     let site = module.and_then(|module| Some((module, module.table.sites.get(fault.site as usize)?)));
     let kind = match fault.kind {
         FaultKind::OutOfBounds => "out_of_bounds",
+        // Of a site that only accesses local memory, the address is an offset in the thread's stack.
+        FaultKind::Misaligned if is_local(fault, site.map(|(_, site)| site)) => "misaligned_local",
         FaultKind::Misaligned => "misaligned",
         FaultKind::Freed => "freed",
         FaultKind::SharedOutOfBounds => "shared_out_of_bounds",

@@ -8,8 +8,9 @@ use super::frames::Frame;
 /// A bad access.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// `out_of_bounds`, `misaligned`, `freed`, `shared_out_of_bounds`, `local_out_of_bounds`, `hardware`, or `divergent_barrier`
-    /// or `different_barriers` (which are no accesses and have no address).
+    /// `out_of_bounds`, `misaligned`, `misaligned_local` (to a local variable, which was carried out), `freed`,
+    /// `shared_out_of_bounds`, `local_out_of_bounds`, `hardware`, or `divergent_barrier` or `different_barriers` (which are no
+    /// accesses and have no address).
     pub kind: String,
     /// Kernel; `None` when unknown.
     pub kernel: Option<u32>,

@@ -121,7 +121,8 @@ impl<'c> Emitter<'_, 'c> {
 
     /// What the detour of an access must know of it.
     pub(super) fn told(&self, what: &Checked, stride: i64) -> Value<'c> {
-        let room = self.promised() + MAX_ITEM_BYTES as u64;
+        // Without room there is no record.
+        let room = if what.recorded { self.promised() + MAX_ITEM_BYTES as u64 } else { 0 };
         let name = format!("warpline.told.{}.{stride}.{room}", what.site);
         if let Some(known) = self.unit().target.variable(&name) {
             return known;
@@ -191,7 +192,7 @@ impl<'c> Unit<'c> {
 
     /// `(context, told, mask, shift, bytes, where...) -> mask`: asks the runtime which lanes of a suspicious access may do
     /// it. If these are all, makes their item of so many bytes count; if they are not, or there is no such item (0
-    /// bytes), writes one for those that may, if any. `where` is a base per group of lanes, or else (`None`) where
+    /// bytes), writes one for those that may, if any, unless the access has no records. `where` is a base per group of lanes, or else (`None`) where
     /// the addresses of all lanes stand.
     pub(super) fn detour_helper(&self, groups: Option<usize>) -> Value<'c> {
         let name = format!("warpline.detour.{}", groups.unwrap_or(0));
@@ -206,8 +207,9 @@ impl<'c> Unit<'c> {
         let parameters = function.parameters();
         let [context, told, mask, shift, counting] = [0, 1, 2, 3, 4].map(|index| parameters[index]);
         let b = Builder::new(self.t);
-        let [entry, all, parted, flush, room, record, done] =
-            ["entry", "all", "parted", "flush", "room", "record", "done"].map(|name| function.append_block(name));
+        let [entry, all, parted, look, flush, room, record, done] =
+            ["entry", "all", "parted", "look", "flush", "room", "record", "done"]
+                .map(|name| function.append_block(name));
         let word = |offset: u64| b.load(int, b.offset(told, offset), 4);
         let field = |field: context::Field| b.load(field.ty(self.t), b.offset(context, field.offset), field.align());
 
@@ -240,6 +242,8 @@ impl<'c> Unit<'c> {
 
         b.at_end(parted);
         let needed = b.zext(word(told::ROOM), long);
+        b.branch_if(b.eq(needed, Value::zero(long)), done, look);
+        b.at_end(look);
         let cursor = field(context::RECORD_CURSOR);
         let after = b.add(b.ptr_to_int(cursor, long), needed);
         b.branch_if(b.ugt(after, b.ptr_to_int(field(context::RECORD_END), long)), flush, room);

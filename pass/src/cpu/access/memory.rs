@@ -14,6 +14,19 @@ use crate::llvm::{Type, Value};
 /// Bytes that are read in the place of memory that may not be: more than one load instruction asks for.
 const SPARE_BYTES: u64 = 1024;
 
+/// Widest alignment that x86 ignores: it requires alignment of vectors only.
+const IGNORED_ALIGNMENT: u64 = 8;
+
+/// Alignment that host code may rely on. A local variable may be less aligned than an access promises, which is reported and
+/// carried out, and generic pointers lead to local variables, too.
+fn alignment(access: Value<'_>, pointer: Value<'_>) -> u64 {
+    let promised = u64::from(access.alignment().max(1));
+    match pointer.ty().kind() {
+        Kind::Pointer(0 | 5) => promised.min(IGNORED_ALIGNMENT),
+        _ => promised,
+    }
+}
+
 impl<'c> Emitter<'_, 'c> {
     /// How an access through `pointer` lies, host addresses.
     pub fn lay(&mut self, pointer: Value<'c>) -> Emitted<Lay<'c>> {
@@ -95,7 +108,7 @@ impl<'c> Emitter<'_, 'c> {
             _ => false,
         };
         let uniform = self.analysis().shape(load) == Shape::Uniform;
-        let align = u64::from(load.alignment().max(1));
+        let align = alignment(load, load.operand(0));
         let volatile = load.is_volatile() || is_atomic(load);
         let packed = self.packed_type(load.ty());
         let types = packed.map_or_else(|| leaf_types(load.ty()), |whole| vec![whole]);
@@ -456,7 +469,7 @@ impl<'c> Emitter<'_, 'c> {
         let lay = self.lay(store.operand(1))?;
         let mask = self.access_mask();
         let mut value = self.leaves(store.operand(0))?;
-        let align = u64::from(store.alignment().max(1));
+        let align = alignment(store, store.operand(1));
         let ty = store.operand(0).ty();
         let packed = self.packed_type(ty);
         if let Some(whole) = packed {

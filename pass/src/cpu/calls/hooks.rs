@@ -28,6 +28,9 @@ impl<'c> Emitter<'_, 'c> {
         let lay = self.checked_lay(hook, &what, pointer)?;
         let local = self.local_range_of(&what, pointer)?;
         let known = local.unwrap_or_else(|| self.known_range(&what));
+        if !what.recorded {
+            return self.check_alone(hook, &what, &lay, known);
+        }
         let shift = (what.space == Space::Shared).then(|| self.field(context::SHARED));
         if let Lay::Scattered(lanes) = lay
             && self.is_large()
@@ -48,6 +51,25 @@ impl<'c> Emitter<'_, 'c> {
         }
         let before = self.accesses.take_allowed();
         let allowed = self.settle(&what, &lay, shift, Some(&written), written.bad, local);
+        let allowed = self.with_earlier(allowed, before);
+        self.accesses.allow(allowed);
+        self.keep_for_guarded(hook);
+        Ok(())
+    }
+
+    /// Checks a local access that has no record: its variable is in registers on a GPU.
+    fn check_alone(&mut self, hook: Value<'c>, what: &Checked, lay: &Lay<'c>, range: [Value<'c>; 2]) -> Emitted<()> {
+        let bad = match lay {
+            Lay::Same(address) => self.suspicion(&[*address], 0, what, range),
+            Lay::Strided(bases, stride) => self.suspicion(bases, *stride, what, range),
+            // The item that the check looks at never counts.
+            Lay::Scattered(_) | Lay::Likely(..) => self.write_checked(what, lay, None, range).bad,
+        };
+        if let Some(bundle) = &what.bundle {
+            self.accesses.suspect(bundle.field, bad);
+        }
+        let before = self.accesses.take_allowed();
+        let allowed = self.settle(what, lay, None, None, bad, Some(range));
         let allowed = self.with_earlier(allowed, before);
         self.accesses.allow(allowed);
         self.keep_for_guarded(hook);

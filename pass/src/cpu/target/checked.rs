@@ -14,6 +14,8 @@ pub struct Checked {
     pub align: u32,
     /// The bundle that the access begins.
     pub bundle: Option<Whole>,
+    /// Whether it has a record. Accesses to variables that `ptxas` keeps in registers are only checked.
+    pub recorded: bool,
 }
 
 /// Of all accesses of a bundle, as seen from the first address.

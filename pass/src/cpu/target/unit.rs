@@ -13,7 +13,7 @@ use crate::llvm::types::Kind;
 use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, Layout, ModuleItems, Type, Types, Value};
 use inkwell::module::Module;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use warpline_format::abi::{count_cells, windows};
 use warpline_format::access::{Space, bundle_field, bundle_of};
 use warpline_format::site_table::{Bundle, Site, SiteTable};
@@ -87,6 +87,7 @@ pub struct Unit<'c> {
     pub ranges: Option<Value<'c>>,
     sites: Vec<(Space, u32, u32)>,
     plain_loads: Vec<bool>,
+    in_registers: HashSet<u32>,
     bundles: Vec<Bundle>,
     blocks: Vec<u64>,
     branches: Vec<(u64, u32)>,
@@ -111,6 +112,7 @@ impl<'c> Unit<'c> {
             ranges: None,
             sites: Vec::new(),
             plain_loads: Vec::new(),
+            in_registers: HashSet::new(),
             bundles: Vec::new(),
             blocks: Vec::new(),
             branches: Vec::new(),
@@ -129,6 +131,7 @@ impl<'c> Unit<'c> {
         let Some(table) = table else { return };
         self.sites = table.sites.iter().map(|site| (site.space, site.bytes, site.align)).collect();
         self.plain_loads = table.sites.iter().map(Site::is_plain_load).collect();
+        self.in_registers = table.in_registers.iter().copied().collect();
         self.bundles = table.bundles.clone();
         self.blocks = (table.blocks.iter())
             .map(|block| {
@@ -318,7 +321,8 @@ impl<'c> Unit<'c> {
     pub fn checked(&self, number: u32) -> Option<Checked> {
         let Some(index) = bundle_of(number) else {
             let (space, bytes, align) = self.site(number)?;
-            return Some(Checked { site: number, space, bytes, align, bundle: None });
+            let recorded = !self.in_registers.contains(&number);
+            return Some(Checked { site: number, space, bytes, align, bundle: None, recorded });
         };
         let members = &self.bundles.get(index as usize)?.members;
         let site = members.first()?.site;
@@ -330,7 +334,9 @@ impl<'c> Unit<'c> {
             whole.bytes = [whole.bytes[0].min(first), whole.bytes[1].max(first + i64::from(bytes.max(1)) - 1)];
             whole.align = whole.align.max(align);
         }
-        Some(Checked { site, space, bytes, align, bundle: Some(whole) })
+        // The members of a bundle are in one function and one space, so that they are all in registers or all are not.
+        let recorded = !self.in_registers.contains(&site);
+        Some(Checked { site, space, bytes, align, bundle: Some(whole), recorded })
     }
 
     /// Site field of a bundle's records.

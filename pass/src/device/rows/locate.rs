@@ -93,13 +93,19 @@ impl<'c> Places<'c> {
     /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used or was made
     /// last, or the nearest known one of its block.
     pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<Found<'c>> {
+        let near = location(instruction, NEAR);
         if let Some(location) = known(instruction) {
-            return Some(Found { location, approximate: false });
+            // Of accesses on one line that were merged, the note has the column of one.
+            let with_column = near.filter(|near| location.column() == 0 && near.line() == location.line());
+            return Some(match with_column {
+                Some(near) => self.rooted(near, true),
+                None => Found { location, approximate: false },
+            });
         }
         if let Some(note) = location(instruction, LOCATION) {
             return Some(self.rooted(note, false));
         }
-        if let Some(note) = location(instruction, NEAR) {
+        if let Some(note) = near {
             return Some(self.rooted(note, true));
         }
         let location = first_use(instruction).or_else(|| made_of(instruction)).or_else(|| self.nearest(instruction))?;

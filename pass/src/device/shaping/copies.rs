@@ -12,6 +12,8 @@ use inkwell::module::Module;
 
 /// Widest access of a GPU.
 const WIDEST: u64 = 16;
+/// Bytes of a register.
+const WORD: u64 = 4;
 /// Copies of that many bytes and more are loops in the back end, see [`super::memory`].
 const LOOP_BYTES: u64 = 128;
 
@@ -65,6 +67,10 @@ pub(in crate::device) fn by_element(module: &Module<'_>) {
             let Some(element) = element(ty).filter(|_| layout.size(ty) == bytes) else { continue };
             let size = layout.store_size(element);
             let align = u64::from(call.argument_alignment(0).min(call.argument_alignment(1)));
+            // Parts of buffers of bytes, which are cast: [`widen`] moves them at once.
+            if size < WORD && align >= WIDEST && bytes % WIDEST == 0 {
+                continue;
+            }
             if align >= size && bytes % size == 0 {
                 replace_by(call, element, size, bytes);
             }

@@ -2,6 +2,7 @@
 
 pub(super) mod copies;
 pub(super) mod inline;
+mod locals;
 pub(super) mod memory;
 mod null;
 pub(super) mod optimize;

@@ -1,6 +1,6 @@
 //! The user's `-O` level, run in process.
 
-use super::{copies, shuffles};
+use super::{copies, locals, shuffles};
 use crate::device::error::DeviceError;
 use crate::ir::machine::architecture;
 use crate::ir::space;
@@ -20,8 +20,9 @@ pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(),
         shuffles::add_masks(module);
     }
     let level = level.min(3);
-    let tuning = Tuning { keep_notes: true, ..Tuning::of_level(level) };
+    let tuning = Tuning { keep_notes: true, unroll_for_local_arrays: level >= 2, ..Tuning::of_level(level) };
     if level > 0 {
+        locals::align_buffers(module);
         run_pipeline(module, machine, "function(sroa)", tuning)?;
         copies::by_element(module);
         copies::widen(module);

@@ -1,6 +1,7 @@
 //! What the NVPTX back end does to memory accesses before it selects instructions, done early, so that hooks
 //! stand where the accesses are final.
 
+use super::locals;
 use super::memory::{self, Length};
 use super::split;
 use super::undefined;
@@ -35,6 +36,7 @@ pub fn prepare(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(), 
     run_pipeline(module, machine, pipeline(level), tuning)?;
     memory::expand_intrinsics(module, machine, Length::Known);
     split::split_accesses(module, architecture(machine));
+    locals::align_variables(module);
     undefined::settle_assembly(module);
     verify(module, "preparation of device code")?;
     Ok(())

@@ -32,6 +32,7 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     let variable = if local_site { unsafe { range.read() } } else { SiteRange { low: 0, high: 0 } };
     let mut good = 0;
     let mut bad: Option<(usize, FaultKind)> = None;
+    let mut misaligned_local = None;
     let mut last = None;
     // A range that is good for this launch only.
     let mut passing = None;
@@ -45,13 +46,18 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
         let stack = unsafe { (*warp).context.local as u64 + lane as u64 * (*warp).context.local_stride };
         // Of a local access that leads elsewhere, the address that it leads to.
         let place = if local_site { stack.wrapping_add(address) } else { address };
+        let misaligned = access.align > 1 && !address.is_multiple_of(u64::from(access.align));
+        let is_local = if local_site { !leads_elsewhere(running, place) } else { region(place) == Region::Local };
+        if misaligned && is_local {
+            misaligned_local.get_or_insert(lane);
+        }
         let kind = if running.check == Check::Off {
             None
-        } else if access.align > 1 && !address.is_multiple_of(u64::from(access.align)) {
+        } else if misaligned && !is_local {
             Some(FaultKind::Misaligned)
         } else if local_site && inside(&variable, address, bytes) {
             None
-        } else if local_site && !leads_elsewhere(running, stack.wrapping_add(address)) {
+        } else if local_site && is_local {
             Some(FaultKind::LocalOutOfBounds)
         } else if shared_site || region(place) == Region::Shared {
             let offset = place.wrapping_sub(shared);
@@ -114,6 +120,10 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
             (*running.module).passing |= last.is_none();
         }
     }
+    if let Some(lane) = misaligned_local.filter(|_| bad.is_none() && running.check != Check::Off) {
+        // SAFETY: by the contract.
+        unsafe { remark(warp, lane, &access, &variable) };
+    }
     let Some((lane, kind)) = bad else { return Ok(good) };
     if running.tolerant && kind == FaultKind::OutOfBounds {
         // SAFETY: by the contract.
@@ -169,6 +179,23 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
         unsafe { message::access(warp, lane, FaultKind::OutOfBounds, access, variable, message::Outcome::Passed) };
     }
     Some(access.mask)
+}
+
+/// Reports, once per site, a misaligned access to a local variable, which is carried out: nvcc aligns the variable to what accesses it,
+/// or keeps it in registers.
+///
+/// # Safety
+/// As for [`check`].
+unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteRange) {
+    // SAFETY: by the contract; the module belongs to the launch.
+    let module = unsafe { &mut *(*(*warp).running).module };
+    if module.told.is_first(access.site, &module.table) {
+        // SAFETY: by the contract.
+        unsafe {
+            message::access(warp, lane, FaultKind::Misaligned, access, variable, message::Outcome::Aligned);
+            note(warp, lane, FaultKind::Misaligned, access.site, access.addresses[lane], false);
+        }
+    }
 }
 
 /// Whether what looks like a local access is one of a structure that a function takes by value, which the compiler left in the

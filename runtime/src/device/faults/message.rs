@@ -54,6 +54,9 @@ pub unsafe fn access(
     // SAFETY: by the contract.
     let (shared, shared_bytes) = unsafe { ((*warp).context.shared as u64, (*warp).context.shared_bytes) };
     match kind {
+        FaultKind::Misaligned if outcome == Outcome::Aligned && region(address) != Region::Local => {
+            let _ = write!(text, "\n    offset {address} of the thread's stack is not a multiple of {}", access.align);
+        }
         FaultKind::Misaligned => {
             let _ = write!(text, "\n    address {address:#x} is not a multiple of {}", access.align);
         }
@@ -170,6 +173,8 @@ pub enum Outcome {
     LeftOut,
     /// It was done, as a GPU does it.
     Passed,
+    /// It was done on a local variable that is less aligned than it requires.
+    Aligned,
 }
 
 fn how_on(outcome: Outcome) -> &'static str {
@@ -178,6 +183,10 @@ fn how_on(outcome: Outcome) -> &'static str {
         Outcome::LeftOut => "\n    The lanes concerned did not perform it; further ones at this place are not told.",
         Outcome::Passed => {
             "\n    The read was done and gave what lies there; `warpline run --check stop` ends the kernel instead."
+        }
+        Outcome::Aligned => {
+            "\n    The access was carried out: it is to a local variable, which nvcc aligns or keeps in registers. \
+             Declare the variable with __align__."
         }
     }
 }

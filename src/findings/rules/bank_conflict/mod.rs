@@ -88,6 +88,7 @@ impl Passes {
 fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draft> {
     let example = access.pattern.bank_conflict.as_ref()?;
     let banks = context.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
+    let banks = Banks { merges_pairs: banks.merges_pairs && access.op == "load", ..banks };
     let sums = &access.sums;
     let name = access.variable().map_or_else(|| "shared memory".to_owned(), |name| format!("`{name}`"));
     let verb = match access.op {

@@ -7,6 +7,7 @@ use crate::geometry::{BankRules, Banks, Width};
 use crate::metrics::{WavefrontMemo, wavefronts};
 use crate::profile::model::BankConflict;
 use warpline_format::access::{Addresses, Space};
+use warpline_format::site_table::Op;
 
 /// The fewest elements that rows of this length are to be padded by so that the example needs no passes beyond the ideal ones,
 /// or at most an eighth of those it takes, and other examples of the array as few as can be: the row's length in bytes, the elements, and
@@ -129,7 +130,8 @@ pub(super) fn passes(example: &BankConflict, banks: Banks, place: impl Fn(u64) -
         warpline_format::access::Access { site: 0, space: Space::Shared, mask, addresses: Addresses::Full(&bytes) };
     let rules = BankRules { shared: banks, data: None };
     let width = Width::solid(example.bytes.clamp(1, 64));
-    wavefronts(&access, width, &rules, &mut WavefrontMemo::default(), &mut Vec::new(), None).passes
+    // What is no load has banks that merge nothing.
+    wavefronts(&access, width, Op::Load, &rules, &mut WavefrontMemo::default(), &mut Vec::new(), None).passes
 }
 
 /// Passes of the example's words, each for itself, with a word of padding behind each lane's row, where the compiler has joined neighbouring words

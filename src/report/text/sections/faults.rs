@@ -20,6 +20,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     let kind = match fault.kind.as_str() {
         "out_of_bounds" => "out-of-bounds",
         "misaligned" => "misaligned",
+        "misaligned_local" => "misaligned local",
         "freed" => "use after free:",
         "shared_out_of_bounds" => "out-of-bounds shared",
         "local_out_of_bounds" => "out-of-bounds local",
@@ -46,6 +47,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
             };
             _ = write!(text, ": {place} {name} ({}, {size})", allocation.kind);
         }
+        _ if fault.kind == "misaligned_local" => text.push_str(": the variable is less aligned than the access"),
         _ if fault.kind.starts_with("shared") || fault.kind.starts_with("local") => {
             let memory = if fault.kind.starts_with("shared") { "shared memory" } else { "local memory" };
             _ = write!(text, ": offset {} of {memory}", fault.address);

@@ -1,0 +1,126 @@
+//! Which functions' local variables are in memory.
+//!
+//! LLVM gives a function one block of local memory for all variables that it leaves there. ptxas keeps the block as a whole
+//! or moves all of it into registers, where small arrays are chosen from by comparisons. So accesses that PTX names local
+//! need not exist in the machine code: sinf's argument reduction is the usual example. The decision was the same for all
+//! architectures from `sm_52` to `sm_100` in everything that was tried. That of the architecture that the code was compiled
+//! for counts; others are consulted where its spills hide the answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use warpline_pass::gpu::names;
+
+/// A function's stack as ptxas reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stack {
+    /// Bytes of the frame: local variables and slots for spills.
+    pub bytes: u32,
+    /// Bytes of the instructions that store spills, at least those of the slots.
+    pub spill_stores: u32,
+}
+
+/// The functions of `ptx`, which was made for an architecture, whose local variables are in registers, by mangled name.
+/// `stacks` are those that ptxas reports, by architecture and function. A function that it inlined has none and is not
+/// in the result.
+pub(super) fn in_registers(
+    ptx: &str,
+    made_for: u32,
+    stacks: &BTreeMap<u32, BTreeMap<String, Stack>>,
+) -> BTreeSet<String> {
+    let own = stacks.get(&made_for);
+    let others = || stacks.iter().filter(|(architecture, _)| **architecture != made_for).map(|(_, stacks)| stacks);
+    let blocks = local_blocks(ptx);
+    let of_function = |(function, block): (String, u32)| {
+        let mut found = own.into_iter().chain(others()).filter_map(|stacks| stacks.get(&function));
+        let decided = found.find_map(|stack| stack.holds(block));
+        (decided == Some(false)).then_some(function)
+    };
+    blocks.into_iter().filter_map(of_function).collect()
+}
+
+impl Stack {
+    /// Whether a function's block of local memory is in its stack; `None` where all could be spills as well.
+    fn holds(self, block: u32) -> Option<bool> {
+        if block == 0 || self.bytes == 0 {
+            return Some(false);
+        }
+        // Slots take no more than what is stored to them.
+        let may_be_spills = self.bytes <= self.spill_stores;
+        match (may_be_spills, self.bytes < block) {
+            (false, _) => Some(true),
+            (true, true) => Some(false),
+            (true, false) => None,
+        }
+    }
+}
+
+/// Bytes of the block of local memory of each function that has code; 0 of those without one.
+fn local_blocks(ptx: &str) -> BTreeMap<String, u32> {
+    let mut blocks = BTreeMap::new();
+    let mut function: Option<String> = None;
+    for line in ptx.lines() {
+        if let Some(name) = defined_function(line) {
+            blocks.insert(name.clone(), 0);
+            function = Some(name);
+        } else if let Some((_, rest)) = line.split_once("__local_depot")
+            && line.trim_start().starts_with(".local")
+            && let Some(bytes) = rest.split(['[', ']']).nth(1).and_then(|bytes| bytes.parse().ok())
+            && let Some(function) = &function
+        {
+            blocks.insert(function.clone(), bytes);
+        }
+    }
+    blocks
+}
+
+/// Name of the kernel or function whose head begins on a line.
+fn defined_function(line: &str) -> Option<String> {
+    let (before, after) = line.split_once(".entry ").or_else(|| line.split_once(".func "))?;
+    if before.contains("//") || before.contains(".extern") {
+        return None;
+    }
+    // A result comes before the name, in parentheses.
+    let after = after.trim_start();
+    let name = match after.strip_prefix('(') {
+        Some(result) => result.split_once(')')?.1,
+        None => after,
+    };
+    let ends = |letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '%'));
+    let name = name.trim_start().split(ends).next().filter(|name| !name.is_empty())?;
+    Some(names::of_spelled(name).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PTX: &str = ".visible .entry small(\n\t.local .align 4 .b8 \t__local_depot0[32];\n\tmov.b64 %SPL, __local_depot0;\n\
+        .visible .entry large(\n\t.local .align 4 .b8 \t__local_depot1[256];\n\
+        .func  (.param .b32 func_retval0) helper(\n\t.local .align 16 .b8 \t__local_depot2[16];\n\
+        .entry none(\n";
+
+    #[test]
+    fn blocks_of_local_memory_are_read() {
+        let wanted = [("small", 32), ("large", 256), ("helper", 16), ("none", 0)];
+        assert_eq!(local_blocks(PTX), wanted.map(|(name, bytes)| (name.to_owned(), bytes)).into());
+    }
+
+    #[test]
+    fn variables_without_stack_are_in_registers() {
+        let stack = |bytes, spill_stores| Stack { bytes, spill_stores };
+        let reported = |rows: &[(&str, Stack)]| rows.iter().map(|&(name, stack)| (name.to_owned(), stack)).collect();
+        let decided = |rows: &[(u32, &[(&str, Stack)])]| {
+            let stacks = rows.iter().map(|&(architecture, rows)| (architecture, reported(rows))).collect();
+            in_registers(PTX, 75, &stacks).into_iter().collect::<Vec<_>>()
+        };
+        let plain = [("small", stack(0, 0)), ("large", stack(256, 0)), ("none", stack(0, 0))];
+        assert_eq!(decided(&[(75, &plain)]), ["none", "small"], "the helper was inlined");
+        // The code's own architecture decides.
+        assert_eq!(decided(&[(70, &[("small", stack(32, 0))]), (75, &plain)]), ["none", "small"]);
+        // 120 bytes are no place for 256; they may be one for 32, and another architecture without spills decides.
+        let spilled = [("small", stack(120, 212)), ("large", stack(120, 212))];
+        assert_eq!(decided(&[(75, &spilled)]), ["large"]);
+        assert_eq!(decided(&[(75, &spilled), (80, &plain)]), ["large", "none", "small"]);
+        // More than all spills can take.
+        assert_eq!(decided(&[(75, &[("small", stack(64, 40))])]), [""; 0]);
+    }
+}
