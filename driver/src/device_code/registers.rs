@@ -29,7 +29,7 @@ pub struct Assembled {
     /// Functions whose local variables are in registers, by mangled name.
     pub in_registers: BTreeSet<String>,
     /// ptxas' own text for the architectures that the user named, if `-Xptxas -v` is given.
-    shown: String,
+    pub shown: String,
 }
 
 /// Assemblies under way.
