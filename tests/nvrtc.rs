@@ -118,3 +118,20 @@ fn programs_may_load_the_libraries_themselves() {
     // 1000 elements read and written.
     assert_eq!(report["kernels"][0]["metrics"]["global"]["sectors"], 2 * 125);
 }
+
+#[test]
+fn headers_are_found_beside_the_source_and_in_the_toolkit() {
+    let folder = work_folder("nvrtc_headers");
+    let program = build(
+        &[root().join("tests/nvrtc/headers.cpp")],
+        &["-std=c++17", "-w", "-lnvrtc", "-lcuda"].map(String::from),
+        &folder,
+    );
+    std::fs::create_dir(folder.join("sources")).unwrap();
+    std::fs::write(folder.join("sources/scale.h"), "#define SCALE 7\n").unwrap();
+    let mut command = Command::new(&program);
+    command.current_dir(&folder).env("WARPLINE", "0").env("WARPLINE_CC", warpline_cc());
+    let outcome = start(&mut command, &folder, "headers");
+    let wanted = "without the source's folder 6\nin another folder 6\nwithout a shape 1\n1045 32\n";
+    assert!(outcome.status.success() && outcome.stdout == wanted, "{}", outcome.describe());
+}

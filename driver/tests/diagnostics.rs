@@ -243,3 +243,21 @@ int main() {
     driver.run("warpline-nvcc", "-ptx b.cu").succeeded();
     assert!(std::fs::read_to_string(driver.path("b.ptx")).unwrap().contains(".entry"));
 }
+
+#[test]
+fn uses_of_what_other_files_define_say_which_option_is_missing() {
+    let driver = Driver::new();
+    driver.write(
+        "a.cu",
+        "__device__ float scale(float *p, int i);\n__global__ void k(float *p) { p[0] = scale(p, 1); }\n\
+         int main() { k<<<1, 1>>>(nullptr); }\n",
+    );
+    driver.write("b.cu", "extern __device__ int table[4];\n__global__ void k(int *p) { p[0] = table[p[1]]; }\n");
+    for (file, wanted) in [("a.cu", "a.cu:2: k(float*) uses scale(float*, int)"), ("b.cu", "k(int*) uses table")] {
+        let Ran { code, stderr, .. } = driver.run("warpline-nvcc", &format!("-c {file} -o x.o"));
+        let hint = "which is not defined: if another file defines it, compile both with -rdc=true";
+        assert!(code == 1 && stderr.contains(&format!("{wanted}, {hint}")), "{stderr}");
+    }
+    let Ran { code, stderr, .. } = driver.run("warpline-nvcc", "-rdc=true a.cu -o a");
+    assert!(code == 1 && stderr.contains("no file of this link that was compiled with -rdc=true"), "{stderr}");
+}

@@ -2,6 +2,8 @@
 
 #[path = "programs/macros.rs"]
 mod macros;
+#[path = "programs/options.rs"]
+mod options;
 mod support;
 
 use support::{Driver, Ran};

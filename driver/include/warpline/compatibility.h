@@ -41,6 +41,38 @@ static __device__ inline float nanf(const char *tag) { return __nv_nanf((const s
 #include <warpline/atomics.h>
 #include <warpline/cached_accesses.h>
 
+// The class of an object, for constant expressions that name a static member by `this`.
+template <class T> struct warpline_class;
+template <class T> struct warpline_class<T &> {
+  using type = T;
+};
+
+// The text of inline assembly with constant operands.
+#if __cplusplus >= 201402L
+template <unsigned long N> struct warpline_text {
+  char letters[N];
+  unsigned long count;
+  constexpr unsigned long size() const { return count; }
+  constexpr const char *data() const { return letters; }
+};
+template <class... Parts> constexpr unsigned long warpline_text_size() {
+  const unsigned long sizes[] = {sizeof(Parts)...};
+  unsigned long sum = 0;
+  for (unsigned long size : sizes)
+    sum += size;
+  return sum;
+}
+template <class... Parts>
+constexpr warpline_text<warpline_text_size<Parts...>()> warpline_asm_text(const Parts &...parts) {
+  warpline_text<warpline_text_size<Parts...>()> text{};
+  const char *all[] = {parts...};
+  for (const char *part : all)
+    while (*part)
+      text.letters[text.count++] = *part++;
+  return text;
+}
+#endif
+
 // nvcc's type traits of extended lambdas, which are plain lambdas for clang.
 #define __nv_is_extended_device_lambda_closure_type(...) false
 #define __nv_is_extended_host_device_lambda_closure_type(...) false

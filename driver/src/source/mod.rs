@@ -1,6 +1,7 @@
 //! Sources before clang reads them: what nvcc understands and clang does not is rewritten in the texts that clang is shown.
 //! The files stay as they are.
 
+pub(crate) mod asm_strings;
 pub(crate) mod cccl;
 pub(crate) mod command_line_macros;
 pub(crate) mod compiler_macro;
@@ -13,4 +14,5 @@ pub(crate) mod pragmas;
 pub(crate) mod respelling;
 pub(crate) mod standard;
 pub(crate) mod standard_input;
+pub(crate) mod strictness;
 pub mod unit;

@@ -1,6 +1,6 @@
 //! Texts that clang is shown in the place of files, where nvcc understands what clang does not.
 
-use super::{compiler_macro, launches, percent_signs, pragmas};
+use super::{asm_strings, compiler_macro, launches, percent_signs, pragmas, strictness};
 use crate::error::DriverError;
 use crate::options::Dialect;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,19 @@ pub fn respelled_files(files: &[(PathBuf, String)], dialect: Dialect) -> Vec<(Pa
     files.iter().filter_map(|(path, text)| Some((path.clone(), respelled(text, dialect)?))).collect()
 }
 
-/// What clang has to see otherwise in headers of libraries that a project brings along, `libraries`: their pragmas. (What they
+/// What clang has to see otherwise in headers of libraries that a project brings along, `libraries`: their pragmas and what clang refuses. (What they
 /// make of a compiler is their own affair.)
-pub fn respelled_libraries(libraries: &[(PathBuf, String)], own: &[(PathBuf, String)]) -> Vec<(PathBuf, String)> {
+pub fn respelled_libraries(
+    libraries: &[(PathBuf, String)],
+    own: &[(PathBuf, String)],
+    dialect: Dialect,
+) -> Vec<(PathBuf, String)> {
     let others = libraries.iter().filter(|(path, _)| !own.iter().any(|(other, _)| other == path));
-    others.filter_map(|(path, text)| Some((path.clone(), pragmas::respelled(text)?))).collect()
+    let new = |text: &str| {
+        let nvccs = (dialect == Dialect::Nvcc).then(|| nvccs(text)).flatten();
+        pragmas::respelled(nvccs.as_deref().unwrap_or(text)).or(nvccs)
+    };
+    others.filter_map(|(path, text)| Some((path.clone(), new(text)?))).collect()
 }
 
 /// A file for clang's `-ivfsoverlay` that puts other texts in the place of files; `None` where there are none. Intermediate
@@ -47,9 +55,19 @@ fn quoted(text: &str) -> String {
 /// A text as clang understands it; `None` where it is so already.
 fn respelled(text: &str, dialect: Dialect) -> Option<String> {
     let answered = (dialect == Dialect::Nvcc).then(|| compiler_macro::answered(text)).flatten();
-    let launches = launches::respelled(answered.as_deref().unwrap_or(text)).or(answered);
+    let nvccs = match dialect {
+        Dialect::Nvcc => nvccs(answered.as_deref().unwrap_or(text)).or(answered),
+        Dialect::Clang => answered,
+    };
+    let launches = launches::respelled(nvccs.as_deref().unwrap_or(text)).or(nvccs);
     let percent_signs = percent_signs::doubled(launches.as_deref().unwrap_or(text)).or(launches);
     pragmas::respelled(percent_signs.as_deref().unwrap_or(text)).or(percent_signs)
+}
+
+/// What nvcc takes and clang refuses.
+fn nvccs(text: &str) -> Option<String> {
+    let lenient = strictness::respelled(text);
+    asm_strings::inserted(lenient.as_deref().unwrap_or(text)).or(lenient)
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl Respelling {
         let raised = tools.cuda.cccl_include().and_then(|_| standard::raised(&invocation.common, &all));
         arguments.extend(raised.map(String::from));
         let mut texts = overlay::respelled_files(&files, invocation.dialect);
-        texts.extend(overlay::respelled_libraries(&all, &files));
+        texts.extend(overlay::respelled_libraries(&all, &files, invocation.dialect));
         if let Some(folder) = tools.cuda.cccl_include().filter(|_| cccl::concerns(&files)) {
             texts.extend(cccl::changed(&folder, invocation.gpu == GpuCode::Real));
         }
