@@ -210,6 +210,6 @@ fn what_would_have_to_be_linked_is_told() {
     refused(
         &["calling.ptx"],
         "without code for the CPU device, and PTX itself cannot be run: calling.cu: calling.cu:2: \
-         calling uses helper(int), which is not defined",
+         caller uses helper(int), which is not defined",
     );
 }

@@ -356,6 +356,9 @@ int main() {
     return 9;
   if (nvmlDeviceGetPowerUsage(first, &power) != NVML_ERROR_NOT_SUPPORTED)
     return 10;
+  char serial[NVML_DEVICE_SERIAL_BUFFER_SIZE];
+  if (nvmlDeviceGetSerial(first, serial, sizeof serial) != NVML_ERROR_NOT_SUPPORTED)
+    return 11;
   puts(nvmlErrorString(nvmlShutdown()));
 }
 "#,

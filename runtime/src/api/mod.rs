@@ -8,6 +8,7 @@ pub mod copies;
 pub mod device;
 pub mod dlopen;
 pub mod driver;
+pub mod driver_entry_points;
 pub mod errors;
 pub mod events;
 pub mod graphs;

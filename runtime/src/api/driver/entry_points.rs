@@ -1,9 +1,7 @@
 //! The driver's functions by their names, for programs that are not linked with it.
 
-use crate::api::per_thread;
 use crate::cuda::error::{self, Error};
-use crate::cuda::version::VERSION;
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_ulonglong, c_void};
 
 /// A function that is offered.
 pub struct Offered {
@@ -57,7 +55,12 @@ fn find(name: &str, release: c_int) -> Result<*const (), c_int> {
 
 /// # Safety
 /// Null, or as the functions below ask for.
-unsafe fn answer(name: *const c_char, place: *mut *const c_void, release: c_int, status: *mut c_int) -> Error {
+pub(in crate::api) unsafe fn answer(
+    name: *const c_char,
+    place: *mut *const c_void,
+    release: c_int,
+    status: *mut c_int,
+) -> Error {
     if name.is_null() || place.is_null() {
         return error::INVALID_VALUE;
     }
@@ -103,45 +106,6 @@ pub unsafe extern "C" fn cuGetProcAddress_v2(
 ) -> Error {
     // SAFETY: by the contract.
     unsafe { answer(name, place, release, status) }
-}
-
-/// The driver's function of a name for the runtime's own release.
-///
-/// # Safety
-/// A name and a place; the status may be null.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaGetDriverEntryPoint(
-    name: *const c_char,
-    place: *mut *const c_void,
-    _flags: c_ulonglong,
-    status: *mut c_int,
-) -> Error {
-    // SAFETY: by the contract.
-    unsafe { answer(name, place, VERSION, status) }
-}
-
-/// The driver's function of a name for a release.
-///
-/// # Safety
-/// A name and a place; the status may be null.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
-    name: *const c_char,
-    place: *mut *const c_void,
-    release: c_uint,
-    _flags: c_ulonglong,
-    status: *mut c_int,
-) -> Error {
-    let Ok(release) = c_int::try_from(release) else { return error::INVALID_VALUE };
-    // SAFETY: by the contract.
-    unsafe { answer(name, place, release, status) }
-}
-
-per_thread! {
-    cudaGetDriverEntryPoint_ptsz = cudaGetDriverEntryPoint, (name: *const c_char, place: *mut *const c_void,
-        flags: c_ulonglong, status: *mut c_int);
-    cudaGetDriverEntryPointByVersion_ptsz = cudaGetDriverEntryPointByVersion, (name: *const c_char,
-        place: *mut *const c_void, release: c_uint, flags: c_ulonglong, status: *mut c_int);
 }
 
 #[cfg(test)]
