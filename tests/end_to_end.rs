@@ -34,6 +34,7 @@ programs![
     changed_members,
     chase,
     clocks,
+    clusters,
     compiler_globals,
     constant_addresses,
     control_flow,

@@ -127,6 +127,8 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
             .args(host_arguments(tools, invocation, true))
             .args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", &input.path]),
     };
+    // clang has the functions for clusters that CUDA's headers ask for, from sm_90 on.
+    let command = command.args(["-D_CG_CLUSTER_INTRINSICS_AVAILABLE"]);
     let command = match is_cmake_probe(invocation, input) {
         true => command.args(["-D__NVCC__"]),
         false => command,

@@ -66,6 +66,8 @@ pub struct WarpContext {
     pub block_dim: [u32; 3],
     /// `gridDim`.
     pub grid_dim: [u32; 3],
+    /// Blocks of a cluster in each dimension, 1 where the launch has none.
+    pub cluster_dim: [u32; 3],
     /// Warp in the block.
     pub warp: u32,
     /// Lanes that exist: all, but in the block's last warp.
@@ -237,6 +239,8 @@ pub struct KernelDescriptor {
     pub min_blocks: u32,
     /// The only block that it may be launched with (`.reqntid`), or zeroes.
     pub required_block: [u32; 3],
+    /// The cluster that it is compiled for (`__cluster_dims__`), or zeroes.
+    pub required_cluster: [u32; 3],
     /// Where the shared variables lie that it and its callees use.
     pub shared_variables: *const SharedVariable,
     /// Their number.
@@ -412,6 +416,14 @@ pub mod device_call {
     pub const COPY: u32 = 13;
     /// Fills: target, byte, bytes.
     pub const FILL: u32 = 14;
+}
+
+/// What `__wl_cluster_barrier` does.
+pub mod cluster_barrier {
+    /// Arrives.
+    pub const ARRIVE: u32 = 0;
+    /// Waits until all have arrived.
+    pub const WAIT: u32 = 1;
 }
 
 /// Operations of `__wl_mbarrier`, and the form of an `mbarrier` object, which PTX leaves open: from the lowest bit on

@@ -236,6 +236,16 @@ macro_rules! runtime_functions {
             named_barrier = __wl_named_barrier(
                 context: *mut WarpContext, mask: u32, kind: u32, predicates: u32, meeting: u32
             ) -> u32;
+            /// The barrier of the block's cluster; `action` from `abi::cluster_barrier`.
+            cluster_barrier = __wl_cluster_barrier(context: *mut WarpContext, action: u32) -> ();
+            /// `mapa`: `addresses` become those of the same places in the shared memory of other blocks of the cluster.
+            map_shared = __wl_map_shared(
+                context: *mut WarpContext, mask: u32, ranks: *const Lanes<u32>, addresses: *mut Lanes<u64>
+            ) -> ();
+            /// `getctarank`: ranks of the blocks in whose shared memory addresses lie.
+            shared_rank = __wl_shared_rank(
+                context: *mut WarpContext, mask: u32, addresses: *const Lanes<u64>, ranks: *mut Lanes<u32>
+            ) -> ();
             /// Operations on `mbarrier` objects; `operation` from `abi::mbarrier`. Gives the lanes for which a test holds.
             mbarrier = __wl_mbarrier(
                 context: *mut WarpContext, mask: u32, operation: u32, addresses: *const Lanes<u64>,

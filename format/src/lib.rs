@@ -10,6 +10,7 @@ pub mod budget;
 pub mod carried;
 pub mod carveout;
 pub mod chunk;
+pub mod cluster;
 pub mod condition;
 pub mod device;
 mod devices;

@@ -8,6 +8,8 @@ pub const WARPS_SHIFT: u32 = 4;
 pub const WARPS_MASK: u32 = 0xfff;
 /// Set in the word of a warp that arrives and goes on.
 pub const ARRIVES: u32 = 1 << 16;
+/// Set in the word of a warp that has passed the barrier of its cluster.
+pub const CLUSTER: u32 = 1 << 17;
 
 /// The arrival of a warp at a barrier of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,22 +20,29 @@ pub struct Rendezvous {
     pub warps: u32,
     /// The warp waits until the barrier opens; else it arrives and goes on (`bar.arrive`).
     pub waits: bool,
+    /// It is the barrier of the block's cluster, which the warp has passed. Who waits for whom is seen from the turns.
+    pub cluster: bool,
 }
 
 impl Rendezvous {
     /// `__syncthreads`.
-    pub const BLOCK: Rendezvous = Rendezvous { number: 0, warps: 0, waits: true };
+    pub const BLOCK: Rendezvous = Rendezvous { number: 0, warps: 0, waits: true, cluster: false };
 
     /// The word that stands for it in lowered code and in the trace; 0 is [`Rendezvous::BLOCK`].
     pub const fn word(self) -> u32 {
-        let arrives = if self.waits { 0 } else { ARRIVES };
+        let arrives = if self.waits { 0 } else { ARRIVES } | if self.cluster { CLUSTER } else { 0 };
         (self.number & (BARRIERS as u32 - 1)) | (self.warps & WARPS_MASK) << WARPS_SHIFT | arrives
     }
 
     /// Reads a word; bits that have no meaning are ignored.
     pub const fn from_word(word: u32) -> Rendezvous {
         let number = word & (BARRIERS as u32 - 1);
-        Rendezvous { number, warps: word >> WARPS_SHIFT & WARPS_MASK, waits: word & ARRIVES == 0 }
+        Rendezvous {
+            number,
+            warps: word >> WARPS_SHIFT & WARPS_MASK,
+            waits: word & ARRIVES == 0,
+            cluster: word & CLUSTER != 0,
+        }
     }
 }
 
@@ -80,7 +89,7 @@ mod tests {
         for number in [0, 1, 15] {
             for warps in [0, 1, 32] {
                 for waits in [true, false] {
-                    let meeting = Rendezvous { number, warps, waits };
+                    let meeting = Rendezvous { number, warps, waits, cluster: !waits && number == 1 };
                     assert_eq!(Rendezvous::from_word(meeting.word()), meeting);
                 }
             }
@@ -90,8 +99,8 @@ mod tests {
     #[test]
     fn barriers_open_when_enough_have_arrived() {
         let mut arrivals = Arrivals::default();
-        let two = Rendezvous { number: 1, warps: 2, waits: true };
-        let all = Rendezvous { number: 2, warps: 0, waits: true };
+        let two = Rendezvous { number: 1, warps: 2, waits: true, cluster: false };
+        let all = Rendezvous { number: 2, warps: 0, ..two };
         assert!(!arrivals.arrive(two, 4));
         assert!(!arrivals.arrive(all, 4));
         assert_eq!(arrivals.waiting(1), (1, 2));

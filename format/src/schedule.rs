@@ -4,7 +4,8 @@
 //!
 //! Rules:
 //! - Blocks are placed in linear order. At the start they go round the SMs one by one until every
-//!   SM holds its resident number; later, a block that ends is replaced at once by the next.
+//!   SM holds its resident number; later, a block that ends is replaced at once by the next. Those of
+//!   a cluster ([`Shape::cluster`]) are placed together, as soon as so many places are free.
 //! - All SMs advance in step. In a step each SM, in rising order, gives one turn to the next of its
 //!   warps that can run, round robin over its slots.
 //! - Where blocks drift ([`Shape::drift`]) each passes over a share of its chances, which the next warp that can run takes.
@@ -13,6 +14,8 @@
 //!   has come, one at a numbered barrier until as many warps have arrived there as it is for.
 //!
 //! Virtual time is thus counted in requests; arithmetic between them takes none.
+
+use std::collections::VecDeque;
 
 use crate::budget::mix;
 use crate::rendezvous::{Arrivals, BARRIERS, Rendezvous};
@@ -30,6 +33,8 @@ pub struct Shape {
     pub resident: u32,
     /// Requests per turn, at least 1.
     pub turn: u32,
+    /// Blocks that start together, at least 1: those of a cluster.
+    pub cluster: u32,
     /// Per cent of its chances that the slowest block passes over; each block has a share of its own between none and this.
     /// 0: all blocks keep step.
     pub drift: u32,
@@ -129,6 +134,10 @@ impl Sm {
         match end {
             TurnEnd::Budget => {}
             TurnEnd::Barrier => resident.waiting += 1,
+            TurnEnd::Named(meeting) if meeting.cluster => {
+                self.states[slot] = WarpState::Ready;
+                self.ready += 1;
+            }
             TurnEnd::Named(meeting) => {
                 opened[meeting.number as usize % BARRIERS] = resident.named.arrive(meeting, resident.unfinished);
                 if !meeting.waits {
@@ -174,7 +183,7 @@ fn report_stuck<S: WarpStreams>(sms: &[Sm], warps: usize, slots: usize, streams:
                 WarpState::Waiting => (Rendezvous::BLOCK, resident.waiting),
                 WarpState::Named(name) => {
                     let (arrived, wanted) = resident.named.waiting(u32::from(name));
-                    (Rendezvous { number: u32::from(name), warps: wanted, waits: true }, arrived)
+                    (Rendezvous { number: u32::from(name), warps: wanted, ..Rendezvous::BLOCK }, arrived)
                 }
                 _ => continue,
             };
@@ -214,12 +223,19 @@ pub fn run<S: WarpStreams>(shape: &Shape, streams: &mut S) -> Result<(), S::Erro
     let mut next_block = 0;
     let mut live = 0u64;
 
+    let cluster = u64::from(shape.cluster.max(1));
+    let places = u64::from(shape.resident) * used_sms as u64;
+    let at_first = places.min(shape.blocks) / cluster * cluster;
+    // Places without a block, in the order in which they became free.
+    let mut free: VecDeque<(usize, usize)> = VecDeque::new();
     for resident in 0..shape.resident as usize {
         for (number, sm) in sms.iter_mut().enumerate() {
-            if next_block < shape.blocks {
+            if next_block < at_first {
                 place(shape, streams, sm, number, resident, next_block)?;
                 next_block += 1;
                 live += 1;
+            } else {
+                free.push_back((number, resident));
             }
         }
     }
@@ -228,7 +244,8 @@ pub fn run<S: WarpStreams>(shape: &Shape, streams: &mut S) -> Result<(), S::Erro
     while live > 0 {
         step += 1;
         let mut moved = false;
-        for (number, sm) in sms.iter_mut().enumerate() {
+        for number in 0..sms.len() {
+            let sm = &mut sms[number];
             if sm.ready == 0 {
                 continue;
             }
@@ -255,10 +272,13 @@ pub fn run<S: WarpStreams>(shape: &Shape, streams: &mut S) -> Result<(), S::Erro
                 streams.end_block(resident.block, (number * slots + index * warps) as u32)?;
                 sm.states[index * warps..(index + 1) * warps].fill(WarpState::Empty);
                 live -= 1;
-                if next_block < shape.blocks {
-                    place(shape, streams, sm, number, index, next_block)?;
-                    next_block += 1;
-                    live += 1;
+                free.push_back((number, index));
+                while next_block < shape.blocks && free.len() as u64 >= cluster {
+                    for (number, index) in free.drain(..cluster as usize) {
+                        place(shape, streams, &mut sms[number], number, index, next_block)?;
+                        next_block += 1;
+                        live += 1;
+                    }
                 }
             }
         }
@@ -341,7 +361,7 @@ mod tests {
     #[test]
     fn blocks_go_round_the_sms() {
         let mut streams = counted(1, 0, 1);
-        run(&Shape { blocks: 5, warps: 1, sms: 2, resident: 2, turn: 1, drift: 0 }, &mut streams).unwrap();
+        run(&Shape { blocks: 5, warps: 1, sms: 2, resident: 2, turn: 1, cluster: 1, drift: 0 }, &mut streams).unwrap();
         assert_eq!(&streams.starts[..4], &[(0, 0), (1, 2), (2, 1), (3, 3)]);
         assert_eq!(streams.log.len(), 5);
         assert!(streams.slots.is_empty());
@@ -350,14 +370,14 @@ mod tests {
     #[test]
     fn warps_alternate_by_turns() {
         let mut streams = counted(4, 0, 2);
-        run(&Shape { blocks: 1, warps: 2, sms: 4, resident: 1, turn: 2, drift: 0 }, &mut streams).unwrap();
+        run(&Shape { blocks: 1, warps: 2, sms: 4, resident: 1, turn: 2, cluster: 1, drift: 0 }, &mut streams).unwrap();
         assert_eq!(streams.log, [0, 0, 1, 1, 0, 0, 1, 1].map(|warp| (0, warp)));
     }
 
     #[test]
     fn a_barrier_keeps_phases_apart() {
         let mut streams = counted(6, 3, 4);
-        run(&Shape { blocks: 3, warps: 4, sms: 1, resident: 2, turn: 2, drift: 0 }, &mut streams).unwrap();
+        run(&Shape { blocks: 3, warps: 4, sms: 1, resident: 2, turn: 2, cluster: 1, drift: 0 }, &mut streams).unwrap();
         for block in 0..3 {
             let warps: Vec<u32> = streams.log.iter().filter(|entry| entry.0 == block).map(|entry| entry.1).collect();
             assert_eq!(warps.len(), 24);
@@ -371,7 +391,8 @@ mod tests {
     fn blocks_that_drift_all_end_and_come_apart() {
         let log = |drift: u32| {
             let mut streams = counted(400, 50, 4);
-            run(&Shape { blocks: 20, warps: 4, sms: 2, resident: 4, turn: 4, drift }, &mut streams).unwrap();
+            run(&Shape { blocks: 20, warps: 4, sms: 2, resident: 4, turn: 4, cluster: 1, drift }, &mut streams)
+                .unwrap();
             assert!(streams.slots.is_empty());
             streams.log
         };

@@ -205,7 +205,10 @@ impl Turn<'_> {
     /// some of the warps may order what they do later with what others did before.
     fn named_barrier(&mut self, meeting: Rendezvous) {
         let warp = self.warp as usize;
-        if meeting.warps == 0 || meeting.warps >= self.shape.warps {
+        if meeting.cluster {
+            self.block.knows[warp] = self.block.intervals[warp] + 1;
+            self.block.knows_blocks = true;
+        } else if meeting.warps == 0 || meeting.warps >= self.shape.warps {
             self.block.intervals[warp] += 1;
         } else {
             self.block.knows[warp] = self.block.intervals[warp] + 1;

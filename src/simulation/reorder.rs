@@ -141,6 +141,7 @@ impl Reorder {
             sms: self.device.sms,
             resident,
             turn: self.device.turn,
+            cluster: 1,
             drift: self.device.drift(),
         };
         let taken = Taken {
@@ -460,6 +461,7 @@ mod tests {
             sms: device.sms,
             resident: launch.resident_blocks,
             turn: device.turn,
+            cluster: 1,
             drift: device.drift(),
         };
         let slots = vec![(0, 0); (shape.slots_per_sm() * shape.sms) as usize];

@@ -34,6 +34,16 @@
 #define __maxnreg__(count)
 #endif
 
+// clang reads CUDA's attribute for clusters and forgets it. The pass takes it from this note.
+#undef __cluster_dims__
+#ifdef __CUDA_ARCH__
+#define WARPLINE_CLUSTER(x, y, z, ...)                                                                                 \
+  __attribute__((annotate("warpline.cluster", (unsigned)(x), (unsigned)(y), (unsigned)(z))))
+#define __cluster_dims__(...) WARPLINE_CLUSTER(__VA_ARGS__, 1, 1)
+#else
+#define __cluster_dims__(...)
+#endif
+
 // clang's headers declare these for devices and leave them out.
 static __device__ inline double nan(const char *tag) { return __nv_nan((const signed char *)tag); }
 static __device__ inline float nanf(const char *tag) { return __nv_nanf((const signed char *)tag); }

@@ -159,7 +159,11 @@ impl<'c> Lowering<'_, 'c> {
     }
 
     fn reads_grid(&self, kernel: Value<'c>) -> bool {
-        self.registers(kernel).any(|one| matches!(one, Register::Block(_) | Register::GridSize(_)))
+        let reads = |one| {
+            use Register::{Block, ClusterIndex, Clusters, GridSize};
+            matches!(one, Block(_) | GridSize(_) | ClusterIndex(_) | Clusters(_))
+        };
+        self.registers(kernel).any(reads)
     }
 
     fn body(&mut self, function: Value<'c>) -> Result<&Body<'c>, LowerError> {

@@ -19,6 +19,7 @@ pub fn limit_registers(module: &Module<'_>) {
 
 /// Tells of the variables that the source declares `__managed__`. To run on the front end's output.
 pub fn mark_managed(module: &Module<'_>) {
+    annotations::note_clusters(module);
     let mut managed = annotations::take_managed(module);
     // The note of a variable that is declared only comes with the file that defines it.
     managed.retain(|variable| !variable.is_declaration());

@@ -4,7 +4,7 @@ use super::rows::table::is_library_name;
 use crate::llvm::debug::{Location, Scope, Variable};
 use crate::llvm::metadata::{LIBRARY, LOCATION, mark, set_location};
 use crate::llvm::value::Opcode;
-use crate::llvm::{ModuleItems, Value};
+use crate::llvm::{ModuleItems, Value, annotations};
 use crate::ptx::branches::expand_control_flow;
 use inkwell::module::Module;
 
@@ -12,6 +12,7 @@ use inkwell::module::Module;
 /// libdevice (`!warpline.libdevice`). To run on the front end's output, before any pass. [`super::optimize`] keeps the
 /// notes up to date, inlined-at chains included. Assembly with branches is taken apart first, as notes stand on its pieces.
 pub fn note_locations(module: &Module<'_>) {
+    annotations::note_clusters(module);
     expand_control_flow(module);
     for function in module.functions() {
         // libdevice has no debug information: inlined, its instructions take the location of the call, and only this

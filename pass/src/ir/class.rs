@@ -15,6 +15,18 @@ pub enum Register {
     Block(usize),
     /// `%nctaid`.
     GridSize(usize),
+    /// `%cluster_nctaid`: blocks of a cluster.
+    ClusterSize(usize),
+    /// `%cluster_ctaid`: the block in its cluster.
+    ClusterBlock(usize),
+    /// `%clusterid`: the cluster in the grid.
+    ClusterIndex(usize),
+    /// `%nclusterid`: clusters of the grid.
+    Clusters(usize),
+    /// `%cluster_ctarank`: the block's number in its cluster.
+    ClusterRank,
+    /// `%cluster_nctarank`: number of blocks of a cluster.
+    ClusterBlocks,
     /// `%laneid`.
     Lane,
     /// `%warpid`.
@@ -73,7 +85,9 @@ pub enum Call {
 
 /// The register that an intrinsic reads.
 pub fn register(name: &str) -> Option<Register> {
-    let name = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?;
+    // LLVM parts the words of these registers by a dot.
+    let name = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?.replace("cluster.", "cluster_");
+    let name = name.as_str();
     let dimension = |suffix: &str| ["x", "y", "z"].iter().position(|one| *one == suffix);
     if let Some((base, suffix)) = name.split_once('.') {
         let one = match base {
@@ -81,6 +95,10 @@ pub fn register(name: &str) -> Option<Register> {
             "ntid" => Register::BlockSize,
             "ctaid" => Register::Block,
             "nctaid" => Register::GridSize,
+            "cluster_nctaid" => Register::ClusterSize,
+            "cluster_ctaid" => Register::ClusterBlock,
+            "clusterid" => Register::ClusterIndex,
+            "nclusterid" => Register::Clusters,
             "lanemask" => {
                 return Some(Register::LaneMask(match suffix {
                     "eq" => LaneMask::Equal,
@@ -110,6 +128,8 @@ pub fn named_register(name: &str) -> Option<Register> {
         "clock" => Register::Clock,
         "clock64" => Register::Clock64,
         "globaltimer" | "globaltimer.lo" => Register::GlobalTimer,
+        "cluster_ctarank" => Register::ClusterRank,
+        "cluster_nctarank" => Register::ClusterBlocks,
         "gridid" => Register::Zero,
         "envreg1" => Register::Workspace(32),
         "envreg2" => Register::Workspace(0),
@@ -130,6 +150,10 @@ pub fn register_range(register: Register) -> Range {
         Register::BlockSize(_) => (1, 1024),
         Register::Block(_) => (0, LARGEST_GRID - 1),
         Register::GridSize(_) => (1, LARGEST_GRID),
+        Register::ClusterSize(_) | Register::ClusterBlocks => (1, MOST_CLUSTER),
+        Register::ClusterBlock(_) | Register::ClusterRank => (0, MOST_CLUSTER - 1),
+        Register::ClusterIndex(_) => (0, LARGEST_GRID - 1),
+        Register::Clusters(_) => (1, LARGEST_GRID),
         Register::Lane => (0, 31),
         Register::WarpSize => (32, 32),
         Register::WarpSlot | Register::WarpSlots | Register::Sm | Register::Sms => (0, 1 << 16),
@@ -142,6 +166,9 @@ pub fn register_range(register: Register) -> Range {
 
 /// Largest extent of a grid for which the versions that follow affine values may run.
 pub const LARGEST_GRID: i64 = 1 << 21;
+
+/// Blocks of a cluster, at most.
+const MOST_CLUSTER: i64 = warpline_format::cluster::MOST_BLOCKS as i64;
 
 /// Sorts a call by the name of its callee.
 pub fn classify(name: &str) -> Call {

@@ -16,7 +16,9 @@ const MAX_DYNAMIC_SHARED: c_int = 8;
 /// `cudaFuncAttributePreferredSharedMemoryCarveout`.
 const CARVEOUT: c_int = 9;
 /// Cluster attributes.
-const CLUSTERS: std::ops::RangeInclusive<c_int> = 10..=15;
+const CLUSTERS: std::ops::RangeInclusive<c_int> = 10..=13;
+const NON_PORTABLE_CLUSTER_SIZE: c_int = 14;
+const CLUSTER_SCHEDULING: c_int = 15;
 
 fn module(runtime: &Runtime, member: Member) -> &Module {
     &runtime.modules[member.module]
@@ -121,9 +123,12 @@ pub(super) fn set_attribute(
             Ok(())
         }
         CARVEOUT => prefer(runtime, function, CarveoutPreference::from_percent(value)),
+        // Clusters of up to 16 blocks are allowed without it, and where they are placed follows from the scheduler.
+        NON_PORTABLE_CLUSTER_SIZE | CLUSTER_SCHEDULING => Ok(()),
         _ if CLUSTERS.contains(&attribute) => {
             crate::output::message::note(
-                "cudaFuncSetAttribute, cuFuncSetAttribute: thread block clusters are not supported",
+                "cudaFuncSetAttribute, cuFuncSetAttribute: the size of clusters is an attribute of the launch (cudaLaunchKernelEx) \
+                 or of the kernel (__cluster_dims__) here, and not set on a function",
             );
             Err(error::NOT_SUPPORTED)
         }

@@ -80,7 +80,14 @@ pub(super) fn configuration(
     cooperative: bool,
 ) -> Result<Configuration, Error> {
     let stream = runtime.streams.get(stream as usize)?.number;
-    Ok(Configuration { grid: grid.into(), block: block.into(), shared: shared as u64, stream, cooperative })
+    let cluster = [0; 3];
+    Ok(Configuration { grid: grid.into(), block: block.into(), shared: shared as u64, stream, cooperative, cluster })
+}
+
+/// The shape of clusters in a launch attribute.
+pub(super) fn cluster_dimension(value: &[u32]) -> [u32; 3] {
+    let [x, y, z, ..] = *value else { return [0; 3] };
+    [x, y, z]
 }
 
 /// Launches a kernel, or makes a node of it where the stream is being captured.
@@ -135,8 +142,7 @@ api! {
         unsafe { launch(runtime, stream, function, configuration, arguments, entry) }
     }
 
-    /// Launches a kernel with attributes. Of these, the ones that only steer speed have no effect;
-    /// clusters are not supported.
+    /// Launches a kernel with attributes. Of these, the ones that only steer speed have no effect.
     fn cudaLaunchKernelExC(
         config: *const LaunchConfig,
         function: *const c_void,
@@ -144,21 +150,19 @@ api! {
     ) |runtime, entry| => crate::gpu::calls::launch_configured, launches 1 {
         // SAFETY: null or valid by the contract.
         let config = unsafe { config.as_ref() }.ok_or(error::INVALID_VALUE)?;
-        let mut cooperative = false;
+        let (mut cooperative, mut cluster) = (false, [0; 3]);
         for index in 0..config.attribute_count as usize {
             // SAFETY: the program gives an array of that length.
             let attribute = unsafe { &*config.attributes.add(index) };
             match attribute.id {
                 LaunchConfig::COOPERATIVE => cooperative = attribute.value[0] != 0,
-                LaunchConfig::CLUSTER_DIMENSION if attribute.value[..3].iter().any(|&size| size > 1) => {
-                    crate::output::message::note("cudaLaunchKernelExC: thread block clusters are not supported");
-                    return Err(error::NOT_SUPPORTED);
-                }
+                LaunchConfig::CLUSTER_DIMENSION => cluster = cluster_dimension(&attribute.value),
                 _ => (),
             }
         }
         let configuration =
             configuration(runtime, config.grid, config.block, config.shared, config.stream, cooperative)?;
+        let configuration = Configuration { cluster, ..configuration };
         // SAFETY: by the contract.
         unsafe { launch(runtime, config.stream, function, configuration, arguments, entry) }
     }

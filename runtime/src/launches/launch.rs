@@ -8,7 +8,7 @@ use crate::device::execution::warp::{Geometry, Mode, Pause, Running, Stop};
 use crate::device::faults::cause::code_of;
 use crate::device::faults::signal::Guard;
 use crate::device::faults::{check, message as fault_message};
-use crate::modules::configuration::{Configuration, known};
+use crate::modules::configuration::{Configuration, cluster_of, known};
 use crate::modules::module::Member;
 use crate::modules::module::Module;
 use crate::output::message;
@@ -23,6 +23,7 @@ use std::ptr::null_mut;
 use warpline_format::abi::{KernelDescriptor, WarpFunction, count_cells, kernel_flags};
 use warpline_format::budget;
 use warpline_format::carveout::CarveoutPreference;
+use warpline_format::cluster;
 use warpline_format::event::{
     BlockCount, BranchCount, Event, FaultKind, Launch, LaunchEnd, LaunchId, NotLaunched, PathId,
 };
@@ -217,6 +218,7 @@ impl Runtime {
             // Not a power of two, so that the lanes' stacks do not fight for one set of the host's cache.
             local_stride: local_limit + 64,
             workspace,
+            cluster: cluster_of(kernel, &configuration),
         };
         let sample = self.sample(member, &configuration);
         let recorded = if self.estimating { 1 } else { self.options.block_share.max(1) };
@@ -292,7 +294,8 @@ impl Runtime {
         let kernel = &module.kernels()[member.index];
         // Of named barriers the scheduler knows who waits, not the way that runs block by block.
         let named = kernel.flags & kernel_flags::NAMED_BARRIERS != 0;
-        let waits = named || kernel.flags & kernel_flags::MAY_WAIT != 0;
+        let clustered = cluster::blocks(geometry.cluster) > 1;
+        let waits = named || clustered || kernel.flags & kernel_flags::MAY_WAIT != 0;
         let barrier = kernel.flags & kernel_flags::BARRIER != 0;
         let deep = kernel.flags & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
         let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
@@ -305,6 +308,7 @@ impl Runtime {
             sms: self.options.device.sms,
             resident,
             turn: self.options.device.turn,
+            cluster: cluster::blocks(geometry.cluster) as u32,
             drift: self.options.device.drift(),
         };
         let threads = geometry.thread_table();
@@ -322,6 +326,7 @@ impl Runtime {
             slots_per_sm: shape.slots_per_sm(),
             threads: &threads,
             // Each turn goes to one access then, and no block runs ahead of the others.
+            clusters: named || clustered,
             waits: waits || interleave,
             interleave,
             all_hooked,

@@ -1,10 +1,11 @@
 //! Launches of which a few blocks run, where only an estimate is asked for.
 
-use crate::modules::configuration::Configuration;
+use crate::modules::configuration::{Configuration, cluster_of};
 use crate::modules::module::Member;
 use crate::state::runtime::Runtime;
 use std::collections::BTreeSet;
 use warpline_format::abi::kernel_flags;
+use warpline_format::cluster;
 
 /// Steps between the blocks in each dimension, as shares of the grid: powers of the inverse of the plastic number, whose multiples are
 /// spread evenly however many there are.
@@ -22,9 +23,11 @@ impl Runtime {
     /// The blocks of a launch that run, where not all do. Where blocks may wait for others, or share work out
     /// among them, all run.
     pub(crate) fn sample(&self, member: Member, configuration: &Configuration) -> Option<Sample> {
-        let flags = self.modules[member.module].kernels()[member.index].flags;
+        let kernel = &self.modules[member.module].kernels()[member.index];
+        let flags = kernel.flags;
+        let clustered = cluster::blocks(cluster_of(kernel, configuration)) > 1;
         let dependent = flags & (kernel_flags::MAY_WAIT | kernel_flags::ASKS_OTHERS) != 0;
-        if self.most_blocks == 0 || configuration.cooperative || dependent {
+        if self.most_blocks == 0 || configuration.cooperative || clustered || dependent {
             return None;
         }
         spread(configuration.grid, self.most_blocks)

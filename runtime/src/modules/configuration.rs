@@ -4,6 +4,7 @@ use crate::cuda::error::{self, Error};
 use crate::cuda::limits::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use crate::modules::module::{Module, resources};
 use warpline_format::abi::KernelDescriptor;
+use warpline_format::cluster;
 use warpline_format::device::Device;
 use warpline_format::occupancy::{self, Registers};
 use warpline_format::options::Options;
@@ -21,6 +22,39 @@ pub struct Configuration {
     pub stream: u32,
     /// All blocks must be resident at once.
     pub cooperative: bool,
+    /// Blocks of a cluster; zeroes where the launch asks for none.
+    pub cluster: [u32; 3],
+}
+
+/// The shape of a launch's clusters: what it asks for, else what its kernel is compiled for, else single blocks.
+pub fn cluster_of(kernel: &KernelDescriptor, configuration: &Configuration) -> [u32; 3] {
+    let given = [configuration.cluster, kernel.required_cluster].into_iter().find(|shape| cluster::blocks(*shape) > 0);
+    given.unwrap_or([1; 3])
+}
+
+/// Checks a launch's clusters, of which `resident` blocks share an SM.
+fn check_cluster(
+    kernel: &KernelDescriptor,
+    device: &Device,
+    configuration: &Configuration,
+    resident: u32,
+) -> Result<(), Refusal> {
+    let refuse = |why| Err(Refusal { code: error::INVALID_CLUSTER_SIZE, why });
+    let (grid, shape, wanted) = (configuration.grid, cluster_of(kernel, configuration), kernel.required_cluster);
+    let blocks = cluster::blocks(shape);
+    if wanted[0] != 0 && shape != wanted {
+        return refuse(format!("it is compiled for clusters of {wanted:?} blocks (__cluster_dims__), not {shape:?}"));
+    }
+    if blocks > u64::from(cluster::MOST_BLOCKS) {
+        return refuse(format!("a cluster has at most {} blocks, not {blocks}", cluster::MOST_BLOCKS));
+    }
+    if grid.iter().zip(shape).any(|(&size, cluster)| !size.is_multiple_of(cluster)) {
+        return refuse(format!("its grid of {grid:?} blocks is no multiple of the cluster of {shape:?} blocks"));
+    }
+    if blocks > u64::from(resident) * u64::from(device.sms) {
+        return refuse(format!("{} has no room for the {blocks} blocks of a cluster at a time", device.name));
+    }
+    Ok(())
 }
 
 /// What is known of a kernel's registers.
@@ -101,6 +135,7 @@ pub(crate) fn check(
         );
         return refuse(error::LAUNCH_OUT_OF_RESOURCES, why);
     }
+    check_cluster(kernel, device, configuration, resident)?;
     let blocks: u64 = grid.iter().map(|&size| u64::from(size)).product();
     if configuration.cooperative && blocks > u64::from(resident) * u64::from(device.sms) {
         let most = u64::from(resident) * u64::from(device.sms);

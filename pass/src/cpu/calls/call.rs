@@ -6,6 +6,7 @@ use crate::cpu::error::Refusal;
 use crate::cpu::shapes::shape::{Shape, VARYING};
 use crate::cpu::target::types::{LANES, leaf_types};
 use crate::ir::class::{self, Call, LaneMask, Register};
+use crate::llvm::value::Opcode;
 use crate::llvm::{Type, Value};
 use warpline_format::access::Kind as ItemKind;
 use warpline_format::hooks::Hook;
@@ -109,6 +110,20 @@ impl<'c> Emitter<'_, 'c> {
             Register::BlockSize(dimension) => Leaf::Uniform(self.field(context::BLOCK_DIM.dimension(dimension))),
             Register::Block(dimension) => Leaf::Uniform(self.field(context::BLOCK_INDEX.dimension(dimension))),
             Register::GridSize(dimension) => Leaf::Uniform(self.field(context::GRID_DIM.dimension(dimension))),
+            Register::ClusterSize(dimension) => Leaf::Uniform(self.field(context::CLUSTER_DIM.dimension(dimension))),
+            Register::ClusterBlock(dimension) => Leaf::Uniform(self.of_cluster(dimension, context::BLOCK_INDEX, true)),
+            Register::ClusterIndex(dimension) => Leaf::Uniform(self.of_cluster(dimension, context::BLOCK_INDEX, false)),
+            Register::Clusters(dimension) => Leaf::Uniform(self.of_cluster(dimension, context::GRID_DIM, false)),
+            Register::ClusterRank => {
+                let [x, y, z] = [0, 1, 2].map(|axis| self.of_cluster(axis, context::BLOCK_INDEX, true));
+                let [width, height] = [0, 1].map(|axis| self.field(context::CLUSTER_DIM.dimension(axis)));
+                let rows = self.entry.add(y, self.entry.mul(z, height));
+                Leaf::Uniform(self.entry.add(x, self.entry.mul(rows, width)))
+            }
+            Register::ClusterBlocks => {
+                let [x, y, z] = [0, 1, 2].map(|axis| self.field(context::CLUSTER_DIM.dimension(axis)));
+                Leaf::Uniform(self.entry.mul(x, self.entry.mul(y, z)))
+            }
             Register::WarpSlot => Leaf::Uniform(self.field(context::WARP_SLOT)),
             Register::WarpSlots => Leaf::Uniform(self.i32(64)),
             Register::Sm => Leaf::Uniform(self.field(context::SM)),
@@ -142,6 +157,13 @@ impl<'c> Emitter<'_, 'c> {
             Shape::Varying { .. } => Leaf::Lanes(leaf.lanes(&self.b)),
             _ => leaf,
         })
+    }
+
+    /// A dimension of a field, divided by that of the clusters: the quotient, or what is left.
+    fn of_cluster(&mut self, dimension: usize, field: context::Field, rest: bool) -> Value<'c> {
+        let (whole, by) =
+            (self.field(field.dimension(dimension)), self.field(context::CLUSTER_DIM.dimension(dimension)));
+        self.entry.binary(if rest { Opcode::LLVMURem } else { Opcode::LLVMUDiv }, whole, by)
     }
 
     fn call_arguments(&mut self, call: Value<'c>) -> Emitted<Vec<Value<'c>>> {

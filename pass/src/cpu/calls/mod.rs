@@ -1,6 +1,7 @@
-//! Calls: hooks, functions of the module, the device runtime, operations of a whole warp.
+//! Calls: hooks, functions of the module, the device runtime, operations of a whole warp and of a cluster.
 
 pub(super) mod call;
+mod cluster;
 pub(super) mod device_runtime;
 pub(super) mod divergence;
 pub(super) mod hooks;

@@ -5,6 +5,7 @@ use crate::cpu::emitter::{Emitted, Emitter};
 use crate::cpu::error::Refusal;
 use crate::cpu::target::types::LANES;
 use crate::ir;
+use crate::ir::class::Register;
 use crate::llvm::Value;
 use crate::llvm::value::{IntPredicate, Ordering};
 use warpline_format::abi::barrier;
@@ -18,6 +19,23 @@ impl<'c> Emitter<'_, 'c> {
         if rest.starts_with("bar.warp.sync") || rest.starts_with("griddepcontrol") || rest.starts_with("setmaxnreg") {
             // Lanes of a warp run in lockstep: what they wrote is visible.
             return Ok(None);
+        }
+        if let Some(action) = rest.strip_prefix("barrier.cluster.") {
+            self.cluster_barrier(action.starts_with("wait"));
+            return Ok(None);
+        }
+        if rest.starts_with("mapa") {
+            let (address, rank) = (self.vector(call.operand(0))?, self.vector(call.operand(1))?);
+            return Ok(Some(vec![Leaf::Lanes(self.mapped_shared(address, rank))]));
+        }
+        if rest.starts_with("getctarank") {
+            let address = self.vector(call.operand(0))?;
+            return Ok(Some(vec![Leaf::Lanes(self.shared_rank(address))]));
+        }
+        if rest.starts_with("is_explicit_cluster") {
+            let blocks = self.register_lanes(Register::ClusterBlocks, self.t.int(32));
+            let blocks = blocks.ok_or_else(|| Refusal::of(call, "this query"))?;
+            return Ok(Some(vec![Leaf::Lanes(self.b.ugt(blocks, self.same(blocks, 1)))]));
         }
         if rest.starts_with("barrier") || rest.starts_with("bar.") {
             return self.block_barrier(call, rest);

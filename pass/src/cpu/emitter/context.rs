@@ -47,6 +47,7 @@ impl Field {
             "block_dim" => ["block_dim.x", "block_dim.y", "block_dim.z"],
             "shared_range" => ["shared_range.low", "shared_range.high", ""],
             "shared_stores" => ["shared_stores.low", "shared_stores.high", ""],
+            "cluster_dim" => ["cluster_dim.x", "cluster_dim.y", "cluster_dim.z"],
             _ => ["grid_dim.x", "grid_dim.y", "grid_dim.z"],
         };
         Field { name: names[index], offset: self.offset + u64::from(self.align()) * index as u64, kind: self.kind }
@@ -81,6 +82,7 @@ fields! {
     BLOCK_INDEX = block_index: FieldKind::Int(32);
     BLOCK_DIM = block_dim: FieldKind::Int(32);
     GRID_DIM = grid_dim: FieldKind::Int(32);
+    CLUSTER_DIM = cluster_dim: FieldKind::Int(32);
     LIVE = live: FieldKind::Int(32);
     SM = sm: FieldKind::Int(32);
     WARP_SLOT = warp_slot: FieldKind::Int(32);

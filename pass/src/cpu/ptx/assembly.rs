@@ -111,6 +111,11 @@ impl<'c> Emitter<'_, 'c> {
                 self.b.fence(Ordering::LLVMAtomicOrderingSequentiallyConsistent);
                 return Some(());
             }
+            "barrier" if has("cluster") && guard.is_none() && (has("arrive") || has("wait")) => {
+                self.cluster_barrier(has("wait"));
+                return Some(());
+            }
+            "mapa" | "getctarank" => return self.asm_cluster_address(machine, &parts, operands, guard),
             // A guard of a barrier is a branch by now.
             "bar" | "barrier" if guard.is_none() => {
                 let barrier = Barrier::read(statement)?;

@@ -3,7 +3,7 @@
 use crate::cpu::compute::arithmetic::scalar_bits;
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::target::types::LANES;
-use crate::ir::class::named_register;
+use crate::ir::class::{Register, named_register};
 use crate::llvm::value::{IntPredicate, RealPredicate};
 use crate::llvm::{Type, Value};
 use crate::ptx::parse::Operand;
@@ -74,6 +74,10 @@ impl<'c> Emitter<'_, 'c> {
                 let reserved = self.i32(reserved_shared::BYTES as u32);
                 let offset = self.field(context::RESERVED_OFFSET);
                 Some(self.b.add(offset, reserved))
+            }
+            "is_explicit_cluster" => {
+                let blocks = self.register_lanes(Register::ClusterBlocks, self.t.int(32))?;
+                return Some(self.b.ugt(blocks, self.same(blocks, 1)));
             }
             _ => None,
         };

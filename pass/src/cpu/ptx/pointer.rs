@@ -37,6 +37,30 @@ impl<'c> Emitter<'_, 'c> {
         Some(value)
     }
 
+    /// `mapa` and `getctarank`: addresses in the shared memory of other blocks of the cluster, and whose they are.
+    pub fn asm_cluster_address(
+        &mut self,
+        machine: &mut Machine<'c>,
+        parts: &[&str],
+        operands: &[Operand],
+        guard: Option<Value<'c>>,
+    ) -> Option<()> {
+        let (_, bits) = super::machine::ptx_type(parts.last()?)?;
+        let [result, address, rest @ ..] = operands else { return None };
+        let address = self.read(machine, address, bits)?;
+        let address = if bits == 32 { self.widen_shared(address) } else { address };
+        let value = match (parts[0], rest) {
+            ("getctarank", []) => self.shared_rank(address),
+            ("mapa", [rank]) => {
+                let rank = self.read(machine, rank, 32)?;
+                let mapped = self.mapped_shared(address, rank);
+                self.b.fit_lanes(mapped, self.int_lanes(bits))
+            }
+            _ => return None,
+        };
+        self.write(machine, result, value, guard)
+    }
+
     /// `isspacep`.
     pub fn asm_is_space(&mut self, machine: &Machine<'c>, parts: &[&str], source: &Operand) -> Option<Value<'c>> {
         let address = self.read(machine, source, 64)?;

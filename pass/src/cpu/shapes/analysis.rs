@@ -390,8 +390,11 @@ impl<'c> Analysis<'c> {
         match class::classify(&callee.name()) {
             Call::Register(register) => {
                 let range = class::register_range(register);
-                let trusted =
-                    self.version != Version::General || !matches!(register, Register::Block(_) | Register::GridSize(_));
+                let trusted = self.version != Version::General
+                    || !matches!(
+                        register,
+                        Register::Block(_) | Register::GridSize(_) | Register::ClusterIndex(_) | Register::Clusters(_)
+                    );
                 (self.register(register), trusted.then_some(range))
             }
             Call::PassThrough => (shapes.first().copied().unwrap_or(VARYING), None),

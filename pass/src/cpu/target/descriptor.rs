@@ -7,7 +7,7 @@ use crate::cpu::shapes::analysis::Version;
 use crate::ir::globals::declared_name;
 use crate::llvm::types::Kind;
 use crate::llvm::value::{Linkage, Opcode, Visibility};
-use crate::llvm::{ModuleItems, Value};
+use crate::llvm::{ModuleItems, Value, annotations};
 use std::collections::BTreeMap;
 use warpline_format::abi::{ABI_VERSION, MODULE_MAGIC, kernel_flags, module_flags};
 use warpline_format::site_table::{GlobalKind, SiteTable};
@@ -194,6 +194,8 @@ impl<'c> Tables<'_, 'c> {
         // Dimensions that are not named are 1.
         let required = sizes("nvvm.reqntid");
         let required = |axis| if required.is_empty() { 0 } else { required.get(axis).copied().unwrap_or(1) };
+        let cluster = sizes(annotations::CLUSTER_DIMENSIONS);
+        let cluster = |axis| if cluster.is_empty() { 0 } else { cluster.get(axis).copied().unwrap_or(1) };
         Ok(self.record(&[
             self.text(&name),
             self.int(32, number as u64),
@@ -220,6 +222,9 @@ impl<'c> Tables<'_, 'c> {
             self.int(32, required(0)),
             self.int(32, required(1)),
             self.int(32, required(2)),
+            self.int(32, cluster(0)),
+            self.int(32, cluster(1)),
+            self.int(32, cluster(2)),
             self.list("warpline.shared_variables", &shared),
             self.int(64, shared.len() as u64),
         ]))

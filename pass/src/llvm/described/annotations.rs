@@ -22,6 +22,30 @@ const MOST_REGISTERS: &str = "nvvm.maxnreg";
 /// that is declared only.
 const MANAGED: &str = "warpline.managed";
 
+/// The note of `__cluster_dims__` in `warpline/compatibility.h`. Its arguments are the blocks in each dimension.
+const CLUSTER: &str = "warpline.cluster";
+
+/// What LLVM's NVPTX back end, and the CPU device, read a kernel's cluster from. clang sets it for no CUDA code.
+pub const CLUSTER_DIMENSIONS: &str = "nvvm.cluster_dim";
+
+/// Gives kernels the clusters that the source declares for them.
+pub fn note_clusters(module: &Module<'_>) {
+    let notes = module.variable(LIST).and_then(|list| list.initializer()).map_or(Vec::new(), |all| all.operands());
+    for note in notes {
+        let [kernel, name, _, _, arguments] = note.operands()[..] else { continue };
+        let named = name.initializer().and_then(|text| text.constant_text());
+        if !kernel.is_function() || named.is_none_or(|text| text.trim_end_matches('\0') != CLUSTER) {
+            continue;
+        }
+        let sizes = arguments
+            .initializer()
+            .map_or(Vec::new(), |sizes| (0..3).filter_map(|axis| sizes.constant_element(axis)?.as_u64()).collect());
+        if let [x, y, z] = sizes[..] {
+            kernel.set_string_attribute(CLUSTER_DIMENSIONS, &format!("{x},{y},{z}"));
+        }
+    }
+}
+
 /// The variables that the source declares `__managed__`, defined or not; they leave their section. clang's list of
 /// annotations, which means nothing to LLVM, goes, since it would keep its variables in use.
 pub fn take_managed<'c>(module: &Module<'c>) -> Vec<Value<'c>> {

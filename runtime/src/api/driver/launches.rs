@@ -1,7 +1,7 @@
 //! Launches of kernels that a program loaded.
 
 use super::driver_api;
-use crate::api::launch::{configuration, launch};
+use crate::api::launch::{cluster_dimension, configuration, launch};
 use crate::api::per_thread;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{Dim3, LaunchConfig, LaunchConfigWords, StreamHandle};
@@ -104,7 +104,7 @@ driver_api! {
         unsafe { start(runtime, function, configuration, stream, (arguments, std::ptr::null_mut()), entry) }
     }
 
-    /// Launches a kernel with attributes. Of these, the ones that only steer speed have no effect; clusters are not supported.
+    /// Launches a kernel with attributes. Of these, the ones that only steer speed have no effect.
     fn cuLaunchKernelEx(
         config: *const LaunchConfigWords,
         function: *const c_void,
@@ -113,21 +113,19 @@ driver_api! {
     ) needs Context |runtime, entry| {
         // SAFETY: null or valid by the contract.
         let config = unsafe { config.as_ref() }.ok_or(error::INVALID_VALUE)?;
-        let mut cooperative = false;
+        let (mut cooperative, mut cluster) = (false, [0; 3]);
         for index in 0..config.attribute_count as usize {
             // SAFETY: the program gives an array of that length.
             let attribute = unsafe { &*config.attributes.add(index) };
             match attribute.id {
                 LaunchConfig::COOPERATIVE => cooperative = attribute.value[0] != 0,
-                LaunchConfig::CLUSTER_DIMENSION if attribute.value[..3].iter().any(|&size| size > 1) => {
-                    crate::output::message::note("cuLaunchKernelEx: thread block clusters are not supported");
-                    return Err(error::NOT_SUPPORTED);
-                }
+                LaunchConfig::CLUSTER_DIMENSION => cluster = cluster_dimension(&attribute.value),
                 _ => (),
             }
         }
         let configuration =
             configuration(runtime, config.grid, config.block, config.shared as usize, config.stream, cooperative)?;
+        let configuration = Configuration { cluster, ..configuration };
         // SAFETY: by the contract.
         unsafe { start(runtime, function, configuration, config.stream, (arguments, packed), entry) }
     }

@@ -27,6 +27,7 @@ pub(in crate::api) unsafe fn kernel(runtime: &Runtime, parameters: *const Kernel
         shared: u64::from(p.shared),
         stream: 0,
         cooperative: false,
+        cluster: [0; 3],
     };
     // SAFETY: by the contract.
     unsafe { runtime.kernel_work(p.stub, configuration, p.arguments.cast_const().cast()) }

@@ -113,6 +113,7 @@ fn request(arguments: &Arguments) -> Request {
         shared: u64::from(shared as u32),
         stream: 0,
         cooperative: false,
+        cluster: [0; 3],
     };
     Request { kernel, buffer, configuration, tail: stream == TAIL }
 }

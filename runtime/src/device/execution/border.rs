@@ -1,6 +1,7 @@
 //! The functions of this library that lowered code calls are those that `warpline_format::hooks` lists, with the same types.
 
 use crate::device::children::calls::__wl_device_call;
+use crate::device::execution::cluster::{__wl_cluster_barrier, __wl_map_shared, __wl_shared_rank};
 use crate::device::execution::hooks::{
     __wl_assert, __wl_bad_call, __wl_barrier, __wl_check, __wl_divergent_barrier, __wl_flush, __wl_free,
     __wl_globaltimer, __wl_malloc, __wl_named_barrier, __wl_parted, __wl_stack_overflow, __wl_trap, __wl_vprintf,

@@ -3,6 +3,7 @@
 pub mod arena;
 mod border;
 pub mod buffers;
+pub mod cluster;
 mod drain;
 pub mod fibre;
 pub mod heap;

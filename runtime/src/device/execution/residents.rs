@@ -95,6 +95,7 @@ impl Scheduled<'_> {
         let fibre = stack.prepare(warp_main, place.cast());
         let block = &raw mut self.blocks[resident];
         let threads = &self.plan.threads[number as usize];
+        let cluster = self.cluster_at(placed.sequence);
         // SAFETY: the memory is the arena's, zeroed when it was made, and was just taken; the block's state outlives its
         // warps. It holds a whole warp where one of this launch was written there.
         unsafe {
@@ -119,6 +120,7 @@ impl Scheduled<'_> {
                 (warp.block, warp.entry, warp.hooked) = (block, placed.entry, hooked);
                 (warp.fibre, warp.guard, warp.barriers) = (fibre, stack.guard(), 0);
                 warp.has_stored = false;
+                (warp.cluster, warp.cluster_barrier) = (cluster, u64::MAX);
             } else {
                 place.write(Warp {
                     context: WarpContext {
@@ -140,6 +142,7 @@ impl Scheduled<'_> {
                         block_index: placed.index,
                         block_dim: geometry.block,
                         grid_dim: geometry.grid,
+                        cluster_dim: geometry.cluster,
                         warp: number,
                         live: geometry.live(number),
                         sm: placed.sm,
@@ -159,6 +162,8 @@ impl Scheduled<'_> {
                     fibre,
                     guard: stack.guard(),
                     barriers: 0,
+                    cluster,
+                    cluster_barrier: u64::MAX,
                     votes: Votes::NONE,
                     next: null_mut(),
                     previous: null_mut(),
@@ -235,6 +240,9 @@ impl Scheduled<'_> {
                     cold.meeting = meeting;
                 }
                 Pause::Finished => {
+                    if let Some(cluster) = (*warp).cluster.as_mut() {
+                        cluster.end_warp();
+                    }
                     hot.flags |= flags::FINISHED;
                     hot.stack = null();
                     if let Some(stack) = cold.stack.take() {

@@ -2,6 +2,7 @@
 //! items of that warp go into the trace; only when its buffer is empty its block runs on.
 
 use super::arena::Arena;
+use super::cluster::Cluster;
 use super::drain::turn_end;
 use super::items::{close_turn, open_turn, push_block_start};
 use super::slot::{Cold, Hot, Placed, flags};
@@ -10,10 +11,11 @@ use super::warp_blocks::WarpBlocks;
 use crate::device::faults::message;
 use crate::trace::Trace;
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use warpline_format::abi::{Lanes, WarpContext, WarpFunction};
 use warpline_format::access::Space;
+use warpline_format::cluster;
 use warpline_format::event::WarpBlockCount;
 use warpline_format::rendezvous::Rendezvous;
 use warpline_format::schedule::{TurnEnd, WarpStreams};
@@ -54,6 +56,8 @@ pub struct Plan<'a> {
     pub threads: &'a [[Lanes; 3]],
     /// The kernel may wait for other blocks, so that none may run far ahead of them.
     pub waits: bool,
+    /// Blocks of a cluster wait for each other.
+    pub clusters: bool,
     /// Warps take turns at their accesses; all run with hooks for that.
     pub interleave: bool,
     /// Blocks that are not traced run with hooks, too; their records are thrown away.
@@ -76,6 +80,8 @@ pub struct Scheduled<'a> {
     pub(super) shelves: Vec<u64>,
     pub(super) blocks: Vec<Block>,
     pub(super) placed: Vec<Option<Placed>>,
+    /// Clusters that run, by number.
+    clusters: HashMap<u64, Box<Cluster>>,
     /// Warps per block.
     pub(super) warps: u32,
     pub(super) warp_blocks: WarpBlocks,
@@ -121,6 +127,7 @@ impl<'a> Scheduled<'a> {
             shelves,
             blocks,
             placed,
+            clusters: HashMap::new(),
             warps: warps_per_block,
             warp_blocks,
             registered,
@@ -216,6 +223,24 @@ impl<'a> Scheduled<'a> {
         }
     }
 
+    /// Enters a block that starts, with its shared memory, in its cluster.
+    fn join_cluster(&mut self, sequence: u64, shared: u64) {
+        if !self.plan.clusters {
+            return;
+        }
+        let blocks = cluster::blocks(self.plan.geometry.cluster);
+        let (warps, bytes) = (self.warps, self.plan.geometry.shared_bytes);
+        let fresh = || Box::new(Cluster::new(blocks as usize, warps, bytes));
+        let cluster = self.clusters.entry(sequence / blocks).or_insert_with(fresh);
+        cluster.shared[(sequence % blocks) as usize] = shared;
+    }
+
+    /// The cluster of a block that runs; null where blocks have none.
+    pub(super) fn cluster_at(&mut self, sequence: u64) -> *mut Cluster {
+        let number = sequence / cluster::blocks(self.plan.geometry.cluster);
+        self.clusters.get_mut(&number).map_or(std::ptr::null_mut(), |cluster| &raw mut **cluster)
+    }
+
     #[inline]
     fn turn_items(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, Stopped> {
         loop {
@@ -244,8 +269,9 @@ impl<'a> Scheduled<'a> {
 impl WarpStreams for Scheduled<'_> {
     type Error = Stopped;
 
-    fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Stopped> {
+    fn start_block(&mut self, sequence: u64, first_slot: u32) -> Result<(), Stopped> {
         let geometry = self.plan.geometry;
+        let block = cluster::block_at(geometry.grid, geometry.cluster, sequence);
         let warps = self.warps;
         let resident = first_slot / warps;
         let share = self.plan.share;
@@ -263,8 +289,10 @@ impl WarpStreams for Scheduled<'_> {
         let shared = self.arena.shared(&geometry, u64::from(resident));
         // SAFETY: the arena was prepared for this geometry.
         unsafe { geometry.clear_reserved(shared) };
+        self.join_cluster(sequence, shared as u64);
         self.placed[resident as usize] = Some(Placed {
             number: block,
+            sequence,
             index: geometry.block_index(block),
             sm: first_slot / self.plan.slots_per_sm,
             first_slot,
@@ -297,7 +325,14 @@ impl WarpStreams for Scheduled<'_> {
         end
     }
 
-    fn end_block(&mut self, _block: u64, _first_slot: u32) -> Result<(), Stopped> {
+    fn end_block(&mut self, sequence: u64, _first_slot: u32) -> Result<(), Stopped> {
+        let number = sequence / cluster::blocks(self.plan.geometry.cluster);
+        if let Some(cluster) = self.clusters.get_mut(&number) {
+            cluster.ended += 1;
+            if cluster.ended == cluster.shared.len() {
+                self.clusters.remove(&number);
+            }
+        }
         Ok(())
     }
 

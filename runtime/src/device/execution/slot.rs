@@ -45,6 +45,8 @@ pub(super) mod flags {
 #[derive(Clone, Copy)]
 pub(super) struct Placed {
     pub(super) number: u64,
+    /// Where it comes in the order of starts.
+    pub(super) sequence: u64,
     pub(super) index: [u32; 3],
     pub(super) sm: u32,
     /// Slot of warp 0, over all SMs and on its own.

@@ -1,5 +1,6 @@
 //! State of a launch, its blocks and its warps, as the functions that lowered code calls see it.
 
+use super::cluster::Cluster;
 use super::fibre::{Suspended, switch};
 use crate::device::children::queue::Children;
 use crate::device::stops::Stops;
@@ -289,6 +290,10 @@ pub struct Warp {
     pub guard: u64,
     /// Barriers arrived at.
     pub barriers: u64,
+    /// The block's cluster; null where blocks have nothing to do with each other.
+    pub cluster: *mut Cluster,
+    /// Barriers of the cluster that had opened when the warp arrived at one.
+    pub cluster_barrier: u64,
     /// Votes of the numbered barrier that opened last.
     pub votes: Votes,
     /// Next unfinished warp of the block ([`Mode::Direct`]).
@@ -323,6 +328,8 @@ pub struct Geometry {
     pub local_stride: u64,
     /// Workspace of a cooperative launch, else 0.
     pub workspace: u64,
+    /// Blocks of a cluster in each dimension.
+    pub cluster: [u32; 3],
 }
 
 impl Geometry {
@@ -481,6 +488,7 @@ mod tests {
             local_limit: 0,
             local_stride: 0,
             workspace: 0,
+            cluster: [1; 3],
         }
     }
 

@@ -62,7 +62,10 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
         } else if shared_site || region(place) == Region::Shared {
             let offset = place.wrapping_sub(shared);
             let own = offset.checked_add(bytes).is_some_and(|end| end <= shared_bytes);
-            let fits = own || is_reserved(running, &reserved, offset, bytes);
+            // SAFETY: by the contract; a cluster outlives its warps.
+            let cluster = unsafe { (*warp).cluster.as_ref() };
+            let elsewhere = || cluster.is_some_and(|cluster| cluster.holds(place, bytes));
+            let fits = own || is_reserved(running, &reserved, offset, bytes) || elsewhere();
             passing = (own && !shared_site).then_some(SiteRange { low: shared, high: shared + shared_bytes - 1 });
             (!fits).then_some(FaultKind::SharedOutOfBounds)
         } else if region(place) == Region::Local {
