@@ -178,6 +178,13 @@ pub enum Event {
         /// The preference.
         preference: CarveoutPreference,
     },
+    /// The blocks of a launch start in clusters of this shape; comes behind the launch. Since version 2048.
+    Clusters {
+        /// Number.
+        launch: LaunchId,
+        /// Blocks in each dimension.
+        shape: [u32; 3],
+    },
 }
 
 /// A launch's place in the sample, see [`crate::budget`].

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Item, Items, Kind, Space, head};
+use warpline_format::cluster;
 use warpline_format::device::Device;
 use warpline_format::event::{Launch, LaunchId};
 use warpline_format::occupancy::{Kernel, Registers, Resources, Stated};
@@ -64,6 +65,9 @@ struct Taken {
     original: LaunchShape,
     /// As dealt out again.
     shape: Shape,
+    /// Blocks of the grid, and of a cluster.
+    grid: [u32; 3],
+    cluster: [u32; 3],
     /// A share of its blocks was recorded only.
     sampled: bool,
     /// The blocks that have started, numbered as they came.
@@ -147,6 +151,8 @@ impl Reorder {
         let taken = Taken {
             original,
             shape,
+            grid: event.grid,
+            cluster: [1; 3],
             sampled: event.block_share > 1,
             started: FxHashMap::default(),
             on_slot: FxHashMap::default(),
@@ -156,6 +162,20 @@ impl Reorder {
         };
         self.launches.insert(event.id, taken);
         Ok(())
+    }
+
+    /// The blocks of a launch start in clusters of this shape. One that the launch cannot have is ignored.
+    pub fn clusters(&mut self, launch: LaunchId, shape: [u32; 3]) {
+        let Some(taken) = self.launches.get_mut(&launch) else { return };
+        let blocks = cluster::blocks(shape);
+        let fits = taken.grid.iter().zip(shape).all(|(&size, cluster)| cluster > 0 && size.is_multiple_of(cluster));
+        if fits
+            && blocks <= u64::from(cluster::MOST_BLOCKS)
+            && blocks <= u64::from(taken.shape.resident) * u64::from(taken.shape.sms)
+        {
+            taken.shape.cluster = blocks as u32;
+            taken.cluster = shape;
+        }
     }
 
     /// Bytes that it holds of running launches.
@@ -241,7 +261,9 @@ impl Reorder {
         }
         let dealt = taken.dealt();
         let blocks = dealt.as_ref().map_or(taken.shape.blocks, |blocks| blocks.len() as u64);
-        let shape = Shape { blocks, ..taken.shape };
+        // Of some blocks only, clusters are not whole.
+        let cluster = if dealt.is_some() { 1 } else { taken.shape.cluster };
+        let shape = Shape { blocks, cluster, ..taken.shape };
         let stands = taken.sampled.then(|| taken.recorded());
         let assumed = stands.as_ref().is_some_and(|recorded| (recorded.len() as u64) < blocks);
         let mut dealer =
@@ -320,7 +342,8 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> WarpStreams for Dealer<'_, F> {
 
     fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), E> {
         let warps = self.taken.shape.warps;
-        let block = self.dealt.as_ref().map_or(block, |blocks| blocks[block as usize]);
+        let at = |sequence| cluster::block_at(self.taken.grid, self.taken.cluster, sequence);
+        let block = self.dealt.as_ref().map_or_else(|| at(block), |blocks| blocks[block as usize]);
         let stand = self.stands.as_ref().and_then(|stands| {
             let after = stands.partition_point(|&one| one <= block);
             stands.get(after.saturating_sub(1)).copied()

@@ -254,6 +254,9 @@ impl Runtime {
         let function = kernel.function;
         self.record_carveout(id, member);
         self.trace.event(Event::Launch(launch));
+        if cluster::blocks(geometry.cluster) > 1 {
+            self.trace.event(Event::Clusters { launch: id, shape: geometry.cluster });
+        }
         self.tell_place(&counted);
         if traced {
             self.tell_arguments(id, (member, function), parameters);

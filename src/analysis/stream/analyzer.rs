@@ -219,6 +219,11 @@ impl Analyzer {
             Event::Fault(fault) => self.fault(fault),
             Event::Dropped { records } => self.analysis.dropped = self.analysis.dropped.saturating_add(records),
             Event::Sampled(place) => self.sampled(place)?,
+            Event::Clusters { launch, shape } => {
+                if let Some(reorder) = &mut self.reorder {
+                    reorder.clusters(launch, shape);
+                }
+            }
             Event::Arguments { launch, values } => self.arguments(launch, &values)?,
             Event::WarpBlocks { launch, blocks } => self.warp_blocks(launch, blocks)?,
             Event::Spills { module, kernels } => {

@@ -32,6 +32,7 @@ impl Scheduled<'_> {
         unsafe {
             let places = Places {
                 shared: self.arena.shared(geometry, u64::from(index as u32 / self.warps)) as u64,
+                clustered: self.clustered.then(|| geometry.shared_room()),
                 local: self.arena.local(geometry, index as u64) as u64,
                 local_stride: geometry.local_stride,
                 parameters: (*self.running).parameters.clone(),

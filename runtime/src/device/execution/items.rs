@@ -4,6 +4,7 @@
 use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
 use std::ops::Range;
+use warpline_format::abi::windows;
 use warpline_format::access::{Access, Addresses, Kind, LANES, Space, even, head, push_access, site_of};
 
 /// Where a warp's spaces lie.
@@ -11,6 +12,8 @@ use warpline_format::access::{Access, Addresses, Kind, LANES, Space, even, head,
 pub struct Places<'a> {
     /// First byte of the block's shared memory.
     pub shared: u64,
+    /// Bytes of it, where the block may reach that of other blocks of its cluster.
+    pub clustered: Option<u64>,
     /// First byte of lane 0's stack.
     pub local: u64,
     /// Bytes between the stacks of neighbouring lanes.
@@ -25,12 +28,16 @@ pub struct Places<'a> {
 /// access check off, and must not carry a host address into the trace.
 const UNKNOWN: u64 = 0x1400_0000_0000;
 
+/// Added to the places of other blocks' shared memory, which count from the start of the first block's: farther than any block's
+/// own memory reaches. Banks stay the same.
+const OTHER_BLOCK: u64 = 1 << 32;
+
 impl Places<'_> {
     /// Space and trace address of what `lane` points to.
     fn resolve(&self, lane: u32, address: u64) -> (Space, u64) {
         match region(address) {
             Region::Device | Region::Arguments => (Space::Global, address),
-            Region::Shared => (Space::Shared, address.wrapping_sub(self.shared)),
+            Region::Shared => (Space::Shared, self.shared_offset(address)),
             Region::Local => {
                 let own = self.local.wrapping_add(u64::from(lane) * self.local_stride);
                 let offset = address.wrapping_sub(own);
@@ -48,6 +55,17 @@ impl Places<'_> {
                     None => (Space::Global, UNKNOWN | (address & 0xfff)),
                 }
             }
+        }
+    }
+}
+
+impl Places<'_> {
+    /// Trace address of a place in shared memory.
+    fn shared_offset(&self, address: u64) -> u64 {
+        let offset = address.wrapping_sub(self.shared);
+        match self.clustered {
+            Some(own) if offset >= own => OTHER_BLOCK + (address - windows::SHARED),
+            _ => offset,
         }
     }
 }
@@ -77,7 +95,12 @@ pub unsafe fn take(item: *const u8, length: usize, places: &Places, out: &mut Ve
     }
     let kind = Kind::from_head(item_head);
     let space = Space::from_head(item_head).unwrap_or(Space::Generic);
-    let foreign = space == Space::Generic || (space == Space::Global && places.registered.is_some());
+    let foreign = match space {
+        Space::Generic => true,
+        Space::Global => places.registered.is_some(),
+        Space::Shared => places.clustered.is_some(),
+        _ => false,
+    };
     if foreign {
         // SAFETY: handed through.
         return unsafe { take_slowly(item, length, places, out, rest) };
@@ -156,7 +179,10 @@ unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut
     let mut masks = [0u32; 3];
     let mut lanes = [[0u64; LANES]; 3];
     let mut counts = [0usize; 3];
+    // Of shared memory the items have offsets.
+    let start = if Space::from_head(item_head) == Some(Space::Shared) { places.shared } else { 0 };
     Access { site, space: Space::Global, mask, addresses }.for_each_lane(|lane, address| {
+        let address = address.wrapping_add(start);
         if places.parameters.contains(&address) || region(address) == Region::Arguments {
             return;
         }
@@ -212,6 +238,7 @@ mod tests {
 
     const PLACES: Places<'static> = Places {
         shared: 0x1200_0000_4000,
+        clustered: None,
         local: 0x1300_0000_0000,
         local_stride: 192,
         parameters: 0x7f00_0000_0000..0x7f00_0000_0040,

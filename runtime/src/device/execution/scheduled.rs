@@ -88,6 +88,8 @@ pub struct Scheduled<'a> {
     pub(super) registered: bool,
     /// Bit per space whose addresses have to be looked at one by one.
     pub(super) foreign: u32,
+    /// Blocks reach the shared memory of others.
+    pub(super) clustered: bool,
 }
 
 impl<'a> Scheduled<'a> {
@@ -116,7 +118,9 @@ impl<'a> Scheduled<'a> {
         let registered = unsafe { (*(*running).memory).registry.registered > 0 };
         arena.batch.clear();
         arena.batch.reserve(BATCH_BYTES + BATCH_SPARE);
-        let foreign = 1 << Space::Generic as u32 | u32::from(registered) << Space::Global as u32;
+        let clustered = cluster::blocks(plan.geometry.cluster) > 1;
+        let others = u32::from(clustered) << Space::Shared as u32;
+        let foreign = others | 1 << Space::Generic as u32 | u32::from(registered) << Space::Global as u32;
         Scheduled {
             plan,
             running,
@@ -132,6 +136,7 @@ impl<'a> Scheduled<'a> {
             warp_blocks,
             registered,
             foreign,
+            clustered,
         }
     }
 
