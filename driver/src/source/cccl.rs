@@ -2,9 +2,9 @@
 //!
 //! - A block's `cuda::barrier` has a destructor, with which clang refuses the usual `__shared__ cuda::barrier<…> b;`, and
 //!   `cuda::pipeline_shared_state` with it. nvcc only warns: nobody calls the destructor of a shared variable. It goes.
-//! - From sm_80 on barriers are PTX's `mbarrier` objects, which the CPU device does not know; the header's own form for older
-//!   architectures does the same with atomic operations. It is taken where no code for a GPU is made: there, code that
-//!   treats the object as an `mbarrier` by itself must find one.
+//! - From sm_80 on barriers are PTX's `mbarrier` objects; the header's own form for older architectures does the same with atomic
+//!   operations. It is taken where no code for a GPU is made: there, code that treats the object as an `mbarrier` by itself
+//!   must find one.
 
 use std::path::{Path, PathBuf};
 
