@@ -135,7 +135,7 @@ impl StageOptions {
     /// Why device code cannot be lowered, with what to do if it uses what another file defines.
     fn not_lowered(&self, cause: LowerError) -> DriverError {
         let hint = match &cause {
-            LowerError::Unsupported(refusal) if refusal.undefined.is_some() => match self.is_link {
+            LowerError::Unsupported(refusal) if refusal.undefined => match self.is_link {
                 true => ": no file of this link that was compiled with -rdc=true (clang: -fgpu-rdc) defines it",
                 false => {
                     ": if another file defines it, compile both with -rdc=true (clang: -fgpu-rdc), and link with the same option"

@@ -14,8 +14,8 @@ pub struct Refusal {
     pub place: Option<(String, u32)>,
     /// Mangled name of the function.
     pub function: String,
-    /// Mangled name of the function or variable that the module uses and does not define, if that is the reason.
-    pub undefined: Option<String>,
+    /// Whether the reason is a function or variable that the module uses and does not define; `what` is then its mangled name.
+    pub undefined: bool,
 }
 
 /// Result of lowering a piece.
@@ -31,13 +31,13 @@ impl Refusal {
             instruction: if value.is_global() { value.name() } else { value.to_string() },
             place: (line != 0).then(|| (value.debug_file(), line)),
             function,
-            undefined: None,
+            undefined: false,
         }
     }
 
     /// Refuses the use of a function or variable that the module does not define.
     pub fn undefined(value: Value<'_>, name: &str) -> Refusal {
-        Refusal { undefined: Some(name.into()), ..Refusal::of(value, "") }
+        Refusal { undefined: true, ..Refusal::of(value, name) }
     }
 }
 
@@ -69,8 +69,8 @@ fn refusal_text(refusal: &Refusal) -> String {
         Some((file, line)) => format!("{file}:{line}: "),
         None => String::new(),
     };
-    if let Some(name) = &refusal.undefined {
-        let name = demangle(name);
+    if refusal.undefined {
+        let name = demangle(&refusal.what);
         return match refusal.function.as_str() {
             "" => format!("{place}{name} is used and not defined"),
             function => format!("{place}{} uses {name}, which is not defined", demangle(function)),
