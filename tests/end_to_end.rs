@@ -24,6 +24,7 @@ programs![
     atomics_float,
     atomics_half,
     atomics_integer,
+    barrier_never_opens,
     barriers,
     block_barriers,
     brain_float,

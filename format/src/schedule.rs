@@ -387,6 +387,75 @@ mod tests {
         }
     }
 
+    /// Each warp has a list of what ends its turns.
+    struct Scripted {
+        ends: Vec<Vec<TurnEnd>>,
+        at: Vec<usize>,
+        log: Vec<usize>,
+        stuck: Option<(u32, Rendezvous, u32)>,
+    }
+
+    impl WarpStreams for Scripted {
+        type Error = std::convert::Infallible;
+
+        fn start_block(&mut self, _block: u64, _first_slot: u32) -> Result<(), Self::Error> {
+            Ok(())
+        }
+
+        fn turn(&mut self, slot: u32, _requests: u32) -> Result<TurnEnd, Self::Error> {
+            let slot = slot as usize;
+            self.log.push(slot);
+            self.at[slot] += 1;
+            Ok(self.ends[slot].get(self.at[slot] - 1).copied().unwrap_or(TurnEnd::Finished))
+        }
+
+        fn end_block(&mut self, _block: u64, _first_slot: u32) -> Result<(), Self::Error> {
+            Ok(())
+        }
+
+        fn stuck(&mut self, slot: u32, meeting: Rendezvous, arrived: u32) -> Result<(), Self::Error> {
+            self.stuck = Some((slot, meeting, arrived));
+            Ok(())
+        }
+    }
+
+    fn scripted(ends: Vec<Vec<TurnEnd>>) -> Scripted {
+        let warps = ends.len();
+        let mut streams = Scripted { at: vec![0; warps], ends, log: Vec::new(), stuck: None };
+        let shape = Shape { blocks: 1, warps: warps as u32, sms: 1, resident: 1, turn: 1, cluster: 1, drift: 0 };
+        run(&shape, &mut streams).unwrap();
+        streams
+    }
+
+    #[test]
+    fn numbered_barriers_wait_for_as_many_as_they_are_for() {
+        let two = Rendezvous { number: 1, warps: 2, ..Rendezvous::BLOCK };
+        let arrives = Rendezvous { waits: false, ..two };
+        let wait = vec![TurnEnd::Named(two)];
+        // Warps 0 and 2 meet; 1 has nothing to do with it.
+        let streams = scripted(vec![wait.clone(), vec![TurnEnd::Budget], wait.clone()]);
+        assert_eq!(streams.log, [0, 1, 2, 0, 1, 2]);
+        // Who arrives goes on; who waits does when the other one has arrived.
+        let streams = scripted(vec![wait.clone(), vec![TurnEnd::Budget, TurnEnd::Named(arrives)]]);
+        assert_eq!(streams.log, [0, 1, 1, 0, 1]);
+        assert_eq!(streams.stuck, None);
+        // One for all warps opens when the others are over.
+        let all = Rendezvous { number: 1, ..Rendezvous::BLOCK };
+        assert_eq!(scripted(vec![vec![TurnEnd::Named(all)], vec![]]).log, [0, 1, 0]);
+        let streams = scripted(vec![wait, vec![]]);
+        assert_eq!(streams.stuck, Some((0, two, 1)));
+    }
+
+    #[test]
+    fn clusters_start_when_there_is_room_for_all_of_their_blocks() {
+        let mut streams = counted(1, 0, 1);
+        run(&Shape { blocks: 6, warps: 1, sms: 3, resident: 1, turn: 1, cluster: 2, drift: 0 }, &mut streams).unwrap();
+        let started: Vec<u64> = streams.starts.iter().map(|(block, _)| *block).collect();
+        assert_eq!(started, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(&streams.starts[..2], &[(0, 0), (1, 1)]);
+        assert!(streams.slots.is_empty());
+    }
+
     #[test]
     fn blocks_that_drift_all_end_and_come_apart() {
         let log = |drift: u32| {
