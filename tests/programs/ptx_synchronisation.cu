@@ -1,4 +1,4 @@
-// flags: -arch=sm_80
+// flags: -arch=sm_90
 // Synchronisation in inline PTX: numbered barriers, mbarrier objects, labels and branches; and tiles of several warps, which use
 // the shared memory that CUDA reserves.
 #include "test.h"

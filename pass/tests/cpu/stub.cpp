@@ -20,14 +20,15 @@ struct alignas(64) Context {
     const uint8_t *arguments;
     uint8_t *shared;
     uint64_t shared_bytes;
+    uint32_t dynamic_shared, reserved_offset;
     uint8_t *local;
     uint64_t local_stride, local_used, local_limit;
     uint64_t *counts;
     uint64_t clock;
     int64_t patience;
     void *runtime;
-    uint32_t block_index[3], block_dim[3], grid_dim[3], warp, live, sm, slot;
-    uint64_t block, workspace, shared_range[2];
+    uint32_t block_index[3], block_dim[3], grid_dim[3], cluster_dim[3], warp, live, sm, slot;
+    uint64_t block, workspace, shared_range[2], shared_stores[2];
     const char *barrier;
     Lanes x, y, z;
 };
@@ -41,7 +42,7 @@ struct Kernel {
     uint32_t parameter_count, parameter_bytes, static_shared, local_bytes;
     const uint32_t *resources;
     uint64_t resource_count;
-    uint32_t threads, blocks, required_block[3];
+    uint32_t threads, blocks, required_block[3], required_cluster[3];
     const void *shared_variables;
     uint64_t shared_variable_count;
 };

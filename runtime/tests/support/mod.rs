@@ -132,6 +132,7 @@ pub fn register_with_binary(
                 max_threads: 0,
                 min_blocks: 0,
                 required_block: [0; 3],
+                required_cluster: [0; 3],
                 shared_variables: std::ptr::null(),
                 shared_variable_count: 0,
             }
