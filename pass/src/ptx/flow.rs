@@ -250,9 +250,9 @@ mod tests {
         let text = "{\n.reg .pred P1;\nLAB_WAIT${:uid}:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [$0], $1;\n\
                     @P1 bra DONE${:uid};\nbra LAB_WAIT${:uid};\nDONE${:uid}:\n}";
         let flow = read(text).unwrap();
-        assert_eq!(flow.stretches.len(), 4);
+        assert_eq!(flow.stretches.len(), 5);
         let guard = (Operand::Register("P1".into()), false);
-        assert_eq!(flow.stretches[1].end, End::Branch { guard, taken: 3, next: 2 });
+        assert_eq!(flow.stretches[1].end, End::Branch { guard, taken: 4, next: 2 });
         assert_eq!(flow.stretches[2].end, End::Goto(1));
     }
 
