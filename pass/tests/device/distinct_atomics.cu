@@ -25,13 +25,13 @@ __global__ void scoped(int *out, int n) {
 }
 
 // CHECK-NOT: syncscope("warpline
-// CHECK: _Z5sidesPii Atomic {{.*}} distinct_atomics.cu:8:15
 // CHECK: _Z5sidesPii Atomic {{.*}} distinct_atomics.cu:8:57
-// CHECK: _Z7inlinedPii Atomic {{.*}} distinct_atomics.cu:12:15
+// CHECK: _Z5sidesPii Atomic {{.*}} distinct_atomics.cu:8:15
 // CHECK: _Z7inlinedPii Atomic {{.*}} distinct_atomics.cu:12:51
-// CHECK: _Z5firstPii Atomic {{.*}} distinct_atomics.cu:16:17
+// CHECK: _Z7inlinedPii Atomic {{.*}} distinct_atomics.cu:12:15
 // CHECK: _Z5firstPii Atomic {{.*}} distinct_atomics.cu:16:61
-// CHECK: _Z7swappedPmi Atomic {{.*}} distinct_atomics.cu:20:15
+// CHECK: _Z5firstPii Atomic {{.*}} distinct_atomics.cu:16:17
 // CHECK: _Z7swappedPmi Atomic {{.*}} distinct_atomics.cu:20:69
+// CHECK: _Z7swappedPmi Atomic {{.*}} distinct_atomics.cu:20:15
+// CHECK: _Z6scopedPii Atomic {{.*}} distinct_atomics.cu:24:73
 // CHECK: _Z6scopedPii Atomic {{.*}} distinct_atomics.cu:24:15
-// CHECK: _Z6scopedPii Atomic {{.*}} distinct_atomics.cu:24:65
