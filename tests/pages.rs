@@ -95,7 +95,7 @@ fn over_spaces(spaces: &Value, field: &str) -> f64 {
         .as_object()
         .expect("spaces")
         .iter()
-        .filter(|(space, _)| *space != "shared" && *space != "constant")
+        .filter(|(space, _)| *space != "shared")
         .map(|(_, metrics)| metrics.pointer(field).map_or(0.0, number))
         .sum()
 }

@@ -4,8 +4,8 @@
 #: before them, of kernels and launches.
 _FIGURES = {
     **dict.fromkeys(("requests", "lanes", "bytes", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts"), int),
-    **dict.fromkeys(("l1_lookups", "l1_hits", "l2_lookups", "l2_hits", "dram_read_sectors", "dram_write_sectors"), int),
-    **dict.fromkeys(("coalescing", "bank_efficiency", "l1_hit_rate", "l2_hit_rate"), float),
+    **dict.fromkeys(("l1_lookups", "l1_hits", "l1_load_lookups", "l1_load_hits", "l2_lookups", "l2_hits", "dram_read_sectors", "dram_write_sectors"), int),
+    **dict.fromkeys(("coalescing", "bank_efficiency", "l1_hit_rate", "l1_store_hit_rate", "l2_hit_rate"), float),
 }
 _BY_SPACE = {
     **{f"{space}_{name}": kind for space in ("global", "shared") for name, kind in _FIGURES.items()},

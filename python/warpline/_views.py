@@ -36,7 +36,7 @@ VIEWS = (
         "allocations by their sectors, with hit rates, DRAM traffic and bytes that kernels touched",
         f"""SELECT {_RUN}, allocation, allocation_name, kind, size_bytes, touched_bytes, requests, sectors,
               ideal_sectors / nullif(sectors, 0) AS coalescing,
-              l1_hits / nullif(l1_lookups, 0) AS l1_hit_rate, l2_hits / nullif(l2_lookups, 0) AS l2_hit_rate,
+              l1_load_hits / nullif(l1_load_lookups, 0) AS l1_hit_rate, l2_hits / nullif(l2_lookups, 0) AS l2_hit_rate,
               dram_read_sectors * 32 AS dram_read_bytes, dram_write_sectors * 32 AS dram_written_bytes
             FROM allocations ORDER BY sectors DESC""",
     ),
@@ -91,7 +91,7 @@ VIEWS = (
     View(
         "hit_rates_by_model",
         "what the caches of each model make of each kernel, and the time that it estimates",
-        """SELECT m.program, m.commit, m.rank, m.model, m.kernel_name, m.space, m.l1_hits / nullif(m.l1_lookups, 0) AS l1_hit_rate,
+        """SELECT m.program, m.commit, m.rank, m.model, m.kernel_name, m.space, m.l1_load_hits / nullif(m.l1_load_lookups, 0) AS l1_hit_rate,
               m.l2_hits / nullif(m.l2_lookups, 0) AS l2_hit_rate, (m.dram_read_sectors + m.dram_write_sectors) * 32 AS dram_bytes,
               k.estimated_seconds, k.limiter
             FROM kernel_metrics m JOIN kernels k ON k.run = m.run AND k.kernel = m.kernel

@@ -213,7 +213,8 @@ pub(super) fn each_pair(launch: &LaunchData, mut pair: impl FnMut(Parts, Parts, 
         }
         if !counters.traffic.is_empty() {
             one("l1.load_hit_rate", "l1.load_hits", "l1.load_lookups");
-            one("l1.hit_rate", "l1.hits", "l1.lookups");
+            // Its former name.
+            one("l1.hit_rate", "l1.load_hits", "l1.load_lookups");
             one("l2.hit_rate", "l2.hits", "l2.lookups");
         }
     }
@@ -296,7 +297,8 @@ fn each_ratio(launch: &LaunchData, mut add: impl FnMut([&'static str; 3], f64, u
         }
         if let Some(traffic) = counters.traffic.first() {
             one("l1.load_hit_rate", traffic.l1.load_hits, traffic.l1.load_lookups);
-            one("l1.hit_rate", traffic.l1.hits, traffic.l1.lookups);
+            // Its former name.
+            one("l1.hit_rate", traffic.l1.load_hits, traffic.l1.load_lookups);
             one("l2.hit_rate", traffic.l2.hits, traffic.l2.lookups);
         }
         if let Some(reuse) = &counters.reuse {

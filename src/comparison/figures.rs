@@ -1,6 +1,6 @@
 //! Which figures are compared, and in which direction each is better.
 //!
-//! Names are those of `over_launches` in profiles: `global.sectors`, `global.l1.hit_rate`, `estimate.seconds`. Counted figures
+//! Names are those of `over_launches` in profiles: `global.sectors`, `global.l1.load_hit_rate`, `estimate.seconds`. Counted figures
 //! are exact, so any difference is a change. Modelled ones (caches, DRAM, times) depend on everything that ran before, and
 //! only differences of some size are one: each is measured against what it is a part of.
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::document::{Changes, Value};
 use crate::profile::Profile;
-use crate::profile::model::{Branch, Kernel, Metrics, Spaces};
+use crate::profile::model::{Branch, HitRate, Kernel, Metrics, Spaces};
 
 /// In which direction a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ const fn kind(name: &'static str, better: Better, unit: Unit, telling: bool) -> 
 }
 
 /// Figures of requests, within a memory space (or of an allocation, where spaces are not told apart); what tells most first.
-const OF_REQUESTS: [Kind; 20] = [
+const OF_REQUESTS: [Kind; 22] = [
     kind("sectors", Better::Less, Unit::Count, true),
     kind("wavefronts", Better::Less, Unit::Count, true),
     kind("sectors_per_request", Better::Less, Unit::Mean, true),
@@ -62,12 +62,15 @@ const OF_REQUESTS: [Kind; 20] = [
     kind("dram.read_sectors", Better::Less, Unit::Count, true),
     kind("dram.write_sectors", Better::Less, Unit::Count, true),
     kind("l2.lookups", Better::Less, Unit::Count, true),
-    kind("l1.hit_rate", Better::More, Unit::Share, true),
+    kind("l1.load_hit_rate", Better::More, Unit::Share, true),
     kind("l2.hit_rate", Better::More, Unit::Share, true),
     kind("bytes", Better::Neither, Unit::Bytes, true),
     kind("lanes", Better::Neither, Unit::Count, false),
     kind("ideal_sectors", Better::Neither, Unit::Count, false),
     kind("ideal_wavefronts", Better::Neither, Unit::Count, false),
+    kind("l1.store_hit_rate", Better::Neither, Unit::Share, false),
+    // The former name of `l1.load_hit_rate`.
+    kind("l1.hit_rate", Better::More, Unit::Share, false),
     kind("l1.lookups", Better::Neither, Unit::Count, false),
     kind("l1.hits", Better::Neither, Unit::Count, false),
     kind("l2.hits", Better::Neither, Unit::Count, false),
@@ -252,10 +255,10 @@ impl Figures {
         }
     }
 
-    /// A share of modelled ones.
-    fn rate(&mut self, name: impl Into<String>, part: u64, whole: u64) {
-        if whole != 0 {
-            let value = Value::Ratio(crate::profile::nine_digits(part as f64 / whole as f64));
+    /// Adds a hit rate, which is modelled.
+    fn rate(&mut self, name: impl Into<String>, rate: HitRate) {
+        if let Some(share) = rate.share() {
+            let value = Value::Ratio(crate::profile::nine_digits(share));
             self.0.insert(name.into(), Figure { value, out_of: Some(1.0) });
         }
     }
@@ -313,12 +316,14 @@ fn of_requests(figures: &mut Figures, prefix: &str, metrics: &Metrics) {
     if let Some(l1) = &metrics.l1 {
         figures.modelled(name("l1.lookups"), l1.lookups, l1.lookups);
         figures.modelled(name("l1.hits"), l1.hits, l1.lookups);
-        figures.rate(name("l1.hit_rate"), l1.hits, l1.lookups);
+        figures.rate(name("l1.load_hit_rate"), metrics.l1_hit_rate());
+        figures.rate(name("l1.store_hit_rate"), metrics.l1_store_hit_rate());
+        figures.rate(name("l1.hit_rate"), metrics.l1_hit_rate());
     }
     if let Some(l2) = &metrics.l2 {
         figures.modelled(name("l2.lookups"), l2.lookups, l2.lookups.max(metrics.sectors));
         figures.modelled(name("l2.hits"), l2.hits, l2.lookups.max(metrics.sectors));
-        figures.rate(name("l2.hit_rate"), l2.hits, l2.lookups);
+        figures.rate(name("l2.hit_rate"), metrics.l2_hit_rate());
     }
     if let Some(dram) = &metrics.dram {
         figures.modelled(name("dram.read_sectors"), dram.read_sectors, dram.read_sectors.max(metrics.sectors));

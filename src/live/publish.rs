@@ -11,6 +11,8 @@ use warpline_format::access::Space;
 use super::place::{file, made};
 use super::snapshot::{KernelRow, MOST_KERNELS, Memory, SCHEMA, Snapshot};
 use crate::analysis::{Analysis, Progress, Status};
+use crate::hierarchy::LevelCounts;
+use crate::profile::model::LevelMetrics;
 
 /// Time between two snapshots.
 const EVERY: Duration = Duration::from_millis(500);
@@ -148,19 +150,19 @@ fn rows(analysis: &Analysis) -> (Vec<KernelRow>, u64) {
         let Some(function) = module.table.functions.get(kernel.function as usize) else { continue };
         let mut row =
             KernelRow { name: function.name.clone(), launches: kernel.launch_count(), ..KernelRow::default() };
-        let (mut l1, mut l2) = ((0, 0), (0, 0));
+        let (mut l1, mut l2) = (LevelCounts::default(), LevelCounts::default());
         let wanted = |space: Space| matches!(space, Space::Global | Space::Generic | Space::Local);
         let cells = kernel.cells.iter().filter(|(key, _)| key.owner.whole() && wanted(key.space));
         for (_, counters) in cells {
             row.requests = row.requests.saturating_add(counters.requests);
             row.sectors = row.sectors.saturating_add(counters.sectors);
             let Some(traffic) = counters.traffic.first() else { continue };
-            l1 = (traffic.l1.hits.saturating_add(l1.0), traffic.l1.lookups.saturating_add(l1.1));
-            l2 = (traffic.l2.hits.saturating_add(l2.0), traffic.l2.lookups.saturating_add(l2.1));
+            l1.add(&traffic.l1);
+            l2.add(&traffic.l2);
             row.dram_sectors = row.dram_sectors.saturating_add(traffic.dram_reads).saturating_add(traffic.dram_writes);
         }
-        let rate = |(hits, lookups): (u64, u64)| (lookups > 0).then(|| hits as f64 / lookups as f64);
-        (row.l1_hit_rate, row.l2_hit_rate) = (rate(l1), rate(l2));
+        row.l1_hit_rate = LevelMetrics::from(&l1).as_l1_rate().share();
+        row.l2_hit_rate = LevelMetrics::from(&l2).as_l2_rate().share();
         rows.push(row);
     }
     let all = rows.len() as u64;

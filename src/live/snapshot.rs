@@ -64,9 +64,9 @@ pub struct KernelRow {
     pub requests: u64,
     /// Their sectors.
     pub sectors: u64,
-    /// Hits / lookups; `None` without lookups.
+    /// Hit rate of loads; `None` without lookups of loads.
     pub l1_hit_rate: Option<f64>,
-    /// The same of level 2.
+    /// Hit rate of all lookups of level 2.
     pub l2_hit_rate: Option<f64>,
     /// Sectors read from and written to memory.
     pub dram_sectors: u64,

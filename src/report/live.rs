@@ -48,7 +48,7 @@ pub fn live_text(snapshot: &Snapshot, width: usize, top: usize) -> String {
     _ = writeln!(
         out,
         "  {:>9} {:>10} {:>10} {:>8} {:>8} {:>10}  kernel (launches that are over)",
-        "launches", "requests", "traffic", "L1 hits", "L2 hits", "DRAM"
+        "launches", "requests", "traffic", "L1 hit", "L2 hit", "DRAM"
     );
     let share = |rate: Option<f64>| rate.map_or("-".to_owned(), percent);
     for row in snapshot.kernels.iter().take(top) {

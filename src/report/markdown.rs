@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::finding_text;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
-use crate::profile::model::{Kernel, LevelMetrics};
+use crate::profile::model::Kernel;
 use crate::report::rows::ranks::over_ranks;
 use crate::report::rows::whole::{caution, lines};
-use crate::report::words::{count, estimates, label, memory, percent, ratio, seconds};
+use crate::report::words::{count, estimates, hit_rate, label, memory, percent, ratio, seconds};
 
 /// The document; `top` kernels.
 pub fn markdown(profile: &Profile, top: usize) -> String {
@@ -74,10 +74,6 @@ fn kernels(out: &mut String, profile: &Profile, top: usize) {
     out.push_str("### Kernels\n\n| kernel | launches | estimated time | coalesced | L1 hit | L2 hit |\n|---|--:|--:|--:|--:|--:|\n");
     for kernel in rows.iter().take(top) {
         let sum = memory(&kernel.metrics);
-        let hits = |level: &Option<LevelMetrics>| match level {
-            Some(level) if level.lookups > 0 => percent(ratio(level.hits, level.lookups)),
-            _ => "-".to_owned(),
-        };
         _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} |",
@@ -85,8 +81,8 @@ fn kernels(out: &mut String, profile: &Profile, top: usize) {
             count(kernel.recorded_launches()),
             kernel.estimates.first().map_or("-".to_owned(), |estimate| seconds(estimate.seconds)),
             if sum.sectors == 0 { "-".to_owned() } else { percent(ratio(sum.ideal_sectors, sum.sectors)) },
-            hits(&sum.l1),
-            hits(&sum.l2),
+            hit_rate(sum.l1_hit_rate()),
+            hit_rate(sum.l2_hit_rate()),
         );
     }
     if rows.len() > top {

@@ -9,6 +9,7 @@ mod control_flow;
 mod estimate;
 mod finding;
 mod frames;
+mod hit_rate;
 mod kernel;
 mod merged;
 mod metrics;
@@ -29,6 +30,7 @@ pub use control_flow::{Block, BlockPart, Branch, LaneSlots, WarpBlocks};
 pub use estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use finding::{Finding, FindingLine, Gain, Severity, also_on};
 pub use frames::{Frame, is_system, user_frame};
+pub use hit_rate::HitRate;
 pub use kernel::{Kernel, Launch, LaunchGroup};
 pub use merged::{
     EstimateExact, Exact, FoundBefore, KernelExact, MergedFrom, MergedRanks, NameOverRanks, OverRanks, PathOverRanks,

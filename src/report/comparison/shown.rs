@@ -264,7 +264,7 @@ fn shown(name: &str, [before, after]: [Option<Value>; 2]) -> Shown {
 pub(in crate::report) fn words(name: &str) -> String {
     match name {
         KERNEL_SECONDS => "estimated time".to_owned(),
-        COPY_SECONDS => "assumed time of copies".to_owned(),
+        COPY_SECONDS => "assumed time of all copies".to_owned(),
         "atomics.hottest_lanes" => "atomic operations on one address".to_owned(),
         "instructions.warps" => "warp instructions".to_owned(),
         "blocks_per_sm" => "blocks per SM".to_owned(),
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(told(count(0, 8)), wanted("0", "8", "new", Verdict::Neither));
         assert_eq!(told(count(8, 0)), wanted("8", "0", "gone", Verdict::Better));
         assert_eq!(told(count(1_230_001, 1_230_002)), wanted("1230001", "1230002", "<0.1 % more", Verdict::Neither));
-        let share = shown("global.l1.hit_rate", [Some(Value::Ratio(0.9)), Some(Value::Ratio(0.25))]);
+        let share = shown("global.l1.load_hit_rate", [Some(Value::Ratio(0.9)), Some(Value::Ratio(0.25))]);
         assert_eq!(told(share), wanted("90.0 %", "25.0 %", "-65.0 points", Verdict::Neither));
         let came = shown("shared.lanes_per_request", [None, Some(Value::Ratio(32.0))]);
         assert_eq!(told(came), wanted("-", "32.00", "new", Verdict::Neither));

@@ -9,14 +9,14 @@ use crate::profile::Profile;
 use crate::profile::model::{Frame, Kernel, Launch, Metrics, Spaces};
 
 /// Raised whenever a column changes its meaning or goes away.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a row has of a figure, where it has it.
 type Figure = (&'static str, fn(&Metrics) -> Option<u64>);
 
 /// Figures of memory requests. Columns of sites, lines and allocations are called so; those of kernels and launches have the memory
 /// space before them.
-const FIGURES: [Figure; 13] = [
+const FIGURES: [Figure; 15] = [
     ("requests", |metrics| Some(metrics.requests)),
     ("lanes", |metrics| Some(metrics.lanes)),
     ("bytes", |metrics| Some(metrics.bytes)),
@@ -26,19 +26,29 @@ const FIGURES: [Figure; 13] = [
     ("ideal_wavefronts", |metrics| metrics.shared.as_ref().map(|shared| shared.ideal_wavefronts)),
     ("l1_lookups", |metrics| metrics.l1.map(|level| level.lookups)),
     ("l1_hits", |metrics| metrics.l1.map(|level| level.hits)),
+    ("l1_load_lookups", |metrics| metrics.l1.map(|level| level.load_lookups)),
+    ("l1_load_hits", |metrics| metrics.l1.map(|level| level.load_hits)),
     ("l2_lookups", |metrics| metrics.l2.map(|level| level.lookups)),
     ("l2_hits", |metrics| metrics.l2.map(|level| level.hits)),
     ("dram_read_sectors", |metrics| metrics.dram.map(|dram| dram.read_sectors)),
     ("dram_write_sectors", |metrics| metrics.dram.map(|dram| dram.write_sectors)),
 ];
 
-/// Shares of two figures: what a request needs of what it moves, and lookups that hit.
-const RATIOS: [(&str, &str, &str); 4] = [
-    ("coalescing", "ideal_sectors", "sectors"),
-    ("bank_efficiency", "ideal_wavefronts", "wavefronts"),
-    ("l1_hit_rate", "l1_hits", "l1_lookups"),
-    ("l2_hit_rate", "l2_hits", "l2_lookups"),
+/// Shares: what a request needs of what it moves, and lookups that hit.
+const RATIOS: [(&str, fn(&Metrics) -> Option<f64>); 5] = [
+    ("coalescing", |metrics| share(metrics.ideal_sectors, metrics.sectors)),
+    ("bank_efficiency", |metrics| {
+        let passes = metrics.shared.as_ref()?;
+        share(passes.ideal_wavefronts, passes.wavefronts)
+    }),
+    ("l1_hit_rate", |metrics| metrics.l1_hit_rate().share()),
+    ("l1_store_hit_rate", |metrics| metrics.l1_store_hit_rate().share()),
+    ("l2_hit_rate", |metrics| metrics.l2_hit_rate().share()),
 ];
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
 
 const SPACES: [&str; 4] = ["global", "shared", "local", "constant"];
 
@@ -250,16 +260,11 @@ fn numbers(columns: &mut Columns, name: &str, cells: impl Iterator<Item = Option
 fn figures<'m>(prefix: &str, rows: impl Iterator<Item = Option<&'m Metrics>>) -> Columns {
     let rows: Vec<_> = rows.collect();
     let mut columns = Columns::new();
-    let figure = |name: &str| FIGURES.iter().find(|(known, _)| *known == name).map(|(_, of)| *of);
     for (name, of) in FIGURES {
         counts(&mut columns, &format!("{prefix}{name}"), rows.iter().map(|row| row.and_then(of)));
     }
-    for (name, part, whole) in RATIOS {
-        let share = |metrics: &Metrics| {
-            let (part, whole) = (figure(part)?(metrics)?, figure(whole)?(metrics)?);
-            (whole > 0).then(|| part as f64 / whole as f64)
-        };
-        numbers(&mut columns, &format!("{prefix}{name}"), rows.iter().map(|row| row.and_then(share)));
+    for (name, of) in RATIOS {
+        numbers(&mut columns, &format!("{prefix}{name}"), rows.iter().map(|row| row.and_then(of)));
     }
     columns
 }

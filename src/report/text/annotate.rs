@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
-use crate::profile::model::{Finding, LevelMetrics, Metrics, Severity, Site};
+use crate::profile::model::{Finding, Metrics, Severity, Site};
 use crate::report::words::figures::{add, bytes, count, memory, ratio};
 use crate::report::words::places;
 use crate::report::words::style::Style;
@@ -90,10 +90,6 @@ fn whole(share: f64) -> String {
 fn figures(row: &Row<'_>, sectors: u64, issued: u64) -> String {
     let or_dash = |known: bool, text: String| if known { text } else { "-".to_owned() };
     let metrics = &row.memory;
-    let hits = |level: &Option<LevelMetrics>| match level {
-        Some(level) if level.load_lookups > 0 => whole(ratio(level.load_hits, level.load_lookups)),
-        _ => "-".to_owned(),
-    };
     let passes = row.shared.shared.as_ref().filter(|passes| passes.wavefronts > 0);
     format!(
         "{:>7} {:>6} {:>5} {:>5} {:>7} {:>6} {:>6}",
@@ -102,7 +98,7 @@ fn figures(row: &Row<'_>, sectors: u64, issued: u64) -> String {
         or_dash(row.instructions > 0, format!("{:.1}", ratio(row.lanes, row.instructions))),
         or_dash(metrics.requests > 0, format!("{:.1}", ratio(metrics.sectors, metrics.requests))),
         or_dash(metrics.sectors > 0, whole(ratio(metrics.ideal_sectors, metrics.sectors))),
-        hits(&metrics.l1),
+        metrics.l1_hit_rate().share().map_or("-".to_owned(), whole),
         passes.map_or("-".to_owned(), |passes| format!("{:.1}", ratio(passes.wavefronts, row.shared.requests))),
     )
 }

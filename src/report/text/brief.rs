@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::sections::limiter;
 use super::sections::more;
 use crate::profile::Profile;
-use crate::profile::model::{Kernel, LevelMetrics};
-use crate::report::words::figures::{count, memory, percent, ratio, seconds};
+use crate::profile::model::Kernel;
+use crate::report::words::figures::{count, hit_rate, memory, percent, ratio, seconds};
 use crate::report::words::names;
 use crate::report::words::style::Style;
 
@@ -47,10 +47,6 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     for kernel in rows.iter().take(top) {
         let sum = memory(&kernel.metrics);
         let estimate = kernel.estimates.first();
-        let hits = |level: &Option<LevelMetrics>| match level {
-            Some(level) if level.lookups > 0 => percent(ratio(level.hits, level.lookups)),
-            _ => "-".to_owned(),
-        };
         let coalesced = if sum.sectors == 0 { "-".to_owned() } else { percent(ratio(sum.ideal_sectors, sum.sectors)) };
         _ = writeln!(
             out,
@@ -61,8 +57,8 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             estimate.map_or("-".to_owned(), |estimate| seconds(estimate.seconds)),
             estimate.map_or("-".to_owned(), limiter),
             coalesced,
-            hits(&sum.l1),
-            hits(&sum.l2),
+            hit_rate(sum.l1_hit_rate()),
+            hit_rate(sum.l2_hit_rate()),
             count(kernel.recorded_launches()),
             style.strong(&names::label_within(profile, kernel, room)),
         );

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::sections::limiter;
 use crate::profile::model::{Finding, Severity};
-use crate::profile::{Profile, seconds_between_launches};
+use crate::profile::{Profile, seconds_between_launches, seconds_of_copies};
 use crate::report::finding_text;
 use crate::report::words::figures::{percent, seconds};
 use crate::report::words::names;
@@ -44,7 +44,12 @@ pub(in crate::report) fn verdict(profile: &Profile) -> String {
     }
     let copies = seconds_between_launches(profile);
     if all > 0.0 && copies > all {
-        _ = write!(text, " Copies between launches take about {}, by what is assumed of the bus.", seconds(copies));
+        _ = write!(
+            text,
+            " Copies take about {}, {} of it between launches, by what is assumed of the bus.",
+            seconds(seconds_of_copies(profile)),
+            seconds(copies)
+        );
     }
     let count = |severity| profile.findings.iter().filter(|finding| finding.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));

@@ -2,7 +2,7 @@
 
 use super::model::{Cell, Column};
 use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{LevelMetrics, Metrics, Spaces};
+use crate::profile::model::{HitRate, Metrics, Spaces};
 use crate::report::words::{add, memory, ratio};
 
 /// Columns of [`cells`].
@@ -13,8 +13,8 @@ pub(super) const COLUMNS: [Column; 10] = [
     figure("lanes", 4, "Active lanes of a request, of 32"),
     figure("sectors", 5, "Distinct 32-byte sectors of a request"),
     figure("coalesced", 1, "Sectors that the bytes would fill, over the sectors touched"),
-    figure("L1 hit", 1, "Hits over lookups in the L1 cache, modelled"),
-    figure("L2 hit", 2, "Hits over lookups in the L2 cache, modelled"),
+    figure("L1 hit", 1, "Hits over lookups of loads in the L1 cache, modelled"),
+    figure("L2 hit", 2, "Hits over lookups of loads, stores and atomics in the L2 cache, modelled"),
     figure("DRAM", 2, "Bytes read from and written to device memory, modelled"),
     figure("passes", 2, "Passes of a shared-memory request; more than one: bank conflicts, or wide accesses"),
 ];
@@ -54,10 +54,7 @@ impl Figures {
 pub(super) fn cells(figures: &Figures, all: u64) -> Vec<Cell> {
     let Figures { memory, shared } = figures;
     let known = |known: bool, cell: Cell| if known { cell } else { Cell::Nothing };
-    let hits = |level: &Option<LevelMetrics>| match level {
-        Some(level) if level.lookups > 0 => Cell::Quality(ratio(level.hits, level.lookups)),
-        _ => Cell::Nothing,
-    };
+    let hits = |rate: HitRate| rate.share().map_or(Cell::Nothing, Cell::Quality);
     let lanes = memory.lanes.saturating_add(shared.lanes);
     let passes = shared.shared.as_ref().filter(|_| shared.requests > 0);
     vec![
@@ -67,8 +64,8 @@ pub(super) fn cells(figures: &Figures, all: u64) -> Vec<Cell> {
         known(figures.requests() > 0, Cell::Mean(ratio(lanes, figures.requests()))),
         known(memory.sectors > 0, Cell::Mean(ratio(memory.sectors, memory.requests))),
         known(memory.sectors > 0, Cell::Quality(ratio(memory.ideal_sectors, memory.sectors))),
-        hits(&memory.l1),
-        hits(&memory.l2),
+        hits(memory.l1_hit_rate()),
+        hits(memory.l2_hit_rate()),
         memory.dram.map_or(Cell::Nothing, |dram| {
             Cell::Bytes(dram.read_sectors.saturating_add(dram.write_sectors).saturating_mul(SECTOR_BYTES))
         }),

@@ -1,6 +1,6 @@
 //! Numbers for people.
 
-use crate::profile::model::{CacheMetrics, DramMetrics, LevelMetrics, Metrics, Spaces};
+use crate::profile::model::{CacheMetrics, DramMetrics, HitRate, LevelMetrics, Metrics, Spaces};
 
 /// Bytes as `1.50 MiB`.
 pub(in crate::report) fn bytes(count: u64) -> String {
@@ -51,6 +51,11 @@ pub(in crate::report) fn ratio(part: u64, whole: u64) -> f64 {
 /// A share as `12.5 %`.
 pub(in crate::report) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.000_95 { "<0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
+}
+
+/// A hit rate as `12.5 %`, a dash if there were no lookups.
+pub(in crate::report) fn hit_rate(rate: HitRate) -> String {
+    rate.share().map_or("-".to_owned(), percent)
 }
 
 /// A time as `12.3 us`.

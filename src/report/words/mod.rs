@@ -7,7 +7,7 @@ pub(super) mod places;
 pub(super) mod style;
 pub(super) mod wrap;
 
-pub(super) use figures::{add, bytes, count, memory, percent, ratio, seconds};
+pub(super) use figures::{add, bytes, count, hit_rate, memory, percent, ratio, seconds};
 pub(crate) use names::plain_name;
 pub(super) use names::{label, short};
 pub(super) use places::{at, frame, host_path, short as short_path, sizes};

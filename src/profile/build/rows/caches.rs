@@ -10,21 +10,27 @@ use crate::profile::model::{
     Beyond, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, ReuseMetrics, StageMetrics,
 };
 
-fn level(counts: &LevelCounts) -> LevelMetrics {
-    LevelMetrics {
-        lookups: counts.lookups,
-        hits: counts.hits,
-        load_lookups: counts.load_lookups,
-        load_hits: counts.load_hits,
-        store_allocations: 0,
-        far: 0,
+impl From<&LevelCounts> for LevelMetrics {
+    fn from(counts: &LevelCounts) -> LevelMetrics {
+        LevelMetrics {
+            lookups: counts.lookups,
+            hits: counts.hits,
+            load_lookups: counts.load_lookups,
+            load_hits: counts.load_hits,
+            store_allocations: 0,
+            far: 0,
+        }
     }
 }
 
 pub(in crate::profile::build) fn caches(traffic: &Traffic) -> CacheMetrics {
     CacheMetrics {
-        l1: level(&traffic.l1),
-        l2: LevelMetrics { store_allocations: traffic.l2_allocated, far: traffic.l2_far, ..level(&traffic.l2) },
+        l1: LevelMetrics::from(&traffic.l1),
+        l2: LevelMetrics {
+            store_allocations: traffic.l2_allocated,
+            far: traffic.l2_far,
+            ..LevelMetrics::from(&traffic.l2)
+        },
         dram: DramMetrics { read_sectors: traffic.dram_reads, write_sectors: traffic.dram_writes },
         l1_wavefronts: (traffic.stages != StageCounts::default()).then_some(StageMetrics {
             data: traffic.stages.data,

@@ -11,6 +11,7 @@ const GLOSSARY = {
   efficiency: ["Coalescing efficiency", "Ideal sectors / sectors. At 100 % no request could do with fewer."],
   sectors_per_request: ["Sectors per request", "Mean number of distinct 32-byte sectors that a request touches. 4 hold 32 lanes of 4 bytes side by side."],
   l1_rate: ["L1 hit rate of loads", "Loads found in the level-1 cache / lookups of loads. Modelled: the simulated GPU's cache, empty at each launch."],
+  l1_store_rate: ["L1 hit rate of stores", "Stores that find their line in the level-1 cache / lookups of stores. L1 writes through, so a hit saves no traffic. Modelled."],
   l2_rate: ["L2 hit rate", "Lookups found in the level-2 cache / all of them. Modelled; L2 keeps its content between launches."],
   l1_lookups: ["L1 lookups", "Accesses to the level-1 cache, each of one of its own sectors. Modelled."],
   l2_lookups: ["L2 lookups", "Sectors that go from the SMs to the level-2 cache: what L1 does not hold, and all stores. Modelled."],

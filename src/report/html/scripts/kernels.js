@@ -21,6 +21,7 @@ function kernelTable() {
       { key: "sectors", label: "Traffic", unit: "bytes", value: (row) => row.sum.sectors * 32 },
       { key: "efficiency", label: "Coalesced", unit: "share", bar: "plain", value: (row) => RATIOS.efficiency.of(row.sum) },
       { key: "l1_rate", label: "L1 hit", unit: "share", value: (row) => RATIOS.l1_rate.of(row.sum) },
+      { key: "l1_store_rate", label: "L1 stores", unit: "share", off: true, value: (row) => RATIOS.l1_store_rate.of(row.sum) },
       { key: "l2_rate", label: "L2 hit", unit: "share", value: (row) => RATIOS.l2_rate.of(row.sum) },
       { key: "pass_efficiency", label: "Banks", unit: "share", value: (row) => RATIOS.pass_efficiency.of(row.sum) },
       { key: "dram", label: "DRAM", unit: "bytes", off: true, value: (row) => row.sum.dram * 32 },

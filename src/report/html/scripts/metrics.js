@@ -25,6 +25,7 @@ class Sums {
     this.ideal_passes = 0;
     this.shared_requests = 0;
     this.l1_lookups = 0;
+    this.l1_hits = 0;
     this.l1_load_lookups = 0;
     this.l1_load_hits = 0;
     this.l2_lookups = 0;
@@ -40,7 +41,7 @@ class Sums {
     this.requests += metrics.requests;
     this.lanes += metrics.lanes;
     this.bytes += metrics.bytes;
-    if (space !== "shared" && space !== "constant") {
+    if (space !== "shared") {
       this.sectors += metrics.sectors;
       this.ideal_sectors += metrics.ideal_sectors;
       this.outside_requests += metrics.requests;
@@ -53,6 +54,7 @@ class Sums {
     const { l1, l2, dram } = caches(metrics);
     if (l1) {
       this.l1_lookups += l1.lookups;
+      this.l1_hits += l1.hits;
       this.l1_load_lookups += l1.load_lookups;
       this.l1_load_hits += l1.load_hits;
       this.simulated += 1;
@@ -117,6 +119,7 @@ const RATIOS = {
   sectors_per_request: { unit: "mean", of: (s) => ratio(s.sectors, s.outside_requests) },
   lanes_per_request: { unit: "mean", of: (s) => ratio(s.lanes, s.requests) },
   l1_rate: { unit: "share", of: (s) => ratio(s.l1_load_hits, s.l1_load_lookups) },
+  l1_store_rate: { unit: "share", of: (s) => ratio(s.l1_hits - s.l1_load_hits, s.l1_lookups - s.l1_load_lookups) },
   l2_rate: { unit: "share", of: (s) => ratio(s.l2_hits, s.l2_lookups) },
   pass_efficiency: { unit: "share", of: (s) => ratio(s.ideal_passes, s.passes) },
 };

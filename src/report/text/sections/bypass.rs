@@ -8,7 +8,7 @@ use crate::advice::Best;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{BypassAdvice, BypassEquation, DramMetrics, Kernel, LevelMetrics, PageMetrics, SiteChoice};
-use crate::report::words::figures::{bytes, count, percent, ratio};
+use crate::report::words::figures::{bytes, count, hit_rate, percent, ratio};
 use crate::report::words::style::Style;
 use crate::report::words::{names, places};
 
@@ -32,7 +32,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
             _ = writeln!(out, "      the model does not cache loads of global memory in L1");
             continue;
         }
-        let head = format!("      {:>8} {:>8} {:>10} {:>12}  using L1", "L1 hits", "L2 hits", "to L2", "DRAM");
+        let head = format!("      {:>8} {:>8} {:>10} {:>12}  using L1", "L1 hit", "L2 hit", "to L2", "DRAM");
         _ = writeln!(out, "{}", style.faint(&head));
         for row in &advice.warps {
             let all = advice.warps.last().is_some_and(|last| last.warps == row.warps);
@@ -130,12 +130,11 @@ fn places_of(profile: &Profile, kernel: u32, sites: &[u32]) -> Vec<String> {
 }
 
 fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Option<u64>) -> String {
-    let rate = |hits, lookups| if lookups == 0 { "-".to_owned() } else { percent(ratio(hits, lookups)) };
     let sectors = dram.read_sectors.saturating_add(dram.write_sectors);
     format!(
         "      {:>8} {:>8} {:>10} {:>12}",
-        rate(l1.load_hits, l1.load_lookups),
-        rate(l2.hits, l2.lookups),
+        hit_rate(l1.as_l1_rate()),
+        hit_rate(l2.as_l2_rate()),
         caches::lookups(l2.lookups, unit),
         bytes(sectors.saturating_mul(SECTOR_BYTES))
     )

@@ -7,7 +7,7 @@ use super::kernels::more;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::Profile;
 use crate::profile::model::{DramMetrics, LevelMetrics, LookupBytes, Metrics, Site};
-use crate::report::words::figures::{add, bytes, memory, percent, ratio};
+use crate::report::words::figures::{add, bytes, hit_rate, memory};
 use crate::report::words::style::Style;
 use crate::report::words::{names, places};
 
@@ -25,7 +25,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
     let assumed = |what| profile.run.assumptions.get(what).map_or("", String::as_str);
     let l2 = if assumed("l2").starts_with("empty") { "empty, too" } else { "kept" };
     let heading = format!(
-        "CACHES simulated for {model} (L1 empty at each launch, its hits are those of loads; L2 {l2}, {} after copies)",
+        "CACHES simulated for {model} (L1 empty at each launch; L2 {l2}, {} after copies)",
         assumed("l2_copies")
     );
     _ = writeln!(out, "{}", style.heading(&heading));
@@ -57,8 +57,8 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
 
 pub(in crate::report) fn head(what: &str) -> String {
     format!(
-        "  {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}  {what}",
-        "L1 hits", "L2 hits", "to L1", "to L2", "DRAM read", "written"
+        "  {:>8} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}  {what}",
+        "L1 hit", "stores", "L2 hit", "to L1", "to L2", "DRAM read", "written"
     )
 }
 
@@ -78,12 +78,15 @@ fn write_host_memory(out: &mut String, profile: &Profile, model: &str, top: usiz
 
 /// What the columns of traffic say.
 fn legend(profile: &Profile, model: &str) -> String {
-    match profile.run.lookup_bytes.get(model) {
+    let lookups = match profile.run.lookup_bytes.get(model) {
         Some(LookupBytes { l1, l2 }) => {
             format!("  to L1 and to L2: lookups, in bytes of the level's own sectors ({l1} B and {l2} B)")
         }
         None => "  to L1 and to L2: lookups, each of one of the level's own sectors".to_owned(),
-    }
+    };
+    format!(
+        "{lookups}\n  L1 hit: of loads; stores: those that find their line in L1, which writes through; L2 hit: of all lookups"
+    )
 }
 
 fn of_sum(sum: &Metrics, unit: Option<LookupBytes>) -> String {
@@ -95,19 +98,19 @@ pub(in crate::report) fn lookups(count: u64, each: Option<u64>) -> String {
     each.map_or_else(|| crate::report::words::figures::count(count), |each| bytes(count.saturating_mul(each)))
 }
 
-/// The columns of [`head`] but for the last. What stores find at L1 saves nothing: it writes through.
+/// Returns the columns of [`head`] but for the last.
 pub(in crate::report) fn figures(
     l1: &LevelMetrics,
     l2: &LevelMetrics,
     dram: &DramMetrics,
     unit: Option<LookupBytes>,
 ) -> String {
-    let rate = |hits, lookups| if lookups == 0 { "-".to_owned() } else { percent(ratio(hits, lookups)) };
     let sectors = |count: u64| bytes(count.saturating_mul(SECTOR_BYTES));
     format!(
-        "  {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}  ",
-        rate(l1.load_hits, l1.load_lookups),
-        rate(l2.hits, l2.lookups),
+        "  {:>8} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}  ",
+        hit_rate(l1.as_l1_rate()),
+        hit_rate(l1.as_l1_store_rate()),
+        hit_rate(l2.as_l2_rate()),
         lookups(l1.lookups, unit.map(|unit| unit.l1)),
         lookups(l2.lookups, unit.map(|unit| unit.l2)),
         sectors(dram.read_sectors),

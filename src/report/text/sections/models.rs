@@ -35,7 +35,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
         _ = writeln!(out, "{}", style.faint(&head.replacen("model", &format!("{:<12}", "model"), 1)));
         for model in models {
             let Some((_, figures)) = figures.iter().find(|(name, _)| name == model) else {
-                _ = writeln!(out, "  {:>63}  {model:<12}  not possible there, see the notes", "-");
+                _ = writeln!(out, "  {:>72}  {model:<12}  not possible there, see the notes", "-");
                 continue;
             };
             let estimate = kernel.estimates.iter().find(|estimate| estimate.model == *model);

@@ -24,7 +24,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
     _ = writeln!(out, "{}", style.heading(&title));
     let head = format!(
         "  {:>17} {:>17} {:>17} {:>15} {:>15} {:>17}  {}",
-        "recorded", "requests", "traffic", "L1 hits", "L2 hits", "DRAM", "kernel"
+        "recorded", "requests", "traffic", "L1 hit", "L2 hit", "DRAM", "kernel"
     );
     _ = writeln!(out, "{}", style.faint(&head));
     let mut kernels: Vec<(String, &WholeRun)> = profile
@@ -44,7 +44,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
             format!("{} of {}", count(whole.recorded_launches), count(whole.launches)),
             amount(&["global.requests"], 1),
             amount(&["global.sectors"], SECTOR_BYTES),
-            ratio("global.l1.hit_rate"),
+            ratio("global.l1.load_hit_rate"),
             ratio("global.l2.hit_rate"),
             amount(&["global.dram.read_sectors", "global.dram.write_sectors"], SECTOR_BYTES),
             style.strong(&name)
