@@ -24,6 +24,7 @@ pub mod merge;
 pub mod metrics;
 pub mod models;
 mod named_files;
+mod nearest;
 
 pub mod patterns;
 pub mod prediction;

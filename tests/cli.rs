@@ -105,6 +105,38 @@ fn a_run_is_profiled_while_it_runs() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
+/// A page and binary data are not written to a terminal, unless that is asked for.
+#[test]
+fn pages_are_not_written_to_terminals() {
+    const ON_A_TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let folder = tempfile::tempdir().unwrap();
+    run("good", folder.path(), &[]).assert().success();
+    let on_terminal = |arguments: &[&str]| {
+        let mut command = Command::new("python3");
+        command.args(["-c", ON_A_TERMINAL, env!("CARGO_BIN_EXE_warpline"), "report", "out.wlprof"]).args(arguments);
+        let output = command.current_dir(folder.path()).stdin(std::process::Stdio::null()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    for (format, name) in [("html", "-o out.html"), ("pprof", "-o out.pb.gz"), ("perfetto", "-o out.pftrace")] {
+        let (code, said) = on_terminal(&["--format", format]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(name) && said.len() < 1000, "{said}");
+    }
+    let (code, page) = on_terminal(&["--format", "html", "-o", "-"]);
+    assert!(code == Some(0) && page.contains("</html>"), "{code:?}");
+    assert_eq!(on_terminal(&["--format", "json"]).0, Some(0));
+}
+
+#[test]
+fn ids_of_findings_are_suggested() {
+    let output = warpline().args(["explain", "strided"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("`strided` is no finding; did you mean `strided-access`?"), "{said}");
+    let output = warpline().args(["explain", "xyz"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`warpline explain` lists them"));
+}
+
 #[test]
 fn reuse_distances_are_taken_as_asked_for() {
     let folder = tempfile::tempdir().unwrap();

@@ -228,9 +228,9 @@ fn code_that_is_not_optimised_runs() {
         let folder = work_folder(&format!("{name}-G"));
         let source = sources_of(name).remove(0);
         let executable = build(std::slice::from_ref(&source), &["-G".to_owned()], &folder);
-        for hooks in ["0", "1"] {
+        for hooks in ["", "debug.wltrace"] {
             let mut command = Command::new(&executable);
-            let outcome = run(command.env("WARPLINE", hooks), &folder, "debug");
+            let outcome = run(command.env("WARPLINE_TRACE", hooks), &folder, "debug");
             Directives::read(&source)
                 .judge(&outcome, false)
                 .unwrap_or_else(|message| panic!("{name} {hooks}: {message}"));
@@ -244,7 +244,7 @@ fn code_that_is_not_optimised_runs() {
     std::fs::write(&source, text.replace("\"test.h\"", &format!("\"{}/tests/programs/test.h\"", root().display())))
         .expect("a source");
     let executable = build(std::slice::from_ref(&source), &["-O2".to_owned()], &folder);
-    let outcome = run(Command::new(&executable).env("WARPLINE", "1"), &folder, "optnone");
+    let outcome = run(Command::new(&executable).env("WARPLINE_TRACE", "optnone.wltrace"), &folder, "optnone");
     assert!(outcome.status.success(), "{}", outcome.describe());
 }
 
@@ -510,11 +510,22 @@ fn the_model_follows_the_architecture() {
     assert_eq!(asked, ("rtx2080ti".into(), "the code of sm_75 runs, though sm_20 was asked for".into()));
     let notes = report(&folder)["run"]["notes"].to_string();
     assert!(notes.contains("--gpu gtx480"), "{notes}");
-    // By hand as well: the same rule.
-    let by_hand = run(Command::new(folder.join("program")).arg("4096"), &folder, "by_hand");
-    assert!(by_hand.status.success(), "{}", by_hand.describe());
-    let trace = std::fs::read_dir(&folder).expect("the test's folder").flatten().map(|entry| entry.path());
-    let trace = trace.into_iter().find(|path| path.extension().is_some_and(|end| end == "wltrace")).expect("a trace");
+    // By hand as well: the same rule. Without a place for the trace the program runs natively and silently.
+    let traces = || {
+        let files = std::fs::read_dir(&folder).expect("the test's folder").flatten().map(|entry| entry.path());
+        files.filter(|path| path.extension().is_some_and(|end| end == "wltrace")).collect::<Vec<_>>()
+    };
+    let mut command = Command::new(folder.join("program"));
+    let by_hand = run(command.arg("4096"), &folder, "by_hand");
+    assert!(by_hand.status.success() && by_hand.stderr.is_empty() && traces().is_empty(), "{}", by_hand.describe());
+    let by_hand = run(command.env("WARPLINE_TRACE", "."), &folder, "by_hand");
+    assert!(by_hand.status.success() && traces().len() == 1, "{}", by_hand.describe());
+    let trace = traces().remove(0);
+    let named = folder.join("named.wltrace");
+    let by_hand = run(command.env("WARPLINE_TRACE", &named).env("WARPLINE", "0"), &folder, "by_hand");
+    assert!(by_hand.status.success() && !named.exists(), "{}", by_hand.describe());
+    let by_hand = run(command.env_remove("WARPLINE"), &folder, "by_hand");
+    assert!(by_hand.status.success() && named.is_file(), "{}", by_hand.describe());
     let simulated = folder.join("by_hand.wlprof");
     let sim = run(Command::new(warpline()).arg("sim").arg(&trace).arg("-o").arg(&simulated), &folder, "sim");
     assert!(sim.status.success(), "{}", sim.describe());

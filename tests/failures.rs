@@ -233,13 +233,48 @@ fn writes_of_guarded_assembly_outside_arrays_are_held_back() {
     }
 }
 
+/// A program that checks no errors goes on after them; its profile names each, and answers of queries are none.
+#[test]
+fn failed_calls_are_errors_at_their_lines() {
+    let folder = work_folder("failed_calls");
+    let source = root().join("tests/failures/failed_calls.cu");
+    let executable = build(std::slice::from_ref(&source), &[], &folder);
+    let (outcome, document, text) = profiled(&folder, &executable, &[], &[]);
+    assert_eq!(outcome.stdout, "1\n", "{}", outcome.describe());
+    let found: Vec<_> = (document["findings"].as_array().expect("findings").iter())
+        .filter(|finding| finding["severity"] == "error")
+        .map(|finding| (finding["id"].as_str(), finding["object"].as_str(), finding["line"].as_u64()))
+        .collect();
+    let line = |comment: &str| Some(lines_with(&source, comment)[0]);
+    let wanted = [
+        (Some("api-error"), Some("cudaLaunchKernel"), line("// refused")),
+        (Some("api-error"), Some("cudaFree"), line("// freed twice")),
+    ];
+    assert_eq!(found, wanted, "{:#}", document["findings"]);
+    let reason = document["findings"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("failed 3 times with cudaErrorInvalid") && reason.contains("2048"), "{reason}");
+    assert_eq!(document["failed_calls"].as_array().map(Vec::len), Some(2), "{:#}", document["failed_calls"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["3 launches were refused", "4 calls of CUDA's API failed", "2 errors"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let mut command = Command::new(warpline());
+    command.args(["report", "--fail-on", "error"]).arg(folder.join("profile.wlprof"));
+    let judged = run(&mut command, &folder, "judged");
+    assert_eq!(judged.status.code(), Some(5), "{}", judged.describe());
+}
+
 #[test]
 fn reads_just_outside_allocations_pass_where_a_gpu_lets_them_pass() {
     let folder = work_folder("slack");
     let source = root().join("tests/failures/slack.cu");
     let executable = build(std::slice::from_ref(&source), &[], &folder);
     let by_hand = |enabled: &str, off: &str| {
-        run(Command::new(&executable).env("WARPLINE", enabled).arg(off), &folder, &format!("by_hand_{enabled}_{off}"))
+        let mut command = Command::new(&executable);
+        if enabled == "1" {
+            command.env("WARPLINE_TRACE", folder.join("slack.wltrace"));
+        }
+        run(command.arg(off), &folder, &format!("by_hand_{enabled}_{off}"))
     };
     for off in ["0", "64"] {
         for enabled in ["0", "1"] {

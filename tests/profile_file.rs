@@ -64,6 +64,7 @@ fn of_rank() -> Profile {
 fn advice() -> Advice {
     let traffic = Traffic { dram_reads: 3, ..Traffic::default() };
     Advice {
+        without_reuse: false,
         equation: Some(Equation {
             reuse_distance: 1.0 / 3.0,
             divergence_degree: 2.5,

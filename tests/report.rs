@@ -11,8 +11,8 @@ use warpline::profile::model::Frame;
 use warpline::profile::{Profile, RunFacts};
 use warpline::report::views::markdown;
 use warpline::report::{
-    Filter, Shown, TextOptions, allocations_named, answers, answers_text, apply, callgrind, csv, html, json, pprof,
-    sarif, text,
+    Filter, Named, Shown, TextOptions, allocations_named, answers, answers_text, apply, callgrind, csv, html, json,
+    pprof, sarif, text, unmatched,
 };
 use warpline_format::event::Event;
 
@@ -78,11 +78,95 @@ fn annotated_source() {
 #[test]
 fn everything_of_an_allocation() {
     let profile = demo_profile();
-    assert_eq!(allocations_named(&profile, "d_matrix"), allocations_named(&profile, "matri"));
-    assert!(allocations_named(&profile, "nothing").is_empty());
+    assert_eq!(allocations_named(&profile, "d_matrix").device, allocations_named(&profile, "matri").device);
+    assert!(allocations_named(&profile, "nothing") == Named::default());
     let filter = Filter { allocation: Some("d_matrix".to_owned()), ..Filter::default() };
     let views = answers(&profile, &filter);
     insta::assert_snapshot!(answers_text(&profile, &views, &TextOptions { all: false, ..PLAIN }));
+}
+
+/// Half of the loads hit L1 and no store does: whatever shows a hit rate shows that of loads.
+#[test]
+fn every_report_has_the_same_hit_rate() {
+    use warpline::profile::model::{LevelMetrics, Metrics};
+    let mut profile = demo_profile();
+    let set = |metrics: &mut Metrics| {
+        metrics.l1 = Some(LevelMetrics { lookups: 24, hits: 4, load_lookups: 8, load_hits: 4, ..Default::default() });
+        metrics.l2 = Some(LevelMetrics::default());
+        metrics.dram = Some(Default::default());
+    };
+    let spaces = |spaces: &mut warpline::profile::model::Spaces| spaces.get_mut("global").into_iter().for_each(set);
+    profile.kernels.iter_mut().for_each(|kernel| spaces(&mut kernel.metrics));
+    profile.lines.iter_mut().for_each(|line| spaces(&mut line.metrics));
+    profile.sites.iter_mut().filter(|site| site.space == "global").for_each(|site| set(&mut site.metrics));
+    let line = profile.lines.iter().find(|row| row.metrics.contains_key("global")).unwrap();
+    let place = format!("{}:{}", line.file, line.line).parse().unwrap();
+    let kernel = warpline::report::views::kernel(&profile, 0).unwrap();
+    let mut without = profile.clone();
+    without.kernels[0].metrics.get_mut("global").unwrap().l1.as_mut().unwrap().load_hits = 1;
+    let options = warpline::comparison::Options::default();
+    let diff = warpline::comparison::compare(&profile, &without, &options, None);
+    let shown = warpline::report::DiffOptions { color: false, top: 100, all: true, width: 100 };
+    for (what, text) in [
+        ("summary", text(&profile, &TextOptions { all: false, ..PLAIN })),
+        ("all", text(&profile, &PLAIN)),
+        ("markdown", warpline::report::markdown(&profile, 10)),
+        ("kernel", warpline::report::views::text(&kernel, 10, 200, false)),
+        ("line", answered(&profile, &Filter { line: Some(place), ..Filter::default() }, 200)),
+        ("diff", warpline::report::diff_text(&diff, &profile, &without, &shown)),
+    ] {
+        let table: Vec<&str> = text.lines().filter(|line| line.contains("50.0 %")).collect();
+        assert!(!table.is_empty() && !text.contains("16.7 %"), "{what}:\n{text}");
+    }
+    let source = text(&profile, &TextOptions { all: false, shown: Shown::Source, ..PLAIN });
+    assert!(source.contains("50 %") && !source.contains("17 %"), "{source}");
+    let tables: serde_json::Value = serde_json::from_str(&warpline::report::tables(&profile)).unwrap();
+    assert_eq!(tables["tables"]["kernels"]["global_l1_hit_rate"][0], 0.5);
+    assert_eq!(tables["tables"]["kernels"]["global_l1_store_hit_rate"][0], 0.0);
+    let figures = &warpline::comparison::measure(&profile).kernels[0].1;
+    let figure = |name: &str| figures.get(name).map(|value| value.number());
+    assert_eq!(figure("global.l1.load_hit_rate"), Some(0.5));
+    assert_eq!(figure("global.l1.hit_rate"), Some(0.5), "the former name is the same figure");
+    assert_eq!(figure("global.l1.store_hit_rate"), Some(0.0));
+}
+
+/// A filter that matches nothing is named, with what the profile has instead.
+#[test]
+fn filters_that_match_nothing_are_named() {
+    let mut profile = profile_with_a_finding();
+    profile.host_allocations = vec![warpline::profile::model::HostAllocation {
+        id: 1,
+        name: Some("h_matrix".to_owned()),
+        kind: "malloc".to_owned(),
+        bytes: 4096,
+        path: Vec::new(),
+        count: 1,
+    }];
+    let said = |change: &dyn Fn(&mut Filter)| {
+        let mut filter = Filter::default();
+        change(&mut filter);
+        assert!(apply(&profile, &filter).is_none());
+        unmatched(&profile, &filter)
+    };
+    let kernel = said(&|filter| filter.kernel = Some(regex::Regex::new("colums").unwrap()));
+    assert!(kernel.contains("--kernel 'colums' matches no kernel") && kernel.contains("columns"), "{kernel}");
+    let allocation = said(&|filter| filter.allocation = Some("h_matrx".to_owned()));
+    assert!(
+        allocation.contains("--allocation h_matrx") && allocation.contains("did you mean `h_matrix`"),
+        "{allocation}"
+    );
+    let line = said(&|filter| filter.line = Some("columns.cu:4000".parse().unwrap()));
+    assert!(line.contains("--line columns.cu:4000") && line.contains("the nearest with some: "), "{line}");
+    let line = said(&|filter| filter.line = Some("rows.cu:4".parse().unwrap()));
+    assert!(line.contains("no such file") && line.contains("columns.cu"), "{line}");
+    let finding = said(&|filter| filter.finding = Some("9".parse().unwrap()));
+    assert!(finding.contains("--finding 9") && finding.contains("strided-access"), "{finding}");
+    let source = said(&|filter| filter.source = Some("rows".to_owned()));
+    assert!(source.contains("--source rows") && source.contains("columns.cu"), "{source}");
+    // Host allocations have names, too.
+    let filter = Filter { allocation: Some("h_matrix".to_owned()), ..Filter::default() };
+    assert_eq!(apply(&profile, &filter).expect("the host's").host_allocations.len(), 1);
+    assert!(answered(&profile, &filter, 100).contains("HOST ALLOCATION h_matrix: 4.00 KiB, malloc"));
 }
 
 #[test]

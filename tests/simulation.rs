@@ -421,6 +421,17 @@ fn advice_and_pages_come_with_sim() {
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.contains("of 4 choices none sends less to L2 than all loads using L1"), "{report}");
     assert!(!report.contains("least to L2") && !report.contains("no better"), "{report}");
+    // What was not computed is not called nothing.
+    assert!(report.contains("no block uses what it loaded again"), "{report}");
+    let mut sim = assert_cmd::Command::cargo_bin("warpline").unwrap();
+    sim.args(["sim", "--bypass", "--reuse", "off", "-o"]).arg(&output).arg(&trace);
+    let said = sim.assert().success().get_output().stderr.clone();
+    assert!(String::from_utf8_lossy(&said).contains("reuse distances were not computed (--reuse off)"));
+    let report = assert_cmd::Command::cargo_bin("warpline").unwrap().arg("report").arg(&output).output().unwrap();
+    let report = String::from_utf8(report.stdout).unwrap();
+    assert!(report.contains("not computed, as reuse distances were off"), "{report}");
+    assert!(!report.contains("uses what it loaded again"), "{report}");
+    assert!(warpline::profile::read(&output).unwrap().kernels[0].bypass.as_ref().unwrap().without_reuse);
     // Each of the 3 SMs makes 128 requests to the matrix in a launch, all to one page, and 2 to the sums in another,
     // in windows of 32.
     let pages = kernel.pages.as_ref().unwrap();

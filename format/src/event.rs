@@ -185,6 +185,34 @@ pub enum Event {
         /// Blocks in each dimension.
         shape: [u32; 3],
     },
+    /// Calls of CUDA's API from one call path that failed for one reason, since the last such record of them. Since version 2048.
+    FailedCall(FailedCall),
+    /// A setting of the program that was accepted and changes no figure. Since version 2048.
+    WithoutEffect {
+        /// API function, as `cudaStreamSetAttribute`.
+        function: String,
+        /// What is not modelled.
+        what: String,
+    },
+}
+
+/// Calls of an API function that returned an error.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FailedCall {
+    /// API function, as `cudaFree`.
+    pub function: String,
+    /// CUDA error code.
+    pub error: i32,
+    /// Its name, as `cudaErrorInvalidValue`.
+    pub name: String,
+    /// Its text, as `cudaGetErrorString` returns it.
+    pub text: String,
+    /// What in particular is wrong, where that is known; empty otherwise.
+    pub detail: String,
+    /// Where.
+    pub path: PathId,
+    /// Number of calls.
+    pub calls: u64,
 }
 
 /// A launch's place in the sample, see [`crate::budget`].

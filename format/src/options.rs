@@ -1,5 +1,5 @@
-//! What `warpline run` tells the runtime: one environment variable with an encoded [`Options`].
-//! A program started by hand has none and uses the defaults.
+//! Settings that `warpline run` passes to the runtime: one environment variable with an encoded [`Options`].
+//! A program started by hand has none and uses the defaults; it records if [`TRACE_VARIABLE`] names a place for the trace.
 
 use crate::budget::Budget;
 use crate::device::Device;
@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 pub const VARIABLE: &str = "WARPLINE_RUN";
 /// `0` runs the original kernels and writes nothing.
 pub const ENABLE_VARIABLE: &str = "WARPLINE";
+
+/// File for the trace of a program that `warpline run` did not start, or an existing folder, in which each process gets a file of
+/// its own. Without it such a program runs its original kernels and writes nothing.
+pub const TRACE_VARIABLE: &str = "WARPLINE_TRACE";
 
 /// `1`: warps take turns at their accesses, as on a GPU, also in launches that are not recorded.
 pub const INTERLEAVE_VARIABLE: &str = "WARPLINE_INTERLEAVE";
@@ -36,9 +40,11 @@ pub enum Check {
 /// Where the trace goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Output {
-    /// `warpline.<program>.<pid>.wltrace` in the current folder.
+    /// Nowhere: nothing is recorded.
     #[default]
-    DefaultFile,
+    Nowhere,
+    /// `warpline.<program>.<pid>.wltrace` in this folder.
+    Folder(String),
     /// This file.
     File(String),
     /// The shared-memory ring behind this inherited file descriptor (see [`crate::ring`]).

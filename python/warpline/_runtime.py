@@ -10,9 +10,6 @@ from ._errors import DeviceError, WarplineError
 
 #: Set by ``warpline run``: what it hands to the runtime.
 RUN_VARIABLE = "WARPLINE_RUN"
-#: ``0``: the runtime makes no trace of its own accord.
-ENABLE_VARIABLE = "WARPLINE"
-
 #: GPU model where neither ``warpline run`` nor the program names one.
 DEFAULT_GPU = "a100"
 
@@ -59,12 +56,10 @@ def functions():
     if not under_run() and not _options:
         configure()
     own = not under_run()
-    before = os.environ.get(ENABLE_VARIABLE)
     if own:
-        # Until the runtime has read them: other processes that the program starts are none of this one's.
+        # Until the runtime has read it: other processes that the program starts are none of this one's. The options name no place
+        # for a trace, so only sections have one, and the whole program where WARPLINE_TRACE is set.
         os.environ[RUN_VARIABLE] = _options[1]
-        # Only sections have traces: a program that is not profiled leaves no files behind.
-        os.environ[ENABLE_VARIABLE] = "0"
     loaded = ctypes.CDLL(str(runtime_library()), mode=ctypes.RTLD_GLOBAL)
     for name, arguments in _FUNCTIONS.items():
         function = getattr(loaded, name)
@@ -79,10 +74,6 @@ def functions():
     if own:
         # Children of this process are no part of a section.
         del os.environ[RUN_VARIABLE]
-        if before is None:
-            del os.environ[ENABLE_VARIABLE]
-        else:
-            os.environ[ENABLE_VARIABLE] = before
     return loaded
 
 

@@ -118,7 +118,26 @@ fn child_mistakes() {
 fn mistakes_get_cudas_codes() {
     let ran = run_child("child_mistakes", |_| ());
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
-    assert!(Trace::read(&ran.path).is_complete());
+    let trace = Trace::read(&ran.path);
+    assert!(trace.is_complete());
+    // The trace names each failed call with its path, and no query.
+    let failed: Vec<_> = trace
+        .events
+        .iter()
+        .filter_map(|event| if let Event::FailedCall(call) = event { Some(call) } else { None })
+        .collect();
+    for (function, name) in [
+        ("cudaFree", "cudaErrorInvalidValue"),
+        ("cudaMalloc", "cudaErrorMemoryAllocation"),
+        ("cudaLaunchKernel", "cudaErrorInvalidConfiguration"),
+        ("cudaSetDevice", "cudaErrorInvalidDevice"),
+        ("cudaDeviceSetLimit", "cudaErrorUnsupportedLimit"),
+    ] {
+        let found = failed.iter().find(|call| (&call.function[..], &call.name[..]) == (function, name));
+        assert!(found.is_some_and(|call| call.path != 0 && call.calls > 0), "{function}: {failed:?}");
+    }
+    assert!(failed.iter().any(|call| call.detail.contains("at most 1024 threads, not 2048")), "{failed:?}");
+    assert!(failed.iter().all(|call| !call.function.contains("Get")), "{failed:?}");
     // A program that does not look at errors would have a kernel missing for no reason that it tells.
     for reason in ["at most 1024 threads, not 2048", "49152 bytes of dynamic shared memory", "refused (CUDA error 9)"] {
         assert!(ran.errors.contains(reason), "{reason}: {}", ran.errors);
@@ -163,6 +182,14 @@ fn child_questions() {
         let host = MemLocation { kind: 2, id: 0 };
         assert_eq!(cudaMemPrefetchAsync(managed, 4096, host, 0, null_mut()), error::SUCCESS);
         assert_eq!(cudaMemPrefetchAsync(device, 4096, host, 0, null_mut()), error::INVALID_VALUE);
+
+        // Part of L2 for data that should stay there, and no data for it yet.
+        assert_eq!(cudaDeviceSetLimit(6, 1 << 20), error::SUCCESS);
+        let mut window = [0u64; 8];
+        assert_eq!(cudaStreamSetAttribute(null_mut(), 1, window.as_ptr().cast()), error::SUCCESS);
+        assert_eq!(cudaDeviceSetLimit(6, 1 << 20), error::SUCCESS);
+        window[1] = 4096;
+        assert_eq!(cudaStreamSetAttribute(null_mut(), 3, window.as_ptr().cast()), error::SUCCESS);
 
         let mut pitch = 0;
         let mut rows = null_mut();
@@ -210,6 +237,14 @@ fn questions_get_the_models_figures_and_the_trace_names_things() {
             _ => None,
         })
     };
+    // An empty window, and an attribute that is none, change nothing anywhere.
+    let without_effect: Vec<&str> = (trace.events.iter())
+        .filter_map(|event| match event {
+            Event::WithoutEffect { function, what } if what.contains("L2 persistence") => Some(&function[..]),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(without_effect, ["cudaDeviceSetLimit"]);
     let registered = allocation(AllocationKind::Registered).unwrap();
     assert_eq!((registered.name.as_deref(), registered.bytes), (Some("input"), 5000));
     let device = allocation(AllocationKind::Malloc).unwrap();

@@ -63,8 +63,10 @@ pub enum Best {
 /// Advice for a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Advice {
-    /// By the equation; `None` where nothing is used twice.
+    /// By the equation; `None` where nothing is used twice, or where that is unknown.
     pub equation: Option<Equation>,
+    /// Reuse distances were not computed.
+    pub without_reuse: bool,
     /// Tried: so many warps of each block use L1, the others go past it. The last is all of them.
     pub warps: Vec<Choice<u32>>,
     /// Tried: the loads of these sites go past L1. The first is none of them.
@@ -114,10 +116,13 @@ pub fn advise<E>(
     for (id, kernel) in (0u32..).zip(&base.kernels) {
         let Some(module) = base.modules.get(&kernel.module) else { continue };
         // Where nothing is loaded that L1 may cache, there is nothing to choose.
-        if loads(kernel, module).is_empty() {
+        let loads = loads(kernel, module);
+        if loads.is_empty() {
             continue;
         }
-        all.insert(id, Advice { equation: equation(kernel, module, config, kepler), ..Advice::default() });
+        let without_reuse = loads.values().all(|counters| counters.reuse.is_none());
+        let equation = equation(kernel, module, config, kepler);
+        all.insert(id, Advice { equation, without_reuse, ..Advice::default() });
     }
     if !config.l1.caches_global_loads {
         return Ok(all);

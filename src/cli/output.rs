@@ -93,6 +93,19 @@ pub(super) fn refuse_same(needed: &Path, output: &Path) -> Result<(), Failure> {
     Err(Failure::new(exit_code::USAGE, message))
 }
 
+/// Refuses to write a page or binary data to a terminal; `-` as the output's name does it all the same. `input` gives the name
+/// that the message proposes.
+pub(super) fn refuse_terminal(output: Option<&Path>, input: &Path, extension: &str) -> Result<(), Failure> {
+    if output.is_some() || !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let name = input.with_extension(extension);
+    let name = name.file_name().map(Path::new).unwrap_or(&name).display();
+    let message =
+        format!("this format is not for a terminal; write it to a file: -o {name} (or -o - to show it all the same)");
+    Err(Failure::new(exit_code::USAGE, message))
+}
+
 /// Writes to a file (under a temporary name, then renamed), or to standard output for `-` and none.
 pub(super) fn write(bytes: &[u8], to: Option<&Path>) -> Result<(), Failure> {
     match to {

@@ -109,7 +109,6 @@ fn help() -> String {
         .about("Compile, run and report in one go")
         .override_usage(USAGE)
         .mut_arg("program", |argument| argument.hide(true))
-        .mut_arg("output", |argument| argument.short(None))
         .mut_arg("threads", |argument| argument.hide(true))
         .after_help("Every other option is the compiler's: `warpline cc --help` lists them.");
     command.render_help().to_string()
@@ -138,12 +137,17 @@ fn split(all: &[OsString]) -> Result<Parts, Failure> {
             parts.program = rest.cloned().collect();
             break;
         }
+        // The profile's name, as for `run` and `report`; the program's own is of no use to anybody.
+        if let Some(attached) = text.strip_prefix("-o").filter(|name| name.is_empty() || name.ends_with(".wlprof")) {
+            let name = if attached.is_empty() { rest.next().cloned() } else { Some(OsString::from(attached)) };
+            let name = name.ok_or_else(|| usage("-o needs the name of the profile"))?;
+            parts.run.extend([OsString::from("--output"), name]);
+            continue;
+        }
         let name = text.split_once('=').map_or(&*text, |(name, _)| name);
         let Some((_, value)) = options.iter().find(|(known, _)| known == name) else {
-            if ["-c", "-E", "-dc", "-o"].contains(&&*text) {
-                let hint = if text == "-o" { ", --output names the profile" } else { "" };
-                let message = format!("{text} makes no sense here, `profile` builds a program of its own{hint}");
-                return Err(usage(&message));
+            if ["-c", "-E", "-dc"].contains(&&*text) {
+                return Err(usage(&format!("{text} makes no sense here, `profile` builds a program of its own")));
             }
             parts.compiler.push(argument.clone());
             continue;
@@ -208,6 +212,9 @@ mod tests {
         assert_eq!(parts.compiler, words("app.cu -O2 -Iinclude --threads 4 --device=gpu"));
         assert_eq!(parts.run, words("--gpu a100 --kernels=step --device=gpu"));
         assert_eq!(parts.program, words("--gpu 3"));
+        let named = split(&words("app.cu -o out.wlprof -O2")).unwrap();
+        assert_eq!((named.compiler, named.run), (words("app.cu -O2"), words("--output out.wlprof")));
+        assert_eq!(split(&words("app.cu -oout.wlprof")).unwrap().run, words("--output out.wlprof"));
     }
 
     #[test]
@@ -230,7 +237,8 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         assert_eq!(split(&[]).unwrap_err().code, exit_code::USAGE);
-        assert!(split(&words("a.cu -o a")).unwrap_err().message.contains("--output"));
+        assert!(split(&words("a.cu -o")).unwrap_err().message.contains("-o needs the name"));
+        assert!(split(&words("a.cu -c")).unwrap_err().message.contains("-c makes no sense"));
         assert_eq!(split(&words("--gpu a100")).unwrap_err().code, exit_code::USAGE);
     }
 

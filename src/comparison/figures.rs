@@ -232,6 +232,18 @@ impl Figures {
         self.0.get(name).map(|figure| figure.value)
     }
 
+    /// Returns whether a figure of caches or reuse distances was not computed: its requests were counted without it.
+    fn lacks(&self, name: &str) -> bool {
+        let prefix = SPACES.iter().find(|space| name.strip_prefix(**space).is_some_and(|rest| rest.starts_with('.')));
+        let (prefix, rest) = prefix.map_or(("", name), |space| name.split_at(space.len() + 1));
+        let part = ["l1.", "l2.", "dram.", "reuse."].into_iter().find(|part| rest.starts_with(part));
+        part.is_some_and(|part| {
+            let whole = format!("{prefix}{part}");
+            let is_there = self.0.range(whole.clone()..).next().is_some_and(|(name, _)| name.starts_with(&whole));
+            self.0.contains_key(&format!("{prefix}requests")) && !is_there
+        })
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
         self.0.iter().map(|(name, figure)| (name.as_str(), figure.value))
@@ -499,6 +511,10 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
     let names = one.0.keys().chain(other.0.keys().filter(|name| !one.0.contains_key(*name)));
     let changed = |name: &String| {
         let (before, after) = (one.0.get(name), other.0.get(name));
+        // Figures of caches or reuse distances that one side was made without are no change: `differences` names the setting.
+        if both && (one.lacks(name) || other.lacks(name)) {
+            return None;
+        }
         // What was not counted on one side of a pair did not happen there.
         let side = |figure: Option<&Figure>, there: Option<&Figure>| match (figure, there) {
             (Some(figure), _) => Some(figure.value),
@@ -580,6 +596,21 @@ mod tests {
         assert_eq!(found["global.sectors_per_request"], [None, Some(Value::Ratio(4.0))]);
         let new = changes(None, Some(&one), 0.01);
         assert_eq!(new["global.sectors"], [None, Some(Value::Count(4))]);
+    }
+
+    /// A profile of `--reuse off` has no reuse distances, which is not the same as none of them.
+    #[test]
+    fn what_was_not_computed_is_unknown() {
+        let mut one = Figures::default();
+        one.count("global.requests", 4);
+        one.count("global.reuse.streaming", 3);
+        let mut other = Figures::default();
+        other.count("global.requests", 4);
+        assert!(changes(Some(&one), Some(&other), 0.01).is_empty());
+        assert!(changes(Some(&other), Some(&one), 0.01).is_empty());
+        // Without requests there is nothing to compute.
+        let none = Figures::default();
+        assert_eq!(changes(Some(&one), Some(&none), 0.01)["global.reuse.streaming"][1], Some(Value::Count(0)));
     }
 
     #[test]

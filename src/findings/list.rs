@@ -24,6 +24,7 @@ macro_rules! rules {
 
 rules! {
     fault "fault",
+    api_error "api-error",
     race "race",
     strided_access "strided-access",
     struct_fields "struct-fields",
@@ -40,6 +41,7 @@ rules! {
     cache_sweep "cache-sweep",
     cache_thrash "cache-thrash",
     local_array "local-array",
+    narrow_access "narrow-access",
     spill "spill",
     divergent_branch "divergent-branch",
     double_precision "double-precision",
@@ -77,4 +79,13 @@ impl Page {
 /// All pages, in the order of the rules.
 pub fn pages() -> impl Iterator<Item = Page> {
     RULES.iter().map(|rule| Page { id: rule.id, text: rule.page })
+}
+
+/// Returns the message for an id that no finding has.
+pub(crate) fn unknown(id: &str) -> String {
+    let alike = crate::nearest::nearest(id, RULES.iter().map(|rule| rule.id));
+    match alike.is_empty() {
+        true => format!("`{id}` is no finding; `warpline explain` lists them"),
+        false => format!("`{id}` is no finding; did you mean {}?", crate::nearest::listed(alike)),
+    }
 }

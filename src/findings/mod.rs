@@ -22,6 +22,7 @@ mod terms;
 mod texture;
 mod words;
 
+pub(crate) use list::unknown;
 pub use list::{Page, pages};
 pub(crate) use of_ranks::is_of_ranks;
 pub use rank::find;

@@ -22,11 +22,12 @@ const LEAST_WITHOUT_GAIN: f64 = 0.03;
 const SMALL_PART: f64 = 0.2;
 
 /// Rules whose score is a share of the estimated time of kernels.
-const ABOUT_TIME_OF_KERNELS: [&str; 18] = [
+const ABOUT_TIME_OF_KERNELS: [&str; 19] = [
     "strided-access",
     "struct-fields",
     "random-gather",
     "misaligned-access",
+    "narrow-access",
     "partial-warps",
     "partial-write",
     "bank-conflict",

@@ -24,7 +24,7 @@ enum Place {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SuppressionError {
     /// No rule has this id.
-    #[error("`{0}` is no finding; `warpline explain` lists them")]
+    #[error("{}", super::list::unknown(.0))]
     UnknownId(String),
     /// Neither an id nor a place.
     #[error("`{0}`: say ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE")]
@@ -51,6 +51,17 @@ impl std::str::FromStr for Suppression {
             None => (!place.is_empty()).then(|| Place::Name(place.to_owned())),
         };
         Ok(Suppression { id: (!id.is_empty()).then(|| id.to_owned()), place })
+    }
+}
+
+impl std::fmt::Display for Suppression {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.id.as_deref().unwrap_or_default())?;
+        match &self.place {
+            None => Ok(()),
+            Some(Place::Line(file, line)) => write!(formatter, "@{file}:{line}"),
+            Some(Place::Name(name)) => write!(formatter, "@{name}"),
+        }
     }
 }
 

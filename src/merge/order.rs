@@ -7,7 +7,9 @@ use super::merged::Merged;
 use super::settle;
 use super::sums::{patterns, spreads};
 use super::taking::{launches, rows};
-use crate::profile::model::{Allocation, Branch, HostAllocation, Kernel, NameOverRanks, PathOverRanks, Profile};
+use crate::profile::model::{
+    Allocation, Branch, FailedCall, HostAllocation, Kernel, NameOverRanks, PathOverRanks, Profile,
+};
 
 /// What rows were, by what they are called now.
 struct Places<T> {
@@ -157,6 +159,7 @@ fn sort(whole: &mut Profile) {
         let rest = serde_json::to_string(row).unwrap_or_default();
         (row.severity != "warning", std::cmp::Reverse(row.count), rest)
     });
+    FailedCall::sort(&mut whole.failed_calls);
     whole.run.missing.sort_by_cached_key(|row| serde_json::to_string(row).unwrap_or_default());
     whole.not_seen.sort_by_cached_key(|row| (row.file.clone(), row.line, row.function.clone(), row.what.clone()));
     whole.not_seen.dedup();

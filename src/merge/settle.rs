@@ -1,6 +1,7 @@
 //! Tells what follows from the sums of a whole.
 
 use super::sums::{estimates, open, spreads};
+use crate::profile::memory_divergence;
 use crate::profile::model::{Profile, Spaces};
 
 fn spaces(of: &mut Spaces) {
@@ -15,6 +16,7 @@ pub(super) fn whole(of: &mut Profile) {
         spaces(&mut kernel.metrics);
         kernel.launch_groups.iter_mut().for_each(|group| spaces(&mut group.metrics));
     }
+    of.memory_divergence = memory_divergence(of);
     let estimated = of.run.whole_run.is_some();
     for line in &mut of.lines {
         spaces(&mut line.metrics);

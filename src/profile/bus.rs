@@ -50,5 +50,6 @@ fn seconds(profile: &Profile, are_meant: impl Fn(&CopyRow) -> bool) -> f64 {
             0.0
         }
     });
-    each.sum()
+    // A sum of nothing is -0, which reads as a negative time.
+    each.sum::<f64>() + 0.0
 }

@@ -5,6 +5,7 @@
 
 mod build;
 mod bus;
+mod divergence;
 mod estimate;
 pub mod file;
 mod function_name;
@@ -23,6 +24,7 @@ pub(crate) use bus::{
     BUS_BYTES_PER_SECOND, SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY, bus_seconds, copy_seconds, over_bus,
     seconds_between_launches, seconds_of_copies,
 };
+pub use divergence::{ALL, degree, memory_divergence};
 pub(crate) use estimate::{Work, of_work};
 pub(crate) use file::{MergeReader, ToMerge, probe, write_spare};
 pub use file::{ProfileError, read, write};

@@ -25,14 +25,51 @@ pub struct Filter {
     pub top: usize,
 }
 
-/// Numbers of the allocations of a name; where there is none, of those whose name contains it.
-pub fn allocations_named(profile: &Profile, name: &str) -> Vec<u64> {
-    let ids = |fits: &dyn Fn(&str) -> bool| -> Vec<u64> {
-        let named = profile.allocations.iter().filter(|row| row.name.as_deref().is_some_and(fits));
-        named.map(|row| row.id).collect()
+/// Numbers of allocations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Of device allocations.
+    pub device: Vec<u64>,
+    /// Of host allocations.
+    pub host: Vec<u64>,
+}
+
+impl Named {
+    fn is_empty(&self) -> bool {
+        self.device.is_empty() && self.host.is_empty()
+    }
+}
+
+/// Returns the allocations of a name; if there is none, those whose name contains it.
+pub fn allocations_named(profile: &Profile, name: &str) -> Named {
+    let find = |fits: &dyn Fn(&str) -> bool| {
+        let fits = |name: &Option<String>| name.as_deref().is_some_and(fits);
+        Named {
+            device: profile.allocations.iter().filter(|row| fits(&row.name)).map(|row| row.id).collect(),
+            host: profile.host_allocations.iter().filter(|row| fits(&row.name)).map(|row| row.id).collect(),
+        }
     };
-    let exact = ids(&|known| known == name);
-    if exact.is_empty() { ids(&|known| known.contains(name)) } else { exact }
+    let exact = find(&|known| known == name);
+    if exact.is_empty() { find(&|known| known.contains(name)) } else { exact }
+}
+
+/// Leaves the allocations of a name, and of one on the host the device allocations that it is copied to or from; `false` where
+/// there is none.
+fn keep_allocations(kept: &mut Profile, name: &str) -> bool {
+    let named = allocations_named(kept, name);
+    let hosts: BTreeSet<u64> = named.host.iter().copied().collect();
+    let ids: BTreeSet<u64> = named.device.iter().copied().collect();
+    let of_host = |row: &crate::profile::model::Allocation| {
+        row.copies.iter().any(|copy| copy.host.is_some_and(|id| hosts.contains(&id)))
+    };
+    kept.allocations.retain(|row| ids.contains(&row.id) || of_host(row));
+    if !hosts.is_empty() {
+        kept.host_allocations.retain(|row| hosts.contains(&row.id));
+    }
+    kept.sites.retain(|row| row.by_allocation.iter().any(|part| part.allocation.is_some_and(|id| ids.contains(&id))));
+    kept.findings
+        .retain(|row| row.allocation.is_some_and(|id| ids.contains(&id)) || row.object.as_deref() == Some(name));
+    !named.is_empty()
 }
 
 /// The profile without the rows that the filter leaves out; `None` when it leaves nothing.
@@ -63,15 +100,8 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         }
         kept.allocations.retain(|allocation| !allocation.by_kernel.is_empty());
     }
-    if let Some(name) = &filter.allocation {
-        let ids: BTreeSet<u64> = allocations_named(&kept, name).into_iter().collect();
-        if ids.is_empty() {
-            return None;
-        }
-        kept.allocations.retain(|row| ids.contains(&row.id));
-        kept.sites
-            .retain(|row| row.by_allocation.iter().any(|part| part.allocation.is_some_and(|id| ids.contains(&id))));
-        kept.findings.retain(|row| row.allocation.is_some_and(|id| ids.contains(&id)));
+    if filter.allocation.as_ref().is_some_and(|name| !keep_allocations(&mut kept, name)) {
+        return None;
     }
     if let Some(part) = &filter.source {
         kept.conflicts.retain(|row| row.accesses.iter().any(|access| access.frame.file.contains(part)));
@@ -93,5 +123,6 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
     if filter.finding.as_ref().is_some_and(|choice| !keep_findings(&mut kept, choice)) {
         return None;
     }
+    kept.memory_divergence = crate::profile::memory_divergence(&kept);
     Some(kept)
 }

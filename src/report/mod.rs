@@ -15,12 +15,13 @@ mod question;
 mod rows;
 mod stop;
 mod text;
+mod unmatched;
 pub mod views;
 mod words;
 
 pub use answers::answers as answers_text;
 pub use comparison::{DiffOptions, json as diff_json, markdown as diff_markdown, text as diff_text};
-pub use filter::{Filter, allocations_named, apply};
+pub use filter::{Filter, Named, allocations_named, apply};
 pub use formats::{COSTS, callgrind, csv, folded, hatchet, perfetto, pprof, sarif, speedscope, tables};
 pub use gate::{
     benchmark as gate_benchmark, json as gate_json, markdown as gate_markdown, sarif as gate_sarif, text as gate_text,
@@ -38,6 +39,7 @@ pub use prediction::{
 pub use question::{FindingChoice, LinePlace, PlaceError, answers};
 pub use stop::stop_view;
 pub use text::{Shown, TextOptions, conflict_line, conflict_place, conflicts_in_short, fault_line, text};
+pub use unmatched::unmatched;
 pub(crate) use words::plain_name;
 
 use crate::profile::Profile;

@@ -59,6 +59,15 @@ impl FromStr for FindingChoice {
     }
 }
 
+impl std::fmt::Display for FindingChoice {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FindingChoice::Rank(rank) => write!(formatter, "{rank}"),
+            FindingChoice::Those(those) => write!(formatter, "{those}"),
+        }
+    }
+}
+
 impl FindingChoice {
     fn includes(&self, profile: &Profile, finding: &Finding) -> bool {
         match self {
@@ -144,8 +153,9 @@ pub fn answers(profile: &Profile, filter: &Filter) -> Vec<View> {
         return places.iter().filter_map(|(file, line)| views::line(&whole, file, *line)).collect();
     }
     if let Some(name) = &filter.allocation {
-        let ids = allocations_named(&kept, name);
-        return ids.into_iter().filter_map(|id| views::allocation(&whole, id)).collect();
+        let named = allocations_named(&kept, name);
+        let device = named.device.into_iter().filter_map(|id| views::allocation(&whole, id));
+        return device.chain(named.host.into_iter().filter_map(|id| views::host_allocation(&whole, id))).collect();
     }
     match (&filter.kernel, &filter.source, &kept.kernels[..]) {
         (Some(_), None, [kernel]) => views::kernel(profile, kernel.id).into_iter().collect(),

@@ -42,6 +42,8 @@ pub struct ReuseSettings {
     pub scope: ReuseScope,
 }
 
+/// What the profile says where distances were not computed.
+const NOT_COMPUTED: &str = "not computed (--reuse off)";
 /// What the profile says of approximate distances; `docs/design/locality.md` has the measurements.
 const APPROXIMATE: &str =
     "approximate, by average eviction time, which takes the mix of uses for constant within a scope";
@@ -137,6 +139,17 @@ impl Settings {
         self.reuse.is_some_and(|reuse| reuse.scope == ReuseScope::Launch)
     }
 
+    /// Returns what the profile's notes say about analyses that are switched off.
+    pub fn notes(&self) -> Vec<String> {
+        match self.reuse {
+            None => vec![
+                "reuse distances were not computed (--reuse off): what follows from them, as the finding cache-thrash, is unknown"
+                    .to_owned(),
+            ],
+            Some(_) => Vec::new(),
+        }
+    }
+
     /// What the profile says about the state of the caches.
     pub fn assumptions(&self) -> BTreeMap<String, String> {
         let copies = if self.warm_copies { "warm" } else { "cold" };
@@ -145,6 +158,9 @@ impl Settings {
         let mut all: BTreeMap<String, String> = [("l1", "empty at each launch"), ("l2", l2), ("l2_copies", copies)]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into();
+        if self.reuse.is_none() {
+            all.insert("reuse_distances".to_owned(), NOT_COMPUTED.to_owned());
+        }
         if let Some(reuse) = self.reuse {
             all.insert("reuse_scope".to_owned(), reuse.scope.name().to_owned());
             all.insert("reuse_restart".to_owned(), restart.to_owned());

@@ -91,9 +91,9 @@ class Views(unittest.TestCase):
     def test_rates_are_those_of_each_model(self):
         found = {row["model"]: row for row in answer("hit_rates_by_model") if row["commit"] == "2b3c" and row["space"] == "global"}
         metrics = profile()["kernels"][0]["metrics"]["global"]
-        self.assertAlmostEqual(found["a100"]["l1_hit_rate"], metrics["l1"]["hits"] / metrics["l1"]["lookups"])
+        self.assertAlmostEqual(found["a100"]["l1_hit_rate"], metrics["l1"]["load_hits"] / metrics["l1"]["load_lookups"])
         other = metrics["other_models"]["v100"]["l1"]
-        self.assertAlmostEqual(found["v100"]["l1_hit_rate"], other["hits"] / other["lookups"])
+        self.assertAlmostEqual(found["v100"]["l1_hit_rate"], other["load_hits"] / other["load_lookups"])
 
 
 class CommandLine(unittest.TestCase):

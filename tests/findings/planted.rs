@@ -37,7 +37,28 @@ fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
 }
 
 /// Programs whose planted problem is a note, with a test of their own.
-const NOTES: [&str; 2] = ["launch_tail", "block_shape"];
+const NOTES: [&str; 3] = ["launch_tail", "block_shape", "narrow_access"];
+
+/// Bytes that neighbours take one by one are a note: how many instructions wider accesses save is not modelled.
+#[test]
+fn narrow_access() {
+    let folder = work_folder("findings-narrow_access");
+    let found = |cured: bool| {
+        profiled("narrow_access", &folder, cured, &[]);
+        let all = document(&folder)["findings"].as_array().expect("findings").clone();
+        all.into_iter().filter(|finding| finding["id"] == "narrow-access").collect::<Vec<_>>()
+    };
+    let planted = found(false);
+    let lines: Vec<u64> = planted.iter().map(|finding| finding["line"].as_u64().expect("a line")).collect();
+    assert_eq!(lines.len(), 2, "{planted:#?}");
+    assert!(lines.iter().all(|line| planted_lines("narrow_access").contains(line)), "{planted:#?}");
+    for finding in &planted {
+        assert_eq!((&finding["severity"], &finding["evidence"]["requests"]), (&"note".into(), &32768.0.into()));
+        assert!(finding["cure"].as_str().expect("a cure").contains("uchar4"), "{finding:#}");
+    }
+    let cured = found(true);
+    assert!(cured.is_empty(), "{cured:#?}");
+}
 
 /// Another shape is a note: it was never run.
 #[test]
@@ -103,6 +124,7 @@ pairs![
     tree_growth "misaligned-access" "" ["let each part of `forest`", "begin on a multiple of 128 bytes"],
     tide_table "constant-serialised" "tides" ["global memory"],
     video_lines "misaligned-access" "" ["make the length of a row"],
+    api_error "api-error" "cudaLaunchKernel" ["correct the launch's configuration", "cudaGetLastError()"],
     allocation_churn "allocation-churn" "next" ["once before the loop"],
     atomic_counter "atomic-contention" "count" ["within the warp", "one thread of a block"],
     bank_conflict "bank-conflict" "tile" ["pad the rows of `tile` by 1 element", "33 instead of 32", "takes 1 instead of 32"],

@@ -419,7 +419,7 @@ class Tables(unittest.TestCase):
                 *(site["pattern"].get("stride_bytes"), ", ".join(arrays[one["allocation"]] for one in site["by_allocation"])),
                 *(site["metrics"]["sectors"], site["metrics"]["l1"]["lookups"]),
                 *(share(site["metrics"]["ideal_sectors"], site["metrics"]["sectors"]),),
-                *(share(site["metrics"]["l1"]["hits"], site["metrics"]["l1"]["lookups"]),),
+                *(share(site["metrics"]["l1"]["load_hits"], site["metrics"]["l1"]["load_lookups"]),),
             )
             for site in data["sites"]
         ]

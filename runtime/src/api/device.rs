@@ -101,6 +101,7 @@ api! {
     fn cudaDeviceSetLimit(which: c_int, value: usize) |runtime, entry| {
         let _ = entry;
         *limit(runtime, which)? = value as u64;
+        runtime.note_limit("cudaDeviceSetLimit", which, value);
         Ok(())
     }
 

@@ -6,7 +6,8 @@ use crate::cuda::types::{Dim3, HostFunction, LaunchConfig, StreamHandle};
 use crate::graphs::{HostWork, Work};
 use crate::modules::configuration::Configuration;
 use crate::paths::Entry;
-use crate::state::runtime::{Runtime, call};
+use crate::state::failed_calls::{self, Call};
+use crate::state::runtime::{Runtime, call_as};
 use std::cell::RefCell;
 use std::ffi::{c_uint, c_void};
 use std::mem::ManuallyDrop;
@@ -157,7 +158,7 @@ api! {
             match attribute.id {
                 LaunchConfig::COOPERATIVE => cooperative = attribute.value[0] != 0,
                 LaunchConfig::CLUSTER_DIMENSION => cluster = cluster_dimension(&attribute.value),
-                _ => (),
+                which => runtime.note_attribute("cudaLaunchKernelExC", which, &attribute.words()),
             }
         }
         let configuration =
@@ -209,12 +210,15 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
     function: Option<HostFunction>,
     data: *mut c_void,
 ) -> Error {
+    let here = 0u8;
+    let call = Call { function: "cudaLaunchHostFunc", entry: Entry::new(std::hint::black_box(&here)) };
     if crate::real::active() {
-        return crate::gpu::forward!(cudaLaunchHostFunc, (stream: StreamHandle, function: Option<HostFunction>,
+        let code = crate::gpu::forward!(cudaLaunchHostFunc, (stream: StreamHandle, function: Option<HostFunction>,
             data: *mut c_void));
+        return failed_calls::returned(call, code);
     }
     let mut now = true;
-    let known = call(|runtime| {
+    let known = call_as(call, 0, |runtime| {
         runtime.streams.get(stream as usize)?;
         let function = function.ok_or(error::INVALID_VALUE)?;
         if runtime.captures.of(stream as usize).is_some() {

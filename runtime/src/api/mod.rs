@@ -37,10 +37,12 @@ macro_rules! api {
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;
             let $entry = $crate::paths::Entry::new(std::hint::black_box(&here));
+            let call = $crate::state::failed_calls::Call { function: stringify!($name), entry: $entry };
             if $crate::real::active() {
-                return $crate::gpu::forward!($name, ($($argument: $type),*) $(, $entry, $handler)?);
+                let code = $crate::gpu::forward!($name, ($($argument: $type),*) $(, $entry, $handler)?);
+                return $crate::state::failed_calls::returned(call, code);
             }
-            $crate::state::runtime::call_for(0 $(+ $launches)?, |$runtime| $body)
+            $crate::state::runtime::call_as(call, 0 $(+ $launches)?, |$runtime| $body)
         }
     )*};
 }

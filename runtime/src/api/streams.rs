@@ -3,7 +3,8 @@
 use super::{api, per_thread, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, StreamCallback, StreamHandle};
-use crate::state::runtime::call;
+use crate::state::failed_calls::{self, Call};
+use crate::state::runtime::call_as;
 use crate::state::streams::AttributeValue;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
@@ -111,7 +112,9 @@ api! {
         }
         // SAFETY: by the contract, a union of this size.
         let value = unsafe { value.cast::<AttributeValue>().read() };
-        runtime.streams.set_attribute(stream as usize, which, value)
+        runtime.streams.set_attribute(stream as usize, which, value)?;
+        runtime.note_attribute("cudaStreamSetAttribute", which, &value);
+        Ok(())
     }
 
     /// An attribute of a stream, as it was set.
@@ -140,11 +143,14 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
     data: *mut c_void,
     flags: c_uint,
 ) -> Error {
+    let here = 0u8;
+    let call = Call { function: "cudaStreamAddCallback", entry: crate::paths::Entry::new(std::hint::black_box(&here)) };
     if crate::real::active() {
-        return crate::gpu::forward!(cudaStreamAddCallback, (stream: StreamHandle, callback: Option<StreamCallback>,
+        let code = crate::gpu::forward!(cudaStreamAddCallback, (stream: StreamHandle, callback: Option<StreamCallback>,
             data: *mut c_void, flags: c_uint));
+        return failed_calls::returned(call, code);
     }
-    let known = call(|runtime| {
+    let known = call_as(call, 0, |runtime| {
         runtime.streams.get(stream as usize)?;
         if runtime.captures.of(stream as usize).is_some() {
             return Err(error::STREAM_CAPTURE_UNSUPPORTED);

@@ -40,6 +40,13 @@ pub struct LaunchAttribute {
     pub value: [u32; 16],
 }
 
+impl LaunchAttribute {
+    /// Returns the union as words of 64 bits, as attributes of streams have it.
+    pub fn words(&self) -> [u64; 8] {
+        std::array::from_fn(|at| u64::from(self.value[2 * at]) | u64::from(self.value[2 * at + 1]) << 32)
+    }
+}
+
 /// `cudaLaunchConfig_t`.
 #[repr(C)]
 pub struct LaunchConfig {

@@ -26,6 +26,7 @@ impl Runtime {
     /// The program ends: the rest goes to the trace, and where `warpline run` does not read it, the user is told here.
     pub fn tell_failures(&mut self) {
         self.failures.settle(&mut self.trace);
+        self.failed_calls.settle(&mut self.trace);
         let (early, after) = (self.failures.ended_early, self.failures.after_stop());
         let reader_tells = matches!(self.options.output, Output::Ring { .. }) && self.trace.is_on();
         if early > 0 && !reader_tells {

@@ -164,6 +164,7 @@ impl Runtime {
             if self.trace.is_on() {
                 let kernel = self.modules[member.module].kernel_name(member.index);
                 note_once(format!("a launch of {kernel} was refused (CUDA error {}): {}", refusal.code, refusal.why));
+                self.failed_calls.explain(&kernel, &refusal.why);
                 self.not_launched(NotLaunched::Refused { kernel, error: refusal.code, reason: refusal.why }, 1);
             }
             refusal.code

@@ -19,10 +19,12 @@ use crate::output::printed::Printed;
 use crate::paths::{Entry, Frames, capture, interpreted};
 use crate::real::emulation;
 use crate::state::contexts::{self, Contexts};
+use crate::state::failed_calls::{Call, FailedCalls};
 use crate::state::failures::Failures;
 use crate::state::outer::Outer;
 use crate::state::pools::Pools;
 use crate::state::streams::Streams;
+use crate::state::without_effect::WithoutEffect;
 use crate::trace::Trace;
 use crate::trace::writer::Writer;
 use std::cell::Cell;
@@ -32,7 +34,7 @@ use warpline_format::budget::Sampler;
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
-use warpline_format::options::{ENABLE_VARIABLE, INTERLEAVE_VARIABLE, Options, VARIABLE};
+use warpline_format::options::{ENABLE_VARIABLE, INTERLEAVE_VARIABLE, Options, Output, TRACE_VARIABLE, VARIABLE};
 
 /// What a host stub stands for.
 #[derive(Clone, Debug)]
@@ -104,6 +106,10 @@ pub struct Runtime {
     pub deferred: Error,
     /// Kernels that ended early, launches that did not begin.
     pub failures: Failures,
+    /// Calls that returned an error.
+    pub failed_calls: FailedCalls,
+    /// Settings without effect that the trace names.
+    pub without_effect: WithoutEffect,
     /// Launches so far.
     pub launches: u64,
     /// Of these, of kernels that the filter chooses.
@@ -190,14 +196,20 @@ fn finish() {
 
 /// Runs an API call; its error becomes the thread's last one.
 pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
-    call_for(0, body)
+    call_any(|runtime| {
+        runtime.settle()?;
+        body(runtime)
+    })
 }
 
-/// [`call`] for functions that make `launches` launches, which are counted where an error stands in their way.
-pub fn call_for(launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
+/// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is no failure of the call, as the
+/// kernel is reported. `launches` is the number of launches that the function makes, which are counted where an error stands in
+/// their way.
+pub fn call_as(call: Call, launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     call_any(|runtime| {
         runtime.settle().inspect_err(|_| runtime.refused(launches))?;
-        body(runtime)
+        runtime.failed_calls.begin();
+        body(runtime).inspect_err(|code| runtime.failed_call(call, *code))
     })
 }
 
@@ -247,6 +259,12 @@ impl Runtime {
             }),
             Err(_) => by_hand(),
         };
+        if options.output == Output::Nowhere
+            && let Some(place) = std::env::var(TRACE_VARIABLE).ok().filter(|place| !place.is_empty())
+        {
+            options.output =
+                if std::path::Path::new(&place).is_dir() { Output::Folder(place) } else { Output::File(place) };
+        }
         if let Some(device) = crate::real::found() {
             // Slots and SMs in the trace are those of the GPU that the kernels run on.
             options.device = device.clone();
@@ -255,7 +273,9 @@ impl Runtime {
         }
         options.interleave |= std::env::var(INTERLEAVE_VARIABLE).is_ok_and(|value| value == "1");
         // The program's copy writes the trace.
-        let enabled = std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0") && !emulation::is_the_gpu();
+        let enabled = options.output != Output::Nowhere
+            && std::env::var(ENABLE_VARIABLE).map_or(true, |value| value != "0")
+            && !emulation::is_the_gpu();
         let writer = if enabled { Writer::new(options.output.clone(), executable()) } else { Writer::off() };
         let filter = options.kernels.as_deref().and_then(|pattern| {
             regex_lite::Regex::new(pattern)
@@ -285,6 +305,8 @@ impl Runtime {
             sticky: error::SUCCESS,
             deferred: error::SUCCESS,
             failures: Failures::default(),
+            failed_calls: FailedCalls::default(),
+            without_effect: WithoutEffect::default(),
             launches: 0,
             chosen: 0,
             profiling: true,

@@ -44,6 +44,9 @@ pub enum SinkError {
     /// Another process of the run writes the ring.
     #[error("another process of this run (number {0}) is being profiled; this one runs without a trace")]
     Taken(u32),
+    /// The options name no place. A writer is not made for them.
+    #[error("no place for the trace is given; this process runs without a trace")]
+    Nowhere,
     /// The reader is gone.
     #[error("`warpline run` has stopped reading; the program goes on without a trace")]
     Abandoned,
@@ -88,11 +91,12 @@ impl Sink {
                 (Err(claimed), None) => Err(claimed.refuse()),
             },
             Output::File(path) => Sink::create(path.clone(), 0),
-            Output::DefaultFile => {
+            Output::Folder(folder) => {
                 let name = program.rsplit('/').next().unwrap_or("program");
                 // Others can foretell this name: a link in its place is theirs, and leads to what they want overwritten.
-                Sink::create(format!("warpline.{name}.{}.wltrace", std::process::id()), libc::O_NOFOLLOW)
+                Sink::create(format!("{folder}/warpline.{name}.{}.wltrace", std::process::id()), libc::O_NOFOLLOW)
             }
+            Output::Nowhere => Err(SinkError::Nowhere),
         }
     }
 

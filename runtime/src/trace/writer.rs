@@ -38,7 +38,7 @@ impl Writer {
 
     /// A writer that writes nothing.
     pub fn off() -> Writer {
-        let mut writer = Writer::new(Output::DefaultFile, String::new());
+        let mut writer = Writer::new(Output::Nowhere, String::new());
         writer.state = State::Off;
         writer
     }

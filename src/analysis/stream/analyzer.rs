@@ -246,6 +246,8 @@ impl Analyzer {
             }
             Event::DivergentBarrier(_) | Event::DifferentBarriers(_) => self.analysis.more_faults += 1,
             Event::NotLaunched { why, launches } => self.analysis.failures.add_not_launched(why, launches),
+            Event::FailedCall(call) => self.analysis.failures.add_calls(call),
+            Event::WithoutEffect { function, what } => self.analysis.failures.add_without_effect(function, what),
             Event::End { .. } => {}
         }
         Ok(())

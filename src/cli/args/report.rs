@@ -113,6 +113,27 @@ pub enum Format {
     Tables,
 }
 
+impl Format {
+    /// Returns the usual extension of a page or of binary data, which no terminal can show; `None` for text.
+    pub fn not_for_terminals(self) -> Option<&'static str> {
+        match self {
+            Format::Html => Some("html"),
+            Format::Pprof => Some("pb.gz"),
+            Format::Perfetto => Some("pftrace"),
+            Format::Text
+            | Format::Json
+            | Format::Markdown
+            | Format::Csv
+            | Format::Callgrind
+            | Format::Sarif
+            | Format::Hatchet
+            | Format::Folded
+            | Format::Speedscope
+            | Format::Tables => None,
+        }
+    }
+}
+
 /// Names of costs of call stacks.
 fn costs() -> clap::builder::PossibleValuesParser {
     crate::report::COSTS.map(|(name, _)| name).into()

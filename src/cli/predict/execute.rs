@@ -1,6 +1,7 @@
 //! `warpline predict`: configurations of a kernel that were never run.
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::assumptions::{assumptions, beside_the_run, recorded_sites, taken_from_the_run};
@@ -129,6 +130,9 @@ fn execute_with(
             return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
         }
         return Ok(exit_code::OK);
+    }
+    if arguments.format == PredictFormat::Html {
+        output::refuse_terminal(arguments.output.as_deref(), Path::new("prediction"), "html")?;
     }
     let text = match arguments.format {
         PredictFormat::Text => {

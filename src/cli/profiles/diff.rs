@@ -27,6 +27,9 @@ pub(in crate::cli) fn execute(arguments: &DiffArguments, color: Color) -> Result
         findings::suppress(profile, &left_out)?;
     }
     let options = Options { tolerance: arguments.tolerance / 100.0 };
+    if matches!(arguments.format, DiffFormat::Html) {
+        output::refuse_terminal(arguments.output.as_deref(), Path::new("diff"), "html")?;
+    }
     let diff = comparison::compare(&before, &after, &options, limits.as_ref());
     if arguments.strict && !diff.comparable {
         return Err(Failure::new(exit_code::USAGE, refusal(arguments, &diff)));

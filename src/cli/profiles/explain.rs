@@ -3,7 +3,7 @@
 use crate::cli::args::ExplainArguments;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::findings::pages;
+use crate::findings::{pages, unknown};
 
 pub(in crate::cli) fn execute(arguments: &ExplainArguments) -> Result<u8, Failure> {
     let text = match &arguments.id {
@@ -14,8 +14,7 @@ pub(in crate::cli) fn execute(arguments: &ExplainArguments) -> Result<u8, Failur
         Some(id) => match pages().find(|page| page.id == *id) {
             Some(page) => page.text.to_owned(),
             None => {
-                let message = format!("`{id}` is no finding; `warpline explain` lists them");
-                return Err(Failure::new(exit_code::USAGE, message));
+                return Err(Failure::new(exit_code::USAGE, unknown(id)));
             }
         },
     };

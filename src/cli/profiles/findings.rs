@@ -37,9 +37,8 @@ pub(in crate::cli) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> 
         "error" => Ok(FailOn::Severity(Severity::Error)),
         id if findings::pages().any(|page| page.id == id) => Ok(FailOn::Id(id.to_owned())),
         other => {
-            let message = format!(
-                "--fail-on `{other}`: say error, warning, note or the id of a finding; `warpline explain` lists them"
-            );
+            let message =
+                format!("--fail-on takes error, warning, note or the id of a finding: {}", findings::unknown(other));
             Err(Failure::new(exit_code::USAGE, message))
         }
     };

@@ -15,6 +15,9 @@ pub(in crate::cli) fn execute(arguments: &ReportArguments, color: Color) -> Resu
     if let Some(output) = &arguments.output {
         output::refuse_same(&arguments.file, output)?;
     }
+    if let Some(extension) = arguments.format.not_for_terminals() {
+        output::refuse_terminal(arguments.output.as_deref(), &arguments.file, extension)?;
+    }
     let rules = findings::fail_on(&arguments.findings.fail_on)?;
     let mut profile = profile::read(&arguments.file).map_err(|error| {
         let code = match error {
@@ -74,7 +77,7 @@ pub(in crate::cli) fn render(
     looks: Looks,
 ) -> Result<(Profile, Vec<u8>), Failure> {
     let filtered = report::apply(profile, filter)
-        .ok_or_else(|| Failure::new(exit_code::NOTHING_MATCHED, "nothing in the profile matches the filters"))?;
+        .ok_or_else(|| Failure::new(exit_code::NOTHING_MATCHED, report::unmatched(profile, filter)))?;
     // With --all everything is shown of what the filters leave.
     let answers = match format {
         Format::Text | Format::Markdown if !looks.all => report::answers(profile, filter),

@@ -1,5 +1,7 @@
 //! `warpline history`.
 
+use std::path::Path;
+
 use super::place::{failure, open, ordered};
 use super::repository::Repository;
 use crate::cli::args::{HistoryArguments, HistoryFormat};
@@ -68,6 +70,10 @@ fn draw(
             format!("none of {} recordings has `{metric}` of such a kernel", records.len())
         };
         return Err(Failure::new(exit_code::NOTHING_MATCHED, what));
+    }
+    if matches!(arguments.format, HistoryFormat::Svg | HistoryFormat::Html) {
+        let extension = if arguments.format == HistoryFormat::Svg { "svg" } else { "html" };
+        output::refuse_terminal(arguments.output.as_deref(), Path::new("history"), extension)?;
     }
     let options = DiffOptions {
         color: color.stdout && arguments.output.is_none(),

@@ -153,6 +153,8 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         notes.push(format!("the program was ended by signal {signal} ({})", signals::name(signal)));
     }
     notes.extend(plan.model.note.clone());
+    notes.extend(plan.model.simulation.notes());
+    notes.extend(plan.unchecked());
     notes.extend(unmatched::notes(plan.kernels(), plan.launches(), &analysis));
     if plan.interleaves() {
         notes.push(

@@ -125,7 +125,7 @@ impl Plan {
             options: Options {
                 mode,
                 stated: model.simulation.stated,
-                output: Output::DefaultFile,
+                output: Output::Nowhere,
                 device: model.device.clone(),
                 kernels: arguments.kernels.clone(),
                 launches,
@@ -190,6 +190,13 @@ impl Plan {
             assumptions.insert("l2_unrecorded_launches".to_owned(), "not simulated".to_owned());
         }
         assumptions
+    }
+
+    /// Returns the note for accesses that are not checked.
+    pub(super) fn unchecked(&self) -> Option<String> {
+        (self.options.check == Check::Off).then(|| {
+            "accesses were not checked (--check off): whether any is out of bounds or misaligned is unknown".to_owned()
+        })
     }
 
     /// First and last numbers of `--launches`; none where all launches are wanted.

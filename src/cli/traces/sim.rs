@@ -62,7 +62,7 @@ pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
         sources: Sources::Fitting { roots: arguments.source_root.clone() },
         lost: Vec::new(),
         assumptions: first.assumptions(),
-        notes: Vec::new(),
+        notes: first.simulation.notes(),
         environment: Environment {
             command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
             versions: BTreeMap::from([("warpline".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),

@@ -1,6 +1,7 @@
 //! One file per finding: its rule, its evidence and where its reasoning comes from.
 
 pub(super) mod allocation_churn;
+pub(super) mod api_error;
 pub(super) mod atomic_contention;
 pub(super) mod bank_conflict;
 pub(super) mod block_shape;
@@ -16,6 +17,7 @@ pub(super) mod launch_tail;
 pub(super) mod local_array;
 pub(super) mod memory_accumulator;
 pub(super) mod misaligned_access;
+pub(super) mod narrow_access;
 pub(super) mod pageable_copy;
 pub(super) mod partial_warps;
 pub(super) mod partial_write;

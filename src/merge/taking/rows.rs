@@ -376,6 +376,12 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
             None => whole.run.missing.push(row),
         }
     }
+    for row in &profile.failed_calls {
+        match whole.failed_calls.iter_mut().find(|known| known.is_like(row)) {
+            Some(sum) => sum.calls = sum.calls.saturating_add(row.calls),
+            None => whole.failed_calls.push(row.clone()),
+        }
+    }
     for row in &profile.not_seen {
         if !whole.not_seen.contains(row) {
             whole.not_seen.push(row.clone());

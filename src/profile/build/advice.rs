@@ -25,6 +25,7 @@ pub(super) fn bypass(advice: &Advice) -> BypassAdvice {
             l1_bytes: equation.l1_bytes,
             blocks_per_sm: equation.blocks_per_sm,
         }),
+        without_reuse: advice.without_reuse,
         warps: advice
             .warps
             .iter()

@@ -17,8 +17,8 @@ use crate::analyses::pages::PageSettings;
 use crate::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
 use crate::metrics::Counters;
 use crate::models::Rates;
-use crate::profile::estimate;
 use crate::profile::model::{self, Missing, Profile};
+use crate::profile::{estimate, memory_divergence};
 
 /// What the caller knows of the run beside the trace.
 #[derive(Clone, Debug, Default)]
@@ -117,6 +117,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         blocks: Vec::new(),
         faults: Vec::new(),
         conflicts: Vec::new(),
+        failed_calls: Vec::new(),
+        memory_divergence: BTreeMap::new(),
         findings: Vec::new(),
         not_seen: not_seen(analysis, on_cpu),
         sources: BTreeMap::new(),
@@ -145,6 +147,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             }
         }
     }
+    profile.memory_divergence = memory_divergence(&profile);
     add_allocations(&mut profile, analysis, &mut paths, &by_allocation);
     profile.faults = analysis.faults.iter().map(|fault| fault_row(analysis, &mut paths, fault)).collect();
     notes.extend(notes::of_parted_lanes(&profile));
@@ -153,6 +156,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let pairs = analysis.different.iter().map(|(pair, launch)| different_row(&mut paths, pair, *launch));
     profile.faults.extend(pairs);
     profile.conflicts = conflicts::rows(analysis, &mut paths);
+    profile.failed_calls = missing::failed_calls(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(notes::of_assumed_turns(analysis, &profile.run.models));
     notes.extend(notes::of_other_kernels(analysis, &profile));
@@ -188,6 +192,10 @@ pub(super) fn sampled(analysis: &Analysis) -> bool {
 
 fn assumptions(analysis: &Analysis, mut known: BTreeMap<String, String>) -> BTreeMap<String, String> {
     known.extend(occupancy::assumptions(analysis, &known));
+    let ignored: Vec<&str> = analysis.failures.without_effect.iter().map(|(function, _)| &function[..]).collect();
+    if !ignored.is_empty() {
+        known.insert("calls_without_effect".to_owned(), ignored.join(", "));
+    }
     let modules = || analysis.kernels.iter().filter_map(|kernel| analysis.modules.get(&kernel.module));
     let all = |texts: BTreeSet<&String>| {
         let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).cloned().collect();

@@ -2,8 +2,9 @@
 
 use warpline_format::event::{NotLaunched, StopCause};
 
+use super::rows::Paths;
 use crate::analysis::{Analysis, FailedLaunch};
-use crate::profile::model::Missing;
+use crate::profile::model::{FailedCall, Missing};
 
 /// Launches of one kernel that get a row of their own; a program that resets the device can have any number of them.
 const ROWS_OF_A_KERNEL: usize = 16;
@@ -62,6 +63,30 @@ pub(super) fn rows(analysis: &Analysis) -> Vec<Missing> {
     rows
 }
 
+/// Calls of the API that failed, by place.
+pub(super) fn failed_calls(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<FailedCall> {
+    let rows = analysis.failures.calls.iter().map(|(call, &calls)| FailedCall {
+        function: call.function.clone(),
+        error: call.error,
+        name: call.name.clone(),
+        text: call.text.clone(),
+        detail: call.detail.clone(),
+        calls,
+        path: paths.host(call.path),
+    });
+    let mut rows: Vec<FailedCall> = rows.collect();
+    FailedCall::sort(&mut rows);
+    // A loop that the host's compiler unrolls makes several calls of one line.
+    rows.dedup_by(|later, kept| {
+        let is_like = kept.is_like(later);
+        if is_like {
+            kept.calls = kept.calls.saturating_add(later.calls);
+        }
+        is_like
+    });
+    rows
+}
+
 fn reason(failed: &FailedLaunch) -> String {
     let what = match failed.stopped {
         Some((cause, block)) => {
@@ -108,7 +133,10 @@ pub(super) fn notes(analysis: &Analysis, rows: &[Missing]) -> Vec<String> {
             }
         }
     };
-    rows.iter().map(note).collect()
+    let more = Some(analysis.failures.more_calls).filter(|&calls| calls > 0);
+    let more = more.map(|calls| format!("{calls} further calls of CUDA's API failed: too many different ones to list"));
+    let ignored = analysis.failures.without_effect.iter().map(|(function, what)| format!("{function}: {what}"));
+    rows.iter().map(note).chain(more).chain(ignored).collect()
 }
 
 fn was(count: u64) -> &'static str {

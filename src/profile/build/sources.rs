@@ -156,6 +156,9 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         conflict.accesses.iter().for_each(|access| want(&access.frame.file, access.frame.line));
         each(&conflict.path, &mut want);
     }
+    for call in &profile.failed_calls {
+        each(&call.path, &mut want);
+    }
     for entry in &profile.not_seen {
         want(&entry.file, entry.line);
     }

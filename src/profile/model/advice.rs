@@ -9,9 +9,12 @@ use crate::advice::Best;
 /// Who should use L1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BypassAdvice {
-    /// CUDAAdvisor's equation 1; absent where nothing is used twice.
+    /// CUDAAdvisor's equation 1; absent where nothing is used twice, or where reuse distances were not computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equation: Option<BypassEquation>,
+    /// Reuse distances were not computed (`--reuse off`): the equation is unknown, and sites were tried in the order of the code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_reuse: bool,
     /// Simulated: only the first warps of each block use L1. The last row is all warps. Empty where the model
     /// does not cache loads of global memory.
     pub warps: Vec<WarpChoice>,

@@ -44,6 +44,45 @@ pub struct Fault {
     pub rank: Option<u32>,
 }
 
+/// Calls of CUDA's API from one place that returned an error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailedCall {
+    /// API function, as `cudaFree`.
+    pub function: String,
+    /// CUDA error code.
+    pub error: i32,
+    /// Its name, as `cudaErrorInvalidValue`.
+    pub name: String,
+    /// Its text, as `cudaGetErrorString` returns it.
+    pub text: String,
+    /// What in particular is wrong, as the limit that a launch exceeds; empty where nothing more is known.
+    pub detail: String,
+    /// Number of calls.
+    pub calls: u64,
+    /// Host call path.
+    pub path: Vec<Frame>,
+}
+
+impl FailedCall {
+    /// Sorts rows by place, function and error.
+    pub fn sort(rows: &mut [FailedCall]) {
+        rows.sort_by(|one, other| {
+            (&one.path, &one.function, one.error, &one.detail).cmp(&(
+                &other.path,
+                &other.function,
+                other.error,
+                &other.detail,
+            ))
+        });
+    }
+
+    /// Returns whether both are calls of one function from one place that failed alike.
+    pub fn is_like(&self, other: &FailedCall) -> bool {
+        (&self.path, &self.function, self.error, &self.detail)
+            == (&other.path, &other.function, other.error, &other.detail)
+    }
+}
+
 /// Two accesses of the same bytes by different warps, at least one of them writing, that nothing orders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {

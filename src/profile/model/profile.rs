@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::allocations::{Allocation, HostAllocation};
-use super::checks::{Conflict, Fault};
+use super::checks::{Conflict, FailedCall, Fault};
 use super::control_flow::{Block, Branch};
 use super::finding::Finding;
 use super::kernel::Kernel;
@@ -47,12 +47,19 @@ pub struct Profile {
     /// Accesses of the same bytes by different warps that nothing orders; what matters most first.
     #[serde(default)]
     pub conflicts: Vec<Conflict>,
+    /// Calls of CUDA's API that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_calls: Vec<FailedCall>,
     /// What is wrong, why and what to do; rank 1 first.
     #[serde(default)]
     pub findings: Vec<Finding>,
     /// Memory operations that were executed or may have been, and are not counted.
     #[serde(default)]
     pub not_seen: Vec<NotSeen>,
+    /// Requests to global memory of all kernels by the number of pieces that they touch: by `load`, `store`, `atomic` and `all`, and by
+    /// size of a piece (`32`, `128`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub memory_divergence: BTreeMap<String, BTreeMap<String, Vec<u64>>>,
     /// How the figures of allocations of each name differ from rank to rank, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocation_names: Vec<NameOverRanks>,

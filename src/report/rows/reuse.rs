@@ -87,6 +87,7 @@ pub(in crate::report) fn heading(profile: &Profile) -> String {
         Some("off") => "stores are uses",
         _ => "a store begins anew",
     };
+    // Where they were not computed there are no rows.
     let about = if said("reuse_distances").is_some() { "APPROXIMATE " } else { "" };
     let article = if scope.starts_with('S') { "an" } else { "a" };
     format!("{about}REUSE of loaded sectors within {article} {scope} ({stores}; used once: of elements)")

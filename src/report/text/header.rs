@@ -96,6 +96,7 @@ fn status(profile: &Profile, style: Style) -> String {
     for (what, one, several) in [
         ("ended_early", "launch ended early", "launches ended early"),
         ("after_stop", "launch after that was refused", "launches after that were refused"),
+        ("refused", "launch was refused", "launches were refused"),
         ("not_instrumented", "launch of foreign code was not possible", "launches of foreign code were not possible"),
     ] {
         match run.missing.iter().filter(|row| row.what == what).map(|row| row.launches).sum() {
@@ -103,6 +104,11 @@ fn status(profile: &Profile, style: Style) -> String {
             1 => _ = write!(status, ", {}", style.warning(&format!("1 {one}"))),
             sum => _ = write!(status, ", {}", style.warning(&format!("{sum} {several}"))),
         }
+    }
+    match profile.failed_calls.iter().map(|call| call.calls).fold(0, u64::saturating_add) {
+        0 => {}
+        1 => _ = write!(status, ", {}", style.warning("1 call of CUDA's API failed")),
+        calls => _ = write!(status, ", {}", style.warning(&format!("{calls} calls of CUDA's API failed"))),
     }
     match run.exit_code {
         Some(0) => {}

@@ -22,6 +22,27 @@ pub fn allocation(profile: &Profile, id: u64) -> Option<View> {
     Some(View { title, place: frame.map(|frame| (frame.file.clone(), frame.line)), blocks })
 }
 
+/// The view of a host allocation; `None` where the profile has none of this number.
+pub fn host_allocation(profile: &Profile, id: u64) -> Option<View> {
+    let host = profile.host_allocations.iter().find(|host| host.id == id)?;
+    let name = host.name.as_deref().unwrap_or("without a name");
+    let title = format!("HOST ALLOCATION {name}: {}, {}", bytes(host.bytes), host.kind);
+    let frame = user_frame(&host.path).filter(|frame| !frame.file.is_empty() && frame.line > 0);
+    let path = host_path(&host.path);
+    let made =
+        (!path.is_empty()).then(|| Fact { label: "made", text: path.join(" > "), target: path_target(&host.path) });
+    let copies = profile.allocations.iter().flat_map(|row| row.copies.iter().map(move |copy| (row, copy)));
+    let copies = copies.filter(|(_, copy)| copy.host == Some(id));
+    let mut facts: Vec<Fact> = made.into_iter().collect();
+    facts.extend(copies.map(|(row, copy)| {
+        let mut fact = copied(profile, copy);
+        fact.text = format!("{}; device memory {}", fact.text, name_of(row));
+        fact
+    }));
+    let place = frame.map(|frame| (frame.file.clone(), frame.line));
+    Some(View { title, place, blocks: vec![Block::Facts(facts)] })
+}
+
 fn life(profile: &Profile, allocation: &Allocation) -> Vec<Fact> {
     let mut facts = Vec::new();
     let path = host_path(&allocation.path);

@@ -17,7 +17,7 @@ mod program;
 mod ranks;
 mod source;
 
-pub use allocation::allocation;
+pub use allocation::{allocation, host_allocation};
 pub use calls::{CallNode, CallTree};
 pub use comparison::comparison;
 pub use finding::finding;

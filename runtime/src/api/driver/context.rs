@@ -142,6 +142,7 @@ driver_api! {
     fn cuCtxSetLimit(which: c_int, value: usize) needs Context |runtime, entry| {
         let _ = entry;
         *limit(runtime, which)? = value as u64;
+        runtime.note_limit("cuCtxSetLimit", which, value);
         Ok(())
     }
 

@@ -120,7 +120,7 @@ driver_api! {
             match attribute.id {
                 LaunchConfig::COOPERATIVE => cooperative = attribute.value[0] != 0,
                 LaunchConfig::CLUSTER_DIMENSION => cluster = cluster_dimension(&attribute.value),
-                _ => (),
+                which => runtime.note_attribute("cuLaunchKernelEx", which, &attribute.words()),
             }
         }
         let configuration =

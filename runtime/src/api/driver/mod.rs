@@ -24,6 +24,7 @@ pub mod virtual_memory;
 use crate::cuda::error::Error;
 use crate::cuda::result::of;
 use crate::state::contexts::Needs;
+use crate::state::failed_calls::Call;
 use crate::state::runtime::{Runtime, lock};
 
 /// `api!` for the driver's functions: after `needs` stands what must have happened before ([`Needs`]). Their errors are
@@ -39,10 +40,12 @@ macro_rules! driver_api {
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;
             let $entry = $crate::paths::Entry::new(std::hint::black_box(&here));
+            let call = $crate::state::failed_calls::Call { function: stringify!($name), entry: $entry };
             if $crate::real::active() {
-                return $crate::gpu::forward_driver!($name, ($($argument: $type),*) $(, $entry, $handler)?);
+                let code = $crate::gpu::forward_driver!($name, ($($argument: $type),*) $(, $entry, $handler)?);
+                return $crate::state::failed_calls::returned(call, code);
             }
-            $crate::api::driver::call($crate::state::contexts::Needs::$needs, |$runtime| $body)
+            $crate::api::driver::call(call, $crate::state::contexts::Needs::$needs, |$runtime| $body)
         }
     )*
         /// What this file offers.
@@ -75,14 +78,16 @@ static OFFERED: [&[entry_points::Offered]; 17] = [
 ];
 
 /// Runs a call of the driver API and gives its code.
-fn call(needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
-    let result = needs.check().and_then(|()| {
-        let mut runtime = lock().ok_or(crate::cuda::error::INITIALIZATION_ERROR)?;
+fn call(call: Call, needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
+    let ready = needs.check();
+    let Some(mut runtime) = lock() else { return of(Err(crate::cuda::error::INITIALIZATION_ERROR)) };
+    runtime.failed_calls.begin();
+    let result = ready.inspect_err(|code| runtime.failed_call(call, *code)).and_then(|()| {
         // What a kernel left behind is the context's.
         if needs == Needs::Context {
             runtime.settle()?;
         }
-        body(&mut runtime)
+        body(&mut runtime).inspect_err(|code| runtime.failed_call(call, *code))
     });
     of(result)
 }

@@ -10,7 +10,8 @@ use crate::cuda::graph_types::{
 use crate::cuda::types::{EventHandle, Memcpy3D, StreamHandle};
 use crate::graphs::{CopyWork, Graph, Work};
 use crate::paths::Entry;
-use crate::state::runtime::{Runtime, call_any, call_for};
+use crate::state::failed_calls::{self, Call};
+use crate::state::runtime::{Runtime, call_any, call_as};
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 /// `cudaGraphExecUpdateErrorTopologyChanged`.
@@ -282,7 +283,7 @@ unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
             }
             // SAFETY: handed through.
             Work::Child(child) => unsafe { run(child, stream, entry) },
-            work => call_for(work.launches(), |runtime| {
+            work => call_as(graph_launch(entry), work.launches(), |runtime| {
                 let number = runtime.streams.get(stream as usize)?.number;
                 // SAFETY: handed through.
                 unsafe { runtime.perform(work, number, entry) }
@@ -298,6 +299,11 @@ unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
     error::SUCCESS
 }
 
+/// The call that a failing node of a graph is reported for.
+fn graph_launch(entry: Entry) -> Call {
+    Call { function: "cudaGraphLaunch", entry }
+}
+
 /// Runs an executable graph to its end, or takes it into a capture.
 ///
 /// # Safety
@@ -307,13 +313,21 @@ pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: S
     let here = 0u8;
     let entry = Entry::new(std::hint::black_box(&here));
     if crate::real::active() {
-        return crate::gpu::forward!(cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle), entry,
+        let code = crate::gpu::forward!(cudaGraphLaunch, (executable: ExecutableHandle, stream: StreamHandle), entry,
             crate::gpu::graphs::executables::launch);
+        return failed_calls::returned(graph_launch(entry), code);
     }
     let mut graph = None;
-    let known = call_any(|runtime| {
-        let launches = runtime.graphs.executable(executable as usize).map_or(0, |graph| graph.launches());
-        runtime.settle().inspect_err(|_| runtime.refused(launches))?;
+    let launches =
+        |runtime: &mut Runtime| runtime.graphs.executable(executable as usize).map_or(0, |graph| graph.launches());
+    let stands = call_any(|runtime| {
+        let launches = launches(runtime);
+        runtime.settle().inspect_err(|_| runtime.refused(launches))
+    });
+    if stands != error::SUCCESS {
+        return stands;
+    }
+    let known = call_as(graph_launch(entry), 0, |runtime| {
         runtime.streams.get(stream as usize)?;
         let found = runtime.graphs.executable(executable as usize)?.clone();
         if runtime.captures.of(stream as usize).is_some() {

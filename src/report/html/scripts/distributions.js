@@ -110,6 +110,37 @@ function distributionPanels(spaces, sites) {
   return h("div", { class: "grid-2" }, panels);
 }
 
+/** Requests to global memory of all kernels by the pieces that they touch; null where none were recorded. */
+function divergenceOfProgram() {
+  const all = {};
+  for (const site of profile().sites) {
+    if (site.space !== "global") continue;
+    for (const op of [site.op, "all"]) {
+      const sums = (all[op] ??= {});
+      for (const [size, counts] of Object.entries(site.metrics.lines_touched)) {
+        const sum = (sums[size] ??= []);
+        counts.forEach((requests, at) => { sum[at] = (sum[at] ?? 0) + requests; });
+      }
+    }
+  }
+  if (!all.all) return null;
+  const shown = { op: "all", size: "32" };
+  const holder = h("div");
+  const draw = (change) => {
+    Object.assign(shown, change);
+    empty(holder).append(piecesChart({ lines_touched: all[shown.op] }, shown.size));
+  };
+  draw({});
+  const names = [["all", "all"], ["load", "loads"], ["store", "stores"], ["atomic", "atomic operations"]];
+  return panel("Memory divergence of the whole program, global memory", {
+    help: "divergence",
+    actions: [
+      choice("Requests", names.filter(([op]) => all[op]), "all", (op) => draw({ op })),
+      choice("Pieces", [["32", "sectors of 32 bytes"], ["128", "lines of 128 bytes"]], "32", (size) => draw({ size })),
+    ],
+  }, holder);
+}
+
 /** The view: distributions of the program's kernels. */
 function distributionsView(parts) {
   const kernels = profile().kernels;
@@ -119,6 +150,7 @@ function distributionsView(parts) {
   const kernel = side().kernels.get(id) ?? order[0];
   return [
     heading("Distributions", "How far apart uses of the same data are, and how many pieces of memory, lanes and passes requests take."),
+    divergenceOfProgram(),
     h("div", { class: "tools" }, choice("Kernel", order.map((row) => [String(row.id), side().kernelLabel(row.id)]), String(kernel.id), (value) => { location.hash = `#/distributions/${value}`; })),
     distributionPanels(kernel.metrics, side().by("sites", "kernel").get(kernel.id) ?? []),
   ];

@@ -1,8 +1,8 @@
 //! The sections in their order.
 
 use super::{
-    allocations, branches, bypass, caches, conflicts, estimate, faults, kernels, launches, lines, models, ranks, reuse,
-    tables, whole,
+    allocations, branches, bypass, caches, conflicts, divergence, estimate, faults, kernels, launches, lines, models,
+    ranks, reuse, tables, whole,
 };
 use crate::profile::Profile;
 use crate::report::words::Style;
@@ -16,6 +16,7 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
     whole::write(out, profile, style, top);
     launches::write(out, profile, style, top);
     lines::write(out, profile, style, top);
+    divergence::write(out, profile, style);
     caches::write(out, profile, style, top);
     reuse::write(out, profile, style, top);
     estimate::write(out, profile, style, top);

@@ -84,6 +84,11 @@ fn change(then: &LevelMetrics, now: &LevelMetrics) -> String {
 /// What the equation says, and what that gives.
 fn equation(advice: &BypassAdvice, unit: Option<u64>) -> String {
     let Some(equation) = &advice.equation else {
+        if advice.without_reuse {
+            return "CUDAAdvisor's equation 1: not computed, as reuse distances were off (--reuse off);\n      \
+                    loads were tried in the order of the code"
+                .to_owned();
+        }
         return "CUDAAdvisor's equation 1 says nothing: no block uses what it loaded again".to_owned();
     };
     let BypassEquation { warps, warps_per_block, reuse_distance, divergence_degree, blocks_per_sm, .. } = *equation;

@@ -6,6 +6,7 @@ mod branches;
 mod bypass;
 mod caches;
 mod conflicts;
+mod divergence;
 mod estimate;
 mod faults;
 mod kernels;
