@@ -425,7 +425,7 @@ fn a_trace_that_outgrows_the_limit_on_file_sizes_does_not_end_the_program() {
     let executable = build(&[root().join("tests/failures/ends_early.cu")], &[], &folder);
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -f 4; exec \"$0\" none"]).arg(&executable).current_dir(&folder);
-    let outcome = run(&mut command, &folder, "by-hand");
+    let outcome = run(command.env("WARPLINE_TRACE", "."), &folder, "by-hand");
     let told = outcome.describe();
     assert_eq!(outcome.status.code(), Some(0), "{told}");
     assert!(outcome.stdout.contains("done"), "{told}");

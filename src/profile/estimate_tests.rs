@@ -216,7 +216,7 @@ fn failed_launches_of_a_group_are_not_in_it() {
 fn banks_that_were_not_counted_give_no_limit() {
     let name = ["one".to_owned(), "other".to_owned()];
     let kepler = Rates {
-        shared_banks: Some(Banks { banks: 32, bank_bytes: 8, word_bytes: 4 }),
+        shared_banks: Some(Banks { banks: 32, bank_bytes: 8, word_bytes: 4, merges_pairs: false }),
         unified: false,
         stage_passes: None,
         ..rates()

@@ -171,7 +171,7 @@ fn counted<F: Follower>(steps: &[Step], banks: BankRules, follower: F) -> Vec<(C
 proptest! {
     #[test]
     fn counting_how_often_agrees_with_counting_each(steps in steps(), wide in any::<bool>()) {
-        let shared = if wide { Banks { banks: 32, bank_bytes: 8, word_bytes: 4 } } else { Banks::USUAL };
+        let shared = if wide { Banks { banks: 32, bank_bytes: 8, word_bytes: 4, merges_pairs: false } } else { Banks::USUAL };
         let banks = BankRules { shared, data: None };
         let apart = taken_apart(&steps);
         prop_assert_eq!(counted(&steps, banks, ()), counted(&apart, banks, Watching));

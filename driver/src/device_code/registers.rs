@@ -103,7 +103,7 @@ impl Assembler {
                     shown += &printed;
                 }
                 for (kernel, resources) in found.kernels {
-                    kernels.entry(kernel).or_insert_with(Vec::new).push(resources);
+                    kernels.entry(kernel).or_default().push(resources);
                 }
                 stacks.insert(architecture, found.stacks);
             }

@@ -194,9 +194,8 @@ impl Plan {
 
     /// Returns the note for accesses that are not checked.
     pub(super) fn unchecked(&self) -> Option<String> {
-        (self.options.check == Check::Off).then(|| {
-            "accesses were not checked (--check off): whether any is out of bounds or misaligned is unknown".to_owned()
-        })
+        (self.options.check == Check::Off)
+            .then(|| "accesses were not checked (--check off): bad ones are not reported".to_owned())
     }
 
     /// First and last numbers of `--launches`; none where all launches are wanted.
