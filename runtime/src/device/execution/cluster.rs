@@ -70,7 +70,11 @@ pub unsafe extern "C" fn __wl_cluster_barrier(context: *mut WarpContext, action:
             cluster.open();
             return;
         }
-        while (*(*warp).cluster).opened == (*warp).cluster_barrier {
+        // Other warps open it while this one pauses.
+        loop {
+            if (*(*warp).cluster).opened != (*warp).cluster_barrier {
+                break;
+            }
             pause(warp, Pause::Yield);
         }
         (*warp).cluster_barrier = u64::MAX;
