@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let named = arguments.iter().skip(4).cloned();
     let system_folders = ["/usr/include", "/usr/lib"].map(String::from).into_iter().chain(named).collect();
-    let options = device::HookOptions { system_folders, bundles: true };
+    let options = device::HookOptions { system_folders, bundles: true, ..device::HookOptions::default() };
     let table = device::hook(&module, &machine, &options)?;
     module.write_bitcode_to_path(Path::new(output));
     print!("{}", device::describe(&table));

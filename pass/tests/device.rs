@@ -35,7 +35,11 @@ fn stage<'c>(context: &'c Context, source: &Path) -> Staged<'c> {
     device::prepare(&module, &machine, level).expect("prepared");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common");
     let bundles = setting(source, "BUNDLES").is_some_and(|text| text == "yes");
-    let options = device::HookOptions { system_folders: vec![folder.display().to_string()], bundles };
+    let options = device::HookOptions {
+        system_folders: vec![folder.display().to_string()],
+        bundles,
+        ..device::HookOptions::default()
+    };
     let table = device::hook(&module, &machine, &options).expect("hooked");
     Staged { module, table, ptx: String::from_utf8(ptx).expect("text") }
 }

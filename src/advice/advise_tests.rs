@@ -296,6 +296,7 @@ fn one_choice_is_the_best_and_none_where_nothing_gains() {
         };
         Advice {
             equation: None,
+            without_reuse: false,
             warps: (0..).zip(warps).map(|(what, &lookups)| Choice { what, traffic: traffic(lookups) }).collect(),
             sites: (0..)
                 .zip(sites)

@@ -418,7 +418,7 @@ mod tests {
     fn the_distance_of_two_sms_does_not_decide_whether_they_share_a_partition() {
         for name in ["a100", "h100", "b200"] {
             let model = models::find(name).unwrap();
-            let (sms, l2) = (model.device.sms, model.hierarchy().unwrap().l2);
+            let (sms, l2) = (model.run_device().unwrap().device.sms, model.hierarchy().unwrap().l2);
             let served = |sm: u32| l2.partition_of_sm(sm % sms);
             assert_eq!((0..sms).filter(|sm| served(*sm) == 1).count() as u32, sms / 2, "{name}: half of the SMs each");
             for distance in 1..sms {
