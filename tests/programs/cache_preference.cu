@@ -31,5 +31,5 @@ int main()
     CHECK(cudaDeviceSynchronize());
     EXPECT(preferred == cudaFuncCachePreferEqual);
     EXPECT_ERROR(cudaFuncSetCacheConfig(sweep<0>, cudaFuncCache(4)), cudaErrorInvalidValue);
-    return finish("cache_preference");
+    return done("cache_preference");
 }

@@ -131,8 +131,12 @@ enum Target {
     Label(String),
 }
 
+/// A stretch before labels have numbers: its statements, the guard of the branch at its end, the branch's target, and the
+/// stretch that follows otherwise.
+type Unnumbered = (Vec<Statement>, Option<(Operand, bool)>, Target, usize);
+
 fn stretches(pieces: Vec<Piece>) -> Option<Vec<Stretch>> {
-    let mut list: Vec<(Vec<Statement>, Option<(Operand, bool)>, Target, usize)> = Vec::new();
+    let mut list: Vec<Unnumbered> = Vec::new();
     let mut labels: Vec<(String, usize)> = Vec::new();
     let mut open: Vec<Statement> = Vec::new();
     for piece in pieces {

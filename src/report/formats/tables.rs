@@ -34,8 +34,11 @@ const FIGURES: [Figure; 15] = [
     ("dram_write_sectors", |metrics| metrics.dram.map(|dram| dram.write_sectors)),
 ];
 
+/// Name of a share and how it is computed.
+type Ratio = (&'static str, fn(&Metrics) -> Option<f64>);
+
 /// Shares: what a request needs of what it moves, and lookups that hit.
-const RATIOS: [(&str, fn(&Metrics) -> Option<f64>); 5] = [
+const RATIOS: [Ratio; 5] = [
     ("coalescing", |metrics| share(metrics.ideal_sectors, metrics.sectors)),
     ("bank_efficiency", |metrics| {
         let passes = metrics.shared.as_ref()?;
