@@ -132,6 +132,7 @@ const ENDS_EARLY: &[&str] = &[
     "barrier_never_opens",
     "dynamic_parallelism",
     "kernel_trap",
+    "local_alignment",
     "misaligned",
     "null_pointer",
     "out_of_bounds_below",
