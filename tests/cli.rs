@@ -105,7 +105,7 @@ fn a_run_is_profiled_while_it_runs() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-/// A page and binary data are not written to a terminal, unless that is asked for.
+/// Pages and binary data are written to a terminal only with `-o -`.
 #[test]
 fn pages_are_not_written_to_terminals() {
     const ON_A_TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";

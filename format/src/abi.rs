@@ -443,7 +443,7 @@ pub mod mbarrier {
     pub const INIT: u32 = 0;
     /// Ends its use.
     pub const INVALIDATE: u32 = 1;
-    /// Arrives so often; the state is the object as it was before.
+    /// Arrives the given number of times; the result is the state before the arrivals.
     pub const ARRIVE: u32 = 2;
     /// Arrives so often, and is expected no more.
     pub const DROP: u32 = 3;

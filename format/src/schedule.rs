@@ -75,7 +75,7 @@ pub trait WarpStreams {
     /// The block's last warp is over; its slots are free.
     fn end_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error>;
 
-    /// No warp can run, and none will: all wait at barriers that nobody opens. `slot` is the first of them, and `meeting` its
+    /// Deadlock: every unfinished warp waits at a barrier that no warp can open. `slot` is the first of them, and `meeting` its
     /// barrier, with the number of warps that have arrived there. The launch ends here.
     fn stuck(&mut self, _slot: u32, _meeting: Rendezvous, _arrived: u32) -> Result<(), Self::Error> {
         Ok(())

@@ -147,8 +147,8 @@ fn expressions_are_checked_and_found() {
     let good = with(&[thread, node(ExpressionKind::Binary(Binary::Sum, 0, 0))], &[(1, 1)], &[]).unwrap();
     assert_eq!((good.address(1).map(|one| one.address), good.address(0)), (Some(1), None));
     let counted = node(ExpressionKind::Counter(0));
-    let lap = LoopExpression { ends: vec![0], ..LoopExpression::default() };
-    assert!(with(&[counted], &[(0, 0)], &[lap]).is_ok());
+    let counted_loop = LoopExpression { ends: vec![0], ..LoopExpression::default() };
+    assert!(with(&[counted], &[(0, 0)], &[counted_loop]).is_ok());
     let inside_itself = LoopExpression { around: vec![0], ..LoopExpression::default() };
     for (expressions, addresses, loops) in [
         (&[node(ExpressionKind::Signed(0))][..], &[][..], &[][..]),

@@ -36,7 +36,7 @@ impl Cluster {
         }
     }
 
-    /// A warp is over: nobody waits for it any more.
+    /// Removes a finished warp, so that no barrier waits for it.
     pub fn end_warp(&mut self) {
         self.unfinished = self.unfinished.saturating_sub(1);
         self.open();
