@@ -16,7 +16,7 @@ fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let folder = work_folder("predict-program");
-        let flags = ["-O2", "-g", "-arch=sm_80"].map(str::to_owned);
+        let flags = ["-O3", "-g", "-arch=sm_80"].map(str::to_owned);
         build(&[root().join("tests/prediction/kernels.cu")], &flags, &folder)
     })
 }

@@ -88,7 +88,13 @@ pub(super) fn is_reached_elsewhere(context: &Context<'_>, name: &str, accesses: 
 
 /// Bytes of the array, where a line that is known declares it with numbers.
 pub(super) fn declared_bytes(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<u64> {
-    let element = accesses.iter().map(|access| access.bytes).max()?;
+    // Compilers fill and copy an array in pieces of other sizes: most requests are of one element.
+    let mut requests: BTreeMap<u32, u64> = BTreeMap::new();
+    for access in accesses {
+        let of_size = requests.entry(access.bytes).or_default();
+        *of_size = of_size.saturating_add(access.sums.requests);
+    }
+    let element = requests.into_iter().max_by_key(|&(_, requests)| requests)?.0;
     let files: BTreeSet<&str> = accesses.iter().map(|access| access.file).collect();
     let mut lines = files.into_iter().filter_map(|file| context.profile.sources.get(file)).flat_map(BTreeMap::values);
     let elements = lines.find_map(|text| is_declared(text, name).then(|| declared_elements(text, name)).flatten())?;
