@@ -41,13 +41,15 @@ fn traces(driver: &Driver) -> usize {
 }
 
 #[test]
-fn a_program_runs_and_leaves_a_trace() {
+fn a_program_records_where_the_variable_is_set() {
     let driver = Driver::new();
     driver.write("add.cu", PROGRAM);
     driver.run("warpline-cc", "add.cu -o add").succeeded();
     let ran = driver.output(&mut driver.command(driver.path("add"))).succeeded();
-    assert_eq!(ran.stdout, "no error\n");
-    assert_eq!(traces(&driver), 1);
+    assert_eq!((&ran.stdout[..], traces(&driver)), ("no error\n", 0));
+    let mut recorded = driver.command(driver.path("add"));
+    let ran = driver.output(recorded.env("WARPLINE_TRACE", driver.folder.path())).succeeded();
+    assert_eq!((&ran.stdout[..], traces(&driver)), ("no error\n", 1));
 }
 
 #[test]
