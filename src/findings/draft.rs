@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::access::Access;
-use super::context::Context;
+use super::diagnosis::{Choice, Described, Diagnosis, Figures, Shown};
+use super::facts::access::Access;
+use super::facts::{Facts, lane_axis, thread_index};
 use super::gain::Saving;
+use super::text::write;
 use crate::profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
 
 /// From this share of the estimated time on that it wastes, a finding asks for a change.
@@ -14,6 +16,8 @@ pub(super) const WORTH_A_CHANGE: f64 = 0.05;
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub severity: Severity,
+    /// Cause and remedy; [`super::text`] puts them into words.
+    pub diagnosis: Option<Diagnosis>,
     pub kernel: Option<u32>,
     pub file: String,
     pub line: u32,
@@ -22,6 +26,8 @@ pub(super) struct Draft {
     pub allocation: Option<u64>,
     pub object: Option<String>,
     pub evidence: BTreeMap<String, f64>,
+    /// Empty until the diagnosis is put into words.
+    pub title: String,
     pub reason: String,
     pub cure: String,
     pub gain: Option<Gain>,
@@ -98,6 +104,7 @@ impl Draft {
     pub(super) fn new(reason: impl Into<String>, cure: impl Into<String>) -> Draft {
         Draft {
             severity: Severity::Note,
+            diagnosis: None,
             kernel: None,
             file: String::new(),
             line: 0,
@@ -106,6 +113,7 @@ impl Draft {
             allocation: None,
             object: None,
             evidence: BTreeMap::new(),
+            title: String::new(),
             reason: reason.into(),
             cure: cure.into(),
             gain: None,
@@ -118,6 +126,34 @@ impl Draft {
             other_kernels: Vec::new(),
             at_most_note: false,
         }
+    }
+
+    /// A note without a place, whose words follow from a diagnosis.
+    pub(super) fn of(diagnosis: Diagnosis) -> Draft {
+        Draft { diagnosis: Some(diagnosis), ..Draft::new("", "") }
+    }
+
+    /// A note about an access, whose data and operation are figures of the diagnosis.
+    pub(super) fn of_access(facts: &Facts<'_>, mut diagnosis: Diagnosis, access: &Access<'_>) -> Draft {
+        diagnosis.figures.extend(figures(facts, access));
+        Draft::of(diagnosis).at_access(access)
+    }
+
+    /// The same finding with another remedy.
+    pub(super) fn with_remedy(mut self, remedy: &impl Described) -> Draft {
+        match &mut self.diagnosis {
+            Some(diagnosis) => {
+                diagnosis.remedy = remedy.id();
+                diagnosis.verified = false;
+                diagnosis.figures.replace(remedy.figures());
+            }
+            None => {
+                let figures = remedy.figures();
+                let diagnosis = Diagnosis { remedy: remedy.id(), figures, ..Diagnosis::default() };
+                self.cure = write("", &diagnosis, false).remedy;
+            }
+        }
+        self
     }
 
     pub(super) fn at_access(mut self, access: &Access<'_>) -> Draft {
@@ -184,20 +220,19 @@ impl Draft {
     }
 
     /// Gain and score by what its kernel would ask less.
-    pub(super) fn saves(self, context: &Context<'_>, saved: Saved) -> Draft {
-        Draft { saved: Some(saved), ..self }.rated(context)
+    pub(super) fn saves(self, facts: &Facts<'_>, saved: Saved) -> Draft {
+        Draft { saved: Some(saved), ..self }.rated(facts)
     }
 
     /// Gain and score by what is saved.
-    pub(super) fn rated(self, context: &Context<'_>) -> Draft {
-        let known = |id: u32| context.profile.kernels.iter().find(|kernel| kernel.id == id);
+    pub(super) fn rated(self, facts: &Facts<'_>) -> Draft {
+        let known = |id: u32| facts.profile.kernels.iter().find(|kernel| kernel.id == id);
         let (Some(kernel), Some(saved)) = (self.kernel.and_then(known), &self.saved) else { return self };
         let elsewhere: Vec<(&Kernel, &Saving)> =
             saved.elsewhere.iter().filter_map(|(&id, saving)| Some((known(id)?, saving))).collect();
-        let gain =
-            context.gain(kernel, &saved.saving, saved.assumption).map(|gain| context.with_more(gain, &elsewhere));
-        let of = |(kernel, saving): &(&Kernel, &Saving)| context.waste(kernel, saving, saved.otherwise);
-        let waste = context.waste(kernel, &saved.saving, saved.otherwise) + elsewhere.iter().map(of).sum::<f64>();
+        let gain = facts.gain(kernel, &saved.saving, saved.assumption).map(|gain| facts.with_more(gain, &elsewhere));
+        let of = |(kernel, saving): &(&Kernel, &Saving)| facts.waste(kernel, saving, saved.otherwise);
+        let waste = facts.waste(kernel, &saved.saving, saved.otherwise) + elsewhere.iter().map(of).sum::<f64>();
         let at_most_note = self.at_most_note;
         let draft = self.gain(gain).score(waste);
         if at_most_note { draft.severity(Severity::Note) } else { draft }
@@ -216,4 +251,24 @@ impl Draft {
     pub(super) fn alike(self, what: impl Into<String>) -> Draft {
         Draft { alike: Some(what.into()), ..self }
     }
+}
+
+/// What templates call the data of an access, and what it does with it: `{target}` with the allocation, `{data}` by its name alone,
+/// `{op:read|write|update}`.
+fn figures(facts: &Facts<'_>, access: &Access<'_>) -> Figures {
+    let target = facts.target(access);
+    let named = access.variable().map(|name| format!("`{name}`"));
+    let data = named.unwrap_or_else(|| target.split(" (").next().unwrap_or(&target).to_owned());
+    let op = match access.op {
+        "store" => 1,
+        "atomic" => 2,
+        _ => 0,
+    };
+    let mut figures = Figures::default();
+    figures.set("target", Shown(target));
+    figures.set("data", Shown(data));
+    figures.set("op", Choice(op));
+    figures.set("space", Shown(access.space.to_owned()));
+    figures.set("thread", Shown(thread_index(lane_axis(access.kernel)).to_owned()));
+    figures
 }

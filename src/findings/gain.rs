@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::access::{Access, Sums};
-use super::context::Context;
+use super::facts::Facts;
+use super::facts::access::{Access, Sums};
 use super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Estimate, Gain, Kernel};
@@ -39,9 +39,9 @@ impl Saving {
     /// If accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to one
     /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them it is
     /// known how much is brought in vain.
-    pub(super) fn of_coalescing(accesses: &[&Access<'_>], context: &Context<'_>) -> Saving {
+    pub(super) fn of_coalescing(accesses: &[&Access<'_>], facts: &Facts<'_>) -> Saving {
         let sum = |value: fn(&Sums) -> u64| total(accesses.iter().copied(), value);
-        let sector = context.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
+        let sector = facts.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
         // Loads that hit what others have brought need nothing below, so that their bytes are no reason for what stores bring.
         let beyond = |sectors: fn(&Sums) -> u64, bytes: u64| {
             let of = |loads: bool| {
@@ -74,7 +74,7 @@ fn total<'a>(accesses: impl Iterator<Item = &'a Access<'a>>, value: fn(&Sums) ->
     accesses.fold(0u64, |sum, access| sum.saturating_add(value(&access.sums)))
 }
 
-impl Context<'_> {
+impl Facts<'_> {
     /// Share of the time of all kernels that the saving wastes in one part of the GPU, however busy the others are: they
     /// may be cured, too. Of the requests where nothing is estimated.
     pub(super) fn waste(&self, kernel: &Kernel, saving: &Saving, otherwise: f64) -> f64 {

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::context::Context;
 use super::draft::Draft;
+use super::facts::Facts;
 use super::words;
 use crate::profile::model::{FindingLine, also_on};
 
@@ -12,7 +12,7 @@ use crate::profile::model::{FindingLine, also_on};
 type Key = (&'static str, Option<u32>, String, Option<u64>, Option<String>, String);
 
 /// Puts those together that belong together; the first of them, which is the worst, tells what and where.
-pub(super) fn group(drafts: Vec<(&'static str, Draft)>, context: &Context<'_>) -> Vec<(&'static str, Draft)> {
+pub(super) fn group(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<(&'static str, Draft)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut groups: Vec<(&'static str, Vec<Draft>)> = Vec::new();
     for (id, draft) in drafts {
@@ -21,17 +21,17 @@ pub(super) fn group(drafts: Vec<(&'static str, Draft)>, context: &Context<'_>) -
             _ => groups.push((id, vec![draft])),
         }
     }
-    let of_kernels = groups.into_iter().map(|(id, drafts)| (id, together(drafts, context))).collect();
-    instantiations(of_kernels, context)
+    let of_kernels = groups.into_iter().map(|(id, drafts)| (id, together(drafts, facts))).collect();
+    instantiations(of_kernels, facts)
 }
 
 /// Puts findings of one line together that differ in the instantiation of the kernel alone.
-fn instantiations(drafts: Vec<(&'static str, Draft)>, context: &Context<'_>) -> Vec<(&'static str, Draft)> {
+fn instantiations(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<(&'static str, Draft)> {
     type Key = (&'static str, String, String, u32, u32, Option<String>, String);
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut groups: Vec<(&'static str, Draft)> = Vec::new();
     for (id, draft) in drafts {
-        let key = template(context, &draft).filter(|_| draft.line != 0).map(|name| {
+        let key = template(facts, &draft).filter(|_| draft.line != 0).map(|name| {
             let cure = draft.alike.clone().unwrap_or_else(|| draft.cure.clone());
             (id, name.to_owned(), draft.file.clone(), draft.line, draft.column, draft.object.clone(), cure)
         });
@@ -58,8 +58,8 @@ fn instantiations(drafts: Vec<(&'static str, Draft)>, context: &Context<'_>) -> 
 }
 
 /// Name of the template that a finding's kernel is an instantiation of.
-fn template<'a>(context: &Context<'a>, draft: &Draft) -> Option<&'a str> {
-    let kernel = context.profile.kernels.iter().find(|kernel| Some(kernel.id) == draft.kernel)?;
+fn template<'a>(facts: &Facts<'a>, draft: &Draft) -> Option<&'a str> {
+    let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == draft.kernel)?;
     let (name, _) = kernel.name.split_once('<')?;
     Some(name)
 }
@@ -78,7 +78,7 @@ fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
 }
 
-fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
+fn together(drafts: Vec<Draft>, facts: &Facts<'_>) -> Draft {
     let mut drafts = drafts.into_iter();
     let mut whole = drafts.next().unwrap_or_else(|| Draft::new("", ""));
     let mut lines = Vec::new();
@@ -104,5 +104,5 @@ fn together(drafts: Vec<Draft>, context: &Context<'_>) -> Draft {
     let elsewhere: Vec<FindingLine> = lines.iter().copied().filter(|line| line.line != whole.line).collect();
     whole.reason.push_str(&also_on(&elsewhere));
     let whole = Draft { lines, ..whole };
-    whole.rated(context)
+    whole.rated(facts)
 }

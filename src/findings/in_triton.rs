@@ -1,17 +1,17 @@
 //! Cures in the words of Triton, whose source has tiles in the place of threads: nobody declares shared memory there, and no shuffle can
 //! be written. What a rule finds is the same, so rules need not know of it, but where the cure depends on what was found.
 
-use super::context::Context;
 use super::draft::Draft;
+use super::facts::Facts;
 use crate::profile::model::Kernel;
 
 /// The finding with a cure that can be followed in its kernel's language.
-pub(super) fn in_its_language(id: &str, draft: Draft, context: &Context<'_>) -> Draft {
-    let kernel = draft.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
+pub(super) fn in_its_language(id: &str, draft: Draft, facts: &Facts<'_>) -> Draft {
+    let kernel = draft.kernel.and_then(|id| facts.profile.kernels.iter().find(|kernel| kernel.id == id));
     if !kernel.is_some_and(Kernel::is_triton) {
         return draft;
     }
-    let allocation = draft.allocation.and_then(|id| context.profile.allocation(id));
+    let allocation = draft.allocation.and_then(|id| facts.profile.allocation(id));
     let name = allocation.and_then(|allocation| allocation.name.as_deref());
     let name = name.map_or_else(|| "the tensor".to_owned(), |name| format!("`{name}`"));
     match cure(id, &name) {

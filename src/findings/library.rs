@@ -1,7 +1,8 @@
 //! Findings in the code of libraries: nobody changes that, so they stand at the line that called the library.
 
-use super::context::Context;
+use super::diagnosis::{Name, described};
 use super::draft::{Draft, WORTH_A_CHANGE};
+use super::facts::Facts;
 use crate::profile::model::{Frame, Severity};
 use crate::profile::{is_system, library_call};
 
@@ -29,31 +30,38 @@ const LEAST_GAIN: f64 = 1.05;
 /// Those of them that stand at the line of the launch.
 const ABOUT_LAUNCHES: [&str; 3] = ["small-launch", "launch-tail", "partial-warps"];
 
-/// The cure of small launches that a library makes: it takes as many blocks as the data needs.
-const MORE_AT_ONCE: &str = "the library launches as many blocks as the data needs, so that there is little of it in each call: give it the data of several \
-                            calls at once (algorithms by key, segmented or batched ones)";
+described! {
+    /// What users of a library can do, whose code they cannot change.
+    pub(super) enum Remedy {
+        /// Another algorithm, or sizes and types that this one is tuned for.
+        ChangeCall { function: Name } => "change-library-call",
+        /// The data of several calls at once.
+        MergeCalls => "merge-library-calls",
+        /// Ranges that overlap.
+        CheckRanges { function: Name } => "check-ranges",
+    }
+}
 
-/// The cure where a library chose how its kernel is written and launched.
-pub(super) fn other_code(function: &str) -> String {
-    format!(
-        "this is the code of `{function}`, not yours: see whether another algorithm of the library, or sizes and types that it is tuned for, serve \
-         you better"
-    )
+/// The remedy where a library chose how its kernel is written and launched.
+pub(super) fn other_code(function: &str) -> Remedy {
+    Remedy::ChangeCall { function: Name(function.to_owned()) }
 }
 
 /// Moves a finding out of a library to the user's line that called it; `None` where it says nothing to the user.
-pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Option<Draft> {
+pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if draft.file.is_empty() {
         return Some(draft);
     }
-    let kernel = draft.kernel.and_then(|id| context.profile.kernels.iter().find(|kernel| kernel.id == id));
+    let kernel = draft.kernel.and_then(|id| facts.profile.kernels.iter().find(|kernel| kernel.id == id));
     let Some(call) = kernel.and_then(library_call) else { return Some(draft) };
     if !is_system(&draft.file) {
         // The launch of a library's kernel stands at the user's line already.
         return Some(if id == "small-launch" {
-            Draft { severity: draft.severity.min(Severity::Note), cure: MORE_AT_ONCE.to_owned(), gain: None, ..draft }
+            let draft = draft.with_remedy(&Remedy::MergeCalls);
+            Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft }
         } else if ABOUT_LAUNCHES.contains(&id) {
-            Draft { severity: draft.severity.min(Severity::Note), cure: other_code(&call.function), ..draft }
+            let draft = draft.with_remedy(&other_code(&call.function));
+            Draft { severity: draft.severity.min(Severity::Note), ..draft }
         } else {
             draft
         });
@@ -67,26 +75,22 @@ pub(super) fn from_caller(id: &str, draft: Draft, context: &Context<'_>) -> Opti
     {
         return None;
     }
-    let inside = Frame { function: call.function.clone(), file: draft.file, line: draft.line, column: draft.column };
-    let (severity, cure) = if id == "race" {
-        let cure = format!(
-            "see whether ranges that `{}` reads and writes overlap in a way that it does not allow; otherwise the library orders these accesses, \
-             or either order gives the same, in a way that is not seen here",
-            call.function
-        );
-        (draft.severity.min(Severity::Note), cure)
+    let inside =
+        Frame { function: call.function.clone(), file: draft.file.clone(), line: draft.line, column: draft.column };
+    let draft = if id == "race" {
+        let remedy = Remedy::CheckRanges { function: Name(call.function.clone()) };
+        Draft { severity: draft.severity.min(Severity::Note), ..draft.with_remedy(&remedy) }
     } else if ABOUT_CODE.contains(&id) {
-        (draft.severity.min(Severity::Note), other_code(&call.function))
+        Draft { severity: draft.severity.min(Severity::Note), ..draft.with_remedy(&other_code(&call.function)) }
     } else {
-        (draft.severity, draft.cure)
+        draft
     };
+    let caller = &call.caller;
     Some(Draft {
-        file: call.caller.file.clone(),
-        line: call.caller.line,
-        column: call.caller.column,
+        file: caller.file.clone(),
+        line: caller.line,
+        column: caller.column,
         inside_library: Some(inside),
-        severity,
-        cure,
         ..draft
     })
 }

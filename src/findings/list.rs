@@ -1,23 +1,37 @@
 //! All rules.
 
-use super::context::Context;
+#[cfg(test)]
+use super::diagnosis::{Described, Row};
 use super::draft::Draft;
+use super::facts::Facts;
 use super::rules;
 
 /// A rule and its page.
 pub(super) struct Rule {
     pub id: &'static str,
     pub page: &'static str,
-    pub find: fn(&Context<'_>) -> Vec<Draft>,
+    pub find: fn(&Facts<'_>) -> Vec<Draft>,
+    /// Ids of its causes and remedies, with the names of their figures: a test compares them with the page.
+    #[cfg(test)]
+    pub causes: &'static [Row],
+    #[cfg(test)]
+    pub remedies: &'static [Row],
 }
 
-/// One line per rule: the module in `rules/` and the id, which is the page's name in `docs/findings/` too.
+/// One line per rule: the module in `rules/`, the id, which is the page's name in `docs/findings/` too, and the enums of causes
+/// and remedies.
 macro_rules! rules {
-    ($($module:ident $id:literal),* $(,)?) => {
+    (@table $module:ident) => { &[] };
+    (@table $module:ident $type:ident) => { <rules::$module::$type as Described>::TABLE };
+    ($($module:ident $id:literal $(($cause:ident, $remedy:ident))?),* $(,)?) => {
         pub(super) const RULES: &[Rule] = &[$(Rule {
             id: $id,
             page: include_str!(concat!("../../docs/findings/", $id, ".md")),
             find: rules::$module::find,
+            #[cfg(test)]
+            causes: rules!(@table $module $($cause)?),
+            #[cfg(test)]
+            remedies: rules!(@table $module $($remedy)?),
         }),*];
     };
 }
@@ -41,7 +55,7 @@ rules! {
     cache_sweep "cache-sweep",
     cache_thrash "cache-thrash",
     local_array "local-array",
-    narrow_access "narrow-access",
+    narrow_access "narrow-access" (Cause, Remedy),
     spill "spill",
     divergent_branch "divergent-branch",
     double_precision "double-precision",

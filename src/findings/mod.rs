@@ -1,25 +1,23 @@
 //! What is wrong, why, what to do about it, and what that brings.
 //!
-//! A rule is a file in `rules/` and a line in [`list`]: it looks at a [`Context`], the profile seen by access, and drafts
+//! A rule is a file in `rules/` and a line in [`list`]: it looks at a [`Facts`], the profile seen by access, and drafts
 //! findings where its evidence holds. [`find`] ranks them. Page: `docs/findings/ID.md`.
 
-mod access;
-mod beside;
-mod context;
+mod diagnosis;
 mod draft;
+mod facts;
 mod gain;
 mod group;
 mod in_triton;
-mod index;
 mod library;
 mod list;
-mod model;
 mod of_ranks;
 mod rank;
 mod rules;
 mod suppress;
-mod terms;
+mod text;
 mod texture;
+mod thresholds;
 mod words;
 
 pub(crate) use list::unknown;

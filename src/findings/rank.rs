@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::context::Context;
+use super::diagnosis::Diagnosis;
 use super::draft::Draft;
+use super::facts::Facts;
 use super::group::group;
 use super::in_triton;
 use super::library;
 use super::list::RULES;
+use super::text::write;
 use crate::models::Rates;
 use crate::profile::Profile;
-use crate::profile::model::{Finding, Severity};
+use crate::profile::model::{Finding, Kernel, Severity};
 
 /// Share of the estimated time of all kernels that a note is about, at least: for less nobody changes a program.
 const LEAST_SCORE: f64 = 0.003;
@@ -54,29 +56,34 @@ const MOST: usize = 500;
 
 /// The findings of a profile, rank 1 first; `rates` are those of its first model.
 pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
-    let context = Context::new(profile, rates);
+    let facts = Facts::new(profile, rates);
     let mut all: Vec<(&str, Draft)> = Vec::new();
     for rule in RULES {
-        all.extend((rule.find)(&context).into_iter().filter_map(|draft| {
-            let draft = library::from_caller(rule.id, draft, &context)?;
-            Some((rule.id, in_triton::in_its_language(rule.id, draft, &context)))
+        all.extend((rule.find)(&facts).into_iter().filter_map(|draft| {
+            let draft = library::from_caller(rule.id, draft, &facts)?;
+            Some((rule.id, in_triton::in_its_language(rule.id, draft, &facts)))
         }));
     }
     sort(&mut all);
-    let mut all: Vec<_> = group(of_lines(all, &context), &context)
+    let mut all: Vec<_> = group(of_lines(all, &facts), &facts)
         .into_iter()
-        .filter_map(|(id, draft)| Some((id, worth(id, draft, &context)?)))
+        .filter_map(|(id, draft)| Some((id, worth(id, draft, &facts)?)))
         .collect();
     sort(&mut all);
     all.truncate(MOST);
     let found = (1..)
         .zip(all)
         .map(|(rank, (id, draft))| {
-            let draft = draft.clone().evidence("wasted_share", draft.score);
+            let draft = in_words(id, draft.clone().evidence("wasted_share", draft.score), &facts);
+            let Diagnosis { cause, remedy, verified, .. } = draft.diagnosis.unwrap_or_default();
             Finding {
                 id: id.to_owned(),
                 rank,
                 severity: draft.severity,
+                cause: cause.to_owned(),
+                remedy: remedy.to_owned(),
+                verified,
+                title: draft.title,
                 kernel: draft.kernel,
                 file: draft.file,
                 line: draft.line,
@@ -96,8 +103,22 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     by_themselves(found, profile)
 }
 
+/// The draft with its diagnosis in words; the other stages have added to the reason and to the gain's assumption what is common to findings.
+fn in_words(id: &str, mut draft: Draft, facts: &Facts<'_>) -> Draft {
+    let Some(diagnosis) = &draft.diagnosis else { return draft };
+    let kernel = draft.kernel.and_then(|id| facts.profile.kernels.iter().find(|kernel| kernel.id == id));
+    let text = write(id, diagnosis, kernel.is_some_and(Kernel::is_triton));
+    draft.title = text.title;
+    draft.reason.insert_str(0, &text.reason);
+    draft.cure = text.remedy;
+    if let Some(gain) = &mut draft.gain {
+        gain.assumption.insert_str(0, &text.assumption);
+    }
+    draft
+}
+
 /// Loads and stores of one line, or of one operand, are one thing to change: the worst stands for all, with what all of them save.
-fn of_lines<'a>(drafts: Vec<(&'a str, Draft)>, context: &Context<'_>) -> Vec<(&'a str, Draft)> {
+fn of_lines<'a>(drafts: Vec<(&'a str, Draft)>, facts: &Facts<'_>) -> Vec<(&'a str, Draft)> {
     let mut places = HashMap::new();
     let mut kept: Vec<(&str, Draft, bool)> = Vec::new();
     for (id, draft) in drafts {
@@ -113,7 +134,7 @@ fn of_lines<'a>(drafts: Vec<(&'a str, Draft)>, context: &Context<'_>) -> Vec<(&'
             None => kept.push((id, draft, false)),
         }
     }
-    kept.into_iter().map(|(id, draft, is_sum)| (id, if is_sum { draft.rated(context) } else { draft })).collect()
+    kept.into_iter().map(|(id, draft, is_sum)| (id, if is_sum { draft.rated(facts) } else { draft })).collect()
 }
 
 /// What matters most first.
@@ -142,25 +163,25 @@ fn saved(draft: &Draft) -> f64 {
 }
 
 /// The finding as it deserves by what it costs; `None` where nobody would care.
-fn worth(id: &str, draft: Draft, context: &Context<'_>) -> Option<Draft> {
+fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if !ABOUT_TIME_OF_KERNELS.contains(&id) {
         return Some(draft);
     }
-    if draft.severity == Severity::Note && is_negligible(&draft, context) {
+    if draft.severity == Severity::Note && is_negligible(&draft, facts) {
         return None;
     }
-    if context.kernel_seconds <= 0.0 {
+    if facts.kernel_seconds <= 0.0 {
         return Some(draft);
     }
-    let seconds = draft.score * context.kernel_seconds;
-    let little = seconds < LEAST_SECONDS || context.program_share(seconds) < LEAST_OF_PROGRAM;
+    let seconds = draft.score * facts.kernel_seconds;
+    let little = seconds < LEAST_SECONDS || facts.program_share(seconds) < LEAST_OF_PROGRAM;
     Some(if little { Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft } } else { draft })
 }
 
 /// Whether nobody would change a program for what the note is about.
-fn is_negligible(draft: &Draft, context: &Context<'_>) -> bool {
-    let kernel = context.profile.kernels.iter().find(|kernel| Some(kernel.id) == draft.kernel);
-    let of_kernel = kernel.map_or(0.0, |kernel| context.kernel_share(kernel));
+fn is_negligible(draft: &Draft, facts: &Facts<'_>) -> bool {
+    let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == draft.kernel);
+    let of_kernel = kernel.map_or(0.0, |kernel| facts.kernel_share(kernel));
     let least = match &draft.gain {
         _ if draft.score >= SMALL_PART * of_kernel => LEAST_SCORE,
         Some(_) => LEAST_OF_PART,

@@ -1,6 +1,6 @@
 //! Fetches through textures: the code has coordinates there and no address, and a texture's path has no wide accesses.
 
-use super::access::Access;
+use super::facts::access::Access;
 use crate::profile::is_system;
 use crate::profile::model::Site;
 

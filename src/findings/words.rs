@@ -58,7 +58,11 @@ pub(super) fn time(seconds: f64) -> String {
 
 /// `3.2`, `32`.
 pub(super) fn ratio(part: u64, whole: u64) -> String {
-    let value = if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    decimal(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
+}
+
+/// `3.2`, `32`.
+pub(super) fn decimal(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 

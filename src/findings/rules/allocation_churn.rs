@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::context::{Context, innermost};
 use super::super::draft::{About, Draft};
+use super::super::facts::{Facts, innermost};
 use super::super::words;
 use crate::profile::model::{Allocation, Frame};
 use crate::profile::{constructed_class, copied_class, is_system, library_function};
@@ -14,10 +14,9 @@ const LEAST: u64 = 8;
 /// Seconds of an allocation and its end, about; an assumption: calls of the driver that map memory and wait for the device.
 const SECONDS: f64 = 100e-6;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<&[Frame], Vec<&Allocation>> = BTreeMap::new();
-    for allocation in context.profile.allocations.iter().filter(|allocation| allocation.kind.starts_with("cudaMalloc"))
-    {
+    for allocation in facts.profile.allocations.iter().filter(|allocation| allocation.kind.starts_with("cudaMalloc")) {
         if !allocation.path.is_empty() && allocation.live_at_once > 0 && allocation.kind != "cudaMallocAsync" {
             groups.entry(&allocation.path).or_default().push(allocation);
         }
@@ -34,7 +33,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         all.extend(rows);
         *most = (*most).max(live);
     }
-    places.into_values().filter_map(|(rows, live)| draft(context, &rows, live)).collect()
+    places.into_values().filter_map(|(rows, live)| draft(facts, &rows, live)).collect()
 }
 
 fn count(rows: &[&Allocation]) -> u64 {
@@ -67,7 +66,7 @@ fn copy(path: &[Frame]) -> Option<(&Frame, &str)> {
     Some((frame, class))
 }
 
-fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, rows: &[&Allocation], live: u64) -> Option<Draft> {
     let first = rows.first()?;
     let count = count(rows);
     let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add) / count.max(1);
@@ -83,7 +82,7 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
     };
     let copy = copy(&first.path);
     // Where the variable has a name of its own, that line is known.
-    let named = context.named_at(first);
+    let named = facts.named_at(first);
     let is_in_constructor = named.is_none_or(|frame| constructed_class(&frame.function).is_some());
     let made = made_at(&first.path).filter(|_| is_in_constructor);
     let here = match (copy, innermost(&first.path)) {
@@ -126,7 +125,7 @@ fn draft(context: &Context<'_>, rows: &[&Allocation], live: u64) -> Option<Draft
         .evidence("allocations", count as f64)
         .evidence("live_at_once", live as f64)
         .evidence("assumed_seconds", seconds)
-        .score(context.program_share(seconds))
+        .score(facts.program_share(seconds))
         .about(About::Memory);
     // Those of one function that come and go together.
     let function = made.or(named).map(|frame| &frame.function).filter(|_| copy.is_none() && scratch.is_none());

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::context::{Context, innermost};
 use super::super::draft::Draft;
+use super::super::facts::{Facts, innermost};
 use crate::profile::model::{FailedCall, Frame, Launch, Missing, Severity};
 
 /// Functions that launch kernels.
@@ -23,13 +23,13 @@ const MEMORY_ALLOCATION: i32 = 2;
 /// CUDA error code of what the device, or Warpline, does not offer.
 const NOT_SUPPORTED: i32 = 801;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut places: BTreeMap<(Option<&Frame>, &str), Vec<&FailedCall>> = BTreeMap::new();
-    for call in &context.profile.failed_calls {
+    for call in &facts.profile.failed_calls {
         places.entry((innermost(&call.path), &call.function)).or_default().push(call);
     }
     let failed = places.into_iter().map(|((frame, function), calls)| of_calls(frame, function, &calls));
-    failed.chain(context.profile.run.missing.iter().filter_map(|row| of_kernel(context, row))).collect()
+    failed.chain(facts.profile.run.missing.iter().filter_map(|row| of_kernel(facts, row))).collect()
 }
 
 /// The calls of one function from one line.
@@ -62,12 +62,12 @@ fn of_calls(frame: Option<&Frame>, function: &str, calls: &[&FailedCall]) -> Dra
 }
 
 /// Launches of a kernel that ended with an error of their own; bad accesses are findings already.
-fn of_kernel(context: &Context<'_>, row: &Missing) -> Option<Draft> {
+fn of_kernel(facts: &Facts<'_>, row: &Missing) -> Option<Draft> {
     let id = row.kernel.filter(|_| row.ended_early())?;
-    if context.profile.faults.iter().any(|fault| fault.kernel == Some(id)) {
+    if facts.profile.faults.iter().any(|fault| fault.kernel == Some(id)) {
         return None;
     }
-    let kernel = context.profile.kernels.iter().find(|kernel| kernel.id == id)?;
+    let kernel = facts.profile.kernels.iter().find(|kernel| kernel.id == id)?;
     let launched = |launch: &&Launch| row.launch.is_none_or(|number| launch.id == number);
     let frame = kernel.launches.iter().find(launched).and_then(|launch| innermost(&launch.path));
     let reason = format!("the kernel ended with {}: what it should have done after that is missing", row.reason);

@@ -1,8 +1,8 @@
 //! Double precision on a GPU that has few units for it.
 
-use super::super::access::{Access, share};
-use super::super::context::Context;
 use super::super::draft::Draft;
+use super::super::facts::Facts;
+use super::super::facts::access::{Access, share};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::model::{Kernel, Severity};
@@ -16,14 +16,14 @@ const LEAST_BUSY_OF_MANY: f64 = 0.9;
 /// Share of the operations that functions of a library make, at least, where these are what is told.
 const MOSTLY: f64 = 0.5;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
-    let rates = context.rates?;
+fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
+    let rates = facts.rates?;
     let ratio = rates.fp32? / rates.fp64?;
-    let estimate = context.estimate(kernel)?;
+    let estimate = facts.estimate(kernel)?;
     let limit = estimate.limits.iter().find(|limit| limit.name == "fp64")?;
     let slowest = estimate.limits.first()?.seconds;
     let has_few = ratio >= FEW;
@@ -31,14 +31,14 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     if slowest <= 0.0 || limit.seconds / slowest < least_busy {
         return None;
     }
-    let lines = context.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);
+    let lines = facts.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);
     let doubles = |line: &&crate::profile::model::Line| line.instructions.get("fp64").map_or(0, |count| count.lanes);
     // What is on no line is a library's, as that of `pow`, which the line calls.
     let on_lines = lines.clone().map(|line| doubles(&line)).fold(0, u64::saturating_add);
     let worst = lines.max_by_key(|line| (doubles(line), std::cmp::Reverse(line.line)))?;
     // Doubles that nobody loads or stores come of constants and functions.
     let moved = |doubles: bool| -> u64 {
-        let global = context.accesses_of(kernel.id, "global");
+        let global = facts.accesses_of(kernel.id, "global");
         global
             .filter(|access| has_doubles(access) == Some(doubles))
             .map(|access| access.sums.bytes)
@@ -91,8 +91,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("fp64_operations", all as f64)
         .evidence("fp64_seconds", limit.seconds)
         .evidence("fp32_per_fp64", ratio)
-        .gain(context.gain_for(kernel, &saving, instead, assumption))
-        .score(context.waste(kernel, &saving, share(doubles(&worst), all)));
+        .gain(facts.gain_for(kernel, &saving, instead, assumption))
+        .score(facts.waste(kernel, &saving, share(doubles(&worst), all)));
     // Where memory takes longer, the units keep up.
     Some(if draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
 }

@@ -2,29 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use super::super::context::Context;
 use super::super::draft::Draft;
+use super::super::facts::Facts;
 use super::super::words;
 use crate::profile::is_system;
 use crate::profile::model::{Fault, Frame, Severity, Site};
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     type Key<'a> = (&'a str, &'a str, u32, u32, Option<u32>);
     let mut groups: BTreeMap<Key<'_>, (u64, &Fault)> = BTreeMap::new();
-    for fault in &context.profile.faults {
+    for fault in &facts.profile.faults {
         let key = (&fault.kind[..], &fault.frame.file[..], fault.frame.line, fault.frame.column, fault.kernel);
         groups.entry(key).or_insert((0, fault)).0 += 1;
     }
-    groups.into_values().map(|(count, fault)| draft(context, count, fault)).collect()
+    groups.into_values().map(|(count, fault)| draft(facts, count, fault)).collect()
 }
 
-fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
-    let target = context.allocation_name(fault.allocation).unwrap_or_else(|| "an allocation".to_owned());
+fn draft(facts: &Facts<'_>, count: u64, fault: &Fault) -> Draft {
+    let target = facts.allocation_name(fault.allocation).unwrap_or_else(|| "an allocation".to_owned());
     let what = if fault.op.is_empty() { "an access" } else { &fault.op[..] };
     let where_it_is = match fault.offset {
         Some(offset) if offset < 0 => format!("{} before {target}", words::bytes(offset.unsigned_abs())),
         Some(offset) => {
-            let end = fault.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |row| row.bytes);
+            let end = fault.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |row| row.bytes);
             match (offset as u64).checked_sub(end) {
                 Some(past) => format!("{} past the end of {target}", words::bytes(past)),
                 None => format!("at byte {offset} of {target}"),
@@ -77,7 +77,7 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
         ),
     };
     // Data that a race leaves undefined make indices that are.
-    let race = race_of(context, fault).filter(|_| is_outside(&fault.kind));
+    let race = race_of(facts, fault).filter(|_| is_outside(&fault.kind));
     let cure = match race {
         Some(race) => format!(
             "put the race on line {} of this kernel right first: where the index depends on what it leaves undefined, that is the cause; else {cure}",
@@ -91,7 +91,7 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
         _ if fault.other.is_some() => Severity::Warning,
         _ => Severity::Error,
     };
-    let (frame, cure) = match called_at(context, fault) {
+    let (frame, cure) = match called_at(facts, fault) {
         Some(frame) if fault.kind == "divergent_barrier" => {
             (frame, "take the call out of the branch, so that all threads of the block make it".to_owned())
         }
@@ -106,8 +106,8 @@ fn draft(context: &Context<'_>, count: u64, fault: &Fault) -> Draft {
 
 /// The line of the user's kernel that calls the library's function in which the fault is, as far as what that accesses tells: the one line from which
 /// the kernel reaches the library's file.
-fn called_at(context: &Context<'_>, fault: &Fault) -> Option<Frame> {
-    let kernel = context.profile.kernels.iter().find(|kernel| Some(kernel.id) == fault.kernel)?;
+fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
+    let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == fault.kernel)?;
     if !is_system(&fault.frame.file) || is_system(&kernel.file) {
         return None;
     }
@@ -116,7 +116,7 @@ fn called_at(context: &Context<'_>, fault: &Fault) -> Option<Frame> {
             && !is_system(&site.file)
             && (site.leaf.file == fault.frame.file || site.inlined_at.iter().any(|one| one.file == fault.frame.file))
     };
-    let mut lines = context.profile.sites.iter().filter(is_inside);
+    let mut lines = facts.profile.sites.iter().filter(is_inside);
     let first = lines.next()?;
     let is_same = |site: &Site| (&site.file, site.line) == (&first.file, first.line);
     lines.all(is_same).then(|| Frame {
@@ -133,8 +133,8 @@ fn is_outside(kind: &str) -> bool {
 }
 
 /// Where the fault's kernel has a race that is told.
-fn race_of<'a>(context: &Context<'a>, fault: &Fault) -> Option<&'a Frame> {
-    let mut races = context.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
+fn race_of<'a>(facts: &Facts<'a>, fault: &Fault) -> Option<&'a Frame> {
+    let mut races = facts.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
     let race = races.find(|conflict| fault.kernel == Some(conflict.kernel))?;
     race.accesses.first().map(|party| &party.frame)
 }

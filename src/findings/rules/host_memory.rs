@@ -1,7 +1,7 @@
 //! Host memory that kernels reach where it is, again and again: each miss goes over the bus.
 
-use super::super::context::{Context, describe};
 use super::super::draft::Draft;
+use super::super::facts::{Facts, describe};
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::BUS_BYTES_PER_SECOND;
@@ -16,14 +16,14 @@ const LEAST_BYTES: u64 = 1 << 20;
 /// Bytes that caches brought in any case.
 const LEAST_MOVED: u64 = 1 << 16;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mapped = |allocation: &&Allocation| {
         matches!(&allocation.kind[..], "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister")
     };
-    context.profile.allocations.iter().filter(mapped).filter_map(|allocation| draft(context, allocation)).collect()
+    facts.profile.allocations.iter().filter(mapped).filter_map(|allocation| draft(facts, allocation)).collect()
 }
 
-fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     let dram = allocation.metrics.dram.as_ref()?;
     let moved = (dram.read_sectors + dram.write_sectors) * SECTOR_BYTES;
     // Lanes that ask for each byte: what caches keep of host memory from launch to launch, no program can rely on.
@@ -33,8 +33,8 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         return None;
     }
     let times = moved as f64 / allocation.touched_bytes.max(1) as f64;
-    let accesses = context.accesses.iter().filter(|access| access.allocation == Some(allocation.id));
-    let traffic = |access: &&super::super::access::Access<'_>| access.sums.dram_reads + access.sums.dram_writes;
+    let accesses = facts.accesses.iter().filter(|access| access.allocation == Some(allocation.id));
+    let traffic = |access: &&super::super::facts::access::Access<'_>| access.sums.dram_reads + access.sums.dram_writes;
     let worst = accesses.max_by_key(|access| (traffic(access), std::cmp::Reverse((access.line, access.column))))?;
     let again = if uses >= USES { format!("; lanes use each byte {uses:.0} times in all") } else { String::new() };
     let reason = format!(
@@ -54,6 +54,6 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .evidence("bus_bytes", moved as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)
         .evidence("uses", uses)
-        .score(context.program_share(moved as f64 / BUS_BYTES_PER_SECOND));
+        .score(facts.program_share(moved as f64 / BUS_BYTES_PER_SECOND));
     Some(if once { draft.severity(Severity::Note) } else { draft })
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::access::share;
-use super::super::context::{Context, Copies, innermost};
 use super::super::draft::Draft;
+use super::super::facts::access::share;
+use super::super::facts::{Copies, Facts, innermost};
 use super::super::words;
 use crate::profile::copy_seconds;
 use crate::profile::model::Severity;
@@ -22,17 +22,17 @@ const INPUTS: f64 = 0.1;
 /// The size of the place on the host over that of a copy, at most, where each copy takes the place of the one before.
 const SAME_PLACE: f64 = 1.5;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let copies = context.bus_copies();
-    let back = copies.iter().filter(|one| !one.to_device() && is_looped(one) && context.is_written(one));
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let copies = facts.bus_copies();
+    let back = copies.iter().filter(|one| !one.to_device() && is_looped(one) && facts.is_written(one));
     back.filter_map(|back| match copies.iter().find(|forth| returns(back, forth)) {
-        Some(forth) => Some(round_trip(context, back, forth)),
+        Some(forth) => Some(round_trip(facts, back, forth)),
         None if let Some(forth) =
-            copies.iter().find(|forth| replaces(context, back, forth) || goes_on_elsewhere(context, back, forth)) =>
+            copies.iter().find(|forth| replaces(facts, back, forth) || goes_on_elsewhere(facts, back, forth)) =>
         {
-            Some(replaced(context, back, forth))
+            Some(replaced(facts, back, forth))
         }
-        None if is_overwritten(context, back) && !has_inputs(back, &copies) => only_back(context, back),
+        None if is_overwritten(facts, back) && !has_inputs(back, &copies) => only_back(facts, back),
         None => None,
     })
     .collect()
@@ -58,21 +58,21 @@ fn comes_after(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
 
 /// Whether the same place on the device gets as much from another place on the host each time after it has come back, which is as large as one copy:
 /// of what came back, or new.
-fn replaces(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
+fn replaces(facts: &Facts<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
     let ids = |copies: &Copies<'_>| copies.memory().map(|one| one.id).collect::<Vec<u64>>();
     forth.to_device()
         && is_looped(forth)
         && ids(back) == ids(forth)
         && back.bytes / back.count.max(1) == forth.bytes / forth.count.max(1)
         && comes_after(back, forth)
-        && is_of_one_copy(context, back)
-        && is_of_one_copy(context, forth)
+        && is_of_one_copy(facts, back)
+        && is_of_one_copy(facts, forth)
 }
 
 /// Whether other memory on the device gets as much from another place on the host each time after it has come back, also behind the last launch: what goes up for a launch of its own
 /// goes there before it.
-fn goes_on_elsewhere(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
-    let launches = context.profile.kernels.iter().map(|kernel| kernel.launch_count()).fold(0, u64::saturating_add);
+fn goes_on_elsewhere(facts: &Facts<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
+    let launches = facts.profile.kernels.iter().map(|kernel| kernel.launch_count()).fold(0, u64::saturating_add);
     let is_behind_all = |copies: &Copies<'_>| copies.launches.is_some_and(|(_, last)| last >= launches);
     let ids = |copies: &Copies<'_>| copies.memory().map(|one| one.id).collect::<BTreeSet<u64>>();
     forth.to_device()
@@ -82,8 +82,8 @@ fn goes_on_elsewhere(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_
         && forth.count >= back.count
         && is_behind_all(back)
         && is_behind_all(forth)
-        && is_of_one_copy(context, back)
-        && is_of_one_copy(context, forth)
+        && is_of_one_copy(facts, back)
+        && is_of_one_copy(facts, forth)
 }
 
 /// Whether about as much goes from the same place on the host to the device, after it has come back.
@@ -96,15 +96,15 @@ fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
 }
 
 /// Whether each copy takes the place of the one before on the host.
-fn is_overwritten(context: &Context<'_>, copies: &Copies<'_>) -> bool {
-    is_of_one_copy(context, copies) && share(copies.hosts.len() as u64, copies.count) < 0.5
+fn is_overwritten(facts: &Facts<'_>, copies: &Copies<'_>) -> bool {
+    is_of_one_copy(facts, copies) && share(copies.hosts.len() as u64, copies.count) < 0.5
 }
 
 /// Whether the memory of the host is as large as one copy: no part of what has all of them.
-fn is_of_one_copy(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+fn is_of_one_copy(facts: &Facts<'_>, copies: &Copies<'_>) -> bool {
     let each = share(copies.bytes, copies.count);
     let size = |id: u64| {
-        context.profile.host_allocations.iter().find(|host| host.id == id).map(|host| share(host.bytes, host.count))
+        facts.profile.host_allocations.iter().find(|host| host.id == id).map(|host| share(host.bytes, host.count))
     };
     copies.hosts.iter().all(|host| host.and_then(size).is_some_and(|bytes| bytes <= SAME_PLACE * each))
 }
@@ -118,7 +118,7 @@ fn has_inputs(back: &Copies<'_>, all: &[Copies<'_>]) -> bool {
     bytes as f64 > INPUTS * back.bytes as f64
 }
 
-fn round_trip(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Draft {
+fn round_trip(facts: &Facts<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Draft {
     let bytes = back.bytes.saturating_add(forth.bytes);
     let seconds = copy_seconds(bytes, back.count.saturating_add(forth.count));
     let line = innermost(forth.path).map_or(String::new(), |frame| format!(" (line {})", frame.line));
@@ -132,16 +132,16 @@ fn round_trip(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> D
         if several { "come" } else { "comes" },
         words::several(back.count, "time", "times"),
         words::bytes(bytes),
-        time(context, seconds),
+        time(facts, seconds),
     );
     let cure = "do in a kernel what the host does between the two copies, and leave the data on the device; where the host changes a part of it, copy that \
                 part alone (a pointer into the array, rows with cudaMemcpy2D); where each launch has new data, let its copies overlap with other launches \
                 (pinned memory, cudaMemcpyAsync, a second buffer)";
-    draft(context, back, (reason, cure), bytes, seconds)
+    draft(facts, back, (reason, cure), bytes, seconds)
 }
 
 /// What goes to the device may be new data or made of what has come back: nobody knows what would be saved.
-fn replaced(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Draft {
+fn replaced(facts: &Facts<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Draft {
     let bytes = back.bytes.saturating_add(forth.bytes);
     let seconds = copy_seconds(bytes, back.count.saturating_add(forth.count));
     let line = innermost(forth.path).map_or(String::new(), |frame| format!(" (line {})", frame.line));
@@ -155,19 +155,19 @@ fn replaced(context: &Context<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> Dra
         if several { "come" } else { "comes" },
         words::several(back.count, "time", "times"),
         words::bytes(bytes),
-        time(context, seconds),
+        time(facts, seconds),
     );
     let cure = "where the host makes what goes to the device of what has come back (chooses, sorts, permutes), do that in a kernel, and leave the data on the device; where each launch has new data, \
                 let its copies overlap with other launches (pinned memory, cudaMemcpyAsync, a second buffer)";
-    let draft = Draft { gain: None, ..draft(context, back, (reason, cure), bytes, seconds) };
+    let draft = Draft { gain: None, ..draft(facts, back, (reason, cure), bytes, seconds) };
     // Memory of its own for each copy may as well be what each launch has.
-    let is_sure = is_overwritten(context, back) && is_overwritten(context, forth);
-    if is_sure && context.program_share(seconds) >= MOST_SHARE { draft } else { draft.severity(Severity::Note) }
+    let is_sure = is_overwritten(facts, back) && is_overwritten(facts, forth);
+    if is_sure && facts.program_share(seconds) >= MOST_SHARE { draft } else { draft.severity(Severity::Note) }
 }
 
-fn only_back(context: &Context<'_>, back: &Copies<'_>) -> Option<Draft> {
+fn only_back(facts: &Facts<'_>, back: &Copies<'_>) -> Option<Draft> {
     let seconds = copy_seconds(back.bytes, back.count);
-    let part = context.program_share(seconds);
+    let part = facts.program_share(seconds);
     if part < LEAST_SHARE {
         return None;
     }
@@ -178,31 +178,31 @@ fn only_back(context: &Context<'_>, back: &Copies<'_>) -> Option<Draft> {
         if several { "come" } else { "comes" },
         words::several(back.count, "time", "times"),
         words::bytes(back.bytes),
-        time(context, seconds),
+        time(facts, seconds),
     );
     let cure = "let a kernel work out what the host wants to know (a flag, a sum, a maximum) and copy that, copy all of it once after the loop, or only \
                 every so many launches; what has to be written out each time can overlap with the next launches (pinned memory, cudaMemcpyAsync, a \
                 second buffer)";
-    let draft = draft(context, back, (reason, cure), back.bytes, seconds);
+    let draft = draft(facts, back, (reason, cure), back.bytes, seconds);
     Some(if part < MOST_SHARE { draft.severity(Severity::Note) } else { draft })
 }
 
 /// How long that takes, beside the kernels.
-fn time(context: &Context<'_>, seconds: f64) -> String {
-    let kernels = match context.kernel_seconds > 0.0 {
-        true => format!(", where all kernels take {}", words::time(context.kernel_seconds)),
+fn time(facts: &Facts<'_>, seconds: f64) -> String {
+    let kernels = match facts.kernel_seconds > 0.0 {
+        true => format!(", where all kernels take {}", words::time(facts.kernel_seconds)),
         false => String::new(),
     };
     format!("{} by what is assumed of the bus{kernels}", words::time(seconds))
 }
 
-fn draft(context: &Context<'_>, back: &Copies<'_>, (reason, cure): (String, &str), bytes: u64, seconds: f64) -> Draft {
+fn draft(facts: &Facts<'_>, back: &Copies<'_>, (reason, cure): (String, &str), bytes: u64, seconds: f64) -> Draft {
     let draft = Draft::new(reason, cure)
         .at_frame(innermost(back.path))
         .evidence("copies", back.count as f64)
         .evidence("bytes", bytes as f64)
-        .gain(context.program_gain(seconds))
-        .score(context.program_share(seconds));
+        .gain(facts.program_gain(seconds))
+        .score(facts.program_share(seconds));
     match back.allocation() {
         Some(allocation) => draft.of_allocation(allocation.id).object(allocation.name.clone()),
         None => draft,

@@ -1,8 +1,8 @@
 //! Grids whose last wave of blocks fills few of the GPU's SMs: the rest waits for it (Nsight Compute, "Tail Effect" of its section
 //! on launch statistics).
 
-use super::super::context::Context;
 use super::super::draft::Draft;
+use super::super::facts::Facts;
 use super::super::gain::{OF_ALL_SMS, gain_of_kernel};
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
@@ -15,20 +15,17 @@ const LEAST_LOST: f64 = 0.1;
 /// Least share of the kernel in the time of all.
 const LEAST_SHARE: f64 = 0.1;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
     let launch = kernel.launches.first()?;
     let blocks: u64 = launch.grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
-    let wave = u64::from(context.rates?.sms) * u64::from(launch.resident_blocks);
-    let estimate = context.estimate(kernel)?;
+    let wave = u64::from(facts.rates?.sms) * u64::from(launch.resident_blocks);
+    let estimate = facts.estimate(kernel)?;
     let limit = estimate.limits.iter().max_by(|one, other| one.seconds.total_cmp(&other.seconds))?;
-    if wave == 0
-        || blocks <= wave
-        || OF_ALL_SMS.contains(&&limit.name[..])
-        || context.kernel_share(kernel) < LEAST_SHARE
+    if wave == 0 || blocks <= wave || OF_ALL_SMS.contains(&&limit.name[..]) || facts.kernel_share(kernel) < LEAST_SHARE
     {
         return None;
     }
@@ -38,7 +35,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         return None;
     }
     // Blocks that share an SM in the last wave are done sooner: what one SM does more than the others is what is lost for sure.
-    let sms = u64::from(context.rates?.sms);
+    let sms = u64::from(facts.rates?.sms);
     let busiest = blocks.div_ceil(sms) * sms;
     let lost = 1.0 - blocks as f64 / busiest as f64;
     if lost < LEAST_LOST {
@@ -68,7 +65,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("waves", waves as f64)
         .evidence("empty_share", tail)
         .gain(gain)
-        .score(tail * context.kernel_share(kernel));
+        .score(tail * facts.kernel_share(kernel));
     // The estimate knows neither how long blocks take nor what else runs meanwhile.
     Some(draft.severity(Severity::Note))
 }

@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, warps};
 use super::super::draft::{Draft, Saved};
+use super::super::facts::access::{Access, share};
+use super::super::facts::index;
+use super::super::facts::{Facts, warps};
 use super::super::gain::Saving;
-use super::super::index;
 use super::super::words;
 use crate::profile::model::{Kernel, Site};
 
@@ -19,17 +19,17 @@ const FEW_LANES: u64 = 4;
 /// Least share of the kernel's requests that load and store are.
 const LEAST_OF_KERNEL: f64 = 0.1;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.profile.kernels.iter().flat_map(|kernel| of_kernel(facts, kernel)).collect()
 }
 
-fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
+fn of_kernel(facts: &Facts<'_>, kernel: &Kernel) -> Vec<Draft> {
     let Some(addresses) = &kernel.addresses else { return Vec::new() };
     // Behind a barrier another thread may want the value.
     if kernel.instructions.get("barrier").is_some_and(|count| count.warps > 0) {
         return Vec::new();
     }
-    let sites: BTreeMap<u32, &Site> = context
+    let sites: BTreeMap<u32, &Site> = facts
         .profile
         .sites
         .iter()
@@ -42,24 +42,24 @@ fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
             places.insert((&site.file, site.line, site.column));
         }
     }
-    let stores = context.accesses_of(kernel.id, "global").filter(|access| access.op == "store");
+    let stores = facts.accesses_of(kernel.id, "global").filter(|access| access.op == "store");
     stores
         .filter(|access| places.contains(&(access.file, access.line, access.column)))
-        .filter_map(|access| draft(context, kernel, access))
+        .filter_map(|access| draft(facts, kernel, access))
         .collect()
 }
 
 /// Whether a few lanes of each request store, and all of them together each element about once: a condition lets each thread store in an
 /// iteration of its own.
-fn stores_once(context: &Context<'_>, store: &Access<'_>) -> bool {
-    let touched = store.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
+fn stores_once(facts: &Facts<'_>, store: &Access<'_>) -> bool {
+    let touched = store.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
     store.sums.lanes <= FEW_LANES.saturating_mul(store.sums.requests)
         && (store.sums.bytes as f64) < LEAST_TURNS * touched as f64
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<Draft> {
     let turns = store.sums.requests as f64 / warps(kernel).max(1) as f64;
-    let loads = context.accesses_of(kernel.id, "global").filter(|access| {
+    let loads = facts.accesses_of(kernel.id, "global").filter(|access| {
         access.op == "load"
             && (access.file, access.line) == (store.file, store.line)
             && access.allocation == store.allocation
@@ -67,8 +67,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
     });
     let both: Vec<&Access<'_>> = loads.chain([store]).collect();
     let requests = both.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
-    let of_kernel = share(requests, context.requests(kernel));
-    if turns < LEAST_TURNS || of_kernel < LEAST_OF_KERNEL || stores_once(context, store) {
+    let of_kernel = share(requests, facts.requests(kernel));
+    if turns < LEAST_TURNS || of_kernel < LEAST_OF_KERNEL || stores_once(facts, store) {
         return None;
     }
     let name = store.variable().map_or_else(|| "the value".to_owned(), |name| format!("`{name}`"));
@@ -76,7 +76,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
     let reason = format!(
         "each iteration of the loop {} at the same address, about {turns:.0} times a warp: {} of the kernel's requests; the compiler may not \
          keep it in a register, as another pointer could lead to it, or another index of the same array",
-        does.replace("{}", &context.target(store)),
+        does.replace("{}", &facts.target(store)),
         words::percent(of_kernel),
     );
     let keep = if both.len() > 1 { "add up in" } else { "keep the value in" };
@@ -100,7 +100,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, store: &Access<'_>) -> Option<D
             .evidence("turns", turns)
             .evidence("share_of_requests", of_kernel)
             .saves(
-                context,
+                facts,
                 Saved {
                     saving,
                     otherwise: of_kernel,

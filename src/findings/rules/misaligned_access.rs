@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::access::{Access, share};
-use super::super::beside;
-use super::super::context::{Context, block_of, warps};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
+use super::super::facts::access::{Access, share};
+use super::super::facts::beside;
+use super::super::facts::index;
+use super::super::facts::{Facts, block_of, warps};
 use super::super::gain::Saving;
-use super::super::index;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::is_system;
@@ -34,11 +34,11 @@ const MOST_OF_BORDER: i64 = 4096;
 
 const PAD_ROWS: &str = "make the length of a row a multiple of 32 bytes, as cudaMallocPitch does";
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     // Pointers into one allocation lead to parts of it, of which each begins somewhere.
     type Key<'a> = (u32, Option<u64>, Option<&'a str>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context
+    for access in facts
         .accesses
         .iter()
         .filter(|access| access.space == "global" && access.allocation.is_some() && !access.is_opaque)
@@ -49,7 +49,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut parts: BTreeMap<(u32, Option<u64>), (Vec<Found<'_>>, usize)> = BTreeMap::new();
     for ((kernel, allocation, _), accesses) in &groups {
         let (all, pointers) = parts.entry((*kernel, *allocation)).or_default();
-        all.extend(found(context, accesses));
+        all.extend(found(facts, accesses));
         *pointers += usize::from(accesses.iter().any(|access| is_contiguous(access)));
     }
     let mut drafts = Vec::new();
@@ -61,7 +61,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             continue;
         }
         if found.len() > 1 && found.iter().all(|one| one.is_offset) {
-            drafts.extend(of_parts(context, found));
+            drafts.extend(of_parts(facts, found));
             continue;
         }
         for found in found {
@@ -72,16 +72,15 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             lines.entry(place).or_default().push(found);
         }
     }
-    drafts.extend(lines.into_values().filter_map(|found| of_line(context, found, |access| context.target(access))));
+    drafts.extend(lines.into_values().filter_map(|found| of_line(facts, found, |access| facts.target(access))));
     drafts
 }
 
 /// The finding of parts that an allocation is divided into without regard to sectors.
-fn of_parts(context: &Context<'_>, found: Vec<Found<'_>>) -> Option<Draft> {
-    let allocation = context.allocation_name(found.first()?.worst.allocation)?;
-    let name =
-        |access: &Access<'_>| access.variable().map_or_else(|| context.target(access), |name| format!("`{name}`"));
-    let draft = of_line(context, found, name)?;
+fn of_parts(facts: &Facts<'_>, found: Vec<Found<'_>>) -> Option<Draft> {
+    let allocation = facts.allocation_name(found.first()?.worst.allocation)?;
+    let name = |access: &Access<'_>| access.variable().map_or_else(|| facts.target(access), |name| format!("`{name}`"));
+    let draft = of_line(facts, found, name)?;
     let cure = format!(
         "let each part of {allocation} begin on a multiple of 128 bytes, as what cudaMalloc returns does: round its offset up where the parts are laid out"
     );
@@ -99,7 +98,7 @@ struct Found<'a> {
 }
 
 /// The finding of a line and a cure: of the array that loses most, with the others' names.
-fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>, name: impl Fn(&Access<'_>) -> String) -> Option<Draft> {
+fn of_line(facts: &Facts<'_>, mut found: Vec<Found<'_>>, name: impl Fn(&Access<'_>) -> String) -> Option<Draft> {
     found.sort_by_key(|one| (std::cmp::Reverse(one.worst.sums.excess()), one.worst.column, one.worst.allocation));
     let hits: Vec<&Access<'_>> = found.iter().flat_map(|one| one.hits.iter().copied()).collect();
     let each: Vec<Vec<&Access<'_>>> = found.iter().map(|one| one.hits.clone()).collect();
@@ -113,20 +112,20 @@ fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>, name: impl Fn(&Acce
         draft.reason.push_str(&format!("; so do those to {others}"));
     }
     let wasted_by = |hits: &[&Access<'_>]| {
-        let of_kernel = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
-        context.waste(worst.kernel, &Saving::of_coalescing(hits, context), of_kernel)
+        let of_kernel = hits.iter().map(|access| super::strided_access::excess_of_kernel(facts, access)).sum();
+        facts.waste(worst.kernel, &Saving::of_coalescing(hits, facts), of_kernel)
     };
     let is_worth = each.iter().any(|hits| wasted_by(hits) >= WORTH_A_CHANGE);
-    let of_kernel: f64 = hits.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
+    let of_kernel: f64 = hits.iter().map(|access| super::strided_access::excess_of_kernel(facts, access)).sum();
     if of_kernel < LEAST_OF_KERNEL {
         return None;
     }
-    let saving = Saving::of_coalescing(&hits, context);
-    let waste = context.waste(worst.kernel, &saving, of_kernel);
-    let gain = context.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill");
+    let saving = Saving::of_coalescing(&hits, facts);
+    let waste = facts.waste(worst.kernel, &saving, of_kernel);
+    let gain = facts.gain(worst.kernel, &saving, "each request touches only the sectors that its bytes fill");
     // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
-    let score = waste.max(of_kernel * context.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
-    let is_gained = gain.is_some() || context.estimate(worst.kernel).is_none();
+    let score = waste.max(of_kernel * facts.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
+    let is_gained = gain.is_some() || facts.estimate(worst.kernel).is_none();
     let draft = draft.gain(gain).score(score);
     // Longer rows are more bytes, and another begin of what lies in them is another index everywhere: where little is gained for these, nobody has to.
     let pads_rows = draft.cure.starts_with(PAD_ROWS);
@@ -140,7 +139,7 @@ fn of_line(context: &Context<'_>, mut found: Vec<Found<'_>>, name: impl Fn(&Acce
 
 /// A stencil reads its neighbours beside the element itself, and only one of the three can be aligned. So all accesses of the
 /// kernel through one pointer have to be misaligned, or the rows begin anywhere.
-fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>> {
+fn found<'a>(facts: &Facts<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>> {
     let plain = is_contiguous;
     let misaligned = |access: &Access<'_>| share(access.pattern.misaligned, access.pattern.contiguous) >= 0.5;
     if !accesses.iter().all(|access| !plain(access) || (misaligned(access) && !access.has_aligned)) {
@@ -158,7 +157,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
     let worst =
         *hits.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
     let sums = &worst.sums;
-    let target = context.target(worst);
+    let target = facts.target(worst);
     let array = worst.variable().map_or_else(|| "the array".to_owned(), |name| format!("`{name}`"));
     let structure = worst.operand.filter(|operand| {
         operand.member.is_some()
@@ -166,7 +165,7 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
             && u64::from(operand.structure_bytes) % SECTOR_BYTES != 0
     });
     // Whatever begins on a sector, what lies beside it does not.
-    if worst.op == "load" && beside::is_neighbour(worst) && !is_staged(context, worst) {
+    if worst.op == "load" && beside::is_neighbour(worst) && !is_staged(facts, worst) {
         return None;
     }
     let pattern = &worst.pattern;
@@ -265,8 +264,8 @@ fn found<'a>(context: &Context<'_>, accesses: &[&'a Access<'a>]) -> Option<Found
 }
 
 /// Whether what it loads goes to shared memory, as a tile that may as well begin on a sector.
-fn is_staged(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let mut shared = context.accesses_of(access.kernel.id, "shared");
+fn is_staged(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let mut shared = facts.accesses_of(access.kernel.id, "shared");
     shared.any(|one| one.op == "store" && one.file == access.file && one.line.abs_diff(access.line) <= NEAR_LINES)
 }
 

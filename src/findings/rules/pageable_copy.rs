@@ -1,8 +1,8 @@
 //! Large copies from or to host memory that is not pinned: the driver copies them through a buffer of its own (CUDA C++ Best
 //! Practices Guide, "Pinned Memory").
 
-use super::super::context::{Context, Copies, innermost};
 use super::super::draft::Draft;
+use super::super::facts::{Copies, Facts, innermost};
 use super::super::words;
 use crate::profile::copy_seconds;
 use crate::profile::model::{HostAllocation, Severity};
@@ -17,15 +17,15 @@ const SAVED: f64 = 0.5;
 /// Bytes of a page of the host.
 const PAGE: u64 = 4096;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let all: Vec<Copies<'_>> = context.bus_copies().into_iter().filter(|copies| is_pageable(context, copies)).collect();
-    let (waiting, plain): (Vec<_>, Vec<_>) = all.into_iter().partition(|copies| is_asynchronous(context, copies));
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let all: Vec<Copies<'_>> = facts.bus_copies().into_iter().filter(|copies| is_pageable(facts, copies)).collect();
+    let (waiting, plain): (Vec<_>, Vec<_>) = all.into_iter().partition(|copies| is_asynchronous(facts, copies));
     let sum = |copies: &[Copies<'_>]| copies.iter().map(|copies| copies.bytes).fold(0, u64::saturating_add);
     let mut found = Vec::new();
     if sum(&waiting) >= LEAST_ASYNC_BYTES
         && let Some(largest) = waiting.iter().max_by_key(|copies| copies.bytes)
     {
-        found.push(asynchronous(context, largest, sum(&waiting)));
+        found.push(asynchronous(facts, largest, sum(&waiting)));
     }
     if sum(&plain) >= LEAST_BYTES
         && let Some(largest) = plain.iter().max_by_key(|copies| copies.bytes)
@@ -42,9 +42,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     found
 }
 
-fn asynchronous(context: &Context<'_>, largest: &Copies<'_>, bytes: u64) -> Draft {
+fn asynchronous(facts: &Facts<'_>, largest: &Copies<'_>, bytes: u64) -> Draft {
     let host = largest.hosts.iter().flatten().next();
-    let host = context.profile.host_allocations.iter().find(|row| Some(&row.id) == host);
+    let host = facts.profile.host_allocations.iter().find(|row| Some(&row.id) == host);
     let name = host.and_then(|row| row.name.clone());
     let named = name.as_ref().map_or("host memory".to_owned(), |name| format!("`{name}`"));
     let reason = format!(
@@ -58,36 +58,36 @@ fn asynchronous(context: &Context<'_>, largest: &Copies<'_>, bytes: u64) -> Draf
         .at_frame(innermost(largest.path))
         .object(name)
         .evidence("bytes", bytes as f64)
-        .score(SAVED * context.program_share(copy_seconds(bytes, 0)))
+        .score(SAVED * facts.program_share(copy_seconds(bytes, 0)))
         .severity(Severity::Warning)
 }
 
 /// Whether the host's side is known, and known not to be pinned.
-fn is_pageable(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+fn is_pageable(facts: &Facts<'_>, copies: &Copies<'_>) -> bool {
     // Who pins memory may have it under another name, as a container's; it is as large, but for what fills a page.
     let registered = |host: &HostAllocation| {
-        let mut rows = context.profile.allocations.iter().filter(|row| row.kind == "cudaHostRegister");
+        let mut rows = facts.profile.allocations.iter().filter(|row| row.kind == "cudaHostRegister");
         let each = |bytes: u64, count: u64| bytes / count.max(1);
         rows.any(|row| {
             let is_as_large = each(row.bytes, row.count).abs_diff(each(host.bytes, host.count)) < PAGE;
-            is_as_large && (row.name == host.name || !is_named(context, row.name.as_deref()))
+            is_as_large && (row.name == host.name || !is_named(facts, row.name.as_deref()))
         })
     };
     !copies.hosts.is_empty()
         && copies.hosts.iter().all(|id| {
-            let host = id.and_then(|id| context.profile.host_allocations.iter().find(|host| host.id == id));
+            let host = id.and_then(|id| facts.profile.host_allocations.iter().find(|host| host.id == id));
             host.is_some_and(|host| !host.kind.starts_with("cu") && !registered(host))
         })
 }
 
 /// Whether memory of the host has this name.
-fn is_named(context: &Context<'_>, name: Option<&str>) -> bool {
-    name.is_some() && context.profile.host_allocations.iter().any(|host| host.name.as_deref() == name)
+fn is_named(facts: &Facts<'_>, name: Option<&str>) -> bool {
+    name.is_some() && facts.profile.host_allocations.iter().any(|host| host.name.as_deref() == name)
 }
 
 /// Whether the source asks for a copy that overlaps.
-fn is_asynchronous(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+fn is_asynchronous(facts: &Facts<'_>, copies: &Copies<'_>) -> bool {
     let Some(frame) = innermost(copies.path) else { return false };
-    let text = context.profile.sources.get(&frame.file).and_then(|lines| lines.get(&frame.line));
+    let text = facts.profile.sources.get(&frame.file).and_then(|lines| lines.get(&frame.line));
     text.is_some_and(|text| text.contains("Async"))
 }

@@ -1,8 +1,8 @@
 //! Block shapes that leave lanes of each warp empty, or split its requests into short rows.
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, block_of, innermost};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
+use super::super::facts::access::{Access, share};
+use super::super::facts::{Facts, block_of, innermost};
 use super::super::gain::Saving;
 use super::super::words;
 use super::small_launch::is_next_to_nothing;
@@ -17,11 +17,11 @@ const LEAST_WASTE: f64 = 0.005;
 /// Least share of sectors that longer rows would save.
 const LEAST_SAVED: f64 = 0.15;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
     let block = block_of(kernel)?;
     let threads: u64 = block.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
     let lanes = threads.div_ceil(WARP) * WARP;
@@ -39,7 +39,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             && pattern.row_lanes.is_some_and(|lanes| lanes <= u64::from(block[0]) && 4 * lanes >= 3 * u64::from(block[0]))
             && saved(access) >= LEAST_SAVED
     };
-    let split: Vec<&Access<'_>> = context.accesses_of(kernel.id, "global").filter(short).collect();
+    let split: Vec<&Access<'_>> = facts.accesses_of(kernel.id, "global").filter(short).collect();
     let worst =
         split.iter().max_by_key(|access| (saved_sectors(access), std::cmp::Reverse((access.line, access.column))));
     if empty < LEAST_EMPTY && worst.is_none() {
@@ -49,7 +49,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let mut saving = split.iter().fold(Saving::default(), |sum, access| {
         // What rows that begin within a sector cost stays, whatever their length.
         let part = share(saved_sectors(access), access.sums.excess());
-        sum.and(Saving::of_coalescing(&[access], context).times(part))
+        sum.and(Saving::of_coalescing(&[access], facts).times(part))
     });
     if empty >= LEAST_EMPTY {
         // Full warps issue each instruction for as many lanes with fewer warps.
@@ -73,7 +73,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         what.push(format!(
             "{} {shape} threads split each request to {} into rows of {}: {} sectors of 32 bytes where one row of its lanes would touch {}",
             if what.is_empty() { "blocks of" } else { "and the" },
-            context.target(worst),
+            facts.target(worst),
             words::several(worst.pattern.row_lanes.unwrap_or(0), "lane", "lanes"),
             words::ratio(worst.sums.sectors, worst.sums.requests),
             words::ratio(worst.sums.sectors - saved_sectors(worst), worst.sums.requests),
@@ -92,12 +92,11 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
     let excess: f64 = split
         .iter()
         .map(|access| {
-            share(saved_sectors(access), access.sums.excess())
-                * super::strided_access::excess_of_kernel(context, access)
+            share(saved_sectors(access), access.sums.excess()) * super::strided_access::excess_of_kernel(facts, access)
         })
         .sum();
-    let waste = context.waste(kernel, &saving, excess.max(empty)).max(if empty >= LEAST_EMPTY {
-        empty * context.kernel_share(kernel)
+    let waste = facts.waste(kernel, &saving, excess.max(empty)).max(if empty >= LEAST_EMPTY {
+        empty * facts.kernel_share(kernel)
     } else {
         0.0
     });
@@ -119,7 +118,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
             .evidence("block_z", block[2].into())
             .evidence("empty_lanes_share", empty)
             // How much of what one thread does others could do, nobody knows.
-            .gain(context.gain(kernel, &saving, "full warps, whose requests are one row").filter(|_| threads > 1))
+            .gain(facts.gain(kernel, &saving, "full warps, whose requests are one row").filter(|_| threads > 1))
             .score(waste),
     )
 }

@@ -1,10 +1,10 @@
 //! Stores that fill only parts of the sectors they touch: what is left of a sector has to be read or masked on its way to DRAM.
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, lane_axis};
 use super::super::draft::Draft;
+use super::super::facts::access::{Access, share};
+use super::super::facts::index;
+use super::super::facts::{Facts, lane_axis};
 use super::super::gain::Saving;
-use super::super::index;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Severity, ThreadStep};
@@ -19,21 +19,21 @@ const ABOUT: f64 = 0.75;
 /// Smaller memory, as of a few values, fills no sectors.
 const LEAST_BYTES: u64 = 128;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let partly = |access: &&Access<'_>| {
         let filled = share(access.sums.bytes, access.sums.sectors * 32);
         // Strides, structures, gathers and block shapes have findings of their own.
         let plain = share(access.pattern.contiguous, access.pattern.requests.max(1)) >= 0.5;
-        let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+        let allocation = access.allocation.and_then(|id| facts.profile.allocation(id));
         let is_tiny = allocation.is_some_and(|allocation| allocation.bytes < LEAST_BYTES);
         access.space == "global" && access.op == "store" && plain && !is_tiny && filled < MOST_FILLED
     };
-    let each = context.accesses.iter().filter(partly).filter_map(|access| {
+    let each = facts.accesses.iter().filter(partly).filter_map(|access| {
         // One request of each launch is nothing to gather, as that which makes the root of a tree.
         if begins_within_sectors(access) || access.sums.requests <= access.kernel.recorded_launches() {
             return None;
         }
-        let all: u64 = context.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).fold(0, u64::saturating_add);
+        let all: u64 = facts.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).fold(0, u64::saturating_add);
         let of_kernel = share(access.sums.sectors, all);
         if of_kernel < LEAST_OF_KERNEL {
             return None;
@@ -41,18 +41,18 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let reason = format!(
             "stores to {} fill {} of the bytes of the sectors they touch ({} active lanes of {} a request): the rest of each sector is \
              moved or masked without need",
-            context.target(access),
+            facts.target(access),
             words::percent(share(access.sums.bytes, access.sums.sectors * 32)),
             words::ratio(access.sums.lanes, access.sums.requests),
             words::bytes(access.bytes.into()),
         );
         let few = access.sums.lanes < 16 * access.sums.requests;
         // Lanes that are not there, or that their number leaves out, write where they have to, and so do those that change data in place.
-        if few && has_place(access) && (!is_decided_by_data(context, access) || changes_in_place(context, access)) {
+        if few && has_place(access) && (!is_decided_by_data(facts, access) || changes_in_place(facts, access)) {
             return None;
         }
         let cure = if few && has_place(access) {
-            if is_cleared(context, access) {
+            if is_cleared(facts, access) {
                 "few lanes of a warp have something to store, each at the place that its number gives, in memory that was cleared for it: a list of what was found (element and number, compacted by \
                  ballot and prefix sum) needs neither the clearing nor most of the sectors, and what reads it goes over the list; leave it where it has to find each element at its place"
             } else {
@@ -69,13 +69,13 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             .at_access(access)
             .evidence("bytes", access.sums.bytes as f64)
             .evidence("sectors", access.sums.sectors as f64);
-        if few && has_place(access) && is_cleared(context, access) {
-            let saving = as_list(context, access);
-            let waste = context.waste(access.kernel, &saving, of_kernel);
-            let gain = context.gain(access.kernel, &saving, "what is stored lies side by side, and each element's number beside it");
+        if few && has_place(access) && is_cleared(facts, access) {
+            let saving = as_list(facts, access);
+            let waste = facts.waste(access.kernel, &saving, of_kernel);
+            let gain = facts.gain(access.kernel, &saving, "what is stored lies side by side, and each element's number beside it");
             return Some(draft.gain(gain).score(waste));
         }
-        Some(draft.score(of_kernel * context.kernel_share(access.kernel)).severity(Severity::Note))
+        Some(draft.score(of_kernel * facts.kernel_share(access.kernel)).severity(Severity::Note))
     });
     each.collect()
 }
@@ -98,13 +98,13 @@ fn has_place(access: &Access<'_>) -> bool {
 }
 
 /// Whether the memory is cleared before, and nobody else writes to it: what is there after the launch is what these stores have found.
-fn is_cleared(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+fn is_cleared(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let allocation = access.allocation.and_then(|id| facts.profile.allocation(id));
     let is_set = allocation.is_some_and(|allocation| {
         allocation.copies.iter().any(|copy| copy.direction == "set" && copy.bytes >= allocation.touched_bytes)
     });
     is_set
-        && !context.accesses.iter().any(|one| {
+        && !facts.accesses.iter().any(|one| {
             one.op != "load"
                 && one.allocation == access.allocation
                 && (one.kernel.id, one.file, one.line) != (access.kernel.id, access.file, access.line)
@@ -112,23 +112,23 @@ fn is_cleared(context: &Context<'_>, access: &Access<'_>) -> bool {
 }
 
 /// What stores of a list ask less: elements side by side, and the number of each.
-fn as_list(context: &Context<'_>, access: &Access<'_>) -> Saving {
+fn as_list(facts: &Facts<'_>, access: &Access<'_>) -> Saving {
     let sums = &access.sums;
     let kept = sums.bytes.saturating_mul(2);
-    let sector = context.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
+    let sector = facts.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
     let less = |sectors: u64, bytes: u64| sectors.saturating_mul(bytes).saturating_sub(kept) as f64;
     Saving::of("l2", less(sums.l2_lookups, sector))
         .and(Saving::of("dram", less(sums.dram_reads.saturating_add(sums.dram_writes), SECTOR_BYTES)))
 }
 
 /// Whether data decides at a branch of the kernel which lanes go on.
-fn is_decided_by_data(context: &Context<'_>, access: &Access<'_>) -> bool {
-    context.profile.branches.iter().any(|branch| {
+fn is_decided_by_data(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    facts.profile.branches.iter().any(|branch| {
         branch.kernel == access.kernel.id && branch.divergent > 0 && branch.decided_by.contains(&Decider::Data)
     })
 }
 
 /// Whether the kernel reads what it writes there.
-fn changes_in_place(context: &Context<'_>, access: &Access<'_>) -> bool {
-    context.accesses_of(access.kernel.id, "global").any(|one| one.op == "load" && one.allocation == access.allocation)
+fn changes_in_place(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    facts.accesses_of(access.kernel.id, "global").any(|one| one.op == "load" && one.allocation == access.allocation)
 }

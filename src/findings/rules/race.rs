@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::access::Access;
-use super::super::context::{Context, block_of, thread_index};
 use super::super::draft::Draft;
+use super::super::facts::access::Access;
+use super::super::facts::{Facts, block_of, thread_index};
 use super::super::words;
 use super::partial_warps::shape;
 use crate::profile::model::{Conflict, ConflictParty, Kernel, Severity, ThreadStep};
@@ -14,8 +14,8 @@ const NEAR_LINES: u32 = 2;
 /// Lanes that load for each that stores, at least, where most of them load for nothing.
 const FAR_MORE: u64 = 4;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let all = &context.profile.conflicts;
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let all = &facts.profile.conflicts;
     // What happens between blocks as well is told of these: no barrier orders them.
     let is_told = |conflict: &&Conflict| {
         conflict.severity == "warning"
@@ -26,7 +26,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     for conflict in all.iter().filter(is_told) {
         pairs.entry(lines_of(conflict)).or_default().push(conflict);
     }
-    let drafts = pairs.into_iter().filter_map(|(lines, conflicts)| Some((lines, draft_of_pair(context, &conflicts)?)));
+    let drafts = pairs.into_iter().filter_map(|(lines, conflicts)| Some((lines, draft_of_pair(facts, &conflicts)?)));
     neighbours_together(drafts.collect())
 }
 
@@ -62,7 +62,7 @@ fn lines_of(conflict: &Conflict) -> Lines<'_> {
 }
 
 /// The finding of what happens most often, with the memory that the others are about.
-fn draft_of_pair(context: &Context<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
+fn draft_of_pair(facts: &Facts<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
     let worst = conflicts.iter().max_by_key(|conflict| (conflict.count, std::cmp::Reverse(conflict.allocation)))?;
     let memory: BTreeSet<Option<u64>> = conflicts.iter().map(|conflict| conflict.allocation).collect();
     let times = conflicts.iter().map(|conflict| conflict.count).fold(0, u64::saturating_add);
@@ -72,8 +72,8 @@ fn draft_of_pair(context: &Context<'_>, conflicts: &[&Conflict]) -> Option<Draft
             format!("; the same in {}", words::several(several as u64 - 1, "other allocation", "other allocations"))
         }
     };
-    let draft = draft(context, worst);
-    let draft = if is_early(context, worst) { draft.severity(Severity::Note) } else { draft };
+    let draft = draft(facts, worst);
+    let draft = if is_early(facts, worst) { draft.severity(Severity::Note) } else { draft };
     Some(Draft { reason: draft.reason.clone() + &others, ..draft }.evidence("times", times as f64))
 }
 
@@ -93,7 +93,7 @@ fn is_between_blocks(other: &Conflict, conflict: &Conflict) -> bool {
     is_settled && !is_in_block(other) && places(other) == places(conflict)
 }
 
-fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
+fn draft(facts: &Facts<'_>, conflict: &Conflict) -> Draft {
     let file = conflict.accesses.first().map_or("", |party| &party.frame.file[..]);
     let place = |party: &ConflictParty| {
         // The finding's own file is told with its place.
@@ -102,12 +102,12 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
         } else {
             format!(" of {}", party.frame.file.rsplit('/').next().unwrap_or_default())
         };
-        let on = if is_near(context, conflict, party) { "on or near" } else { "on" };
+        let on = if is_near(facts, conflict, party) { "on or near" } else { "on" };
         format!("the {} {on} line {}{elsewhere}", party.op, party.frame.line)
     };
     let places: Vec<String> = conflict.accesses.iter().map(place).collect();
     let named = conflict.variable.clone().map(|name| format!("`{name}`"));
-    let target = named.or_else(|| context.allocation_name(conflict.allocation));
+    let target = named.or_else(|| facts.allocation_name(conflict.allocation));
     let in_block = is_in_block(conflict);
     let reason = format!(
         "{} reach the same bytes of {} through {}, and nothing orders them: the result depends on which comes first",
@@ -115,8 +115,8 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
         target.unwrap_or_else(|| "memory".to_owned()),
         places.join(" and "),
     );
-    let kernel = context.profile.kernels.iter().find(|kernel| kernel.id == conflict.kernel);
-    let doubled = kernel.filter(|_| in_block).and_then(|kernel| doubled(context, conflict, kernel));
+    let kernel = facts.profile.kernels.iter().find(|kernel| kernel.id == conflict.kernel);
+    let doubled = kernel.filter(|_| in_block).and_then(|kernel| doubled(facts, conflict, kernel));
     let (reason, cure) = match doubled {
         Some((axis, block)) => (
             format!(
@@ -133,7 +133,7 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
         ),
         None if kernel.is_some_and(Kernel::is_triton) => in_triton(reason, conflict, in_block),
         // A load before its condition, whose value may be thrown away.
-        None if in_block && is_early(context, conflict) => (
+        None if in_block && is_early(facts, conflict) => (
             reason + "; the load may be one that the compiler makes before it is known whether the value is needed",
             "where only one thread comes to this line between two barriers, nothing: what the others have loaded early is thrown away; else make the update atomic (atomicAdd and \
              its kin)"
@@ -191,12 +191,12 @@ fn draft(context: &Context<'_>, conflict: &Conflict) -> Draft {
 }
 
 /// Whether the compiler merged or moved the access, so that its line is the nearest known one.
-fn is_near(context: &Context<'_>, conflict: &Conflict, party: &ConflictParty) -> bool {
+fn is_near(facts: &Facts<'_>, conflict: &Conflict, party: &ConflictParty) -> bool {
     let there = |access: &&Access<'_>| {
         (access.file, access.line, access.column, access.op)
             == (&party.frame.file[..], party.frame.line, party.frame.column, &party.op[..])
     };
-    context.accesses_of(conflict.kernel, &conflict.space).find(there).is_some_and(|access| access.is_near)
+    facts.accesses_of(conflict.kernel, &conflict.space).find(there).is_some_and(|access| access.is_near)
 }
 
 /// In Triton, whose source has neither warps nor a word for most of what orders them.
@@ -237,8 +237,8 @@ fn is_read(conflict: &Conflict) -> bool {
 
 /// Whether both sides are of one statement whose load the compiler has moved before the condition of the store: far more lanes load there than
 /// store. What each lane loads and stores is an update, wherever the load stands.
-fn is_early(context: &Context<'_>, conflict: &Conflict) -> bool {
-    let moved = |party: &ConflictParty| party.op == "load" && is_near(context, conflict, party);
+fn is_early(facts: &Facts<'_>, conflict: &Conflict) -> bool {
+    let moved = |party: &ConflictParty| party.op == "load" && is_near(facts, conflict, party);
     let Some(party) = conflict.accesses.iter().find(|party| moved(party)).filter(|_| is_update(conflict)) else {
         return false;
     };
@@ -246,7 +246,7 @@ fn is_early(context: &Context<'_>, conflict: &Conflict) -> bool {
         let there = |access: &&Access<'_>| {
             (access.file, access.line, access.op) == (&party.frame.file[..], party.frame.line, op)
         };
-        let of_kernel = context.accesses_of(conflict.kernel, &conflict.space).filter(there);
+        let of_kernel = facts.accesses_of(conflict.kernel, &conflict.space).filter(there);
         of_kernel.map(|access| access.sums.lanes).fold(0, u64::saturating_add)
     };
     lanes("load") > lanes("store").saturating_mul(FAR_MORE)
@@ -261,7 +261,7 @@ fn is_update(conflict: &Conflict) -> bool {
 }
 
 /// A dimension of the block that moves neither address, though another does: its threads do the same work.
-fn doubled(context: &Context<'_>, conflict: &Conflict, kernel: &Kernel) -> Option<(usize, [u32; 3])> {
+fn doubled(facts: &Facts<'_>, conflict: &Conflict, kernel: &Kernel) -> Option<(usize, [u32; 3])> {
     let block = block_of(kernel)?;
     let of_party = |party: &ConflictParty| -> Vec<&Access<'_>> {
         let there = |access: &&Access<'_>| {
@@ -269,7 +269,7 @@ fn doubled(context: &Context<'_>, conflict: &Conflict, kernel: &Kernel) -> Optio
                 && access.sums.requests != 0
                 && (conflict.allocation.is_none() || access.allocation == conflict.allocation)
         };
-        context.accesses_of(kernel.id, &conflict.space).filter(there).collect()
+        facts.accesses_of(kernel.id, &conflict.space).filter(there).collect()
     };
     let parties: Vec<Vec<&Access<'_>>> = conflict.accesses.iter().map(of_party).collect();
     let unmoved = |axis: usize| {

@@ -1,7 +1,7 @@
 //! Kernels on which one rank of a job works much longer than the others do.
 
-use super::super::context::Context;
 use super::super::draft::Draft;
+use super::super::facts::Facts;
 use super::super::words;
 use crate::profile::model::{Gain, Kernel, RankSpread};
 
@@ -13,21 +13,21 @@ const LEAST_SHARE: f64 = 0.02;
 const TIME: &str = "estimate.picoseconds";
 const WORK: [&str; 2] = ["global.sectors", "shared.wavefronts"];
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let Some(ranks) = context.profile.run.merged.as_ref().and_then(|merged| merged.ranks.as_ref()) else {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let Some(ranks) = facts.profile.run.merged.as_ref().and_then(|merged| merged.ranks.as_ref()) else {
         return Vec::new();
     };
     let present: u64 = ranks.present.iter().map(|[first, last]| u64::from(last.saturating_sub(*first)) + 1).sum();
     if present < 2 {
         return Vec::new();
     }
-    let timed = context.profile.kernels.iter().any(|kernel| kernel.over_ranks.contains_key(TIME));
+    let timed = facts.profile.kernels.iter().any(|kernel| kernel.over_ranks.contains_key(TIME));
     let mut drafts = Vec::new();
     for figure in if timed { &[TIME][..] } else { &WORK } {
         let all: f64 =
-            context.profile.kernels.iter().filter_map(|kernel| kernel.over_ranks.get(*figure)).map(total).sum();
-        let kernels = context.profile.kernels.iter();
-        let found: Vec<Draft> = kernels.filter_map(|kernel| draft(context, kernel, figure, present, all)).collect();
+            facts.profile.kernels.iter().filter_map(|kernel| kernel.over_ranks.get(*figure)).map(total).sum();
+        let kernels = facts.profile.kernels.iter();
+        let found: Vec<Draft> = kernels.filter_map(|kernel| draft(facts, kernel, figure, present, all)).collect();
         if !found.is_empty() {
             drafts = found;
             break;
@@ -41,7 +41,7 @@ fn total(spread: &RankSpread) -> f64 {
 }
 
 /// `all` is the figure of all kernels and ranks.
-fn draft(context: &Context<'_>, kernel: &Kernel, figure: &str, present: u64, all: f64) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, kernel: &Kernel, figure: &str, present: u64, all: f64) -> Option<Draft> {
     let spread = kernel.over_ranks.get(figure)?;
     // A rank that has the kernel not at all has waited for those that have it.
     let mean = total(spread) / present as f64;
@@ -59,7 +59,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, figure: &str, present: u64, all
         _ => ("sectors of global memory", |count| words::count(count as u64)),
     };
     let factor = most / mean;
-    let node = node(context, spread.max_rank).map_or(String::new(), |node| format!(" on {node}"));
+    let node = node(facts, spread.max_rank).map_or(String::new(), |node| format!(" on {node}"));
     let without = match present.saturating_sub(spread.ranks) {
         0 => String::new(),
         absent => format!("; {absent} of the {present} ranks have it not at all"),
@@ -94,8 +94,8 @@ fn draft(context: &Context<'_>, kernel: &Kernel, figure: &str, present: u64, all
 }
 
 /// The node of a rank.
-fn node<'a>(context: &Context<'a>, rank: u32) -> Option<&'a str> {
-    let nodes = &context.profile.run.environment.nodes;
+fn node<'a>(facts: &Facts<'a>, rank: u32) -> Option<&'a str> {
+    let nodes = &facts.profile.run.environment.nodes;
     let has = |ranks: &[[u32; 2]]| ranks.iter().any(|[first, last]| (*first..=*last).contains(&rank));
     // One node for all says nothing.
     if nodes.len() < 2 {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::access::share;
-use super::super::context::{Context, Copies, describe, innermost};
 use super::super::draft::Draft;
+use super::super::facts::access::share;
+use super::super::facts::{Copies, Facts, describe, innermost};
 use super::super::words;
 use crate::profile::copy_seconds;
 use crate::profile::model::{Allocation, FindingLine, Gain, Severity, also_on};
@@ -21,7 +21,7 @@ const CHANCE: u64 = 10;
 /// Least bytes of these, for more than a note.
 const LEAST_BYTES: u64 = 64 << 10;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let is_little = |copies: &Copies<'_>| share(copies.unchanged, copies.count) < LEAST_OF_COPIES;
     // Single values are often the same by chance, other small ones now and then.
     let by_chance = |copies: &Copies<'_>| {
@@ -32,16 +32,16 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             // Results that each launch makes anew.
             || no_more(SMALL_BYTES)
                 && !copies.to_device()
-                && context.is_written(copies)
+                && facts.is_written(copies)
                 && copies.unchanged < copies.count.div_ceil(2)
             // One element of an array after the other comes to a place of its size on the host, and is now and then the one before.
             || no_more(FEW_BYTES) && !copies.to_device() && is_part(copies)
             // A flag or a sum that kernels make: the host asks for it to learn whether it has changed.
-            || no_more(FEW_BYTES) && !copies.to_device() && (context.is_written(copies) || is_asked_for(copies))
+            || no_more(FEW_BYTES) && !copies.to_device() && (facts.is_written(copies) || is_asked_for(copies))
     };
-    let again = context.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST && !by_chance(copies));
+    let again = facts.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST && !by_chance(copies));
     together(
-        again.filter_map(|copies| Some((draft(context, &copies)?, function_of(&copies), copies.to_device()))).collect(),
+        again.filter_map(|copies| Some((draft(facts, &copies)?, function_of(&copies), copies.to_device()))).collect(),
     )
 }
 
@@ -98,14 +98,14 @@ fn is_asked_for(copies: &Copies<'_>) -> bool {
     copies.launches.is_some_and(|(first, last)| first < last)
 }
 
-fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
     let allocation = copies.allocation()?;
     let bytes = (copies.bytes as f64 * share(copies.unchanged, copies.count)) as u64;
     let seconds = copy_seconds(bytes, copies.unchanged);
     let to_device = copies.to_device();
     let (way, whose) = if to_device { ("to the device", "on the device") } else { ("back to the host", "on the host") };
     let (names, several) = copies.describe();
-    let origin = origin(context, copies).filter(|_| to_device);
+    let origin = origin(facts, copies).filter(|_| to_device);
     let found = match origin {
         Some((origin, line)) => {
             format!("brought what {}{} had on the device already", describe(origin), from_line(line))
@@ -119,7 +119,7 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         words::count(copies.unchanged),
         words::bytes(bytes),
     );
-    let cure = if !to_device && context.is_written(copies) {
+    let cure = if !to_device && facts.is_written(copies) {
         "copy it back once after the loop, or only where a kernel has written it; where each launch may bring another result, and only this data gives the same, leave it".to_owned()
     } else if !to_device {
         "copy it back once after the loop, or only where a kernel has written it".to_owned()
@@ -129,11 +129,11 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
              device (cudaMemcpyDeviceToDevice), and copy to the host only what the host looks at",
             describe(origin)
         )
-    } else if goes_back(context, copies) {
+    } else if goes_back(facts, copies) {
         "what comes back to the host goes to the device again as it was: leave it on the device throughout the loop, copy it there once before and \
          back once after it, or only where the host looks at it or has changed it"
             .to_owned()
-    } else if context.is_written(copies) {
+    } else if facts.is_written(copies) {
         "copy it once before the loop or the calls that need it, and again only where the host has changed it; where a kernel has, and it is to begin with the same again, bring it from a copy on the \
          device (cudaMemcpyDeviceToDevice)"
             .to_owned()
@@ -148,7 +148,7 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         .evidence("copies", copies.count as f64)
         .evidence("unchanged_copies", copies.unchanged as f64)
         .evidence("unchanged_bytes", bytes as f64)
-        .gain(context.program_gain(seconds).map(|gain| match origin {
+        .gain(facts.program_gain(seconds).map(|gain| match origin {
             // Whether the host looks at what comes back nobody sees.
             Some(_) => Gain {
                 assumption: gain.assumption + "; about as much again where no copy back to the host is needed, either",
@@ -156,7 +156,7 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
             },
             None => gain,
         }))
-        .score(context.program_share(seconds));
+        .score(facts.program_share(seconds));
     Some(if bytes < LEAST_BYTES { Draft { gain: None, ..draft.severity(Severity::Note) } } else { draft })
 }
 
@@ -171,7 +171,7 @@ fn from_line(line: Option<u32>) -> String {
 }
 
 /// Other memory that about as many copies bring to the same places on the host, in however many ways, and the line that does.
-fn origin<'a>(context: &Context<'a>, copies: &Copies<'_>) -> Option<(&'a Allocation, Option<u32>)> {
+fn origin<'a>(facts: &Facts<'a>, copies: &Copies<'_>) -> Option<(&'a Allocation, Option<u32>)> {
     let to = copies.allocation()?;
     let back = |one: &'a Allocation| {
         one.copies.iter().filter(|copy| {
@@ -181,18 +181,18 @@ fn origin<'a>(context: &Context<'a>, copies: &Copies<'_>) -> Option<(&'a Allocat
     let count = |one: &'a Allocation| back(one).map(|copy| copy.count).fold(0, u64::saturating_add);
     // What comes back from the memory itself has a cure of its own.
     let itself = to.copies.iter().any(|copy| copy.direction == "device_to_host" && copies.hosts.contains(&copy.host));
-    let mut others = context.profile.allocations.iter().filter(|one| one.id != to.id && count(one) > 0);
+    let mut others = facts.profile.allocations.iter().filter(|one| one.id != to.id && count(one) > 0);
     let origin = others.find(|one| count(one).saturating_mul(2) >= copies.count).filter(|_| !itself)?;
     let lines: BTreeSet<u32> = back(origin).filter_map(|copy| innermost(&copy.path)).map(|frame| frame.line).collect();
     Some((origin, lines.first().copied().filter(|_| lines.len() == 1)))
 }
 
 /// Whether about as many copies come back from the same memory.
-fn goes_back(context: &Context<'_>, copies: &Copies<'_>) -> bool {
+fn goes_back(facts: &Facts<'_>, copies: &Copies<'_>) -> bool {
     let Some(allocation) = copies.allocation() else { return false };
     let back = allocation.copies.iter().filter(|copy| copy.direction == "device_to_host");
     let there = allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
     let sum = |count: u64, copy: &crate::profile::model::CopyRow| count.saturating_add(copy.count);
     let (back, there) = (back.fold(0, sum), there.fold(0, sum));
-    context.is_written(copies) && back.saturating_mul(2) >= there
+    facts.is_written(copies) && back.saturating_mul(2) >= there
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, blocks, describe};
 use super::super::draft::Draft;
+use super::super::facts::access::{Access, share};
+use super::super::facts::index;
+use super::super::facts::{Facts, blocks, describe};
 use super::super::gain::Saving;
-use super::super::index;
 use super::super::words;
 use super::block_shape::{self, Level};
 use super::partial_warps::shape;
@@ -29,41 +29,41 @@ const MORE_THAN_ONCE: f64 = 1.1;
 /// Smaller data stays in L1 anyway.
 const LEAST_BYTES: u64 = 64 << 10;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     // What drives it out of L1 is told with what to do about that.
-    let found = all(context).iter().filter(|draft| !super::cache_thrash::names_stream(context, draft));
+    let found = all(facts).iter().filter(|draft| !super::cache_thrash::names_stream(facts, draft));
     found.cloned().collect()
 }
 
 /// The same, and what data that streams past drives out: looked for once.
-pub(super) fn all<'c>(context: &'c Context<'_>) -> &'c [Draft] {
-    let found = || context.profile.allocations.iter().filter_map(|allocation| draft(context, allocation));
-    context.repeated.get_or_init(|| found().collect())
+pub(super) fn all<'c>(facts: &'c Facts<'_>) -> &'c [Draft] {
+    let found = || facts.profile.allocations.iter().filter_map(|allocation| draft(facts, allocation));
+    facts.repeated.get_or_init(|| found().collect())
 }
 
-fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     if allocation.touched_bytes < LEAST_BYTES {
         return None;
     }
     // The kernel that asks L2 for most.
     let l2 = |row: &&ByKernel| row.metrics.l2.as_ref().map_or(0, |level| level.load_lookups);
     let row = allocation.by_kernel.iter().max_by_key(l2)?;
-    let kernel = context.profile.kernels.iter().find(|kernel| kernel.id == row.kernel)?;
+    let kernel = facts.profile.kernels.iter().find(|kernel| kernel.id == row.kernel)?;
     let launches = launches_with(allocation, kernel);
-    let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
+    let sector = facts.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
     let loaded = row.metrics.l2.as_ref()?.load_lookups.saturating_mul(sector);
     let once = allocation.touched_bytes.saturating_mul(launches);
     let times = loaded as f64 / once as f64;
     let l1 = row.metrics.l1.as_ref()?;
     if times < TIMES || share(l1.load_hits, l1.load_lookups) > MOST_L1_HITS {
         return by_level_1(
-            context,
+            facts,
             allocation,
             kernel,
             row.metrics.sectors.saturating_mul(SECTOR_BYTES) as f64 / once as f64,
         );
     }
-    let of_it = context
+    let of_it = facts
         .accesses_of(kernel.id, "global")
         .filter(|access| access.allocation == Some(allocation.id) && access.op == "load");
     let worst: &Access<'_> =
@@ -74,13 +74,13 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     }
     // What a line adds up in shared memory is no copy of the data.
     let is_sum = |store: &Access<'_>| {
-        context.accesses_of(kernel.id, "shared").any(|other| {
+        facts.accesses_of(kernel.id, "shared").any(|other| {
             other.op == "load"
                 && (other.file, other.line) == (store.file, store.line)
                 && other.variable() == store.variable()
         })
     };
-    let staged = context.accesses_of(kernel.id, "shared").any(|access| {
+    let staged = facts.accesses_of(kernel.id, "shared").any(|access| {
         access.op == "store"
             && access.file == worst.file
             && access.line.abs_diff(worst.line) <= NEAR_LINES
@@ -94,7 +94,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     let blocks_of_launch = blocks(kernel) as f64 / kernel.launch_count().max(1) as f64;
     // Blocks that run at the same time, each on an SM of its own, have to have it each.
     let by_block = is_by_block(row, times, blocks_of_launch);
-    if !by_block && !worst.past_l1 && context.rates.is_some_and(|rates| blocks_of_launch <= f64::from(rates.sms)) {
+    if !by_block && !worst.past_l1 && facts.rates.is_some_and(|rates| blocks_of_launch <= f64::from(rates.sms)) {
         return None;
     }
     let whose = if by_block {
@@ -102,7 +102,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     } else {
         "each of several blocks loads the same data for itself"
     };
-    let target = context.target(worst);
+    let target = facts.target(worst);
     let reason = if worst.past_l1 {
         format!(
             "{target} comes from L2 {times:.1} times in a launch, as its loads go past L1 (volatile, or by a cache operator such as `__ldcg`)"
@@ -113,7 +113,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
             words::percent(share(l1.load_hits, l1.load_lookups)),
         )
     };
-    let reason = reason + &others_of_line(context, worst, allocation, TIMES);
+    let reason = reason + &others_of_line(facts, worst, allocation, TIMES);
     let cure = if worst.past_l1 {
         format!(
             "where others write {name} meanwhile and this one has to see it, nothing; else load it without `volatile` and such operators, so that L1 and registers \
@@ -122,7 +122,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
     } else if staged {
         "it, or what is made of it, is staged in shared memory already: larger tiles, or several results per thread, use each load more often"
             .to_owned()
-    } else if let Some(better) = (!by_block).then(|| block_shape::better(context, kernel)).flatten()
+    } else if let Some(better) = (!by_block).then(|| block_shape::better(facts, kernel)).flatten()
         && better.level == Level::L2
     {
         format!(
@@ -141,7 +141,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         )
     };
     let all: u64 =
-        context.accesses_of(kernel.id, "global").map(|access| access.sums.l2_lookups).fold(0, u64::saturating_add);
+        facts.accesses_of(kernel.id, "global").map(|access| access.sums.l2_lookups).fold(0, u64::saturating_add);
     let amount = loaded.saturating_sub(allocation.touched_bytes.saturating_mul(launches));
     let saving = Saving::of("l2", amount as f64);
     let draft = Draft::new(reason, cure)
@@ -150,8 +150,8 @@ fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
         .evidence("loaded_bytes", loaded as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)
         .evidence("l1_load_hit_rate", share(l1.load_hits, l1.load_lookups))
-        .gain(context.gain(kernel, &saving, "each byte comes from L2 once a launch"))
-        .score(context.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
+        .gain(facts.gain(kernel, &saving, "each byte comes from L2 once a launch"))
+        .score(facts.waste(kernel, &saving, share(worst.sums.l2_lookups, all)));
     Some(if staged || worst.past_l1 || draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
 }
 
@@ -174,13 +174,13 @@ fn launches_given(allocation: &Allocation, kernel: &Kernel) -> Option<u64> {
 }
 
 /// What else the same line loads as often in launches of its own, in words.
-fn others_of_line(context: &Context<'_>, access: &Access<'_>, allocation: &Allocation, least: f64) -> String {
+fn others_of_line(facts: &Facts<'_>, access: &Access<'_>, allocation: &Allocation, least: f64) -> String {
     let kernel = access.kernel;
     let is_there = |site: &&Site| {
         (site.kernel, &site.file[..], site.line, &site.op[..]) == (kernel.id, access.file, access.line, access.op)
     };
     let mut sectors: BTreeMap<u64, u64> = BTreeMap::new();
-    for row in context.profile.sites.iter().filter(is_there).flat_map(|site| &site.by_allocation) {
+    for row in facts.profile.sites.iter().filter(is_there).flat_map(|site| &site.by_allocation) {
         if let Some(id) = row.allocation.filter(|&id| id != allocation.id) {
             let sum = sectors.entry(id).or_default();
             *sum = sum.saturating_add(row.metrics.sectors);
@@ -188,7 +188,7 @@ fn others_of_line(context: &Context<'_>, access: &Access<'_>, allocation: &Alloc
     }
     let own = launches_given(allocation, kernel);
     let is_as_often = |(id, sectors): (u64, u64)| {
-        let other = context.profile.allocation(id)?;
+        let other = facts.profile.allocation(id)?;
         let launches = launches_given(other, kernel)?;
         let apart = own.is_some_and(|own| own.saturating_add(launches) <= kernel.launch_count());
         let once = other.touched_bytes.saturating_mul(launches);
@@ -212,13 +212,13 @@ fn is_by_block(row: &ByKernel, times: f64, blocks: f64) -> bool {
 }
 
 /// Loads that hit L1 and keep it busy: each value is fetched for every use, though a thread or block uses it many times.
-fn by_level_1(context: &Context<'_>, allocation: &Allocation, kernel: &Kernel, times: f64) -> Option<Draft> {
+fn by_level_1(facts: &Facts<'_>, allocation: &Allocation, kernel: &Kernel, times: f64) -> Option<Draft> {
     let estimate = kernel.estimates.first()?;
     let of_kernel: Vec<&Access<'_>> =
-        context.accesses_of(kernel.id, "global").filter(|access| access.op == "load").collect();
+        facts.accesses_of(kernel.id, "global").filter(|access| access.op == "load").collect();
     let loads = of_kernel.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let limited = matches!(&estimate.limiter[..], "l1_lanes" | "l1_data" | "l1_tag");
-    if times < TIMES_FROM_L1 || !limited || share(loads, context.requests(kernel)) < LEAST_LOADS {
+    if times < TIMES_FROM_L1 || !limited || share(loads, facts.requests(kernel)) < LEAST_LOADS {
         return None;
     }
     let of_it = of_kernel.into_iter().filter(|access| access.allocation == Some(allocation.id));
@@ -229,9 +229,9 @@ fn by_level_1(context: &Context<'_>, allocation: &Allocation, kernel: &Kernel, t
     let reason = format!(
         "each byte of {} is loaded {times:.0} times in a launch; the loads hit L1, but they are what the kernel's time goes to ({} of its \
          requests are loads from global memory)",
-        context.target(worst),
-        words::percent(share(loads, context.requests(kernel))),
-    ) + &others_of_line(context, worst, allocation, TIMES_FROM_L1);
+        facts.target(worst),
+        words::percent(share(loads, facts.requests(kernel))),
+    ) + &others_of_line(facts, worst, allocation, TIMES_FROM_L1);
     let name = worst.variable().map_or_else(|| "it".to_owned(), |name| format!("`{name}`"));
     let cure = format!(
         "let a block load tiles of {name} into shared memory and let each thread compute several results from what it loads (register \
@@ -242,13 +242,13 @@ fn by_level_1(context: &Context<'_>, allocation: &Allocation, kernel: &Kernel, t
         .and(Saving::of("l1_data", sums.stages.data as f64))
         .and(Saving::of("l1_tag", sums.stages.tag as f64));
     // How much is left depends on the blocking; half of these loads is what tiles of two results a thread save.
-    let waste = 0.5 * context.waste(kernel, &saving, share(sums.requests, loads));
+    let waste = 0.5 * facts.waste(kernel, &saving, share(sums.requests, loads));
     Some(
         Draft::new(reason, cure)
             .at_access(worst)
             .evidence("times", times)
             .evidence("touched_bytes", allocation.touched_bytes as f64)
-            .evidence("share_of_requests", share(sums.requests, context.requests(kernel)))
+            .evidence("share_of_requests", share(sums.requests, facts.requests(kernel)))
             .score(waste),
     )
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::super::context::{Context, Copies, innermost};
 use super::super::draft::Draft;
+use super::super::facts::{Copies, Facts, innermost};
 use super::super::words;
 use crate::profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY, library_function};
 
@@ -12,7 +12,7 @@ const LEAST: u64 = 50;
 /// Bytes of each, at most: with 12 GB/s and 10 µs a copy the latency is then nine tenths of it.
 const MOST_BYTES: u64 = 16 << 10;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     // Copies to the device that mostly bring nothing are to be left out, not gathered. Back comes what a loop waits for, as a
     // flag, the same or not.
     let is_small = |copies: &Copies<'_>| {
@@ -26,10 +26,9 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let place = innermost(copies.path).map(|frame| (frame.file.clone(), frame.line));
         of_library(copies).is_none() || copies.to_device() || lines.insert(place)
     };
-    let over_bus = context.bus_copies().into_iter().filter(is_small).filter(|copies| is_first(copies));
-    let over_bus: Vec<Draft> = over_bus.filter_map(|copies| draft(context, &copies)).collect();
-    let within =
-        context.device_copies().into_iter().filter(is_small).filter_map(|copies| within_device(context, &copies));
+    let over_bus = facts.bus_copies().into_iter().filter(is_small).filter(|copies| is_first(copies));
+    let over_bus: Vec<Draft> = over_bus.filter_map(|copies| draft(facts, &copies)).collect();
+    let within = facts.device_copies().into_iter().filter(is_small).filter_map(|copies| within_device(facts, &copies));
     over_bus.into_iter().chain(within).collect()
 }
 
@@ -39,7 +38,7 @@ fn of_library(copies: &Copies<'_>) -> Option<String> {
     library_function(copies.path).filter(|function| is_its_own && function.starts_with("thrust::"))
 }
 
-fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
     let seconds = copies.count as f64 * SECONDS_PER_COPY;
     let to_device = copies.to_device();
     if let Some(function) = of_library(copies) {
@@ -53,7 +52,7 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         );
         // What goes to the device for a call goes with it.
         let draft = at(copies, reason, &cure).filter(|_| !to_device)?;
-        return Some(draft.object(Some(function)).score(context.program_share(seconds)));
+        return Some(draft.object(Some(function)).score(facts.program_share(seconds)));
     }
     let reason = format!(
         "{} of {} on average go {} {} from here: each costs about 10 µs, however small it is",
@@ -69,11 +68,11 @@ fn draft(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
         "copy all that is read here at once, compute on the device what the host makes of it, or keep a flag or sum there for several \
          steps; where they are synchronous, use pinned memory and cudaMemcpyAsync so that they overlap with kernels"
     };
-    Some(at(copies, reason, cure)?.score(context.program_share(seconds)))
+    Some(at(copies, reason, cure)?.score(facts.program_share(seconds)))
 }
 
 /// Of copies that do not cross the bus: the start of each is that of a launch, and a kernel could do all of them.
-fn within_device(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
+fn within_device(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
     let seconds = copies.count as f64 * SECONDS_PER_DEVICE_COPY;
     let reason = format!(
         "{} of {} on average go within the device to {} from here: each costs about {:.0} µs, as a launch does, however small it is",
@@ -84,7 +83,7 @@ fn within_device(context: &Context<'_>, copies: &Copies<'_>) -> Option<Draft> {
     );
     let cure = "make one of them: rows or a column at equal distances with one cudaMemcpy2DAsync, whose pitches are these distances; others in a kernel with a thread for each \
                 element, or in the kernel that makes the data or takes it";
-    let all = context.kernel_seconds + context.copy_seconds + seconds;
+    let all = facts.kernel_seconds + facts.copy_seconds + seconds;
     Some(at(copies, reason, cure)?.score(seconds / all))
 }
 

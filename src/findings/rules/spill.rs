@@ -1,7 +1,7 @@
 //! Registers that ptxas spills to local memory, of the code without hooks.
 
-use super::super::context::Context;
 use super::super::draft::Draft;
+use super::super::facts::Facts;
 use super::super::words;
 use crate::profile::model::{Kernel, Severity};
 
@@ -12,17 +12,11 @@ const MOST_REGISTERS: u32 = 255;
 /// Least share of the kernel in the time of all.
 const LEAST_SHARE: f64 = 0.05;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context
-        .profile
-        .kernels
-        .iter()
-        .filter(|kernel| kernel.spill_bytes > 0)
-        .map(|kernel| draft(context, kernel))
-        .collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| draft(facts, kernel)).collect()
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel) -> Draft {
+fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Draft {
     let registers = kernel.launches.first().map_or(0, |launch| launch.registers);
     let reason = format!(
         "ptxas keeps {} per thread of what does not fit into {registers} registers in local memory (stores and loads together, each counted \
@@ -38,7 +32,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Draft {
         "allow more registers (__launch_bounds__, -maxrregcount), or let a thread keep fewer values at a time: smaller unroll factors, \
                 split kernels, shared memory for what is rarely used"
     };
-    let share = context.kernel_share(kernel);
+    let share = facts.kernel_share(kernel);
     let draft = Draft::new(reason, cure)
         .at_kernel(kernel)
         .evidence("spill_bytes", kernel.spill_bytes.into())

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, is_of_library, warps};
 use super::super::draft::Draft;
+use super::super::facts::access::{Access, share};
+use super::super::facts::index::{self, subscripts};
+use super::super::facts::{Facts, is_of_library, warps};
 use super::super::gain::Saving;
-use super::super::index::{self, subscripts};
 use super::super::words;
 use crate::profile::is_system;
 
@@ -60,45 +60,44 @@ pub(super) fn is_packed(access: &Access<'_>) -> bool {
             .is_some_and(|span| span >= least && span + f64::from(access.bytes) <= NO_GAPS * lanes * size)
 }
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     type Key<'a> = (u32, &'a str, Option<u64>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
     // How a library lays out what it keeps for itself, nobody changes.
     let of_library = |access: &Access<'_>| {
-        access.by_library || access.allocation.and_then(|id| context.profile.allocation(id)).is_some_and(is_of_library)
+        access.by_library || access.allocation.and_then(|id| facts.profile.allocation(id)).is_some_and(is_of_library)
     };
     let apart = |access: &Access<'_>| {
         super::strided_access::is_strided(access) && explains(access)
             || super::random_gather::is_scattered(access) && is_packed(access)
     };
-    for access in context.accesses.iter().filter(|access| apart(access) && !of_library(access)) {
+    for access in facts.accesses.iter().filter(|access| apart(access) && !of_library(access)) {
         let structure = access.operand.and_then(|operand| operand.structure.as_deref()).unwrap_or_default();
         groups.entry((access.kernel.id, structure, access.allocation)).or_default().push(access);
     }
-    let groups = groups
-        .into_values()
-        .filter(|accesses| !is_small(context, accesses) && !stores_all_that_changes(context, accesses));
-    groups.filter_map(|accesses| draft(context, &accesses)).collect()
+    let groups =
+        groups.into_values().filter(|accesses| !is_small(facts, accesses) && !stores_all_that_changes(facts, accesses));
+    groups.filter_map(|accesses| draft(facts, &accesses)).collect()
 }
 
 /// Whether all that the kernels have of it is a table of a few structures, which caches hold.
-fn is_small(context: &Context<'_>, accesses: &[&Access<'_>]) -> bool {
+fn is_small(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
     let id = accesses.first().and_then(|access| access.allocation);
-    let allocation = id.and_then(|id| context.profile.allocation(id));
+    let allocation = id.and_then(|id| facts.profile.allocation(id));
     allocation.is_some_and(|allocation| allocation.bytes <= SMALL_TABLE)
-        && !context.accesses.iter().any(|access| access.op != "load" && access.allocation == id)
+        && !facts.accesses.iter().any(|access| access.op != "load" && access.allocation == id)
 }
 
 /// Whether the lines give a whole structure a new value, of which the compiler leaves out the members that stay what they were: the kernel loads
 /// those, too.
-fn stores_all_that_changes(context: &Context<'_>, accesses: &[&Access<'_>]) -> bool {
+fn stores_all_that_changes(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
     let gives_whole = |access: &&Access<'_>| {
-        let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+        let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
         access.op == "store" && text.is_some_and(|text| assigns_whole(text, access.variable()))
     };
     let Some(first) = accesses.first().and_then(|access| Some((access, access.operand?))) else { return false };
     let (first, operand) = first;
-    let mut there = context.accesses_of(first.kernel.id, "global").filter(|one| one.allocation == first.allocation);
+    let mut there = facts.accesses_of(first.kernel.id, "global").filter(|one| one.allocation == first.allocation);
     accesses.iter().all(gives_whole)
         && there.any(|one| {
             let whole = one.bytes.max(one.bytes_together.unwrap_or(0).try_into().unwrap_or(u32::MAX));
@@ -116,7 +115,7 @@ fn assigns_whole(text: &str, name: Option<&str>) -> bool {
         || target.trim_start().starts_with('*') && !target.contains("->")
 }
 
-fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let worst =
         accesses.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
     let operand = worst.operand?;
@@ -130,7 +129,7 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             })
     };
     let mut taken_whole = 0;
-    for access in context.accesses_of(worst.kernel.id, "global").filter(of_structure) {
+    for access in facts.accesses_of(worst.kernel.id, "global").filter(of_structure) {
         let all =
             access.operand.is_some_and(|operand| operand.member.is_none() && operand.structure_bytes == access.bytes);
         taken_whole = if all { size } else { taken_whole };
@@ -154,10 +153,10 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let structure = operand.structure.as_deref().filter(|name| !name.is_empty());
     let structure = structure.map_or_else(|| "a structure".to_owned(), |name| format!("`{name}`"));
     let sums = &worst.sums;
-    let target = context.target(worst);
-    let saving = Saving::of_coalescing(accesses, context);
-    let excess: f64 = accesses.iter().map(|access| super::strided_access::excess_of_kernel(context, access)).sum();
-    let waste = context.waste(worst.kernel, &saving, excess);
+    let target = facts.target(worst);
+    let saving = Saving::of_coalescing(accesses, facts);
+    let excess: f64 = accesses.iter().map(|access| super::strided_access::excess_of_kernel(facts, access)).sum();
+    let waste = facts.waste(worst.kernel, &saving, excess);
     let all_used = !arrays && share(used, size) >= ALL_USED;
     let uses = if arrays {
         format!("the kernel uses {} of it, so that a request", words::list(&names))
@@ -207,10 +206,10 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     };
     let mut assumption = "members lie side by side, each request touches only the sectors that it fills".to_owned();
     // What L2 then still has from the launch or the copy before is not simulated.
-    let whole = worst.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
+    let whole = worst.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
     let part = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
     let part = part / worst.kernel.recorded_launches().max(1);
-    if worst.op == "load" && worst.sums.dram_reads > 0 && context.part_fits_l2(part, whole) {
+    if worst.op == "load" && worst.sums.dram_reads > 0 && facts.part_fits_l2(part, whole) {
         assumption.push_str(&format!("; more where L2 keeps the {} that it takes then", words::bytes(part)));
     }
     Some(index::with_its_line(
@@ -224,9 +223,9 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
                 "ideal_sectors",
                 accesses.iter().map(|access| access.sums.ideal_sectors).fold(0, u64::saturating_add) as f64,
             )
-            .gain(context.gain(worst.kernel, &saving, &assumption))
+            .gain(facts.gain(worst.kernel, &saving, &assumption))
             .score(waste),
-        context,
+        facts,
         worst,
     ))
 }

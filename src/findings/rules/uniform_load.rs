@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, warps};
 use super::super::draft::{About, Draft};
+use super::super::facts::access::{Access, share};
+use super::super::facts::index;
+use super::super::facts::{Facts, warps};
 use super::super::gain::Saving;
-use super::super::index;
 use super::super::words;
 use crate::profile::model::{FindingLine, Severity, also_on};
 
@@ -32,9 +32,9 @@ const CONSTANT_BYTES: u64 = 64 << 10;
 
 /// Whether constant memory could hold what is read: it is small, no kernel writes it, and none reads it with lanes at different
 /// elements, which constant memory serves one after the other.
-fn fits_constant(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
-    let mut there = context.accesses.iter().filter(|other| other.allocation == access.allocation);
+fn fits_constant(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| facts.profile.allocation(id)) else { return false };
+    let mut there = facts.accesses.iter().filter(|other| other.allocation == access.allocation);
     allocation.bytes <= CONSTANT_BYTES && there.all(|other| other.op == "load" && is_broadcast(other))
 }
 
@@ -43,30 +43,27 @@ fn is_broadcast(access: &Access<'_>) -> bool {
     share(access.pattern.uniform, access.sums.requests) >= LEAST
 }
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let broadcast = |access: &&Access<'_>| {
         access.space == "global" && !access.in_library && access.op == "load" && is_broadcast(access)
     };
     type Key<'a> = (u32, Option<u64>, Option<&'a str>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context.accesses.iter().filter(broadcast).filter(|access| is_repeated(access)) {
+    for access in facts.accesses.iter().filter(broadcast).filter(|access| is_repeated(access)) {
         groups.entry((access.kernel.id, access.allocation, access.variable())).or_default().push(access);
     }
     // The members of a structure are accesses of their own, and one array to move.
     let groups = groups.into_values().filter(|accesses| {
         let requests = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
-        accesses.first().is_some_and(|one| share(requests, context.requests(one.kernel)) >= LEAST_OF_KERNEL)
+        accesses.first().is_some_and(|one| share(requests, facts.requests(one.kernel)) >= LEAST_OF_KERNEL)
     });
-    together(context, groups).into_iter().filter_map(|accesses| draft(context, &accesses)).collect()
+    together(facts, groups).into_iter().filter_map(|accesses| draft(facts, &accesses)).collect()
 }
 
 /// Small arrays of one kernel that constant memory could hold together are one thing to change.
-fn together<'b, 'a>(
-    context: &Context<'a>,
-    groups: impl Iterator<Item = Vec<&'b Access<'a>>>,
-) -> Vec<Vec<&'b Access<'a>>> {
+fn together<'b, 'a>(facts: &Facts<'a>, groups: impl Iterator<Item = Vec<&'b Access<'a>>>) -> Vec<Vec<&'b Access<'a>>> {
     let (small, mut all): (Vec<_>, Vec<_>) =
-        groups.partition(|accesses| accesses.iter().all(|access| fits_constant(context, access)));
+        groups.partition(|accesses| accesses.iter().all(|access| fits_constant(facts, access)));
     let mut kernels: BTreeMap<u32, Vec<Vec<&Access<'_>>>> = BTreeMap::new();
     for accesses in small {
         if let Some(one) = accesses.first() {
@@ -75,7 +72,7 @@ fn together<'b, 'a>(
     }
     for arrays in kernels.into_values() {
         let allocations: BTreeSet<Option<u64>> = arrays.iter().flatten().map(|access| access.allocation).collect();
-        let bytes = allocations.iter().filter_map(|id| context.profile.allocation((*id)?)).map(|one| one.bytes);
+        let bytes = allocations.iter().filter_map(|id| facts.profile.allocation((*id)?)).map(|one| one.bytes);
         if bytes.fold(0, u64::saturating_add) <= CONSTANT_BYTES {
             all.push(arrays.concat());
         } else {
@@ -92,10 +89,10 @@ fn is_repeated(access: &Access<'_>) -> bool {
 }
 
 /// The finding of one array in a kernel.
-fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let worst = *accesses.iter().max_by_key(|one| (one.sums.requests, std::cmp::Reverse((one.line, one.column))))?;
     let requests = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
-    let of_kernel = share(requests, context.requests(worst.kernel));
+    let of_kernel = share(requests, facts.requests(worst.kernel));
     let mut lines: Vec<FindingLine> = accesses
         .iter()
         .filter(|access| access.line != worst.line)
@@ -114,11 +111,11 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     let reason = format!(
         "all lanes of a warp load one address of {} from global memory, in {} of the kernel's requests: each takes a pass through L1 \
          to bring {}{others}",
-        context.target(worst),
+        facts.target(worst),
         words::percent(of_kernel),
         words::bytes(worst.bytes.into()),
     );
-    let fits = accesses.iter().all(|access| fits_constant(context, access));
+    let fits = accesses.iter().all(|access| fits_constant(facts, access));
     // A warp that walks a tree or a list together: the next address is known once the last one is loaded, so that there is nothing to
     // load before, and one address for all lanes is as good as it gets.
     if !fits && index::is_followed(worst) {
@@ -137,21 +134,21 @@ fn draft(context: &Context<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
             .and(Saving::of("l1_tag", stages.tag as f64))
     });
     // Where something else takes far longer, these passes are hidden behind it.
-    if context.waste(worst.kernel, &saving, of_kernel) < LEAST_WASTE {
+    if facts.waste(worst.kernel, &saving, of_kernel) < LEAST_WASTE {
         return None;
     }
     let assumption = "constant memory serves them as fast as registers";
-    let gain = context.gain(worst.kernel, &saving, assumption).filter(|_| fits);
+    let gain = facts.gain(worst.kernel, &saving, assumption).filter(|_| fits);
     // Shared memory and registers take instructions of their own.
     let worth = gain
         .as_ref()
-        .is_some_and(|gain| gain.factor >= LEAST_GAIN && gain.seconds >= LEAST_OF_PROGRAM * context.kernel_seconds);
+        .is_some_and(|gain| gain.factor >= LEAST_GAIN && gain.seconds >= LEAST_OF_PROGRAM * facts.kernel_seconds);
     let draft = Draft::new(reason, cure)
         .at_access(worst)
         .evidence("requests", requests as f64)
         .evidence("share_of_requests", of_kernel)
         .gain(gain)
-        .score(of_kernel * context.kernel_share(worst.kernel));
+        .score(of_kernel * facts.kernel_share(worst.kernel));
     let draft = Draft { lines, ..draft };
     Some(if worth { draft } else { draft.severity(Severity::Note) })
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, describe, innermost};
 use super::super::draft::Draft;
+use super::super::facts::access::{Access, share};
+use super::super::facts::{Facts, describe, innermost};
 use super::super::words;
 use crate::profile::BUS_BYTES_PER_SECOND;
 use crate::profile::model::{Allocation, Frame, Severity, TouchedRows};
@@ -17,21 +17,21 @@ const ALONG: f64 = 0.9;
 /// Bytes copied and not touched, at least.
 const LEAST_BYTES: u64 = 256 << 10;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     // What was left out of a recording may have touched the rest.
-    let run = &context.profile.run;
+    let run = &facts.profile.run;
     if run.sampled || !run.complete || run.mode != "trace" || run.lookup_bytes.is_empty() {
         return Vec::new();
     }
     // Where nothing was launched, as after a usage message or with no rounds asked for, nothing can have used the memory.
-    if context.profile.kernels.is_empty() {
+    if facts.profile.kernels.is_empty() {
         return Vec::new();
     }
     // Allocations of one name that one line copies to, as a helper's that is called several times, are one thing to change.
     type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
     let mut places: BTreeMap<Place<'_>, Untouched<'_>> = BTreeMap::new();
     let mut others = Vec::new();
-    for one in context.profile.allocations.iter().filter_map(untouched) {
+    for one in facts.profile.allocations.iter().filter_map(untouched) {
         match one.frame {
             Some(frame) => {
                 match places.entry((&frame.file, frame.line, frame.column, one.allocation.name.as_deref())) {
@@ -42,7 +42,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             None => others.push(one),
         }
     }
-    places.into_values().chain(others).map(|one| draft(context, &one)).collect()
+    places.into_values().chain(others).map(|one| draft(facts, &one)).collect()
 }
 
 /// Memory that was copied to the device, more than kernels touch of it.
@@ -116,21 +116,21 @@ fn is_scattered(allocation: &Allocation) -> bool {
 }
 
 /// Whether kernels go along it wherever they touch it.
-fn is_gone_along(context: &Context<'_>, allocation: &Allocation) -> bool {
+fn is_gone_along(facts: &Facts<'_>, allocation: &Allocation) -> bool {
     let goes_along = |access: &Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= ALONG;
-    accesses(context, allocation).all(goes_along)
+    accesses(facts, allocation).all(goes_along)
 }
 
 /// Whether data chooses the places.
-fn is_chosen(context: &Context<'_>, allocation: &Allocation) -> bool {
-    accesses(context, allocation).any(|access| access.operand.is_some_and(|operand| operand.loaded_index))
+fn is_chosen(facts: &Facts<'_>, allocation: &Allocation) -> bool {
+    accesses(facts, allocation).any(|access| access.operand.is_some_and(|operand| operand.loaded_index))
 }
 
-fn accesses<'a>(context: &'a Context<'_>, allocation: &'a Allocation) -> impl Iterator<Item = &'a Access<'a>> {
-    context.accesses.iter().filter(|access| access.space == "global" && access.allocation == Some(allocation.id))
+fn accesses<'a>(facts: &'a Facts<'_>, allocation: &'a Allocation) -> impl Iterator<Item = &'a Access<'a>> {
+    facts.accesses.iter().filter(|access| access.space == "global" && access.allocation == Some(allocation.id))
 }
 
-fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
+fn draft(facts: &Facts<'_>, one: &Untouched<'_>) -> Draft {
     let &Untouched { allocation, frame, allocations, copied, touched, whole, wasted, scattered, rows } = one;
     let seconds = wasted as f64 / BUS_BYTES_PER_SECOND;
     let what = match allocations {
@@ -149,9 +149,9 @@ fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
             words::percent(share(touched, whole)),
         )
     };
-    let along = scattered && is_gone_along(context, allocation);
+    let along = scattered && is_gone_along(facts, allocation);
     let rows = rows.filter(|_| along);
-    let in_pieces = along && !is_chosen(context, allocation);
+    let in_pieces = along && !is_chosen(facts, allocation);
     let reason = match rows {
         Some(rows) => format!("{reason}: a part of each row of {}", words::bytes(rows.pitch_bytes)),
         None => reason,
@@ -177,8 +177,8 @@ fn draft(context: &Context<'_>, one: &Untouched<'_>) -> Draft {
         .object(allocation.name.clone())
         .evidence("copied_bytes", copied as f64)
         .evidence("touched_bytes", touched as f64)
-        .gain(context.program_gain(seconds))
-        .score(context.program_share(seconds));
+        .gain(facts.program_gain(seconds))
+        .score(facts.program_share(seconds));
     // What could be left out nobody knows, but of rows.
     if rows.is_some() {
         draft

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::access::share;
-use super::super::context::{Context, describe, is_of_library};
 use super::super::draft::Draft;
+use super::super::facts::access::share;
+use super::super::facts::{Facts, describe, is_of_library};
 use super::super::words;
 use crate::profile::is_system;
 use crate::profile::model::{Allocation, Frame, Severity};
@@ -18,13 +18,13 @@ const PLACEHOLDER: u64 = 16;
 /// Places of allocations of one name that are told, at most.
 const MOST_PLACES: usize = 4;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let run = &context.profile.run;
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let run = &facts.profile.run;
     if run.sampled || !run.complete || run.mode != "trace" || run.lookup_bytes.is_empty() {
         return Vec::new();
     }
     // Where nothing was launched, as after a usage message or with no rounds asked for, nothing can have used the memory.
-    if context.profile.kernels.is_empty() {
+    if facts.profile.kernels.is_empty() {
         return Vec::new();
     }
     let unused = |allocation: &&Allocation| {
@@ -43,16 +43,11 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     };
     // A named part lies in memory that is counted already.
     let counts = |allocation: &&Allocation| !allocation.kind.contains("Host") && allocation.kind != "named";
-    let all: u64 = context
-        .profile
-        .allocations
-        .iter()
-        .filter(counts)
-        .map(|allocation| allocation.bytes)
-        .fold(0, u64::saturating_add);
+    let all: u64 =
+        facts.profile.allocations.iter().filter(counts).map(|allocation| allocation.bytes).fold(0, u64::saturating_add);
     // Those of a loop are one finding.
     let mut groups: BTreeMap<(&[Frame], Option<String>), Vec<&Allocation>> = BTreeMap::new();
-    for allocation in context.profile.allocations.iter().filter(unused) {
+    for allocation in facts.profile.allocations.iter().filter(unused) {
         groups.entry((&allocation.path, allocation.name.as_deref().map(array_of))).or_default().push(allocation);
     }
     // So are those that one line makes for a member of several objects.
@@ -61,28 +56,28 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     for rows in groups.into_values() {
         let Some(allocation) = rows.first().copied() else { continue };
-        let draft = draft(context, allocation, &rows, all);
+        let draft = draft(facts, allocation, &rows, all);
         let member = allocation.name.as_deref().and_then(|name| Some(name.split_once('.')?.1));
-        match context.object_made_at(allocation).filter(|_| member.is_some()) {
+        match facts.object_made_at(allocation).filter(|_| member.is_some()) {
             Some(frame) => lines.entry((&frame.file, frame.line, frame.column, member)).or_default().push(draft),
             None => found.push(draft),
         }
     }
     found.extend(lines.into_values().filter_map(|mut drafts| {
         drafts.sort_by(|one, other| other.score.total_cmp(&one.score));
-        drafts.into_iter().reduce(|larger, smaller| with(larger, &smaller, context))
+        drafts.into_iter().reduce(|larger, smaller| with(larger, &smaller, facts))
     }));
     found
 }
 
 /// The finding of two that one line makes.
-fn with(larger: Draft, smaller: &Draft, context: &Context<'_>) -> Draft {
+fn with(larger: Draft, smaller: &Draft, facts: &Facts<'_>) -> Draft {
     let sum = |name: &str| {
         let of = |draft: &Draft| draft.evidence.get(name).copied().unwrap_or(0.0);
         of(&larger) + of(smaller)
     };
     let (bytes, share) = (sum("bytes"), sum("share_of_memory"));
-    let name = smaller.allocation.and_then(|id| context.profile.allocation(id)).map(describe).unwrap_or_default();
+    let name = smaller.allocation.and_then(|id| facts.profile.allocation(id)).map(describe).unwrap_or_default();
     let severity = larger.severity.max(if bytes >= LEAST_BYTES as f64 { Severity::Warning } else { Severity::Note });
     let draft = Draft {
         reason: format!("{}; nor is {name}", larger.reason),
@@ -94,7 +89,7 @@ fn with(larger: Draft, smaller: &Draft, context: &Context<'_>) -> Draft {
 }
 
 /// The finding of allocations from one call path.
-fn draft(context: &Context<'_>, allocation: &Allocation, rows: &[&Allocation], all: u64) -> Draft {
+fn draft(facts: &Facts<'_>, allocation: &Allocation, rows: &[&Allocation], all: u64) -> Draft {
     let bytes: u64 = rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
     let count: u64 = rows.iter().map(|row| row.count).fold(0, u64::saturating_add);
     let filled = if allocation.copies.is_empty() { "" } else { " but for being filled" };
@@ -107,14 +102,14 @@ fn draft(context: &Context<'_>, allocation: &Allocation, rows: &[&Allocation], a
     let reason = format!(
         "{}{}{many} {} never used{filled}: {} of all device memory that the program allocates",
         describe(allocation),
-        which(context, rows),
+        which(facts, rows),
         if count > 1 { "are" } else { "is" },
         words::percent(share(bytes, all)),
     );
     // What kernels do with it for other data, a run does not show.
     let cure = "leave the allocation out, if no other data needs it either, or allocate it where it is first needed";
     let draft = Draft::new(reason, cure)
-        .at_frame(context.object_made_at(allocation))
+        .at_frame(facts.object_made_at(allocation))
         .of_allocation(allocation.id)
         .object(allocation.name.clone())
         .evidence("bytes", bytes as f64)
@@ -136,10 +131,10 @@ fn array_of(name: &str) -> String {
 }
 
 /// Which of those of one name, as of the elements of a container: their places in the order in which they were made.
-fn which(context: &Context<'_>, unused: &[&Allocation]) -> String {
+fn which(facts: &Facts<'_>, unused: &[&Allocation]) -> String {
     let Some(first) = unused.first().filter(|first| first.name.is_some()) else { return String::new() };
     let alike: Vec<u64> =
-        context.profile.allocations.iter().filter(|other| other.name == first.name).map(|other| other.id).collect();
+        facts.profile.allocations.iter().filter(|other| other.name == first.name).map(|other| other.id).collect();
     if unused.iter().any(|one| one.name != first.name)
         || alike.len() <= unused.len()
         || unused.len() > MOST_PLACES

@@ -76,6 +76,18 @@ pub struct Finding {
     pub rank: u32,
     /// How much it matters.
     pub severity: Severity,
+    /// Stable id of the cause, as in the page of the finding; empty in profiles of earlier versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cause: String,
+    /// Stable id of the remedy, likewise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub remedy: String,
+    /// The remedy was applied to the recorded addresses and counted again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verified: bool,
+    /// What it is, in about 60 characters.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// Kernel; `None` where it concerns the program.
     pub kernel: Option<u32>,
     /// Source file; empty when unknown.

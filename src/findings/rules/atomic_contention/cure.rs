@@ -1,7 +1,7 @@
 //! What to do about operations that meet on an address.
 
-use super::super::super::access::Access;
-use super::super::super::context::{Context, blocks, warps};
+use super::super::super::facts::access::Access;
+use super::super::super::facts::{Facts, blocks, warps};
 use super::saving::{Left, touched_bytes};
 use super::{DEEP, depth};
 use crate::profile::model::Atomics;
@@ -18,8 +18,8 @@ const TURNS: u64 = 4;
 const BRING: [&str; 5] = ["atomicAdd", "atomicSub", "atomicOr", "atomicXor", "atomicCAS"];
 
 /// Whether the line's operations bring nothing, as `atomicAdd(&flag, 0)`, which reads what others have stored.
-pub(super) fn only_reads(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+pub(super) fn only_reads(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
     text.is_some_and(|text| brings_nothing(text))
 }
 
@@ -59,12 +59,12 @@ fn arguments(text: &str) -> Vec<&str> {
 }
 
 /// What to do, and what is left then.
-pub(super) fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
+pub(super) fn cure(facts: &Facts<'_>, access: &Access<'_>, atomics: &Atomics) -> (&'static str, Left) {
     let depth = depth(atomics);
     let distinct_per_request = atomics.addresses as f64 / atomics.requests.max(1) as f64;
     let one_address = distinct_per_request < 1.5;
     match access.atomic.unwrap_or_default() {
-        _ if access.result_used && only_reads(context, access) => (
+        _ if access.result_used && only_reads(facts, access) => (
             "the operation changes nothing, so that it only reads: let a load do that which is no atomic operation, a volatile one or, where what others have stored before is read next, an \
              acquire load (cuda::atomic_ref); where threads wait here, let one of a block do it for all",
             Left::Block,
@@ -152,7 +152,7 @@ pub(super) fn cure(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics
              each block and address is left",
             Left::Block,
         ),
-        _ if touched_bytes(context, access).is_some_and(|bytes| bytes > MOST_OF_BLOCK) => (
+        _ if touched_bytes(facts, access).is_some_and(|bytes| bytes > MOST_OF_BLOCK) => (
             "the array is too large for a copy of it in each block's shared memory: let the lanes of a warp that go to one address combine their values first (__match_any_sync tells \
              which share one), or order the updates by address, so that a block has a part of the array to itself, or the sum of each address is made before it is stored",
             Left::Warp,

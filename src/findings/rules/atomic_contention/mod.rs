@@ -8,11 +8,11 @@ mod saving;
 
 use saving::{Left, gain_together, limit, merged, of_merged, serial_seconds, shared_seconds};
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, blocks};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
+use super::super::facts::access::{Access, share};
+use super::super::facts::index;
+use super::super::facts::{Facts, blocks};
 use super::super::gain::Saving;
-use super::super::index;
 use super::super::words;
 use crate::profile::model::{Atomics, HotPlace, Severity, Site};
 
@@ -27,8 +27,8 @@ const BY_CHANCE: f64 = 3.0;
 /// Lanes on the hottest address for each block of the kernel, at least: fewer are what a block's one atomic brings.
 const LANES_PER_BLOCK: u64 = 4;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.accesses.iter().filter_map(|access| draft(context, access, access.pattern.atomics.as_ref()?)).collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.accesses.iter().filter_map(|access| draft(facts, access, access.pattern.atomics.as_ref()?)).collect()
 }
 
 /// Lanes of a request at the address that most of them meet, on average.
@@ -47,13 +47,13 @@ fn are_many(access: &Access<'_>, atomics: &Atomics) -> bool {
 }
 
 /// Blocks that come to a hot address: launches may update an allocation each, and come to the others never.
-fn blocks_at(context: &Context<'_>, access: &Access<'_>, hot: &HotPlace) -> u64 {
+fn blocks_at(facts: &Facts<'_>, access: &Access<'_>, hot: &HotPlace) -> u64 {
     let all = blocks(access.kernel);
     let is_own = |site: &&Site| {
         (site.kernel, site.line, site.column, &site.op[..]) == (access.kernel.id, access.line, access.column, access.op)
             && site.file == access.file
     };
-    let rows = || context.profile.sites.iter().filter(is_own).flat_map(|site| &site.by_allocation);
+    let rows = || facts.profile.sites.iter().filter(is_own).flat_map(|site| &site.by_allocation);
     // Blocks make as many requests, of more or fewer lanes.
     let requests = |only: Option<u64>| {
         let there = rows().filter(|row| only.is_none() || row.allocation == only);
@@ -66,15 +66,15 @@ fn blocks_at(context: &Context<'_>, access: &Access<'_>, hot: &HotPlace) -> u64 
 }
 
 /// Whether they meet on an address so often that there is a finding of it.
-fn is_contended(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> bool {
+fn is_contended(facts: &Facts<'_>, access: &Access<'_>, atomics: &Atomics) -> bool {
     let hot_lanes = atomics.hottest.first().map_or(0, |hot| hot.lanes);
-    let blocks = atomics.hottest.first().map_or(0, |hot| blocks_at(context, access, hot));
+    let blocks = atomics.hottest.first().map_or(0, |hot| blocks_at(facts, access, hot));
     let is_crowded = hot_lanes > LANES_PER_BLOCK * blocks.max(1) && share(hot_lanes, atomics.lanes) >= 0.01;
     is_crowded || depth(atomics) >= DEEP && are_many(access, atomics)
 }
 
-fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
-    if !is_contended(context, access, atomics) {
+fn draft(facts: &Facts<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Draft> {
+    if !is_contended(facts, access, atomics) {
         return None;
     }
     let kernel = access.kernel;
@@ -82,12 +82,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     let hottest = atomics.hottest.first();
     let hot_lanes = hottest.map_or(0, |hot| hot.lanes);
     let is_shared = access.space == "shared";
-    let seconds = serial_seconds(context, access, atomics);
-    let name = context.target(access);
+    let seconds = serial_seconds(facts, access, atomics);
+    let name = facts.target(access);
     let place = match hottest {
         Some(hot) => {
             let offset = if hot.offset == 0 { "the first bytes".to_owned() } else { format!("byte {}", hot.offset) };
-            let whose = context.allocation_name(Some(hot.allocation)).unwrap_or_default();
+            let whose = facts.allocation_name(Some(hot.allocation)).unwrap_or_default();
             format!(
                 "; {} of the {} operations go to {offset} of {whose}",
                 words::count(hot.lanes),
@@ -109,33 +109,33 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
         "{meet}, in {}{place}: they are done one after the other{takes}",
         words::several(atomics.requests, "request", "requests"),
     );
-    let (cure, left) = cure::cure(context, access, atomics);
-    let saving = saving::saving(context, access, atomics, left);
+    let (cure, left) = cure::cure(facts, access, atomics);
+    let saving = saving::saving(facts, access, atomics, left);
     let instead = match left {
-        Left::BlockAfterShared => shared_seconds(context, access, atomics.deepest),
+        Left::BlockAfterShared => shared_seconds(facts, access, atomics.deepest),
         Left::Warp | Left::Block => 0.0,
     };
-    let gain = match merged(context, access, atomics) {
+    let gain = match merged(facts, access, atomics) {
         Some(merged) => {
-            let low = context.gain_besides(kernel, &merged, &saving, instead);
-            context.gain_for(kernel, &saving, instead, &format!("{}; {}", left.assumption(), of_merged(low)))
+            let low = facts.gain_besides(kernel, &merged, &saving, instead);
+            facts.gain_for(kernel, &saving, instead, &format!("{}; {}", left.assumption(), of_merged(low)))
         }
-        None => context.gain_for(kernel, &saving, instead, left.assumption()),
+        None => facts.gain_for(kernel, &saving, instead, left.assumption()),
     };
     let is_together = gain.is_none();
-    let gain = gain.or_else(|| gain_together(context, access, left, instead));
+    let gain = gain.or_else(|| gain_together(facts, access, left, instead));
     // One operation per warp or block in global memory runs beside what else the kernel does, and costs what it takes longer.
-    let waste = if depth < DEEP && !is_shared && !kernel.estimates.is_empty() && context.kernel_seconds > 0.0 {
-        gain.as_ref().map_or(0.0, |gain| gain.seconds) / context.kernel_seconds
+    let waste = if depth < DEEP && !is_shared && !kernel.estimates.is_empty() && facts.kernel_seconds > 0.0 {
+        gain.as_ref().map_or(0.0, |gain| gain.seconds) / facts.kernel_seconds
     } else {
         // Where several addresses are as hot as each other, no cure of one brings anything, and each of them costs as much.
-        let own = hottest.map_or(0, |hot| hot.lanes.saturating_sub(left.of(context, access, hot)));
+        let own = hottest.map_or(0, |hot| hot.lanes.saturating_sub(left.of(facts, access, hot)));
         let own = if is_shared { saving } else { Saving::of(limit(access), own as f64) };
-        context.waste(kernel, &own, share(atomics.lanes, context.requests(kernel).saturating_mul(32)))
+        facts.waste(kernel, &own, share(atomics.lanes, facts.requests(kernel).saturating_mul(32)))
     };
     // What so many lanes of one address cost on their way there, and where they meet others of its sector, no model knows.
     let is_unknown = !is_shared && depth >= VERY_DEEP && waste < WORTH_A_CHANGE;
-    let requests = share(atomics.requests, context.requests(kernel)) * context.kernel_share(kernel);
+    let requests = share(atomics.requests, facts.requests(kernel)) * facts.kernel_share(kernel);
     let gain = gain.filter(|_| !is_unknown);
     let waste = if is_unknown { waste.max(requests) } else { waste };
     let draft = Draft::new(reason, cure)
@@ -157,7 +157,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Optio
     let is_little = depth < DEEP && waste < 0.1 || depth < BY_CHANCE && draft.gain.is_none();
     let is_weak = is_unknown && waste < WORTH_A_CHANGE;
     // How often a loop looks whether others are done, nothing in the program says.
-    let is_waiting = access.result_used && cure::only_reads(context, access) && index::stays_in_loop(access);
+    let is_waiting = access.result_used && cure::only_reads(facts, access) && index::stays_in_loop(access);
     let draft = if is_waiting { draft.gain(None) } else { draft };
     let draft = if is_weak || is_little || is_waiting { draft.severity(Severity::Note) } else { draft };
     // What several lines add to at the same places of arrays of their own, they would combine together; so they would where no line brings anything

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::super::access::{Access, share};
-use super::super::super::context::{Context, blocks};
+use super::super::super::facts::access::{Access, share};
+use super::super::super::facts::{Facts, blocks};
 use super::super::super::gain::Saving;
 use super::cure::cure;
 use super::{DEEP, blocks_at, is_contended};
@@ -36,22 +36,22 @@ impl Left {
     }
 
     /// Of all in global memory, at most; `None` where the cure leaves as many requests. Each block comes once to each address.
-    pub(super) fn lanes(self, context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<u64> {
+    pub(super) fn lanes(self, facts: &Facts<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<u64> {
         let blocks = blocks(access.kernel).max(1);
         match self {
             Left::Warp => None,
             Left::Block => Some(blocks.saturating_mul((atomics.addresses / atomics.requests.max(1)).max(1))),
             Left::BlockAfterShared => {
-                Some(blocks.saturating_mul(touched_bytes(context, access)? / u64::from(access.bytes.max(1))))
+                Some(blocks.saturating_mul(touched_bytes(facts, access)? / u64::from(access.bytes.max(1))))
             }
         }
     }
 
     /// Of those on one address of global memory.
-    pub(super) fn of(self, context: &Context<'_>, access: &Access<'_>, hot: &HotPlace) -> u64 {
+    pub(super) fn of(self, facts: &Facts<'_>, access: &Access<'_>, hot: &HotPlace) -> u64 {
         match self {
             Left::Warp => hot.lanes.min(hot.requests),
-            Left::Block | Left::BlockAfterShared => hot.lanes.min(blocks_at(context, access, hot).max(1)),
+            Left::Block | Left::BlockAfterShared => hot.lanes.min(blocks_at(facts, access, hot).max(1)),
         }
     }
 }
@@ -62,55 +62,51 @@ pub(super) fn limit(access: &Access<'_>) -> &'static str {
 }
 
 /// Seconds of operations that are done one after the other on shared memory, on all SMs that have a block.
-pub(super) fn shared_seconds(context: &Context<'_>, access: &Access<'_>, operations: u64) -> f64 {
+pub(super) fn shared_seconds(facts: &Facts<'_>, access: &Access<'_>, operations: u64) -> f64 {
     // The estimate knows the blocks of each launch.
     let limits = access.kernel.estimates.first().map(|estimate| &estimate.limits[..]).unwrap_or_default();
     let known = limits.iter().find(|limit| limit.name == "shared_atomics" && limit.amount >= operations);
     if let Some(limit) = known {
         return limit.seconds * share(operations, limit.amount);
     }
-    let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
+    let clock = facts.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
     let blocks = blocks(access.kernel).clamp(1, u64::from(u32::MAX)) as u32;
-    let sms = context.rates.map_or(1, |rates| rates.sms.max(1)).min(blocks);
+    let sms = facts.rates.map_or(1, |rates| rates.sms.max(1)).min(blocks);
     operations as f64 / f64::from(sms) / clock
 }
 
 /// What is serial: on the hottest address of the program; of shared memory what each request's deepest address takes.
-pub(super) fn serial_seconds(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> f64 {
+pub(super) fn serial_seconds(facts: &Facts<'_>, access: &Access<'_>, atomics: &Atomics) -> f64 {
     if access.space == "shared" {
-        return shared_seconds(context, access, atomics.deepest);
+        return shared_seconds(facts, access, atomics.deepest);
     }
-    let clock = context.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
+    let clock = facts.rates.and_then(|rates| rates.clock_hz).unwrap_or(USUAL_CLOCK);
     let hot_lanes = atomics.hottest.first().map_or(0, |hot| hot.lanes);
     hot_lanes.max(atomics.deepest / atomics.requests.max(1)) as f64 / clock
 }
 
 /// What the kernel's limit asks less once the access is cured. Operations on different addresses run side by side, so that those on the
 /// hottest that is left count.
-pub(super) fn saving(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics, left: Left) -> Saving {
+pub(super) fn saving(facts: &Facts<'_>, access: &Access<'_>, atomics: &Atomics, left: Left) -> Saving {
     if access.space == "shared" {
         return Saving::of(limit(access), atomics.deepest.saturating_sub(atomics.requests) as f64);
     }
-    let saving = saving_of(context, access, |other| is_of_statement(other, access).then_some(left));
-    match left.lanes(context, access, atomics) {
-        Some(left) => saving.and(traffic(context, access).times(1.0 - share(left.min(atomics.lanes), atomics.lanes))),
+    let saving = saving_of(facts, access, |other| is_of_statement(other, access).then_some(left));
+    match left.lanes(facts, access, atomics) {
+        Some(left) => saving.and(traffic(facts, access).times(1.0 - share(left.min(atomics.lanes), atomics.lanes))),
         None => saving,
     }
 }
 
 /// The same once all of the kernel's accesses are cured of which `cured` says what is left.
-pub(super) fn saving_of(
-    context: &Context<'_>,
-    access: &Access<'_>,
-    cured: impl Fn(&Access<'_>) -> Option<Left>,
-) -> Saving {
+pub(super) fn saving_of(facts: &Facts<'_>, access: &Access<'_>, cured: impl Fn(&Access<'_>) -> Option<Left>) -> Saving {
     let mut each: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
-    for other in context.accesses_of(access.kernel.id, "global") {
+    for other in facts.accesses_of(access.kernel.id, "global") {
         let left = cured(other);
         for hot in other.pattern.atomics.iter().flat_map(|atomics| &atomics.hottest) {
             let (before, after) = each.entry((hot.allocation, hot.offset)).or_default();
             *before = before.saturating_add(hot.lanes);
-            *after = after.saturating_add(left.map_or(hot.lanes, |left| left.of(context, other, hot)));
+            *after = after.saturating_add(left.map_or(hot.lanes, |left| left.of(facts, other, hot)));
         }
     }
     let before = each.values().map(|(before, _)| *before).max().unwrap_or(0);
@@ -127,15 +123,15 @@ pub(super) fn is_of_statement(other: &Access<'_>, access: &Access<'_>) -> bool {
 }
 
 /// The gain of all such findings of the kernel together: of addresses that are as hot as each other, no cure of one brings anything.
-pub(super) fn gain_together(context: &Context<'_>, access: &Access<'_>, left: Left, instead: f64) -> Option<Gain> {
+pub(super) fn gain_together(facts: &Facts<'_>, access: &Access<'_>, left: Left, instead: f64) -> Option<Gain> {
     if access.space == "shared" {
         return None;
     }
     let left_of = |other: &Access<'_>| {
-        let atomics = other.pattern.atomics.as_ref().filter(|atomics| is_contended(context, other, atomics))?;
-        Some(cure(context, other, atomics).1)
+        let atomics = other.pattern.atomics.as_ref().filter(|atomics| is_contended(facts, other, atomics))?;
+        Some(cure(facts, other, atomics).1)
     };
-    let others = context.accesses_of(access.kernel.id, "global").filter(|other| !is_of_statement(other, access));
+    let others = facts.accesses_of(access.kernel.id, "global").filter(|other| !is_of_statement(other, access));
     let lines: BTreeSet<u32> = others.filter(|other| left_of(other).is_some()).map(|other| other.line).collect();
     let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
     let with = match &lines[..] {
@@ -144,29 +140,29 @@ pub(super) fn gain_together(context: &Context<'_>, access: &Access<'_>, left: Le
         [first @ .., last] => format!("lines {} and {last}", first.join(", ")),
     };
     let assumption = format!("{}, here and on {with}: none of them brings anything alone", left.assumption());
-    context.gain_for(access.kernel, &saving_of(context, access, left_of), instead, &assumption)
+    facts.gain_for(access.kernel, &saving_of(facts, access, left_of), instead, &assumption)
 }
 
 /// What the access asks of the parts that it goes through on its way to the addresses.
-pub(super) fn traffic(context: &Context<'_>, access: &Access<'_>) -> Saving {
+pub(super) fn traffic(facts: &Facts<'_>, access: &Access<'_>) -> Saving {
     let sums = &access.sums;
-    let sector = context.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
+    let sector = facts.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
     Saving::of("l2", sums.l2_lookups.saturating_mul(sector) as f64).and(Saving::of("l1_tag", sums.stages.tag as f64))
 }
 
 /// Bytes of the allocation that anybody touches.
-pub(super) fn touched_bytes(context: &Context<'_>, access: &Access<'_>) -> Option<u64> {
+pub(super) fn touched_bytes(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64> {
     let hottest = access.pattern.atomics.as_ref().and_then(|atomics| atomics.hottest.first());
     let id = access.allocation.or(hottest.map(|hot| hot.allocation))?;
-    context.profile.allocation(id).map(|allocation| allocation.touched_bytes)
+    facts.profile.allocation(id).map(|allocation| allocation.touched_bytes)
 }
 
 /// What is less where the compiler or the GPU makes one operation of those of a warp's lanes that meet, as they do for some of them: nobody
 /// says of which.
-pub(super) fn merged(context: &Context<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Saving> {
+pub(super) fn merged(facts: &Facts<'_>, access: &Access<'_>, atomics: &Atomics) -> Option<Saving> {
     let can_merge = !matches!(access.atomic, Some(AtomicKind::Attempt | AtomicKind::Exchange | AtomicKind::Lock));
     let meets = atomics.deepest as f64 >= DEEP * atomics.requests as f64;
-    (can_merge && meets && access.space != "shared").then(|| saving(context, access, atomics, Left::Warp))
+    (can_merge && meets && access.space != "shared").then(|| saving(facts, access, atomics, Left::Warp))
 }
 
 pub(super) fn of_merged(low: f64) -> String {

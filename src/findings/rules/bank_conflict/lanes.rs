@@ -1,7 +1,7 @@
 //! How the lanes of a conflicting request lie to each other.
 
-use super::super::super::access::Access;
-use super::super::super::context::{block_of, lane_axis};
+use super::super::super::facts::access::Access;
+use super::super::super::facts::{block_of, lane_axis};
 use super::padding::passes;
 use crate::geometry::Banks;
 use crate::profile::model::{BankConflict, ThreadStep};

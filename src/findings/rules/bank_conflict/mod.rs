@@ -14,12 +14,12 @@ use lanes::{
 use padding::{Turns, behind_each_turn, padded_by_words, padding, padding_of_rows};
 use structures::{of_structures, of_vector};
 
-use super::super::access::{Access, Sums, share};
-use super::super::context::{Context, block_of, lane_axis};
 use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
+use super::super::facts::access::{Access, Sums, share};
+use super::super::facts::index;
+use super::super::facts::terms::terms_of;
+use super::super::facts::{Facts, block_of, lane_axis};
 use super::super::gain::Saving;
-use super::super::index;
-use super::super::terms::terms_of;
 use super::super::words;
 use crate::geometry::Banks;
 use crate::profile::is_system;
@@ -41,7 +41,7 @@ const MOST_ROW_PADDING: u64 = 16;
 /// What a cure that may not be there would have to bring.
 const LEAST_UNSURE_GAIN: f64 = 1.1;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let conflicts = |access: &&Access<'_>| {
         let sums = &access.sums;
         access.space == "shared"
@@ -51,7 +51,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     // A statement may take several elements of an array.
     type Key<'a> = (u32, &'a str, u32, &'a str, Option<&'a str>);
     let mut statements: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context.accesses.iter().filter(conflicts) {
+    for access in facts.accesses.iter().filter(conflicts) {
         let key = (access.kernel.id, access.file, access.line, access.op, access.variable());
         statements.entry(key).or_default().push(access);
     }
@@ -61,7 +61,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
             (excess, std::cmp::Reverse((access.column, access.site)))
         };
         let worst = *accesses.iter().max_by_key(key)?;
-        draft(context, worst, Passes::of(&accesses))
+        draft(facts, worst, Passes::of(&accesses))
     });
     statements.collect()
 }
@@ -85,9 +85,9 @@ impl Passes {
     }
 }
 
-fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, access: &Access<'_>, all: Passes) -> Option<Draft> {
     let example = access.pattern.bank_conflict.as_ref()?;
-    let banks = context.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
+    let banks = facts.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
     let banks = Banks { merges_pairs: banks.merges_pairs && access.op == "load", ..banks };
     let sums = &access.sums;
     let name = access.variable().map_or_else(|| "shared memory".to_owned(), |name| format!("`{name}`"));
@@ -129,7 +129,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
     let stride = stride.filter(|_| !computed);
     let own_rows = computed && has_own_rows(example, banks);
     // What pads the rows for one access pads them for all of the array's.
-    let peers: Vec<&Access<'_>> = context
+    let peers: Vec<&Access<'_>> = facts
         .accesses_of(access.kernel.id, "shared")
         .filter(|peer| peer.variable().is_some() && peer.variable() == access.variable())
         .collect();
@@ -366,10 +366,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
     } else {
         cure
     };
-    let unified = context.rates.is_none_or(|rates| rates.unified);
+    let unified = facts.rates.is_none_or(|rates| rates.unified);
     let saving = Saving::of(if unified { "l1_data" } else { "shared" }, excess as f64);
     let of_kernel: u64 =
-        context.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).fold(0, u64::saturating_add);
+        facts.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).fold(0, u64::saturating_add);
     let saved = Saved {
         saving,
         otherwise: share(excess, of_kernel),
@@ -383,7 +383,7 @@ fn draft(context: &Context<'_>, access: &Access<'_>, all: Passes) -> Option<Draf
         .evidence("ideal_passes", all.ideal as f64)
         .evidence("worst_passes", example.passes.into())
         .evidence("padding_elements", padding.map_or(0.0, |(_, elements, _)| elements as f64))
-        .saves(context, saved);
+        .saves(facts, saved);
     let draft = match padding {
         Some((_, elements, _)) => draft.alike(format!("padding by {elements} elements of {} bytes", example.bytes)),
         // However many passes are left in each of the accesses.

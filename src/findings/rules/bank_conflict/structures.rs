@@ -1,6 +1,6 @@
 //! Structures and vector types whose members a conflicting access takes.
 
-use super::super::super::access::Access;
+use super::super::super::facts::access::Access;
 use super::lanes::are_neighbours;
 use crate::profile::model::BankConflict;
 

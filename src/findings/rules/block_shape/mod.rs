@@ -6,19 +6,19 @@ mod predicted;
 pub(in crate::findings) use predicted::Better;
 pub(super) use predicted::{Level, better};
 
-use super::super::context::Context;
 use super::super::draft::Draft;
+use super::super::facts::Facts;
 use super::super::gain::gain_of_kernel;
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
 use crate::profile::model::{Kernel, Severity};
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
-    let better = better(context, kernel)?;
+fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
+    let better = better(facts, kernel)?;
     let (traffic, known) = match better.level {
         Level::Dram => ("the DRAM traffic", "the addresses that the compiler told"),
         Level::L2 if better.at_least => {
@@ -39,7 +39,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
          and `--check` runs some",
         shape(better.block)
     );
-    context.estimate(kernel)?;
+    facts.estimate(kernel)?;
     let mut assumption = match better.level {
         Level::Dram => {
             "caches that are empty when the kernel starts, and the instructions and registers of the launch as it was"
@@ -65,7 +65,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("best_block_y", f64::from(better.block[1]))
         .evidence("best_block_z", f64::from(better.block[2]))
         .gain(gain_of_kernel(kernel, better.gain, 1.0, &assumption))
-        .score((1.0 - 1.0 / better.gain) * context.kernel_share(kernel));
+        .score((1.0 - 1.0 / better.gain) * facts.kernel_share(kernel));
     // Another shape was never run.
     Some(draft.severity(Severity::Note))
 }

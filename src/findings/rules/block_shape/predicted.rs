@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::context::Context;
+use super::super::super::facts::Facts;
 use crate::models;
 use crate::prediction::configurations::{Grids, all_blocks};
 use crate::prediction::count::Basis;
@@ -64,28 +64,28 @@ impl Better {
 }
 
 /// The best shape of as many threads, where it is better by DRAM traffic, or by what comes from L2 where that limits the kernel.
-pub(in crate::findings) fn better(context: &Context<'_>, kernel: &Kernel) -> Option<Better> {
-    let known = context.shapes.borrow().get(&kernel.id).cloned();
+pub(in crate::findings) fn better(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
+    let known = facts.shapes.borrow().get(&kernel.id).cloned();
     known.unwrap_or_else(|| {
-        let found = looked_for(context, kernel);
-        context.shapes.borrow_mut().insert(kernel.id, found.clone());
+        let found = looked_for(facts, kernel);
+        facts.shapes.borrow_mut().insert(kernel.id, found.clone());
         found
     })
 }
 
-fn looked_for(context: &Context<'_>, kernel: &Kernel) -> Option<Better> {
-    if kernel.addresses.is_none() || context.kernel_share(kernel) < LEAST_SHARE || !context.profile.run.complete {
+fn looked_for(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
+    if kernel.addresses.is_none() || facts.kernel_share(kernel) < LEAST_SHARE || !facts.profile.run.complete {
         return None;
     }
-    let subject = Subject::new(context.profile, kernel).ok()?;
+    let subject = Subject::new(facts.profile, kernel).ok()?;
     // Shared memory is laid out for a shape, and so is code that does not ask for the size of its blocks.
     let grids = Grids::new(&subject, [1; 3]);
     let recorded = subject.recorded;
     if recorded.static_shared_bytes > 0 || recorded.dynamic_shared_bytes > 0 || !grids.tiling.is_free() {
         return None;
     }
-    let (simulated_l2, simulated_dram) = simulated(context, &subject)?;
-    let key = context.profile.run.models.first()?;
+    let (simulated_l2, simulated_dram) = simulated(facts, &subject)?;
+    let key = facts.profile.run.models.first()?;
     let found = models::find(key).ok()?;
     let (device, hierarchy, rates) = (found.run_device().ok()?.device, found.hierarchy().ok()?, found.rates());
     if hierarchy.wave_lanes != 32 || simulated_l2.max(simulated_dram) < LEAST_BYTES {
@@ -178,10 +178,10 @@ fn as_measured(estimate: &Estimate, now: &Prediction, one: &Prediction) -> f64 {
 }
 
 /// Bytes that the recorded launch loads from L2, and all that it moves between L2 and DRAM.
-fn simulated(context: &Context<'_>, subject: &Subject<'_>) -> Option<(f64, f64)> {
+fn simulated(facts: &Facts<'_>, subject: &Subject<'_>) -> Option<(f64, f64)> {
     let metrics = subject.recorded.metrics.get("global")?;
     let (l2, dram) = (metrics.l2?, metrics.dram?);
-    let sector = context.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
+    let sector = facts.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1));
     Some(((l2.load_lookups * sector) as f64, (dram.read_sectors + dram.write_sectors) as f64 * 32.0))
 }
 

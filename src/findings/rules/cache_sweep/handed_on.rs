@@ -1,9 +1,9 @@
 //! Data that one kernel writes and another reads, each byte once, after it has left L2: what the second makes of a value, the first could make of it
 //! while it has it.
 
-use super::super::super::access::{Access, share};
-use super::super::super::context::Context;
 use super::super::super::draft::Draft;
+use super::super::super::facts::Facts;
+use super::super::super::facts::access::{Access, share};
 use super::super::super::gain::Saving;
 use super::super::super::words;
 use super::{LEAST_BYTES, dram, is_swept};
@@ -26,32 +26,32 @@ const MOST_OF_SCALARS: u64 = 256;
 /// What else comes from another kernel is as large, at least: of a few sums each thread may need what all have made.
 const AS_LARGE: f64 = 0.25;
 
-pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Draft> {
-    if allocation.touched_bytes < LEAST_BYTES || is_little_of(context, allocation) {
+pub(super) fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
+    if allocation.touched_bytes < LEAST_BYTES || is_little_of(facts, allocation) {
         return None;
     }
     // The one that comes first writes it, and the other one reads it, and may change it in place.
-    let mut users: Vec<&Kernel> = kernels(context, |access| is_of(access, allocation));
+    let mut users: Vec<&Kernel> = kernels(facts, |access| is_of(access, allocation));
     users.sort_by_key(|kernel| first_launch(kernel));
     let [writer, reader] = users[..] else { return None };
-    let changed = accesses(context, reader, allocation, "store");
+    let changed = accesses(facts, reader, allocation, "store");
     let is_changed = !changed.is_empty();
     if is_system(&writer.file)
         || is_system(&reader.file)
-        || !comes_first(context, allocation, writer, reader)
-        || !follows(context, allocation, writer, reader)
+        || !comes_first(facts, allocation, writer, reader)
+        || !follows(facts, allocation, writer, reader)
     {
         return None;
     }
-    let stores = accesses(context, writer, allocation, "store");
-    let loads = accesses(context, reader, allocation, "load");
+    let stores = accesses(facts, writer, allocation, "store");
+    let loads = accesses(facts, reader, allocation, "load");
     let (stored, loaded) = (bytes(&stores), bytes(&loads));
     let gone = loads.iter().map(|access| access.sums.dram_reads).fold(0, u64::saturating_add);
-    let traffic = context
+    let traffic = facts
         .accesses_of(reader.id, "global")
         .map(|access| access.sums.dram_reads.saturating_add(access.sums.dram_writes))
         .fold(0, u64::saturating_add);
-    let inputs = inputs_of_both(context, allocation, writer, reader);
+    let inputs = inputs_of_both(facts, allocation, writer, reader);
     let again = inputs.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
     if !ONCE.contains(&(loaded as f64 / stored.max(1) as f64))
         || stored as f64 > ONCE.end() * (allocation.touched_bytes.saturating_mul(writer.launch_count())) as f64
@@ -59,7 +59,7 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
         || share(gone.saturating_add(again / SECTOR_BYTES), traffic) < LEAST_OF_KERNEL
         || !stores.iter().chain(&loads).chain(&changed).all(goes_along)
         || is_changed && !ONCE.contains(&(bytes(&changed) as f64 / loaded.max(1) as f64))
-        || has_atomics(context, allocation)
+        || has_atomics(facts, allocation)
     {
         return None;
     }
@@ -71,16 +71,16 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     } else {
         "what the kernel before it has written or loaded is still in registers"
     };
-    let gain = context.gain(reader, &saving, assumption)?;
+    let gain = facts.gain(reader, &saving, assumption)?;
     // Nobody else needs it in memory, either.
     let is_kept = !is_changed
         && (allocation.copies.iter().any(|copy| copy.direction == "device_to_host")
-            || !accesses(context, writer, allocation, "load").is_empty());
+            || !accesses(facts, writer, allocation, "load").is_empty());
     let written = stores.iter().map(|access| access.sums.dram_writes).fold(0, u64::saturating_add);
     let written = if is_kept { 0 } else { written.saturating_mul(SECTOR_BYTES) };
     let of_writer = Saving::of("dram", written as f64);
-    let waste = context.waste(reader, &saving, LEAST_OF_KERNEL) + context.waste(writer, &of_writer, LEAST_OF_KERNEL);
-    let gain = match context.gain(writer, &of_writer, "") {
+    let waste = facts.waste(reader, &saving, LEAST_OF_KERNEL) + facts.waste(writer, &of_writer, LEAST_OF_KERNEL);
+    let gain = match facts.gain(writer, &of_writer, "") {
         Some(more) => Gain {
             assumption: format!(
                 "{}; {} more of `{}` where nobody else needs it in memory",
@@ -94,7 +94,7 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     };
     let reason = format!(
         "{} is written by `{}` and read by `{}`, each byte once, after it has left L2: {} come back from DRAM",
-        context.target(worst),
+        facts.target(worst),
         words::kernel(writer),
         words::kernel(reader),
         words::bytes(read),
@@ -106,7 +106,7 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
     };
     // What a program makes for itself once, in the place of data from elsewhere.
     let is_generated =
-        writer.launch_count() == 1 && !context.accesses_of(writer.id, "global").any(|access| access.op == "load");
+        writer.launch_count() == 1 && !facts.accesses_of(writer.id, "global").any(|access| access.op == "load");
     let cure = "make one kernel of both where a thread needs no more of it than what it makes itself, so that the values stay in registers; else let both go over one part of the data that L2 \
                 holds before the next part";
     let draft = Draft::new(reason, cure)
@@ -124,25 +124,20 @@ pub(super) fn draft(context: &Context<'_>, allocation: &Allocation) -> Option<Dr
 
 /// Other data that both kernels load, each byte once and side by side, as the reader's accesses name it, with the bytes that come from DRAM
 /// for the reader.
-fn inputs_of_both(
-    context: &Context<'_>,
-    handed_on: &Allocation,
-    writer: &Kernel,
-    reader: &Kernel,
-) -> Vec<(String, u64)> {
+fn inputs_of_both(facts: &Facts<'_>, handed_on: &Allocation, writer: &Kernel, reader: &Kernel) -> Vec<(String, u64)> {
     // What is swept again has a finding of its own.
     let is_other = |one: &&Allocation| one.id != handed_on.id && !is_swept(one);
-    let each = context.profile.allocations.iter().filter(is_other);
+    let each = facts.profile.allocations.iter().filter(is_other);
     let found = each.filter_map(|one| {
-        let (first, second) = (accesses(context, writer, one, "load"), accesses(context, reader, one, "load"));
+        let (first, second) = (accesses(facts, writer, one, "load"), accesses(facts, reader, one, "load"));
         let is_once = !first.is_empty()
-            && accesses(context, writer, one, "store").is_empty()
+            && accesses(facts, writer, one, "store").is_empty()
             && first.iter().chain(&second).all(goes_along)
             && ONCE.contains(&(bytes(&second) as f64 / bytes(&first).max(1) as f64))
             && bytes(&second) as f64 <= ONCE.end() * one.touched_bytes.saturating_mul(reader.launch_count()) as f64;
         let worst = second.iter().max_by_key(|access| (access.sums.dram_reads, std::cmp::Reverse(access.line)))?;
         let sectors = second.iter().map(|access| access.sums.dram_reads).fold(0, u64::saturating_add);
-        (is_once && sectors > 0).then(|| (context.target(worst), sectors.saturating_mul(SECTOR_BYTES)))
+        (is_once && sectors > 0).then(|| (facts.target(worst), sectors.saturating_mul(SECTOR_BYTES)))
     });
     found.collect()
 }
@@ -157,42 +152,42 @@ fn is_of(access: &Access<'_>, allocation: &Allocation) -> bool {
 }
 
 /// Whether anybody updates it atomically: several threads come to one element.
-fn has_atomics(context: &Context<'_>, allocation: &Allocation) -> bool {
-    context.accesses.iter().any(|access| access.op == "atomic" && is_of(access, allocation))
+fn has_atomics(facts: &Facts<'_>, allocation: &Allocation) -> bool {
+    facts.accesses.iter().any(|access| access.op == "atomic" && is_of(access, allocation))
 }
 
 /// Whether each thread of the kernel comes to an element of its own there, once a launch.
-fn is_own(context: &Context<'_>, kernel: &Kernel, id: u64) -> bool {
-    let Some(one) = context.profile.allocation(id) else { return false };
+fn is_own(facts: &Facts<'_>, kernel: &Kernel, id: u64) -> bool {
+    let Some(one) = facts.profile.allocation(id) else { return false };
     let most = ONCE.end() * one.touched_bytes.saturating_mul(kernel.launch_count()) as f64;
     let is_once = |op| {
-        let all = accesses(context, kernel, one, op);
+        let all = accesses(facts, kernel, one, op);
         all.iter().all(goes_along) && bytes(&all) as f64 <= most
     };
-    is_once("load") && is_once("store") && accesses(context, kernel, one, "atomic").is_empty()
+    is_once("load") && is_once("store") && accesses(facts, kernel, one, "atomic").is_empty()
 }
 
 /// Whether it is a small part of all traffic of DRAM.
-fn is_little_of(context: &Context<'_>, allocation: &Allocation) -> bool {
+fn is_little_of(facts: &Facts<'_>, allocation: &Allocation) -> bool {
     let traffic = |one: &Allocation| dram(one).0.saturating_add(dram(one).1);
-    let all = context.profile.allocations.iter().map(traffic).fold(0, u64::saturating_add);
+    let all = facts.profile.allocations.iter().map(traffic).fold(0, u64::saturating_add);
     share(traffic(allocation), all) < LEAST_OF_TRAFFIC
 }
 
 /// Kernels that make such an access.
-fn kernels<'a>(context: &Context<'a>, is_meant: impl Fn(&Access<'_>) -> bool) -> Vec<&'a Kernel> {
-    let makes = |kernel: &&Kernel| context.accesses_of(kernel.id, "global").any(&is_meant);
-    context.profile.kernels.iter().filter(makes).collect()
+fn kernels<'a>(facts: &Facts<'a>, is_meant: impl Fn(&Access<'_>) -> bool) -> Vec<&'a Kernel> {
+    let makes = |kernel: &&Kernel| facts.accesses_of(kernel.id, "global").any(&is_meant);
+    facts.profile.kernels.iter().filter(makes).collect()
 }
 
 pub(super) fn accesses<'b>(
-    context: &'b Context<'_>,
+    facts: &'b Facts<'_>,
     kernel: &Kernel,
     allocation: &Allocation,
     op: &str,
 ) -> Vec<&'b Access<'b>> {
     let there = |access: &&Access<'_>| access.op == op && is_of(access, allocation);
-    context.accesses.iter().filter(|access| access.kernel.id == kernel.id).filter(there).collect()
+    facts.accesses.iter().filter(|access| access.kernel.id == kernel.id).filter(there).collect()
 }
 
 pub(super) fn bytes(accesses: &[&Access<'_>]) -> u64 {
@@ -201,17 +196,17 @@ pub(super) fn bytes(accesses: &[&Access<'_>]) -> u64 {
 
 /// Whether the reader's first launch comes after the writer's, and nothing from the host comes between: neither other data, nor, from what
 /// the writer has stored elsewhere, what the host makes of it.
-fn comes_first(context: &Context<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
+fn comes_first(facts: &Facts<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
     let (Some(wrote), Some(read)) = (first_launch(writer), first_launch(reader)) else { return false };
     let between =
         |copy: &CopyRow| copy.last_launch.is_none_or(|at| at > wrote) && copy.first_launch.is_none_or(|at| at <= read);
     let renews = |copy: &CopyRow| matches!(&copy.direction[..], "host_to_device" | "set") && between(copy);
     let asks = |copy: &CopyRow| copy.direction == "device_to_host" && between(copy);
     let stored = |id: u64| {
-        let mut of_writer = context.accesses_of(writer.id, "global");
+        let mut of_writer = facts.accesses_of(writer.id, "global");
         of_writer.any(|access| access.op != "load" && access.allocation == Some(id))
     };
-    let mut others = context.profile.allocations.iter().filter(|one| one.id != allocation.id && stored(one.id));
+    let mut others = facts.profile.allocations.iter().filter(|one| one.id != allocation.id && stored(one.id));
     wrote < read && !allocation.copies.iter().any(renews) && !others.any(|one| one.copies.iter().any(asks))
 }
 
@@ -222,25 +217,25 @@ pub(super) fn first_launch(kernel: &Kernel) -> Option<u64> {
 
 /// Whether an element of the reader needs no more than one of the writer: it writes nothing that the writer loads, as the next step's input whose
 /// neighbours others still want, but sums that all add to and what each thread has for itself, and loads nothing else of other kernels but arrays as large, of which each thread has its own element.
-fn follows(context: &Context<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
+fn follows(facts: &Facts<'_>, allocation: &Allocation, writer: &Kernel, reader: &Kernel) -> bool {
     let loads = |kernel: &Kernel, id: u64| {
-        context.accesses_of(kernel.id, "global").any(|access| access.op == "load" && access.allocation == Some(id))
+        facts.accesses_of(kernel.id, "global").any(|access| access.op == "load" && access.allocation == Some(id))
     };
     let is_other = |id: &u64| *id != allocation.id;
-    let is_scalar = |id| context.profile.allocation(id).is_some_and(|one| one.bytes <= MOST_OF_SCALARS);
-    let mut of_reader = context.accesses_of(reader.id, "global");
+    let is_scalar = |id| facts.profile.allocation(id).is_some_and(|one| one.bytes <= MOST_OF_SCALARS);
+    let mut of_reader = facts.accesses_of(reader.id, "global");
     of_reader.all(|access| {
         let Some(id) = access.allocation.filter(is_other) else { return true };
         if access.op != "load" {
             // What the writer reads of a few scalars is not what the next launch is to find there.
             let is_sum = access.op == "atomic" && is_scalar(id);
-            let is_own = || is_own(context, writer, id) && is_own(context, reader, id);
+            let is_own = || is_own(facts, writer, id) && is_own(facts, reader, id);
             return is_sum || !loads(writer, id) || is_own();
         }
-        let is_made = context.accesses.iter().any(|one| {
+        let is_made = facts.accesses.iter().any(|one| {
             one.op != "load" && one.kernel.id != reader.id && one.space == "global" && one.allocation == Some(id)
         });
-        let is_large = context
+        let is_large = facts
             .profile
             .allocation(id)
             .is_some_and(|one| one.touched_bytes as f64 >= AS_LARGE * allocation.touched_bytes as f64);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::super::access::Access;
-use super::super::super::context::Context;
+use super::super::super::facts::Facts;
+use super::super::super::facts::access::Access;
 use super::handed_on::{ONCE, accesses, bytes, first_launch, goes_along};
 use super::is_swept;
 use crate::geometry::SECTOR_BYTES;
@@ -25,13 +25,13 @@ impl Inputs {
 }
 
 /// Those of kernels that are launched once each, beside what they sweep over.
-pub(super) fn of_all(context: &Context<'_>, swept: &Allocation, kernels: &[&Kernel]) -> Inputs {
+pub(super) fn of_all(facts: &Facts<'_>, swept: &Allocation, kernels: &[&Kernel]) -> Inputs {
     let mut found = Inputs::default();
     if kernels.len() < 2 || kernels.iter().any(|kernel| kernel.launch_count() != 1) {
         return found;
     }
-    for one in context.profile.allocations.iter().filter(|one| one.id != swept.id) {
-        let Some(loads) = again(context, one, kernels) else { continue };
+    for one in facts.profile.allocations.iter().filter(|one| one.id != swept.id) {
+        let Some(loads) = again(facts, one, kernels) else { continue };
         let worst =
             loads.iter().flatten().max_by_key(|access| (access.sums.dram_reads, std::cmp::Reverse(access.line)));
         let sums = loads.iter().map(|of_kernel| {
@@ -40,7 +40,7 @@ pub(super) fn of_all(context: &Context<'_>, swept: &Allocation, kernels: &[&Kern
         });
         let sums: Vec<(u32, u64)> = sums.filter(|(_, bytes)| *bytes > 0).collect();
         if let Some(worst) = worst.filter(|_| !sums.is_empty()) {
-            found.names.push(context.target(worst));
+            found.names.push(facts.target(worst));
             for (kernel, bytes) in sums {
                 let sum = found.again.entry(kernel).or_default();
                 *sum = sum.saturating_add(bytes);
@@ -52,10 +52,10 @@ pub(super) fn of_all(context: &Context<'_>, swept: &Allocation, kernels: &[&Kern
 
 /// The loads of an allocation in all of the kernels but the first that loads it; `None` where a thread of one kernel may need other elements of it,
 /// or of another state.
-fn again<'b>(context: &'b Context<'_>, one: &Allocation, kernels: &[&Kernel]) -> Option<Vec<Vec<&'b Access<'b>>>> {
+fn again<'b>(facts: &'b Facts<'_>, one: &Allocation, kernels: &[&Kernel]) -> Option<Vec<Vec<&'b Access<'b>>>> {
     let mut loading: Vec<(u64, &Kernel, Vec<&Access<'_>>)> = Vec::new();
     for kernel in kernels {
-        let loads = accesses(context, kernel, one, "load");
+        let loads = accesses(facts, kernel, one, "load");
         if !loads.is_empty() {
             loading.push((first_launch(kernel)?, kernel, loads));
         }
@@ -66,7 +66,7 @@ fn again<'b>(context: &'b Context<'_>, one: &Allocation, kernels: &[&Kernel]) ->
         loads.iter().all(goes_along) && ONCE.contains(&(bytes(loads) as f64 / one.touched_bytes.max(1) as f64))
     };
     // What is stored between would be another state.
-    let is_stored_between = context.accesses.iter().any(|access| {
+    let is_stored_between = facts.accesses.iter().any(|access| {
         access.op != "load"
             && access.space == "global"
             && access.allocation == Some(one.id)

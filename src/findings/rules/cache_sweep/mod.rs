@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use inputs::Inputs;
 use steps::Needs;
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, warps};
 use super::super::draft::{About, Draft, Saved};
+use super::super::facts::access::{Access, share};
+use super::super::facts::{Facts, warps};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::geometry::SECTOR_BYTES;
@@ -28,12 +28,12 @@ const LEAST_GONE: f64 = 0.25;
 /// Smaller data does not leave L2 for its own size.
 const LEAST_BYTES: u64 = 256 << 10;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    let each = context.profile.allocations.iter().filter(|allocation| !allocation.kind.contains("Host"));
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let each = facts.profile.allocations.iter().filter(|allocation| !allocation.kind.contains("Host"));
     // What lies in host memory has a finding of its own.
-    let found = each.filter_map(|allocation| match steps::is_made_anew(context, allocation) {
-        true => handed_on::draft(context, allocation).or_else(|| draft(context, allocation, true)),
-        false => draft(context, allocation, false).or_else(|| handed_on::draft(context, allocation)),
+    let found = each.filter_map(|allocation| match steps::is_made_anew(facts, allocation) {
+        true => handed_on::draft(facts, allocation).or_else(|| draft(facts, allocation, true)),
+        false => draft(facts, allocation, false).or_else(|| handed_on::draft(facts, allocation)),
     });
     found.collect()
 }
@@ -47,12 +47,12 @@ fn dram(allocation: &Allocation) -> (u64, u64) {
     allocation.metrics.dram.as_ref().map_or((0, 0), |dram| (dram.read_sectors, dram.write_sectors))
 }
 
-fn draft(context: &Context<'_>, allocation: &Allocation, is_made_anew: bool) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, allocation: &Allocation, is_made_anew: bool) -> Option<Draft> {
     let touched = allocation.touched_bytes;
     let (reads, writes) = dram(allocation);
     let read = reads.saturating_mul(SECTOR_BYTES);
     let times = read as f64 / touched.max(1) as f64;
-    let all: u64 = context
+    let all: u64 = facts
         .profile
         .allocations
         .iter()
@@ -61,7 +61,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation, is_made_anew: bool) -> 
     if touched < LEAST_BYTES || times < TIMES || share(reads + writes, all) < LEAST_OF_TRAFFIC {
         return None;
     }
-    let mut of_it: Vec<&Access<'_>> = context
+    let mut of_it: Vec<&Access<'_>> = facts
         .accesses
         .iter()
         .filter(|access| access.space == "global" && access.allocation == Some(allocation.id))
@@ -75,11 +75,11 @@ fn draft(context: &Context<'_>, allocation: &Allocation, is_made_anew: bool) -> 
     let kernels: u64 = allocation
         .by_kernel
         .iter()
-        .filter_map(|row| context.profile.kernels.iter().find(|kernel| kernel.id == row.kernel))
+        .filter_map(|row| facts.profile.kernels.iter().find(|kernel| kernel.id == row.kernel))
         .map(|kernel| kernel.launch_count())
         .fold(0, u64::saturating_add);
     // Launches of these kernels on other memory sweep nothing of this.
-    let all_launches = context.profile.kernels.iter().map(Kernel::launch_count).fold(0, u64::saturating_add);
+    let all_launches = facts.profile.kernels.iter().map(Kernel::launch_count).fold(0, u64::saturating_add);
     let kernels = allocation.lifetime.map_or(kernels, |lifetime| {
         kernels.min(lifetime.last_launch.unwrap_or(all_launches).saturating_sub(lifetime.first_launch))
     });
@@ -97,16 +97,16 @@ fn draft(context: &Context<'_>, allocation: &Allocation, is_made_anew: bool) -> 
              times over",
             words::count(kernels),
             words::bytes(touched),
-            context.target(worst),
+            facts.target(worst),
         )
     } else {
         format!(
             "a launch goes over {} of {} again after it has left L2: it was read from DRAM {times:.1} times over",
             words::bytes(touched),
-            context.target(worst),
+            facts.target(worst),
         )
     };
-    let needs = if across { steps::needs(context, &of_it) } else { Needs::Itself };
+    let needs = if across { steps::needs(facts, &of_it) } else { Needs::Itself };
     // No thread can make several steps on what another kernel makes anew for each.
     if across && is_made_anew && needs == Needs::Itself {
         return None;
@@ -142,7 +142,7 @@ fn draft(context: &Context<'_>, allocation: &Allocation, is_made_anew: bool) -> 
         .collect();
     // One kernel of all of them loads the rest of what they need once, too.
     let inputs =
-        if across && needs == Needs::Itself { inputs_of(context, allocation, &of_it) } else { Inputs::default() };
+        if across && needs == Needs::Itself { inputs_of(facts, allocation, &of_it) } else { Inputs::default() };
     for (&kernel, &bytes) in &inputs.again {
         let sum = by_kernel.entry(kernel).or_default();
         *sum = std::mem::take(sum).and(Saving::of("dram", bytes as f64));
@@ -166,12 +166,12 @@ fn draft(context: &Context<'_>, allocation: &Allocation, is_made_anew: bool) -> 
         .evidence("launches", kernels as f64);
     let draft = match needs {
         // Nobody knows how small the data can be.
-        Needs::Everything | Needs::Nothing => draft.score(context.waste(kernel, &saving, 1.0 - once)),
+        Needs::Everything | Needs::Nothing => draft.score(facts.waste(kernel, &saving, 1.0 - once)),
         // What launches sweep together, one launch that makes all steps keeps together.
         Needs::Itself | Needs::Neighbours => {
             let assumption = "the data comes from DRAM once and goes back once";
             let elsewhere = if across { by_kernel } else { BTreeMap::new() };
-            let draft = draft.saves(context, Saved { saving, otherwise: 1.0 - once, assumption, elsewhere });
+            let draft = draft.saves(facts, Saved { saving, otherwise: 1.0 - once, assumption, elsewhere });
             if across { draft.about(About::Data).one_cause(Some(format!("launches, {needs:?}"))) } else { draft }
         }
     };
@@ -180,9 +180,9 @@ fn draft(context: &Context<'_>, allocation: &Allocation, is_made_anew: bool) -> 
 }
 
 /// What the kernels of these accesses load beside the data.
-fn inputs_of(context: &Context<'_>, allocation: &Allocation, of_it: &[&Access<'_>]) -> Inputs {
+fn inputs_of(facts: &Facts<'_>, allocation: &Allocation, of_it: &[&Access<'_>]) -> Inputs {
     let mut kernels: Vec<&Kernel> = of_it.iter().map(|access| access.kernel).collect();
     kernels.sort_by_key(|kernel| kernel.id);
     kernels.dedup_by_key(|kernel| kernel.id);
-    inputs::of_all(context, allocation, &kernels)
+    inputs::of_all(facts, allocation, &kernels)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::super::access::{Access, share};
-use super::super::super::context::Context;
+use super::super::super::facts::Facts;
+use super::super::super::facts::access::{Access, share};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Allocation, Site};
 
@@ -31,32 +31,32 @@ pub(super) enum Needs {
 }
 
 /// What the kernels of these accesses need of what kernels store between their launches.
-pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
+pub(super) fn needs(facts: &Facts<'_>, sweeping: &[&Access<'_>]) -> Needs {
     let kernels: BTreeSet<u32> = sweeping.iter().map(|access| access.kernel.id).collect();
-    let stored: Vec<(u64, u64)> = context
+    let stored: Vec<(u64, u64)> = facts
         .accesses
         .iter()
         .filter(|access| access.op != "load" && access.space == "global" && access.kernel.launch_count() > 1)
-        .flat_map(|access| allocations(context, access).map(|id| (id, access.kernel.launch_count())))
+        .flat_map(|access| allocations(facts, access).map(|id| (id, access.kernel.launch_count())))
         .collect();
-    let made = stored.iter().filter(|&&(id, launches)| !is_renewed(context, id, launches));
+    let made = stored.iter().filter(|&&(id, launches)| !is_renewed(facts, id, launches));
     let made: BTreeSet<u64> = made.map(|&(id, _)| id).collect();
     if made.is_empty() && !stored.is_empty() {
         return Needs::Nothing;
     }
-    if kernels.iter().all(|&kernel| repeats_itself(context, kernel))
-        || !made.is_empty() && made.iter().all(|&id| is_left(context, id))
+    if kernels.iter().all(|&kernel| repeats_itself(facts, kernel))
+        || !made.is_empty() && made.iter().all(|&id| is_left(facts, id))
     {
         return Needs::Nothing;
     }
     let mut found = Needs::Itself;
     for &kernel in &kernels {
         for &id in &made {
-            let loads: Vec<&Access<'_>> = context
+            let loads: Vec<&Access<'_>> = facts
                 .accesses_of(kernel, "global")
-                .filter(|access| access.op == "load" && allocations(context, access).any(|one| one == id))
+                .filter(|access| access.op == "load" && allocations(facts, access).any(|one| one == id))
                 .collect();
-            found = match of_loads(context, id, &loads) {
+            found = match of_loads(facts, id, &loads) {
                 Needs::Everything => return Needs::Everything,
                 Needs::Neighbours => Needs::Neighbours,
                 Needs::Itself | Needs::Nothing => found,
@@ -67,18 +67,18 @@ pub(super) fn needs(context: &Context<'_>, sweeping: &[&Access<'_>]) -> Needs {
 }
 
 /// Allocations that an access leads to, in some launch or other: buffers change places.
-fn allocations<'a>(context: &'a Context<'_>, access: &'a Access<'_>) -> impl Iterator<Item = u64> + 'a {
+fn allocations<'a>(facts: &'a Facts<'_>, access: &'a Access<'_>) -> impl Iterator<Item = u64> + 'a {
     let is_its = |site: &&Site| Some(site.id) == access.site && site.kernel == access.kernel.id;
-    let others = context.profile.sites.iter().filter(is_its).flat_map(|site| &site.by_allocation);
+    let others = facts.profile.sites.iter().filter(is_its).flat_map(|site| &site.by_allocation);
     access.allocation.into_iter().chain(others.filter_map(|row| row.allocation))
 }
 
 /// Whether other kernels than those that load it write all of it anew in each launch, and each thread loads its own element: it is handed on, and is
 /// no data on which steps are made.
-pub(super) fn is_made_anew(context: &Context<'_>, allocation: &Allocation) -> bool {
+pub(super) fn is_made_anew(facts: &Facts<'_>, allocation: &Allocation) -> bool {
     let of_it = |access: &&Access<'_>| access.space == "global" && access.allocation == Some(allocation.id);
     let (loads, stores): (Vec<&Access<'_>>, Vec<&Access<'_>>) =
-        context.accesses.iter().filter(of_it).partition(|access| access.op == "load");
+        facts.accesses.iter().filter(of_it).partition(|access| access.op == "load");
     let kernels = |accesses: &[&Access<'_>]| accesses.iter().map(|access| access.kernel.id).collect::<BTreeSet<u32>>();
     let (readers, writers) = (kernels(&loads), kernels(&stores));
     let is_whole = |id: &u32| {
@@ -89,7 +89,7 @@ pub(super) fn is_made_anew(context: &Context<'_>, allocation: &Allocation) -> bo
     };
     let is_own = |id: &u32| {
         let own: Vec<&Access<'_>> = loads.iter().copied().filter(|access| access.kernel.id == *id).collect();
-        of_loads(context, allocation.id, &own) == Needs::Itself
+        of_loads(facts, allocation.id, &own) == Needs::Itself
     };
     !readers.is_empty()
         && !writers.is_empty()
@@ -100,13 +100,13 @@ pub(super) fn is_made_anew(context: &Context<'_>, allocation: &Allocation) -> bo
 }
 
 /// Whether each launch of a kernel overwrites what the one before has stored, and nobody has looked at, as in a benchmark.
-fn repeats_itself(context: &Context<'_>, kernel: u32) -> bool {
-    let mut stores = context.accesses_of(kernel, "global").filter(|access| access.op != "load").peekable();
+fn repeats_itself(facts: &Facts<'_>, kernel: u32) -> bool {
+    let mut stores = facts.accesses_of(kernel, "global").filter(|access| access.op != "load").peekable();
     let is_overwritten = |store: &Access<'_>| {
-        let Some(allocation) = store.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+        let Some(allocation) = store.allocation.and_then(|id| facts.profile.allocation(id)) else { return false };
         let launches = store.kernel.launch_count();
         // A benchmark may let several kernels write there, one after the other, and look at what each has left.
-        let writers: BTreeMap<u32, u64> = context
+        let writers: BTreeMap<u32, u64> = facts
             .accesses
             .iter()
             .filter(|one| one.op != "load" && one.space == "global" && one.allocation == store.allocation)
@@ -114,8 +114,8 @@ fn repeats_itself(context: &Context<'_>, kernel: u32) -> bool {
             .collect();
         let of_all = writers.values().copied().fold(0, u64::saturating_add);
         let copies = allocation.copies.iter().filter(|copy| copy.direction != "set").map(|copy| copy.count);
-        let leads_there = |one: &Access<'_>| allocations(context, one).any(|id| Some(id) == store.allocation);
-        let is_loaded = context.accesses.iter().any(|one| one.op == "load" && leads_there(one));
+        let leads_there = |one: &Access<'_>| allocations(facts, one).any(|id| Some(id) == store.allocation);
+        let is_loaded = facts.accesses.iter().any(|one| one.op == "load" && leads_there(one));
         let of_launch = store.sums.bytes as f64 / launches.max(1) as f64;
         store.op == "store"
             && launches > 1
@@ -127,9 +127,9 @@ fn repeats_itself(context: &Context<'_>, kernel: u32) -> bool {
 }
 
 /// Whether launches store all of an allocation again and again, no kernel loads it, and the host looks at it now and then at most, as at what each kernel of a benchmark leaves.
-fn is_left(context: &Context<'_>, id: u64) -> bool {
-    let Some(allocation) = context.profile.allocation(id) else { return false };
-    let rows = context.profile.sites.iter().filter(|site| site.space == "global").flat_map(|site| {
+fn is_left(facts: &Facts<'_>, id: u64) -> bool {
+    let Some(allocation) = facts.profile.allocation(id) else { return false };
+    let rows = facts.profile.sites.iter().filter(|site| site.space == "global").flat_map(|site| {
         let of_it = site.by_allocation.iter().filter(|row| row.allocation == Some(id));
         of_it.map(|row| (&site.op[..], row.metrics.bytes))
     });
@@ -144,29 +144,29 @@ fn is_left(context: &Context<'_>, id: u64) -> bool {
 }
 
 /// Whether the loads bring tiles into shared memory, for the neighbours of those that load them.
-fn is_staged(context: &Context<'_>, loads: &[&Access<'_>]) -> bool {
+fn is_staged(facts: &Facts<'_>, loads: &[&Access<'_>]) -> bool {
     loads.iter().any(|load| {
-        context
+        facts
             .accesses_of(load.kernel.id, "shared")
             .any(|store| store.op == "store" && (store.file, store.line) == (load.file, load.line))
     })
 }
 
 /// Whether the host gives the allocation other data for each launch of those that use it, about.
-fn is_renewed(context: &Context<'_>, id: u64, launches: u64) -> bool {
-    let Some(allocation) = context.profile.allocation(id) else { return false };
+fn is_renewed(facts: &Facts<'_>, id: u64, launches: u64) -> bool {
+    let Some(allocation) = facts.profile.allocation(id) else { return false };
     let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));
     renewed.map(|copy| copy.count).fold(0, u64::saturating_add).saturating_add(1) >= launches
 }
 
 /// The same of one kernel's loads of one allocation.
-fn of_loads(context: &Context<'_>, id: u64, loads: &[&Access<'_>]) -> Needs {
+fn of_loads(facts: &Facts<'_>, id: u64, loads: &[&Access<'_>]) -> Needs {
     let Some(first) = loads.first() else { return Needs::Itself };
-    let touched = context.profile.allocation(id).map_or(0, |allocation| allocation.touched_bytes);
+    let touched = facts.profile.allocation(id).map_or(0, |allocation| allocation.touched_bytes);
     let bytes = loads.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
     let each = bytes as f64 / first.kernel.launch_count().max(1) as f64;
     // A few values that all threads read, as a step's length, come from wherever the host or another kernel has them.
-    let is_once = each <= ONCE * touched as f64 && !is_staged(context, loads);
+    let is_once = each <= ONCE * touched as f64 && !is_staged(facts, loads);
     if is_once || touched < SECTOR_BYTES * 8 {
         return Needs::Itself;
     }

@@ -1,7 +1,7 @@
 //! What to do about a branch: by what decides over it, by how long its sides are, and by how often lanes part.
 
-use super::super::super::access::share;
-use super::super::super::context::{Context, block_of, blocks, warps};
+use super::super::super::facts::access::share;
+use super::super::super::facts::{Facts, block_of, blocks, warps};
 use super::facts::{self, Number, SHORT, WARP};
 use super::is_seldom;
 use super::loops::{self, Loop};
@@ -26,7 +26,7 @@ const OF_FEW_LANES_FOR_LITTLE: &str = "one lane or a few do this part, and the o
                                        where all lanes work; where others have nothing to do here, look at whether the part can be left to a few warps, each full of lanes that have it to do";
 
 /// What to do, and whether that makes full warps of the same work; `None` where nobody would change the branch.
-pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<(&'static str, bool)> {
+pub(super) fn of(facts: &Facts<'_>, kernel: &Kernel, branch: &Branch) -> Option<(&'static str, bool)> {
     let is_loop = branch.ends_loop;
     let seldom = is_seldom(branch);
     let little = !is_loop && facts::is_little(branch);
@@ -49,15 +49,15 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
     let mut fills_warps = true;
     // A list, or another order of the data, costs what neighbouring threads have in neighbouring elements now.
     let pays = share(branch.idle_lane_slots, kernel.lane_slots.issued) >= LEAST_TO_COLLECT;
-    let cure = if facts::waits_for_others(context, branch) {
+    let cure = if facts::waits_for_others(facts, branch) {
         fills_warps = false;
         "the loop waits here for what other threads write: what is waited for decides how long, and no order of the data does; let one lane of a warp wait for all of them where they wait for the \
          same, or let a launch of its own begin where everything it needs is there"
-    } else if is_loop && loops::of(context, branch) == Some(Loop::Shared) {
+    } else if is_loop && loops::of(facts, branch) == Some(Loop::Shared) {
         "the threads share this loop already, and the lanes beyond its end are idle: where it mostly has fewer elements than a warp has lanes, let several such loops share a warp (groups of 8 or 16 \
          lanes, each with a loop of its own); where it has more, only its last iteration is not full, which a number of elements that is a multiple of 32 (a block of another size, padded data) cures, \
          or idle threads that take a part of another's work"
-    } else if is_loop && loops::of(context, branch) == Some(Loop::AsLongAsNumber) {
+    } else if is_loop && loops::of(facts, branch) == Some(Loop::AsLongAsNumber) {
         fills_warps = false;
         "each thread makes as many iterations here as its number says, so that the last ones of a warp go on while the others wait: look at whether a closed form, or a few iterations (as by powers of \
          two), gives the same, or whether the threads of a warp can share each other's iterations"
@@ -67,19 +67,19 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
          warp) differ by one iteration at most"
     } else if is_loop
         || branch.executions > warps(kernel) && facts::leaves_loop(branch)
-        || facts::goes_on_either_way(context, branch)
+        || facts::goes_on_either_way(facts, branch)
     {
         "give the threads of a warp loops of about the same length: where an iteration does much, sort or group the work by the number of its \
          iterations, or let the lanes of a warp share the work of one loop; where it does little, see whether a fixed number of iterations, or none \
          (an intrinsic, a closed form), gives the same"
-    } else if number.is_none() && facts::appends(context, branch) {
+    } else if number.is_none() && facts::appends(facts, branch) {
         // They collect already, and whose places they are atomic-contention says.
         return None;
     } else if facts::is_election(branch) {
         fills_warps = false;
         "one lane of each group does this part for the others, which wait for it: as few groups as can be (one a warp) and no more in it than the \
          one operation, as an atomic one; what does not need to be there goes before or behind it, where all lanes work"
-    } else if number.is_some() && facts::is_case(context, branch) && (!both || branch.lanes.len() > 2) {
+    } else if number.is_some() && facts::is_case(facts, branch) && (!both || branch.lanes.len() > 2) {
         fills_warps = both;
         "the thread's number decides which of several cases a lane has, and a warp runs all that its lanes have, one after the other: let the case be what changes slowest with the thread's number, so that \
          a warp or block has one of them, or let what differs between the cases be operands (chosen by `?:` or from a table) of the same instructions"
@@ -96,7 +96,7 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         || number.is_some()
             && (seldom && never_half_a_warp && (few || is_one_row)
                 || few && !little && branch.divergent >= blocks(kernel)))
-        && facts::can_be_shared(context, branch)
+        && facts::can_be_shared(facts, branch)
     {
         OF_FEW_LANES
     } else if for_a_few || number.is_some() && few && !little && branch.divergent >= blocks(kernel) {
@@ -109,7 +109,7 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         && facts::leaves_half_out(branch)
         && !facts::may_be_border(kernel, branch)
     {
-        fills_warps = periods::are_counted(context, kernel, branch);
+        fills_warps = periods::are_counted(facts, kernel, branch);
         "half of the threads have nothing to do here, and those that work are the first or the last of each few (no border of the data has so many parts): let half as many threads run, numbered by \
          those that work: of periods of 2 h elements of which the first h have work, thread t takes i = t / h * 2 h + t % h, so that all lanes of a warp work"
     } else if number == Some(Number::Compared)
@@ -138,7 +138,7 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
     } else if few
         && longest.is_some_and(|(_, &lanes)| lanes == fewest)
         && number.is_some()
-        && facts::can_be_shared(context, branch)
+        && facts::can_be_shared(facts, branch)
     {
         OF_FEW_LANES
     } else if number.is_some() && !both {
@@ -149,7 +149,7 @@ pub(super) fn of(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Opt
         "the thread's number decides here, compared with a bound, and warps at the bound run both sides: where it is the border of the data, let blocks or a \
          kernel of its own do the border, or lay rows out so that the bound falls between warps; a side of a few instructions can be written without a \
          branch (all lanes do it, and choose the result)"
-    } else if number.is_none() && facts::runs_at_most(branch, SHORT) && facts::has_loop_behind(context, branch) {
+    } else if number.is_none() && facts::runs_at_most(branch, SHORT) && facts::has_loop_behind(facts, branch) {
         fills_warps = false;
         "no side is long enough for grouping or collecting elements to pay: where one of them is a loop, see whether its length can be the same in all lanes, or the lanes share it; a side without \
          one can be done by all lanes, which choose the result, where that has no side effects; otherwise leave it"

@@ -1,7 +1,7 @@
 //! What a branch's figures and its lines say of it.
 
-use super::super::super::access::share;
-use super::super::super::context::{Context, block_of, blocks, has_word};
+use super::super::super::facts::access::share;
+use super::super::super::facts::{Facts, block_of, blocks, has_word};
 use super::{DECIDES, LOOPS};
 use crate::profile::model::{Branch, Kernel};
 use warpline_format::condition::Decider;
@@ -59,8 +59,8 @@ pub(super) fn leaves_loop(branch: &Branch) -> bool {
 }
 
 /// Both sides lead to the same code, as a condition within the head of a loop: who leaves it does so by the one or the other.
-pub(super) fn goes_on_either_way(context: &Context<'_>, branch: &Branch) -> bool {
-    let text = context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
+pub(super) fn goes_on_either_way(facts: &Facts<'_>, branch: &Branch) -> bool {
+    let text = facts.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
     let has_loop = text.is_some_and(|text| DECIDES[..LOOPS].iter().any(|word| has_word(text, word)));
     has_loop
         && matches!(branch.instructions[..], [one, other] if one == other && one > LITTLE.saturating_mul(branch.divergent))
@@ -68,23 +68,23 @@ pub(super) fn goes_on_either_way(context: &Context<'_>, branch: &Branch) -> bool
 
 /// Whether the lanes on the other side of a long part wait for it, and the part is one that they could share: none of them has another case to do
 /// behind it, and a loop or many instructions are there to deal out.
-pub(super) fn can_be_shared(context: &Context<'_>, branch: &Branch) -> bool {
+pub(super) fn can_be_shared(facts: &Facts<'_>, branch: &Branch) -> bool {
     let least = branch.instructions.iter().copied().min().unwrap_or(0);
     let longest = branch.instructions.iter().zip(&branch.lanes).max_by_key(|(issued, _)| **issued);
     let is_long = longest.is_some_and(|(&issued, &lanes)| issued >= LONG.saturating_mul(branch.executions.min(lanes)));
-    least == 0 && !is_case(context, branch) && (is_long || has_loop_on_side(context, branch))
+    least == 0 && !is_case(facts, branch) && (is_long || has_loop_on_side(facts, branch))
 }
 
 /// Whether one of the lines behind a branch begins a loop.
-fn has_loop_on_side(context: &Context<'_>, branch: &Branch) -> bool {
-    let lines = context.profile.sources.get(&branch.file);
+fn has_loop_on_side(facts: &Facts<'_>, branch: &Branch) -> bool {
+    let lines = facts.profile.sources.get(&branch.file);
     let mut behind = lines.into_iter().flat_map(|lines| lines.range(branch.line + 1..=branch.line + LINES_OF_SIDE));
     behind.any(|(_, text)| ["for", "while"].into_iter().any(|word| has_word(text, word)) && !ends_do(text))
 }
 
 /// What a branch compares with different numbers on different lines: `if(kind==)` of `if (kind == 1)`; `None` of anything else.
-pub(super) fn case_of(context: &Context<'_>, branch: &Branch) -> Option<String> {
-    let text = context.profile.sources.get(&branch.file)?.get(&branch.line)?;
+pub(super) fn case_of(facts: &Facts<'_>, branch: &Branch) -> Option<String> {
+    let text = facts.profile.sources.get(&branch.file)?.get(&branch.line)?;
     let code = text.split("//").next().unwrap_or_default();
     let head = code.split(['{', ';']).next().unwrap_or_default();
     let is_number = head.split_once("==").is_some_and(|(left, right)| {
@@ -96,21 +96,21 @@ pub(super) fn case_of(context: &Context<'_>, branch: &Branch) -> Option<String> 
 }
 
 /// Whether it is one of several cases: a side of a switch, or one of the branches that compare the same value with other numbers.
-pub(super) fn is_case(context: &Context<'_>, branch: &Branch) -> bool {
+pub(super) fn is_case(facts: &Facts<'_>, branch: &Branch) -> bool {
     // What the value is compared with: the same number on another line is no other case.
     let number = |one: &Branch| {
-        let text = context.profile.sources.get(&one.file)?.get(&one.line)?;
+        let text = facts.profile.sources.get(&one.file)?.get(&one.line)?;
         let head = text.split("//").next()?.split(['{', ';']).next()?;
         Some(head.chars().filter(char::is_ascii_digit).collect::<String>())
     };
-    let case = case_of(context, branch);
+    let case = case_of(facts, branch);
     branch.lanes.len() > 2 && !leaves_most_idle(branch)
         || case.is_some()
-            && context.profile.branches.iter().any(|one| {
+            && facts.profile.branches.iter().any(|one| {
                 (one.kernel, &one.file) == (branch.kernel, &branch.file)
                     && one.line != branch.line
                     && number(one) != number(branch)
-                    && case_of(context, one) == case
+                    && case_of(facts, one) == case
             })
 }
 
@@ -135,8 +135,8 @@ pub(super) fn leaves_half_out(branch: &Branch) -> bool {
 
 /// Whether a scan within the warp decides by the lane's number who adds what it got from another lane: those below the step have nothing to add,
 /// and no other arrangement gives them something.
-pub(super) fn is_step_of_scan(context: &Context<'_>, branch: &Branch) -> bool {
-    let lines = context.profile.sources.get(&branch.file);
+pub(super) fn is_step_of_scan(facts: &Facts<'_>, branch: &Branch) -> bool {
+    let lines = facts.profile.sources.get(&branch.file);
     let mut before =
         lines.into_iter().flat_map(|lines| lines.range(branch.line.saturating_sub(LINES_OF_STEP)..=branch.line));
     number_of_thread(branch).is_some() && before.any(|(_, text)| text.contains("shfl_up"))
@@ -144,23 +144,22 @@ pub(super) fn is_step_of_scan(context: &Context<'_>, branch: &Branch) -> bool {
 
 /// Whether a loop ends there as soon as other threads have written something: lanes were seen to wait, its condition is loaded past L1, or a branch within it is decided by what is
 /// loaded so, and the kernel stores there.
-pub(super) fn waits_for_others(context: &Context<'_>, branch: &Branch) -> bool {
+pub(super) fn waits_for_others(facts: &Facts<'_>, branch: &Branch) -> bool {
     let place = |one: &Branch| (one.kernel, one.line, one.column);
-    let copies =
-        || context.profile.branches.iter().filter(|one| place(one) == place(branch) && one.file == branch.file);
-    let mut there = context
+    let copies = || facts.profile.branches.iter().filter(|one| place(one) == place(branch) && one.file == branch.file);
+    let mut there = facts
         .accesses_of(branch.kernel, "global")
         .filter(|access| (access.file, access.line) == (&branch.file[..], branch.line));
     copies().any(|one| one.ends_loop)
         && (copies().any(|one| one.order_assumed)
             || there.any(|access| access.op == "load" && access.past_l1)
-            || polls(context, branch))
+            || polls(facts, branch))
 }
 
 /// Whether one of the first branches within a loop, or any within a `do` that ends there, asks for what others may have stored: data that the kernel stores, loaded past L1 on the branch's line or the one
 /// before it.
-fn polls(context: &Context<'_>, branch: &Branch) -> bool {
-    let lines = context.profile.sources.get(&branch.file);
+fn polls(facts: &Facts<'_>, branch: &Branch) -> bool {
+    let lines = facts.profile.sources.get(&branch.file);
     let is_end = lines.and_then(|lines| lines.get(&branch.line)).is_some_and(|text| ends_do(text));
     // Of the `do` itself the line may not be known.
     let begin = lines.filter(|_| is_end).map(|lines| {
@@ -170,7 +169,7 @@ fn polls(context: &Context<'_>, branch: &Branch) -> bool {
     });
     let body = begin.map_or(branch.line + 1..=branch.line + LINES_OF_POLL, |begin| begin + 1..=branch.line - 1);
     let is_asked = |line: u32| {
-        let mut others = context.profile.branches.iter();
+        let mut others = facts.profile.branches.iter();
         others.any(|one| {
             (one.kernel, &one.file) == (branch.kernel, &branch.file)
                 && (line..=line + 1).contains(&one.line)
@@ -179,10 +178,10 @@ fn polls(context: &Context<'_>, branch: &Branch) -> bool {
         })
     };
     let is_stored = |id: Option<u64>| {
-        let mut accesses = context.accesses_of(branch.kernel, "global");
+        let mut accesses = facts.accesses_of(branch.kernel, "global");
         id.is_some() && accesses.any(|one| one.op != "load" && one.allocation == id)
     };
-    context.accesses_of(branch.kernel, "global").any(|access| {
+    facts.accesses_of(branch.kernel, "global").any(|access| {
         access.op == "load"
             && access.past_l1
             && access.file == branch.file
@@ -193,10 +192,10 @@ fn polls(context: &Context<'_>, branch: &Branch) -> bool {
 }
 
 /// Whether a short side is there to append to a list: an atomic operation, a few lines on, gives the place.
-pub(super) fn appends(context: &Context<'_>, branch: &Branch) -> bool {
+pub(super) fn appends(facts: &Facts<'_>, branch: &Branch) -> bool {
     let behind = branch.line..=branch.line + LINES_OF_APPEND;
     runs_at_most(branch, SHORT)
-        && context.accesses.iter().any(|access| {
+        && facts.accesses.iter().any(|access| {
             access.kernel.id == branch.kernel
                 && access.op == "atomic"
                 && access.result_used
@@ -207,12 +206,12 @@ pub(super) fn appends(context: &Context<'_>, branch: &Branch) -> bool {
 
 /// The line of a loop a few lines behind the branch whose first test the compiler has joined to it: all lanes that come to the loop have work there, and they are those that take one side of the
 /// branch.
-pub(super) fn joined_loop(context: &Context<'_>, branch: &Branch) -> Option<u32> {
+pub(super) fn joined_loop(facts: &Facts<'_>, branch: &Branch) -> Option<u32> {
     let behind = branch.line + 1..=branch.line + LINES_OF_APPEND;
     let alike = |one: &&Branch| {
         (one.kernel, &one.file) == (branch.kernel, &branch.file) && one.ends_loop && behind.contains(&one.line)
     };
-    let loops: Vec<&Branch> = context.profile.branches.iter().filter(alike).collect();
+    let loops: Vec<&Branch> = facts.profile.branches.iter().filter(alike).collect();
     let line = loops.first()?.line;
     let sum = |value: fn(&Branch) -> u64| loops.iter().map(|one| value(one)).fold(0, u64::saturating_add);
     let lanes = loops.iter().flat_map(|one| &one.lanes).copied().fold(0, u64::saturating_add);
@@ -225,16 +224,16 @@ pub(super) fn joined_loop(context: &Context<'_>, branch: &Branch) -> Option<u32>
 }
 
 /// Whether a loop begins a few lines behind the branch, so that it may be a part of one side. One that only ends there (`} while (..);`) is around it.
-pub(super) fn has_loop_behind(context: &Context<'_>, branch: &Branch) -> bool {
+pub(super) fn has_loop_behind(facts: &Facts<'_>, branch: &Branch) -> bool {
     let behind = branch.line + 1..=branch.line + LINES_OF_SIDE;
-    let lines = context.profile.sources.get(&branch.file);
+    let lines = facts.profile.sources.get(&branch.file);
     let is_end = |line: u32| {
         let has_do = |(_, text): (&u32, &String)| has_word(text, "do");
         lines.is_some_and(|lines| {
             lines.get(&line).is_some_and(|text| ends_do(text)) && !lines.range(branch.line + 1..=line).any(has_do)
         })
     };
-    let mut others = context.profile.branches.iter();
+    let mut others = facts.profile.branches.iter();
     others.any(|other| {
         other.kernel == branch.kernel
             && other.ends_loop

@@ -1,6 +1,6 @@
 //! Which lanes go on in a loop, by its head: `for (begin; condition; step)`.
 
-use super::super::super::context::{Context, has_word};
+use super::super::super::facts::{Facts, has_word};
 use crate::profile::model::Branch;
 
 /// Lines that a head may go over, at most.
@@ -21,8 +21,8 @@ pub(super) enum Loop {
 }
 
 /// What the head of the branch's loop says; `None` where it is no such loop, or its lines are not known.
-pub(super) fn of(context: &Context<'_>, branch: &Branch) -> Option<Loop> {
-    let lines = context.profile.sources.get(&branch.file)?;
+pub(super) fn of(facts: &Facts<'_>, branch: &Branch) -> Option<Loop> {
+    let lines = facts.profile.sources.get(&branch.file)?;
     let text: Vec<&str> = lines.range(branch.line..branch.line + LINES_OF_HEAD).map(|(_, text)| &text[..]).collect();
     if !has_word(text.first()?, "for") {
         return None;

@@ -9,9 +9,9 @@ mod periods;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::super::access::share;
-use super::super::context::{Context, has_word};
 use super::super::draft::Draft;
+use super::super::facts::access::share;
+use super::super::facts::{Facts, has_word};
 use super::super::gain::Saving;
 use super::super::words;
 use crate::profile::model::{Branch, FindingLine, Kernel, Severity, Site, also_on};
@@ -36,29 +36,29 @@ const BYTES_OF_PASS: u64 = 128;
 /// Sides that are reported: a switch may have many.
 const MOST_SIDES: usize = 8;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.kernels.iter().flat_map(|kernel| of_kernel(context, kernel)).collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.profile.kernels.iter().flat_map(|kernel| of_kernel(facts, kernel)).collect()
 }
 
 /// The branches of a kernel by their place: unrolling and inlining make several of one.
-fn of_kernel(context: &Context<'_>, kernel: &Kernel) -> Vec<Draft> {
+fn of_kernel(facts: &Facts<'_>, kernel: &Kernel) -> Vec<Draft> {
     let mut places: BTreeMap<(&str, u32, u32), Branch> = BTreeMap::new();
-    let all = context.profile.branches.iter();
+    let all = facts.profile.branches.iter();
     for branch in all.filter(|branch| branch.kernel == kernel.id && branch.divergent > 0 && branch.line != 0) {
         match places.entry((&branch.file, branch.line, branch.column)) {
             Entry::Vacant(place) => _ = place.insert(branch.clone()),
             Entry::Occupied(mut sum) => add(sum.get_mut(), branch),
         }
     }
-    let own = places.into_values().filter(|branch| is_own(context, branch));
-    cases_together(context, own.filter_map(|branch| Some((draft(context, kernel, &branch)?, branch))).collect())
+    let own = places.into_values().filter(|branch| is_own(facts, branch));
+    cases_together(facts, own.filter_map(|branch| Some((draft(facts, kernel, &branch)?, branch))).collect())
 }
 
 /// Puts the cases of one value together: one change cures them all.
-fn cases_together(context: &Context<'_>, drafts: Vec<(Draft, Branch)>) -> Vec<Draft> {
+fn cases_together(facts: &Facts<'_>, drafts: Vec<(Draft, Branch)>) -> Vec<Draft> {
     let mut found: Vec<(Option<String>, Draft)> = Vec::new();
     for (draft, branch) in drafts {
-        let case = facts::case_of(context, &branch).filter(|_| facts::is_case(context, &branch));
+        let case = facts::case_of(facts, &branch).filter(|_| facts::is_case(facts, &branch));
         let same = |(known, one): &&mut (Option<String>, Draft)| {
             known.is_some() && *known == case && one.file == draft.file && one.cure == draft.cure
         };
@@ -88,8 +88,8 @@ const DECIDES_BETWEEN: [&str; 3] = ["?", "&&", "||"];
 
 /// Whether the branch is the line's own: one that only calls a function has those of the library that the compiler took into it, which
 /// nobody changes. (A function of the user's own stands on its own lines.)
-fn is_own(context: &Context<'_>, branch: &Branch) -> bool {
-    let text = context.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
+fn is_own(facts: &Facts<'_>, branch: &Branch) -> bool {
+    let text = facts.profile.sources.get(&branch.file).and_then(|lines| lines.get(&branch.line));
     text.is_none_or(|text| {
         let has_any = |words: &[&str]| words.iter().any(|word| has_word(text, word));
         !text.contains('(')
@@ -131,7 +131,7 @@ fn is_seldom(branch: &Branch) -> bool {
     share(branch.divergent, branch.executions) <= SELDOM
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draft> {
     let cost = branch.idle_lane_slots;
     let of_kernel = share(cost, kernel.lane_slots.issued);
     if of_kernel < LEAST_COST {
@@ -163,15 +163,15 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         sides.join(" and "),
         words::percent(of_kernel),
     );
-    let reason = match facts::joined_loop(context, branch) {
+    let reason = match facts::joined_loop(facts, branch) {
         Some(line) => format!("{reason}; the compiler has joined the first test of the loop on line {line} to it"),
         None => reason,
     };
     // Lanes that meet at an address try again: atomic-contention says so, and their loops have the lengths that it gives them.
-    if branch.decided_by.contains(&Decider::Attempt) || facts::is_step_of_scan(context, branch) {
+    if branch.decided_by.contains(&Decider::Attempt) || facts::is_step_of_scan(facts, branch) {
         return None;
     }
-    let (cure, fills_warps) = cure::of(context, kernel, branch)?;
+    let (cure, fills_warps) = cure::of(facts, kernel, branch)?;
     let seldom = is_seldom(branch);
     let little = !is_loop && facts::is_little(branch);
     // Without idle lanes as much fewer warp instructions would do.
@@ -183,10 +183,10 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
     });
     // Threads that are numbered from 0 on, and take neighbouring words, ask shared memory with full warps, too.
     let is_numbered = fills_warps && facts::number_of_thread(branch) == Some(Number::Interleaved);
-    let passes = if is_numbered { sparse_passes(context, branch) } else { 0.0 };
+    let passes = if is_numbered { sparse_passes(facts, branch) } else { 0.0 };
     let saving = saving.and(Saving::of("shared", passes)).and(Saving::of("l1_data", passes));
     let little = little && passes == 0.0;
-    let waste = context.waste(kernel, &saving, of_kernel);
+    let waste = facts.waste(kernel, &saving, of_kernel);
     if waste < LEAST_WASTE {
         return None;
     }
@@ -208,7 +208,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
         .evidence("divergent", branch.divergent as f64)
         .evidence("idle_lane_slots", cost as f64)
         .evidence("share_of_lane_slots", of_kernel)
-        .gain(context.gain(kernel, &saving, assumption))
+        .gain(facts.gain(kernel, &saving, assumption))
         .score(waste);
     let draft = if fills_warps { draft } else { draft.gain(None) };
     // Where something else is slower, full warps would make nothing faster; and nobody makes full warps of every border.
@@ -218,7 +218,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> Option<Draf
 
 /// Passes over shared memory that the lines behind the branch make, also in functions that they call, and that fewer requests of full warps would not
 /// need.
-fn sparse_passes(context: &Context<'_>, branch: &Branch) -> f64 {
+fn sparse_passes(facts: &Facts<'_>, branch: &Branch) -> f64 {
     let behind = branch.line..=branch.line + facts::LINES_OF_SIDE;
     let is_there = |file: &str, line: u32| file == branch.file && behind.contains(&line);
     let is_behind = |site: &&Site| {
@@ -226,7 +226,7 @@ fn sparse_passes(context: &Context<'_>, branch: &Branch) -> f64 {
             && site.space == "shared"
             && (is_there(&site.file, site.line) || site.inlined_at.iter().any(|one| is_there(&one.file, one.line)))
     };
-    let sparse = context.profile.sites.iter().filter(is_behind).map(|site| {
+    let sparse = facts.profile.sites.iter().filter(is_behind).map(|site| {
         let passes = site.metrics.shared.as_ref().map_or(0, |passes| passes.wavefronts);
         let full = site.metrics.lanes.saturating_mul(site.bytes.into()).div_ceil(BYTES_OF_PASS);
         passes.saturating_sub(full) as f64

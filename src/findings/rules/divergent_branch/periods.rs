@@ -1,15 +1,15 @@
 //! Threads that work in periods: the first ones of each few, by a quotient or a remainder of the thread's number.
 
-use super::super::super::context::Context;
+use super::super::super::facts::Facts;
 use super::loops::{MOST_NAMES, is_of_thread, value_of};
 use crate::profile::model::{Branch, Kernel};
 
 /// Whether the kernel divides the thread's number on a line before the branch, as `i / length` or `i % length`.
-pub(super) fn are_counted(context: &Context<'_>, kernel: &Kernel, branch: &Branch) -> bool {
+pub(super) fn are_counted(facts: &Facts<'_>, kernel: &Kernel, branch: &Branch) -> bool {
     if kernel.file != branch.file || kernel.line > branch.line {
         return false;
     }
-    let Some(lines) = context.profile.sources.get(&branch.file) else { return false };
+    let Some(lines) = facts.profile.sources.get(&branch.file) else { return false };
     let body = || lines.range(kernel.line..=branch.line);
     let before = |name: &str| body().rev().find_map(|(_, text)| value_of(text, name).map(str::to_owned));
     let divides = |text: &str| divided(text).any(|of| is_of_thread(of, &before, MOST_NAMES));

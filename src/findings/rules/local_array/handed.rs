@@ -1,8 +1,8 @@
 //! What functions that are not inlined call the arrays and objects of their callers: `this`, or a parameter.
 
-use super::super::super::access::Access;
-use super::super::super::context::Context;
 use super::super::super::draft::Draft;
+use super::super::super::facts::Facts;
+use super::super::super::facts::access::Access;
 use super::super::super::words;
 use super::Found;
 use super::source::{has_variable_index, is_declared};
@@ -21,18 +21,18 @@ pub(super) struct Handed {
 }
 
 /// The function that a variable is handed to; `None` where none is.
-pub(super) fn to(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Handed> {
+pub(super) fn to(facts: &Facts<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<Handed> {
     let first = accesses.first()?;
     let outer = |site: &Site| {
         let function = site.inlined_at.last().map_or(&site.leaf.function, |frame| &frame.function);
         (*function != first.kernel.name).then(|| function.clone())
     };
-    let all: Vec<Option<String>> = sites_of(context, name, accesses).map(outer).collect();
+    let all: Vec<Option<String>> = sites_of(facts, name, accesses).map(outer).collect();
     let function = all.iter().flatten().next()?.clone();
     let only_there = all.iter().all(Option::is_some);
     // An array of the function's own is none of its caller's.
     let takes_pointers = function.split_once('(').is_some_and(|(_, types)| types.contains(['*', '&']));
-    let lines = context.profile.sources.get(first.file);
+    let lines = facts.profile.sources.get(first.file);
     let is_own =
         lines.is_some_and(|lines| lines.values().any(|text| is_declared(text, name) && text.trim_end().ends_with(';')));
     let is_handed = !only_there || name == "this" || takes_pointers && !is_own;
@@ -42,9 +42,9 @@ pub(super) fn to(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) ->
 }
 
 /// The sites of a variable in local memory.
-fn sites_of<'a>(context: &'a Context<'_>, name: &'a str, accesses: &[&Access<'_>]) -> impl Iterator<Item = &'a Site> {
+fn sites_of<'a>(facts: &'a Facts<'_>, name: &'a str, accesses: &[&Access<'_>]) -> impl Iterator<Item = &'a Site> {
     let kernel = accesses.first().map(|access| access.kernel.id);
-    context.profile.sites.iter().filter(move |site| {
+    facts.profile.sites.iter().filter(move |site| {
         Some(site.kernel) == kernel
             && site.space == "local"
             && site.operand.as_ref().is_some_and(|operand| operand.variable.as_deref() == Some(name))
@@ -52,12 +52,12 @@ fn sites_of<'a>(context: &'a Context<'_>, name: &'a str, accesses: &[&Access<'_>
 }
 
 /// Whether unrolling has made constants of the indices that have names: most of their lines have a site for each element.
-pub(super) fn are_unrolled(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
-    let named: Vec<&&Access<'_>> = accesses.iter().filter(|access| has_variable_index(context, name, access)).collect();
+pub(super) fn are_unrolled(facts: &Facts<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+    let named: Vec<&&Access<'_>> = accesses.iter().filter(|access| has_variable_index(facts, name, access)).collect();
     let is_unrolled = |access: &&&&Access<'_>| {
         let there = |site: &&Site| (site.line, &site.op[..], &site.file[..]) == (access.line, access.op, access.file);
         // Several elements at once have constant indices as well.
-        let sites: Vec<&Site> = sites_of(context, name, accesses).filter(there).collect();
+        let sites: Vec<&Site> = sites_of(facts, name, accesses).filter(there).collect();
         sites.len() > 1 || sites.iter().any(|site| site.bytes >= WIDEST)
     };
     // What is copied as a whole, as by a loop that the compiler made one copy of, has one site, too.
@@ -65,7 +65,7 @@ pub(super) fn are_unrolled(context: &Context<'_>, name: &str, accesses: &[&Acces
 }
 
 /// Leaves what is handed on to the finding of what it is a part of, where the kernel has one.
-pub(super) fn joined(context: &Context<'_>, found: Vec<Found>) -> Vec<Draft> {
+pub(super) fn joined(facts: &Facts<'_>, found: Vec<Found>) -> Vec<Draft> {
     let (handed, own): (Vec<Found>, Vec<Found>) = found.into_iter().partition(|one| one.is_handed);
     let mut own: Vec<(Found, Vec<String>)> = own.into_iter().map(|one| (one, Vec::new())).collect();
     let mut alone = Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn joined(context: &Context<'_>, found: Vec<Found>) -> Vec<Draft> {
         names => {
             let reason =
                 format!("{}; functions that are not inlined reach it as {}", one.draft.reason, words::list(names));
-            Draft { reason, ..one.draft }.rated(context)
+            Draft { reason, ..one.draft }.rated(facts)
         }
     });
     told.chain(alone).collect()

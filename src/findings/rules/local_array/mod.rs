@@ -11,9 +11,9 @@ use source::{
     running_members,
 };
 
-use super::super::access::{Access, share};
-use super::super::context::{Context, block_of};
 use super::super::draft::{About, Draft, Saved};
+use super::super::facts::access::{Access, share};
+use super::super::facts::{Facts, block_of};
 use super::super::gain::Saving;
 use super::super::words;
 
@@ -27,12 +27,12 @@ const MOST_OF_THREAD: u64 = 512;
 /// Bytes of shared memory that a block may have without asking for more.
 const MOST_OF_BLOCK: u64 = 48 << 10;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
-    for access in context
+    for access in facts
         .accesses
         .iter()
-        .filter(|access| access.space == "local" && !access.in_library && !is_launch(context, access))
+        .filter(|access| access.space == "local" && !access.in_library && !is_launch(facts, access))
     {
         if let Some(name) = access.variable() {
             groups.entry((access.kernel.id, name)).or_default().push(access);
@@ -40,7 +40,7 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
     }
     let all: Vec<_> = groups
         .into_iter()
-        .map(|((kernel, name), accesses)| (kernel, name, handed::to(context, name, &accesses), accesses))
+        .map(|((kernel, name), accesses)| (kernel, name, handed::to(facts, name, &accesses), accesses))
         .collect();
     let only_function = |kernel: u32| {
         let mut functions = all.iter().filter(|(of, ..)| *of == kernel).filter_map(|(_, _, handed, _)| handed.as_ref());
@@ -53,11 +53,11 @@ pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
         let known = handed.clone().or_else(escapes);
         // Every function that reaches anything of the kernel's is a part of it.
         let is_inlined = !all.iter().any(|(of, _, handed, _)| of == kernel && handed.is_some());
-        let (draft, asks_inlining) = draft(context, name, accesses, known.as_ref(), is_inlined)?;
+        let (draft, asks_inlining) = draft(facts, name, accesses, known.as_ref(), is_inlined)?;
         let is_handed = handed.as_ref().is_some_and(|handed| handed.only_there);
         Some(Found { kernel: *kernel, name: (*name).to_owned(), is_handed, asks_inlining, draft })
     });
-    handed::joined(context, found.collect())
+    handed::joined(facts, found.collect())
 }
 
 /// What is found of a variable.
@@ -98,7 +98,7 @@ fn column(kernel: &Kernel, size: Option<u64>) -> String {
 
 /// What is found of a variable, and whether its cure is that functions are inlined.
 fn draft(
-    context: &Context<'_>,
+    facts: &Facts<'_>,
     name: &str,
     accesses: &[&Access<'_>],
     handed: Option<&Handed>,
@@ -107,20 +107,20 @@ fn draft(
     let requests: u64 = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
     let bytes: u64 = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
     let kernel = accesses.first()?.kernel;
-    let of_kernel = share(requests, context.requests(kernel));
+    let of_kernel = share(requests, facts.requests(kernel));
     if of_kernel < LEAST_OF_KERNEL {
         return None;
     }
     // The line to change is one with a computed index; initialisation is done many times over, too.
     let key = |access: &&&Access<'_>| {
         let place = std::cmp::Reverse((access.line, access.column));
-        (is_computed(access), has_variable_index(context, name, access), access.sums.requests, place)
+        (is_computed(access), has_variable_index(facts, name, access), access.sums.requests, place)
     };
     let worst = *accesses.iter().max_by_key(key)?;
     let computed = accesses.iter().any(|access| is_computed(access));
-    let handed = handed.filter(|_| !computed && handed::are_unrolled(context, name, accesses));
-    let is_object = !computed && (is_object(accesses) || !is_array(context, name, accesses));
-    let members = if is_object { running_members(context, accesses) } else { Vec::new() };
+    let handed = handed.filter(|_| !computed && handed::are_unrolled(facts, name, accesses));
+    let is_object = !computed && (is_object(accesses) || !is_array(facts, name, accesses));
+    let members = if is_object { running_members(facts, accesses) } else { Vec::new() };
     let members = words::list(&members.into_iter().map(str::to_owned).collect::<Vec<String>>());
     let member = Some(&members[..]).filter(|members| !members.is_empty());
     let its_arrays = if members.contains(" and ") { "its arrays" } else { "its array" };
@@ -135,7 +135,7 @@ fn draft(
         "its address is taken, as where it is handed to a function by reference, or it is volatile, as what a template makes of a volatile argument".to_owned()
     } else if computed {
         "its index is computed while the kernel runs, and registers have no addresses".to_owned()
-    } else if is_inlined && accesses.iter().any(|access| has_variable_index(context, name, access)) {
+    } else if is_inlined && accesses.iter().any(|access| has_variable_index(facts, name, access)) {
         "its index is no constant".to_owned()
     } else {
         "its address is taken or its index is no constant".to_owned()
@@ -151,9 +151,9 @@ fn draft(
         words::several(requests, "request", "requests"),
         words::bytes(bytes),
     );
-    let size = declared_bytes(context, name, accesses);
+    let size = declared_bytes(facts, name, accesses);
     let column = column(kernel, size);
-    let is_special = is_table(context, name, accesses) || may_be_table(context, name, accesses);
+    let is_special = is_table(facts, name, accesses) || may_be_table(facts, name, accesses);
     let cure = if let (Some(Handed { function, .. }), None) = (handed, member) {
         if is_object && name == "this" {
             format!(
@@ -183,7 +183,7 @@ fn draft(
             "let the functions that take the address of `{name}` be inlined (__forceinline__), or hand it to them by value, and give it a type without \
              `volatile`, so that it can stay in registers"
         )
-    } else if is_special && is_table(context, name, accesses) {
+    } else if is_special && is_table(facts, name, accesses) {
         format!(
             "every thread writes the same values into `{name}`: make it a table that the program holds once (`static const` or `__constant__`, or \
              in shared memory, filled once per block, where the lanes of a warp read different elements)"
@@ -200,7 +200,7 @@ fn draft(
              all of it, leave it: elements of the same index lie side by side for the threads of a warp",
             words::bytes(bytes),
         )
-    } else if !computed && is_reached_elsewhere(context, name, accesses) {
+    } else if !computed && is_reached_elsewhere(facts, name, accesses) {
         format!(
             "let the functions that `{name}` is handed to be inlined (__forceinline__), and unroll what loops they have over it, so that its indices are constants{column}"
         )
@@ -223,7 +223,7 @@ fn draft(
         (_, Some(_)) => true,
         (None, None) => {
             let is_known = is_special || size.is_some_and(|bytes| bytes > MOST_OF_THREAD);
-            is_object || !is_known && !computed && is_reached_elsewhere(context, name, accesses)
+            is_object || !is_known && !computed && is_reached_elsewhere(facts, name, accesses)
         }
     };
     let saving = accesses.iter().fold(Saving::default(), |sum, access| {
@@ -248,7 +248,7 @@ fn draft(
             None => None,
         })
         .saves(
-            context,
+            facts,
             Saved {
                 saving,
                 otherwise: of_kernel,

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::super::access::Access;
-use super::super::super::context::{Context, has_word};
-use super::super::super::index;
+use super::super::super::facts::access::Access;
+use super::super::super::facts::index;
+use super::super::super::facts::{Facts, has_word};
 
 /// Whether the access's line indexes the array by something that has a name, and does not declare it.
-pub(super) fn has_variable_index(context: &Context<'_>, name: &str, access: &Access<'_>) -> bool {
-    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+pub(super) fn has_variable_index(facts: &Facts<'_>, name: &str, access: &Access<'_>) -> bool {
+    let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
     let has_name = |subscript: &str| subscript.contains(char::is_alphabetic);
     text.is_some_and(|text| !is_declared(text, name) && index::subscripts(text, name).any(has_name))
 }
@@ -24,9 +24,9 @@ pub(super) fn is_declared(text: &str, name: &str) -> bool {
 }
 
 /// Whether a line of the kernel hands the array on as a whole, so that others may fill it under another name.
-fn is_handed_on(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+fn is_handed_on(facts: &Facts<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
     let Some(first) = accesses.first() else { return false };
-    let lines = context.profile.sources.get(&first.kernel.file);
+    let lines = facts.profile.sources.get(&first.kernel.file);
     let lines = lines.into_iter().flat_map(|lines| lines.range(first.kernel.line..));
     let mut lines = lines.take_while(|(_, text)| !text.starts_with('}'));
     lines.any(|(_, text)| {
@@ -48,14 +48,14 @@ fn is_named_whole(code: &str, name: &str) -> bool {
 }
 
 /// What the compiler itself keeps in memory to launch a kernel from this one.
-pub(super) fn is_launch(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+pub(super) fn is_launch(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
     text.is_some_and(|text| text.contains("<<<"))
 }
 
 /// Whether a line of the source indexes or declares it with brackets; a single value has none, and a structure has members.
-pub(super) fn is_array(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
-    let text_of = |access: &&Access<'_>| context.profile.sources.get(access.file)?.get(&access.line);
+pub(super) fn is_array(facts: &Facts<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+    let text_of = |access: &&Access<'_>| facts.profile.sources.get(access.file)?.get(&access.line);
     let follows = |text: &String, what: &str| follows(text, name, what);
     let mut own = accesses.iter().filter_map(text_of);
     if own.clone().any(|text| follows(text, "[")) {
@@ -65,7 +65,7 @@ pub(super) fn is_array(context: &Context<'_>, name: &str, accesses: &[&Access<'_
         return false;
     }
     let files: BTreeSet<&str> = accesses.iter().map(|access| access.file).collect();
-    let mut sources = files.into_iter().filter_map(|file| context.profile.sources.get(file)).peekable();
+    let mut sources = files.into_iter().filter_map(|file| facts.profile.sources.get(file)).peekable();
     // Without its source it is what the rule is about.
     sources.peek().is_none() || sources.any(|lines| lines.values().any(|text| follows(text, "[")))
 }
@@ -80,14 +80,14 @@ fn follows(text: &str, name: &str, what: &str) -> bool {
 }
 
 /// Whether no line that reaches it has its name: functions do, which have a pointer to it.
-pub(super) fn is_reached_elsewhere(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
-    let text_of = |access: &&Access<'_>| context.profile.sources.get(access.file)?.get(&access.line);
+pub(super) fn is_reached_elsewhere(facts: &Facts<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+    let text_of = |access: &&Access<'_>| facts.profile.sources.get(access.file)?.get(&access.line);
     let mut lines = accesses.iter().filter_map(text_of).peekable();
     lines.peek().is_some() && !lines.any(|text| has_word(text, name))
 }
 
 /// Bytes of the array, where a line that is known declares it with numbers.
-pub(super) fn declared_bytes(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<u64> {
+pub(super) fn declared_bytes(facts: &Facts<'_>, name: &str, accesses: &[&Access<'_>]) -> Option<u64> {
     // Compilers fill and copy an array in pieces of other sizes: most requests are of one element.
     let mut requests: BTreeMap<u32, u64> = BTreeMap::new();
     for access in accesses {
@@ -96,7 +96,7 @@ pub(super) fn declared_bytes(context: &Context<'_>, name: &str, accesses: &[&Acc
     }
     let element = requests.into_iter().max_by_key(|&(_, requests)| requests)?.0;
     let files: BTreeSet<&str> = accesses.iter().map(|access| access.file).collect();
-    let mut lines = files.into_iter().filter_map(|file| context.profile.sources.get(file)).flat_map(BTreeMap::values);
+    let mut lines = files.into_iter().filter_map(|file| facts.profile.sources.get(file)).flat_map(BTreeMap::values);
     let elements = lines.find_map(|text| is_declared(text, name).then(|| declared_elements(text, name)).flatten())?;
     Some(elements.saturating_mul(element.into()))
 }
@@ -118,24 +118,24 @@ fn declared_elements(text: &str, name: &str) -> Option<u64> {
 }
 
 /// Whether all that is stored in it are numbers of the source: a table, the same for all threads.
-pub(super) fn is_table(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+pub(super) fn is_table(facts: &Facts<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
     let mut stores = accesses.iter().filter(|access| access.op == "store").peekable();
     stores.peek().is_some()
-        && !is_handed_on(context, name, accesses)
+        && !is_handed_on(facts, name, accesses)
         && stores.all(|access| {
-            let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+            let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
             text.and_then(|text| text.split("//").next()?.split_once('='))
                 .is_some_and(|(target, value)| follows(target, name, "[") && is_constant(value))
         })
 }
 
 /// Whether all that is stored in it stands in braces behind its declaration, on lines that the profile does not have.
-pub(super) fn may_be_table(context: &Context<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
+pub(super) fn may_be_table(facts: &Facts<'_>, name: &str, accesses: &[&Access<'_>]) -> bool {
     let mut stores = accesses.iter().filter(|access| access.op == "store").peekable();
     stores.peek().is_some()
-        && !is_handed_on(context, name, accesses)
+        && !is_handed_on(facts, name, accesses)
         && stores.all(|access| {
-            let text = context.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+            let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
             let code = text.and_then(|text| text.split("//").next()).unwrap_or_default();
             is_declared(code, name) && code.trim_end().ends_with('{')
         })
@@ -152,11 +152,11 @@ fn is_constant(value: &str) -> bool {
 }
 
 /// The arrays within the structure that a line indexes by something that has a name.
-pub(super) fn running_members<'a>(context: &Context<'_>, accesses: &[&Access<'a>]) -> Vec<&'a str> {
+pub(super) fn running_members<'a>(facts: &Facts<'_>, accesses: &[&Access<'a>]) -> Vec<&'a str> {
     let found = accesses.iter().filter_map(|access| {
         let member = access.operand?.member.as_deref()?.strip_suffix("[]")?;
         let name = member.rsplit(['.', ']']).next().filter(|name| !name.is_empty())?;
-        let text = context.profile.sources.get(access.file)?.get(&access.line)?;
+        let text = facts.profile.sources.get(access.file)?.get(&access.line)?;
         let has_name = |subscript: &str| subscript.contains(char::is_alphabetic);
         index::subscripts(text, name).any(has_name).then_some(name)
     });

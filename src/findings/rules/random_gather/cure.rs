@@ -1,10 +1,9 @@
 //! What to do about lanes that meet sectors of their own: by how they come to their elements.
 
-use super::super::super::access::Access;
-use super::super::super::context::{Context, warps};
-use super::super::super::index;
-use super::super::super::library;
-use super::super::super::terms::{Term, terms_of};
+use super::super::super::facts::access::Access;
+use super::super::super::facts::index;
+use super::super::super::facts::terms::{Term, terms_of};
+use super::super::super::facts::{Facts, warps};
 use super::super::super::texture;
 use super::ways::{
     goes_along, goes_along_lists, goes_along_rows, has_own_columns, has_own_rows, has_part_of_own, is_appended_to,
@@ -48,10 +47,10 @@ fn ways_of(access: &Access<'_>, terms: &[Term]) -> Option<String> {
 const SMALL_TABLES: &str = "small tables";
 
 /// Whether it looks up elements of a table that shared memory could hold beside other data.
-fn is_small_table(context: &Context<'_>, access: &Access<'_>, most: u64) -> bool {
-    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+fn is_small_table(facts: &Facts<'_>, access: &Access<'_>, most: u64) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| facts.profile.allocation(id)) else { return false };
     let is_written = |other: &Access<'_>| other.op != "load" && other.allocation == access.allocation;
-    access.op == "load" && allocation.bytes <= most && !context.accesses.iter().any(is_written)
+    access.op == "load" && allocation.bytes <= most && !facts.accesses.iter().any(is_written)
 }
 
 fn of_small_table(name: &str) -> String {
@@ -62,9 +61,9 @@ fn of_small_table(name: &str) -> String {
 }
 
 /// The cure of an access.
-pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
+pub(super) fn of(facts: &Facts<'_>, access: &Access<'_>) -> Cure {
     let sums = &access.sums;
-    let target = context.target(access);
+    let target = facts.target(access);
     let indirect = access.operand.is_some_and(|operand| operand.loaded_index);
     let span = access.pattern.span_bytes.unwrap_or(0.0);
     // A texture has no variable in the code, and the name of what it was bound to.
@@ -72,14 +71,14 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
     let name = access.variable().map_or_else(of_texture, |name| format!("`{name}`"));
     let terms = terms_of(access);
     // Each thread goes over a list of its own: its next element lies beside the last one.
-    let lists = goes_along_lists(context, access, &terms)
+    let lists = goes_along_lists(facts, access, &terms)
         || indirect
             && (terms.is_empty() || terms.iter().any(|term| term.counts))
             && access.most_requests > warps(access.kernel)
             && span < sums.lanes as f64 / sums.requests.max(1) as f64 * NEAR;
     let verb = if access.op == "store" { "write" } else { "read" };
     let stores_there = access.op == "store"
-        || context.accesses_of(access.kernel.id, "global").any(|other| {
+        || facts.accesses_of(access.kernel.id, "global").any(|other| {
             other.op == "store"
                 && (other.line, other.allocation) == (access.line, access.allocation)
                 && other.variable() == access.variable()
@@ -90,8 +89,11 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
     let mut is_unknown = false;
     let of_library = library_call(access.kernel).filter(|_| is_system(access.file) && index::is_walked(access));
     let cure = if let Some(call) = &of_library {
-        library::other_code(&call.function)
-    } else if access.by_texture && is_small_table(context, access, SMALL_STATES) {
+        format!(
+            "this is the code of `{}`, not yours: see whether another algorithm of the library, or sizes and types that it is tuned for, serve you better",
+            call.function
+        )
+    } else if access.by_texture && is_small_table(facts, access, SMALL_STATES) {
         one_cause = Some(SMALL_TABLES.to_owned());
         of_small_table(&name)
     } else if access.by_texture {
@@ -117,14 +119,14 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
     } else if indirect
         && access.op == "load"
         && (index::is_walked(access) || index::is_made_of_thread(access))
-        && is_appended_to(context, access)
+        && is_appended_to(facts, access)
     {
         format!(
             "each thread has a part of {name} of its own here, which it fills and reads at its own pace: interleave the parts (`[element][thread]`), so that \
              threads at the same element meet neighbouring ones, or keep what is read again in shared memory"
         )
     } else if (index::is_walked(access) || !goes_along_rows(access, &terms))
-        && is_small_table(context, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE })
+        && is_small_table(facts, access, if index::is_walked(access) { SMALL_STATES } else { SMALL_TABLE })
     {
         one_cause = Some(SMALL_TABLES.to_owned());
         of_small_table(&name)
@@ -176,7 +178,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>) -> Cure {
              elements together: take it where the kernel goes through all rows anyway (the row that is the chosen one), or group the threads by \
              what they choose"
         )
-    } else if lists && access.op == "load" && meets_appended(context, access) {
+    } else if lists && access.op == "load" && meets_appended(facts, access) {
         format!(
             "each thread goes through a part of {name} of its own, from where loaded data lets it begin, and what it makes of an element depends on those before it: interleave the parts \
              (`[element][thread]`), so that threads at the same element meet neighbouring ones, or bring what a block needs of it into shared memory first, neighbouring threads at neighbouring words"

@@ -6,13 +6,13 @@ mod ways;
 use cure::Cure;
 pub(super) use ways::{goes_over_neighbours, has_own_columns, has_own_rows};
 
-use super::super::access::{Access, share};
-use super::super::beside;
-use super::super::context::{Context, is_of_library};
 use super::super::draft::{Draft, Saved, WORTH_A_CHANGE};
+use super::super::facts::access::{Access, share};
+use super::super::facts::beside;
+use super::super::facts::index;
+use super::super::facts::terms::terms_of;
+use super::super::facts::{Facts, is_of_library};
 use super::super::gain::Saving;
-use super::super::index;
-use super::super::terms::terms_of;
 use super::super::words;
 use crate::profile::model::Severity;
 use crate::profile::{is_system, library_call};
@@ -29,18 +29,18 @@ const MUCH_LONGER: f64 = 64.0;
 /// Bytes from the first to the last lane that a library's own compaction leaves, at most.
 const LIBRARY_SPAN: f64 = 1024.0;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let scattered = |access: &&Access<'_>| {
         is_scattered(access)
             && !super::struct_fields::is_packed(access)
             && !super::strided_access::by_short_rows(access)
             && !is_compacted_by_library(access)
-            && !is_permuted_by_library(context, access)
+            && !is_permuted_by_library(facts, access)
             && !beside::is_held_within(access)
-            && !is_nearly_dense(context, access)
-            && !is_of_several_arrays(context, access)
+            && !is_nearly_dense(facts, access)
+            && !is_of_several_arrays(facts, access)
     };
-    context.accesses.iter().filter(scattered).filter_map(|access| draft(context, access)).collect()
+    facts.accesses.iter().filter(scattered).filter_map(|access| draft(facts, access)).collect()
 }
 
 /// Most of its requests follow no rule, and it costs sectors.
@@ -56,7 +56,7 @@ pub(super) fn is_scattered(access: &Access<'_>) -> bool {
 
 /// Lanes that computed indices, as of a picture that is scaled, lead to every second or third element: where the next lane goes no order
 /// of data brings nearer.
-fn is_nearly_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
+fn is_nearly_dense(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let bytes_of_lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64 * f64::from(access.bytes);
     let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
     let most = if is_loaded { IN_ORDER } else { NEARLY_DENSE };
@@ -65,15 +65,15 @@ fn is_nearly_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
     };
     // Loaded indices that lead so near each other, in an array that is much longer, are in order already, as those of a list of what was found: what lies
     // between them nobody asks for.
-    let whole = access.allocation.and_then(|id| context.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
+    let whole = access.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
     !is_loaded || whole as f64 >= MUCH_LONGER * span && !ways::goes_along(access, &terms_of(access))
 }
 
 /// Lanes that take the same element of one array or another, as where the compiler has made one store of those of two sides: nothing is
 /// wrong with the index.
-fn is_of_several_arrays(context: &Context<'_>, access: &Access<'_>) -> bool {
+fn is_of_several_arrays(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let is_loaded = access.operand.is_some_and(|operand| operand.loaded_index);
-    let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+    let allocation = access.allocation.and_then(|id| facts.profile.allocation(id));
     !is_loaded
         && allocation
             .is_some_and(|allocation| access.pattern.span_bytes.is_some_and(|span| span > allocation.bytes as f64))
@@ -85,15 +85,15 @@ fn is_compacted_by_library(access: &Access<'_>) -> bool {
 }
 
 /// A library's algorithm brings its own scratch memory into another order, or is there to bring data into none: nobody's order of data changes that.
-fn is_permuted_by_library(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let allocation = access.allocation.and_then(|id| context.profile.allocation(id));
+fn is_permuted_by_library(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let allocation = access.allocation.and_then(|id| facts.profile.allocation(id));
     let shuffles = || library_call(access.kernel).is_some_and(|call| call.function.contains("shuffle"));
     is_system(&access.kernel.file) && is_system(access.file) && (allocation.is_some_and(is_of_library) || shuffles())
 }
 
-fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
+fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
     let sums = &access.sums;
-    let target = context.target(access);
+    let target = facts.target(access);
     let indirect = access.operand.is_some_and(|operand| operand.loaded_index);
     let (does, lanes) = if access.op == "store" { ("scatter to", "writes") } else { ("gather from", "reads") };
     let span = access.pattern.span_bytes.unwrap_or(0.0);
@@ -105,10 +105,10 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
-    let Cure { text, one_cause, is_vague, is_unknown, of_library } = cure::of(context, access);
+    let Cure { text, one_cause, is_vague, is_unknown, of_library } = cure::of(facts, access);
     let saved = Saved {
-        saving: Saving::of_coalescing(&[access], context),
-        otherwise: super::strided_access::excess_of_kernel(context, access),
+        saving: Saving::of_coalescing(&[access], facts),
+        otherwise: super::strided_access::excess_of_kernel(facts, access),
         assumption: if access.op == "load" && index::is_walked(access) {
             "each request touches only the sectors that its bytes fill, and sectors are what the kernel waits for; where a thread waits for one load after \
              the other, as on its way through a tree, another layout may bring nothing"
@@ -124,12 +124,12 @@ fn draft(context: &Context<'_>, access: &Access<'_>) -> Option<Draft> {
         .evidence("ideal_sectors", sums.ideal_sectors as f64)
         .evidence("span_bytes", span)
         .one_cause(one_cause)
-        .saves(context, saved);
+        .saves(facts, saved);
     // Where nobody knows a cure, and little is lost, there is nothing to say.
     if is_vague && draft.score < WORTH_A_CHANGE {
         return None;
     }
     let draft = if of_library || is_unknown { draft.severity(Severity::Note) } else { draft };
     // Where nobody knows how the index comes about, a line says nothing.
-    Some(if indirect || is_unknown { draft } else { index::with_its_line(draft, context, access) })
+    Some(if indirect || is_unknown { draft } else { index::with_its_line(draft, facts, access) })
 }

@@ -1,10 +1,10 @@
 //! How threads come to the elements that they gather, by the terms of the address: along rows, lists and parts of their own.
 
-use super::super::super::access::Access;
-use super::super::super::beside;
-use super::super::super::context::{Context, warps};
-use super::super::super::index;
-use super::super::super::terms::{Term, terms_of};
+use super::super::super::facts::access::Access;
+use super::super::super::facts::beside;
+use super::super::super::facts::index;
+use super::super::super::facts::terms::{Term, terms_of};
+use super::super::super::facts::{Facts, warps};
 use super::LEAST_EXCESS;
 use crate::geometry::SECTOR_BYTES;
 
@@ -43,10 +43,8 @@ pub(in super::super) fn goes_over_neighbours(access: &Access<'_>) -> bool {
 }
 
 /// Whether a loop goes from a loaded begin from element to element.
-pub(super) fn goes_along_lists(context: &Context<'_>, access: &Access<'_>, terms: &[Term]) -> bool {
-    terms.iter().any(is_begin)
-        && goes_along(access, terms)
-        && access.most_requests > times_begun(context, access, terms)
+pub(super) fn goes_along_lists(facts: &Facts<'_>, access: &Access<'_>, terms: &[Term]) -> bool {
+    terms.iter().any(is_begin) && goes_along(access, terms) && access.most_requests > times_begun(facts, access, terms)
 }
 
 /// Whether loaded data is the begin of a list.
@@ -68,9 +66,9 @@ pub(super) fn is_sampled(access: &Access<'_>, terms: &[Term]) -> bool {
 }
 
 /// Warps that begin such a list: those that load its begin, or else all of the kernel, of which many may have nothing to do.
-fn times_begun(context: &Context<'_>, access: &Access<'_>, terms: &[Term]) -> u64 {
+fn times_begun(facts: &Facts<'_>, access: &Access<'_>, terms: &[Term]) -> u64 {
     let lines: Vec<u32> = terms.iter().filter(|term| term.loaded).filter_map(|term| term.loaded_at).collect();
-    let begins = context
+    let begins = facts
         .accesses_of(access.kernel.id, "global")
         .filter(|one| one.op == "load" && one.file == access.file && lines.contains(&one.line));
     let all = warps(access.kernel);
@@ -79,22 +77,22 @@ fn times_begun(context: &Context<'_>, access: &Access<'_>, terms: &[Term]) -> u6
 }
 
 /// Whether the kernel's threads append to the same memory, each to a part of its own.
-pub(super) fn is_appended_to(context: &Context<'_>, access: &Access<'_>) -> bool {
+pub(super) fn is_appended_to(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let there = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;
     // What goes to neighbouring elements is no part of each thread's own, whatever loop comes there.
     let is_scattered = |one: &Access<'_>| one.sums.excess_share() >= LEAST_EXCESS;
-    context
+    facts
         .accesses_of(access.kernel.id, "global")
         .filter(there)
         .any(|one| index::is_appended(one) && is_scattered(one) && stores_several(one))
 }
 
 /// Whether the line also reads what the thread has appended to a part of its own, so that what it makes of an element depends on those before it.
-pub(super) fn meets_appended(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let mut loads = context.accesses_of(access.kernel.id, "global").filter(|one| {
+pub(super) fn meets_appended(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let mut loads = facts.accesses_of(access.kernel.id, "global").filter(|one| {
         one.op == "load" && (one.file, one.line) == (access.file, access.line) && one.allocation != access.allocation
     });
-    loads.any(|one| is_appended_to(context, one))
+    loads.any(|one| is_appended_to(facts, one))
 }
 
 /// Whether a thread stores there again and again: who looks for a slot stores once.

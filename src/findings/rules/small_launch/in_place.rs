@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::access::Access;
-use super::super::super::context::Context;
-use super::super::super::index;
+use super::super::super::facts::Facts;
+use super::super::super::facts::access::Access;
+use super::super::super::facts::index;
 use super::MANY_LAUNCHES;
 use super::together::from_one_place;
 use crate::profile::model::Kernel;
 
 /// Whether the launches come from one place and one of them could make all steps: a thread loads of what the kernel stores to only what it stores itself, and nobody else
 /// comes to the memory between the first launch and the last.
-pub(super) fn are_in_place(context: &Context<'_>, kernel: &Kernel) -> bool {
+pub(super) fn are_in_place(facts: &Facts<'_>, kernel: &Kernel) -> bool {
     if kernel.launch_count() < MANY_LAUNCHES || !from_one_place(kernel) {
         return false;
     }
-    let of_kernel: Vec<&Access<'_>> = context.accesses_of(kernel.id, "global").collect();
+    let of_kernel: Vec<&Access<'_>> = facts.accesses_of(kernel.id, "global").collect();
     let touched: Option<BTreeSet<u64>> = of_kernel.iter().map(|access| access.allocation).collect();
     let Some(touched) = touched else { return false };
     let stored: BTreeSet<u64> =
@@ -39,23 +39,23 @@ pub(super) fn are_in_place(context: &Context<'_>, kernel: &Kernel) -> bool {
     };
     let is_alone =
         of_kernel.iter().all(|access| access.op != "atomic") && loads_of_stored().all(|access| is_own(access));
-    let is_left_alone = !context.accesses.iter().any(|other| {
+    let is_left_alone = !facts.accesses.iter().any(|other| {
         other.kernel.id != kernel.id
             && other.kernel.launch_count() > 1
             && other.allocation.is_some_and(|id| touched.contains(&id))
     });
-    loads_of_stored().next().is_some() && is_alone && is_left_alone && !is_copied_between(context, kernel, &touched)
+    loads_of_stored().next().is_some() && is_alone && is_left_alone && !is_copied_between(facts, kernel, &touched)
 }
 
 /// Whether copies come to the memory, or from it, between the kernel's first launch and its last.
-fn is_copied_between(context: &Context<'_>, kernel: &Kernel, touched: &BTreeSet<u64>) -> bool {
+fn is_copied_between(facts: &Facts<'_>, kernel: &Kernel, touched: &BTreeSet<u64>) -> bool {
     let numbers = || {
         let alone = kernel.launches.iter().map(|launch| launch.id);
         alone.chain(kernel.launch_groups.iter().flat_map(|group| [group.first, group.last]))
     };
     let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else { return true };
     let copies =
-        touched.iter().filter_map(|&id| context.profile.allocation(id)).flat_map(|allocation| &allocation.copies);
+        touched.iter().filter_map(|&id| facts.profile.allocation(id)).flat_map(|allocation| &allocation.copies);
     copies.into_iter().any(|copy| {
         let span = copy.first_launch.zip(copy.last_launch);
         span.is_none_or(|(from, to)| to > first && from <= last)

@@ -6,9 +6,9 @@ mod together;
 
 use std::collections::BTreeMap;
 
-use super::super::access::Access;
-use super::super::context::{Context, warps_of_block};
 use super::super::draft::Draft;
+use super::super::facts::access::Access;
+use super::super::facts::{Facts, warps_of_block};
 use super::super::gain::{OF_ALL_SMS, SECONDS_PER_LAUNCH, gain_of};
 use super::super::words;
 use super::partial_warps::{launch_line, shape};
@@ -71,15 +71,15 @@ enum Way {
     Other,
 }
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
-    context.profile.kernels.iter().filter_map(|kernel| draft(context, kernel)).collect()
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
 }
 
-fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
-    let launches = Launches::of(context, kernel)?;
+fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
+    let launches = Launches::of(facts, kernel)?;
     let Launches { blocks, sms, idle, of_time, each, way, .. } = launches;
     // Launches whose starts take longer than they do are too many, however they fill the GPU.
-    let are_starts = each < SECONDS_PER_LAUNCH && blocks <= at_once(context, kernel);
+    let are_starts = each < SECONDS_PER_LAUNCH && blocks <= at_once(facts, kernel);
     let is_free = way == Way::StepsByGrid && idle >= LEAST_IDLE_OF_STEPS && each >= LEAST_SECONDS;
     let is_small = idle >= LEAST_IDLE || is_free;
     let is_one = matches!(way, Way::Together(_) | Way::InPart(_) | Way::InPlace);
@@ -117,7 +117,7 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("blocks", blocks as f64)
         .evidence("sms", sms as f64)
         .evidence("share_of_time", of_time)
-        .gain(gain(context, kernel, &launches))
+        .gain(gain(facts, kernel, &launches))
         .score(if is_small { idle * of_time * 0.9 } else { of_time * 0.9 });
     let worth = match way {
         Way::Together(_) => draft.gain.is_some() || are_starts,
@@ -130,26 +130,26 @@ fn draft(context: &Context<'_>, kernel: &Kernel) -> Option<Draft> {
 
 impl Launches {
     /// Of a kernel with a share of the time.
-    fn of(context: &Context<'_>, kernel: &Kernel) -> Option<Launches> {
-        let sms = u64::from(context.rates?.sms);
+    fn of(facts: &Facts<'_>, kernel: &Kernel) -> Option<Launches> {
+        let sms = u64::from(facts.rates?.sms);
         let size = |grid: &[u32; 3]| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
         let grouped = kernel.launch_groups.iter().filter_map(|group| group.grid);
         let grid = kernel.launches.iter().map(|launch| launch.grid).chain(grouped).max_by_key(size)?;
-        let (blocks, of_time) = (size(&grid), context.kernel_share(kernel));
+        let (blocks, of_time) = (size(&grid), facts.kernel_share(kernel));
         if sms == 0 || of_time < LEAST_SHARE {
             return None;
         }
-        let each = context.estimate(kernel)?.seconds / kernel.launch_count().max(1) as f64;
-        let way = match together::blocks_of_all(context, kernel).filter(|all| *all > blocks) {
+        let each = facts.estimate(kernel)?.seconds / kernel.launch_count().max(1) as f64;
+        let way = match together::blocks_of_all(facts, kernel).filter(|all| *all > blocks) {
             // What a launch loads may be what one before it has stored, as along the rows of a table.
-            Some(all) if together::loads_what_it_stores(context, kernel) => Way::InPart(all),
+            Some(all) if together::loads_what_it_stores(facts, kernel) => Way::InPart(all),
             Some(all) => Way::Together(all),
-            None if each < SECONDS_PER_LAUNCH && in_place::are_in_place(context, kernel) => Way::InPlace,
+            None if each < SECONDS_PER_LAUNCH && in_place::are_in_place(facts, kernel) => Way::InPlace,
             // A long one is no mere final step.
-            None if each < LEAST_SECONDS && is_last_step(context, kernel, grid) => Way::Last,
-            None if blocks < sms && steps::by_grid(context, kernel) => Way::StepsByGrid,
-            None if of_time < MOST_OF_LAST && is_last_step(context, kernel, grid) => Way::Last,
-            None if blocks < sms && !is_together(kernel) && steps::by_block(context, kernel) => Way::StepsByBlock,
+            None if each < LEAST_SECONDS && is_last_step(facts, kernel, grid) => Way::Last,
+            None if blocks < sms && steps::by_grid(facts, kernel) => Way::StepsByGrid,
+            None if of_time < MOST_OF_LAST && is_last_step(facts, kernel, grid) => Way::Last,
+            None if blocks < sms && !is_together(kernel) && steps::by_block(facts, kernel) => Way::StepsByBlock,
             None => Way::Other,
         };
         Some(Launches { grid, blocks, sms, idle: 1.0 - blocks as f64 / sms as f64, of_time, each, way })
@@ -198,9 +198,9 @@ fn cure(kernel: &Kernel, way: Way, count: &str) -> String {
 }
 
 /// What more SMs bring: the parts that each has for itself are as much faster.
-fn gain(context: &Context<'_>, kernel: &Kernel, launches: &Launches) -> Option<Gain> {
+fn gain(facts: &Facts<'_>, kernel: &Kernel, launches: &Launches) -> Option<Gain> {
     let &Launches { blocks, sms, each, way, .. } = launches;
-    let estimate = context.estimate(kernel)?;
+    let estimate = facts.estimate(kernel)?;
     // A warp is not divided.
     let warps = blocks.saturating_mul(warps_of_block(kernel));
     let (reached, before) = match way {
@@ -231,17 +231,17 @@ fn gain(context: &Context<'_>, kernel: &Kernel, launches: &Launches) -> Option<G
 }
 
 /// Blocks that the GPU holds at a time.
-fn at_once(context: &Context<'_>, kernel: &Kernel) -> u64 {
+fn at_once(facts: &Facts<'_>, kernel: &Kernel) -> u64 {
     let resident = kernel.launches.first().map_or(1, |launch| launch.resident_blocks);
-    context.rates.map_or(0, |rates| u64::from(rates.sms)).saturating_mul(resident.max(1).into())
+    facts.rates.map_or(0, |rates| u64::from(rates.sms)).saturating_mul(resident.max(1).into())
 }
 
 /// Whether all launches have one block, whose threads work together on what another kernel has written: its final step.
-fn is_last_step(context: &Context<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
+fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
     let stores = |access: &Access<'_>| access.op != "load";
     // Bytes that the kernel loads from each allocation and stores there.
     let mut moved: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-    for access in context.accesses_of(kernel.id, "global") {
+    for access in facts.accesses_of(kernel.id, "global") {
         let Some(id) = access.allocation else { continue };
         let (loaded, stored) = moved.entry(id).or_default();
         let bytes = if stores(access) { stored } else { loaded };
@@ -253,7 +253,7 @@ fn is_last_step(context: &Context<'_>, kernel: &Kernel, largest: [u32; 3]) -> bo
     let is_written = |other: &Access<'_>| {
         other.kernel.id != kernel.id && stores(other) && other.allocation.is_some_and(is_made_less)
     };
-    largest == [1; 3] && is_together(kernel) && context.accesses.iter().any(is_written)
+    largest == [1; 3] && is_together(kernel) && facts.accesses.iter().any(is_written)
 }
 
 /// Whether the threads of a block work with one another, so that they cannot be spread over several blocks just so.

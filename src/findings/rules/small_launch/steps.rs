@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::context::{Context, warps};
+use super::super::super::facts::{Facts, warps};
 use crate::profile::model::Kernel;
 use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, parts};
 
@@ -12,19 +12,19 @@ const LEAST_ITERATIONS: f64 = 2.0;
 const MANY_ITERATIONS: f64 = 32.0;
 
 /// Whether a kernel's threads step by the grid's size: then more blocks would each do less.
-pub(super) fn by_grid(context: &Context<'_>, kernel: &Kernel) -> bool {
-    steps_by(context, kernel, has_grid, LEAST_ITERATIONS)
+pub(super) fn by_grid(facts: &Facts<'_>, kernel: &Kernel) -> bool {
+    steps_by(facts, kernel, has_grid, LEAST_ITERATIONS)
 }
 
 /// Whether they step by their block's size, and not by the grid's, through much.
-pub(super) fn by_block(context: &Context<'_>, kernel: &Kernel) -> bool {
-    steps_by(context, kernel, has_block, MANY_ITERATIONS)
+pub(super) fn by_block(facts: &Facts<'_>, kernel: &Kernel) -> bool {
+    steps_by(facts, kernel, has_block, MANY_ITERATIONS)
 }
 
 /// Whether an address moves by such a size from iteration to iteration of a loop, and threads make so many of these. Where the grid covers the
 /// data, its size follows from that.
 fn steps_by(
-    context: &Context<'_>,
+    facts: &Facts<'_>,
     kernel: &Kernel,
     is_size: fn(&[Expression], ExpressionId) -> bool,
     iterations: f64,
@@ -45,7 +45,7 @@ fn steps_by(
     let alone = addresses.sites.iter().filter(|site| matches!(site.loops[..], [only] if counters.contains(&only)));
     let sites: BTreeSet<u32> = alone.map(|site| site.site).collect();
     let global =
-        context.accesses_of(kernel.id, "global").filter(|access| access.site.is_some_and(|site| sites.contains(&site)));
+        facts.accesses_of(kernel.id, "global").filter(|access| access.site.is_some_and(|site| sites.contains(&site)));
     let most = global.map(|access| access.most_requests).max();
     !counters.is_empty() && most.is_none_or(|requests| requests as f64 >= iterations * warps(kernel) as f64)
 }

@@ -1,8 +1,8 @@
 //! Accesses of a kernel whose neighbouring threads lie apart for one reason: one change cures them all.
 
-use super::super::super::access::Access;
-use super::super::super::context::{Context, lane_axis};
 use super::super::super::draft::Draft;
+use super::super::super::facts::access::Access;
+use super::super::super::facts::{Facts, lane_axis};
 use super::cure::{self, Cure};
 use super::wording;
 use crate::profile::model::ThreadStep;
@@ -18,18 +18,18 @@ pub(super) struct Strided<'c, 'a> {
 }
 
 /// Gives the findings of accesses with a common cause one cure, so that they become one.
-pub(super) fn joined(context: &Context<'_>, mut found: Vec<Strided<'_, '_>>) -> Vec<Draft> {
-    lie_across(context, &mut found);
-    are_exchanged(context, &mut found);
-    cross_one_matrix(context, &mut found);
-    have_one_index(context, &mut found);
+pub(super) fn joined(facts: &Facts<'_>, mut found: Vec<Strided<'_, '_>>) -> Vec<Draft> {
+    lie_across(facts, &mut found);
+    are_exchanged(facts, &mut found);
+    cross_one_matrix(facts, &mut found);
+    have_one_index(facts, &mut found);
     found.into_iter().map(|one| one.draft).collect()
 }
 
 /// Gives the accesses of a kernel whose blocks lie across what lies side by side one cure.
-fn lie_across(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
+fn lie_across(facts: &Facts<'_>, found: &mut [Strided<'_, '_>]) {
     let across = |Strided { access, .. }: &Strided<'_, '_>| {
-        Some((access.kernel.id, elements(access)?, cure::blocks_lie_across(context, access)?))
+        Some((access.kernel.id, elements(access)?, cure::blocks_lie_across(facts, access)?))
     };
     let across: Vec<(u32, i64, usize)> = found.iter().filter_map(across).collect();
     for Strided { access, draft, .. } in found {
@@ -41,7 +41,7 @@ fn lie_across(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
         // What the code says of another access's index is so of this one's, which it holds within bounds.
         let is_unknown = access.operand.is_some_and(|operand| operand.thread_steps[axis] == ThreadStep::Other);
         if is_unknown && !access.operand.is_some_and(|operand| operand.loaded_index)
-            || cure::blocks_lie_across(context, access).is_some()
+            || cure::blocks_lie_across(facts, access).is_some()
         {
             draft.cure = wording::of_all_across(axis, other);
             draft.one_cause = Some(format!("blocks across {other}"));
@@ -51,7 +51,7 @@ fn lie_across(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
 
 /// Gives accesses that an index of the grid goes along, which the code does not name, the exchange of indices that others of the same array have which
 /// lie as far apart: where one of them is clamped at a border, as a neighbour's place, nothing else tells what moves it.
-fn are_exchanged(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
+fn are_exchanged(facts: &Facts<'_>, found: &mut [Strided<'_, '_>]) {
     for at in 0..found.len() {
         let Cure::IndexOfGrid { axis, .. } = found[at].cure else { continue };
         let access = found[at].access;
@@ -68,7 +68,7 @@ fn are_exchanged(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
         });
         if let Some(cure) = known.filter(|_| found[at].draft.one_cause.is_none()) {
             let one = &mut found[at];
-            one.draft.cure = cure.told(context, access);
+            one.draft.cure = cure.told(facts, access);
             one.draft.alike = Some(format!("{cure:?}"));
             one.cure = cure;
         }
@@ -76,7 +76,7 @@ fn are_exchanged(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
 }
 
 /// Gives the accesses of a loop that cross the rows of one matrix, some of them along a diagonal, one cure.
-fn cross_one_matrix(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
+fn cross_one_matrix(facts: &Facts<'_>, found: &mut [Strided<'_, '_>]) {
     for at in 0..found.len() {
         let first = found[at].access;
         let alike: Vec<usize> = (0..found.len()).filter(|&other| crosses_like(first, found[other].access)).collect();
@@ -85,7 +85,7 @@ fn cross_one_matrix(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
         if !differ || alike.iter().any(|&other| found[other].draft.one_cause.is_some()) {
             continue;
         }
-        let name = first.variable().map_or_else(|| context.target(first), |name| format!("`{name}`"));
+        let name = first.variable().map_or_else(|| facts.target(first), |name| format!("`{name}`"));
         for other in alike {
             let draft = &mut found[other].draft;
             draft.cure = format!(
@@ -98,7 +98,7 @@ fn cross_one_matrix(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
 }
 
 /// Joins the accesses of a kernel to several arrays that one index sets apart by as many elements, where the cure is the same for all of them.
-fn have_one_index(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
+fn have_one_index(facts: &Facts<'_>, found: &mut [Strided<'_, '_>]) {
     let is_known = |access: &Access<'_>| {
         let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
         matches!(step, Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
@@ -118,7 +118,7 @@ fn have_one_index(context: &Context<'_>, found: &mut [Strided<'_, '_>]) {
         let all: Vec<usize> = (0..found.len()).filter(|&other| alike(&found[other])).collect();
         let arrays = all.iter().filter(|&&other| found[other].access.allocation != first.allocation).count();
         if arrays > 0 {
-            let cause = cure.told(context, first);
+            let cause = cure.told(facts, first);
             all.into_iter().for_each(|other| found[other].draft.one_cause = Some(cause.clone()));
         }
     }

@@ -1,9 +1,9 @@
 //! What to do where neighbouring threads lie apart: by what the code says of the index, and by what else goes through the data.
 
-use super::super::super::access::Access;
-use super::super::super::context::{Context, block_of, lane_axis, warps};
-use super::super::super::index;
-use super::super::super::terms::terms_of;
+use super::super::super::facts::access::Access;
+use super::super::super::facts::index;
+use super::super::super::facts::terms::terms_of;
+use super::super::super::facts::{Facts, block_of, lane_axis, warps};
 use super::{exchange, layout, library};
 use crate::profile::is_system;
 use crate::profile::model::ThreadStep;
@@ -87,22 +87,22 @@ pub(super) enum Cure {
 }
 
 /// Whether the call moves whole elements of this distance, rather than reading a member: it stores them, or its accesses take all of them.
-fn moves_whole_elements(context: &Context<'_>, access: &Access<'_>) -> bool {
+fn moves_whole_elements(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let is_stored = |one: &Access<'_>| {
         one.op == "store" && one.bytes == access.bytes && one.pattern.stride_bytes == access.pattern.stride_bytes
     };
-    context.accesses_of(access.kernel.id, "global").any(is_stored)
-        || layout::takes_whole_records(context, access)
+    facts.accesses_of(access.kernel.id, "global").any(is_stored)
+        || layout::takes_whole_records(facts, access)
         || layout::goes_through_its_part(access)
 }
 
 /// The dimension that would have to be the threads' where blocks lie across what lies side by side.
-pub(super) fn blocks_lie_across(context: &Context<'_>, access: &Access<'_>) -> Option<usize> {
+pub(super) fn blocks_lie_across(facts: &Facts<'_>, access: &Access<'_>) -> Option<usize> {
     let axis = lane_axis(access.kernel);
     let (steps, block) = (&access.operand?.thread_steps, block_of(access.kernel)?);
     let by_one = |other: usize| matches!(steps[other], ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes));
     let other = (0..3).find(|&other| other != axis && by_one(other) && block[other] == 1)?;
-    (!access.kernel.is_triton() && !exchange::harmed_by_exchange(context, access, axis, other)).then_some(other)
+    (!access.kernel.is_triton() && !exchange::harmed_by_exchange(facts, access, axis, other)).then_some(other)
 }
 
 /// Another index that moves the address by one element, and could take the place of the lanes' one.
@@ -121,7 +121,7 @@ fn neighbour(access: &Access<'_>, stride: Option<u64>, axis: usize) -> Option<us
 }
 
 /// The cure of an access; `None` where there is nothing to change.
-pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>) -> Option<Cure> {
+pub(super) fn of(facts: &Facts<'_>, access: &Access<'_>, stride: Option<i64>) -> Option<Cure> {
     let sums = &access.sums;
     let stride = stride.map(i64::unsigned_abs);
     let elements = stride.unwrap_or(0) / u64::from(access.bytes.max(1));
@@ -136,14 +136,13 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         _ => 1,
     };
     // A transposition: whichever index is neighbouring here is not in the access that is well coalesced now.
-    let exchanged_would_harm =
-        neighbour.is_some_and(|other| exchange::harmed_by_exchange(context, access, axis, other));
+    let exchanged_would_harm = neighbour.is_some_and(|other| exchange::harmed_by_exchange(facts, access, axis, other));
     let is_once = sums.requests <= warps(access.kernel);
     // A column or a border of what others go through row by row.
-    let crosses_rows = is_once && layout::others_go_along(context, access) && !layout::goes_on_apart(context, access);
+    let crosses_rows = is_once && layout::others_go_along(facts, access) && !layout::goes_on_apart(facts, access);
     let is_loaded = index::step_is_loaded(access) && !super::super::random_gather::goes_over_neighbours(access);
     let goes_through = || layout::goes_through_its_part(access);
-    let takes_records = || layout::takes_whole_records(context, access);
+    let takes_records = || layout::takes_whole_records(facts, access);
     Some(match neighbour {
         _ if access.kernel.is_triton() => Cure::InTriton { elements, bytes: access.bytes },
         _ if access.by_texture => Cure::Texture,
@@ -158,7 +157,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         // The library copies an element of the user's type, as far as the type's alignment lets it.
         None if matches!(elements, 2 | 4) && library::is_copied(access) => {
             let stride = stride.unwrap_or(0);
-            match moves_whole_elements(context, access) {
+            match moves_whole_elements(facts, access) {
                 true => Cure::Alignment { bytes: stride, at_a_time: access.bytes },
                 false => Cure::MemberForLibrary { bytes: access.bytes, stride },
             }
@@ -173,7 +172,7 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
             }
         }
         None if elements > MOST_FIELDS
-            && let Some(elements) = layout::side_by_side(context, access) =>
+            && let Some(elements) = layout::side_by_side(facts, access) =>
         {
             Cure::WideAccess { elements }
         }
@@ -183,9 +182,9 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         {
             Cure::FewSideBySide { elements }
         }
-        None if let Some(other) = exchange::still(access, context, axis).filter(|&other| {
-            !exchange::harmed_by_exchange(context, access, axis, other)
-                && !exchange::brought_apart(context, access, axis, other)
+        None if let Some(other) = exchange::still(access, facts, axis).filter(|&other| {
+            !exchange::harmed_by_exchange(facts, access, axis, other)
+                && !exchange::brought_apart(facts, access, axis, other)
         }) =>
         {
             Cure::ExchangeWithStill { axis, other }
@@ -217,42 +216,42 @@ pub(super) fn of(context: &Context<'_>, access: &Access<'_>, stride: Option<i64>
         // Once for each thread, in no loop: nothing is a thread's own part.
         None if !is_told
             && is_once
-            && !layout::goes_on_apart(context, access)
+            && !layout::goes_on_apart(facts, access)
             && !goes_through()
-            && !exchange::is_transposition(context, access) =>
+            && !exchange::is_transposition(facts, access) =>
         {
             Cure::OneOfRow
         }
         // The code does not say how the address changes: a thread has a part of its own.
-        None if !is_told && !exchange::is_transposition(context, access) => {
+        None if !is_told && !exchange::is_transposition(facts, access) => {
             Cure::OwnPart { goes_through: goes_through(), stride }
         }
         // Others take what lies between: an index of the grid runs along it.
-        None if is_once && layout::is_dense(context, access) => {
+        None if is_once && layout::is_dense(facts, access) => {
             Cure::IndexOfGrid { axis, other: layout::index_of_grid(access) }
         }
         // All of what others go through row by row, a column for each block: somebody has to go across.
         None if access.op == "store"
             && is_once
-            && layout::others_go_along(context, access)
-            && layout::takes_all(context, access) =>
+            && layout::others_go_along(facts, access)
+            && layout::takes_all(facts, access) =>
         {
             return None;
         }
         None if crosses_rows => Cure::AcrossOthersRows,
         None if index::is_appended(access) => Cure::Appended,
-        None if exchange::is_transposition(context, access)
-            && (!is_once || layout::goes_on_apart(context, access) || layout::covers(context, access)) =>
+        None if exchange::is_transposition(facts, access)
+            && (!is_once || layout::goes_on_apart(facts, access) || layout::covers(facts, access)) =>
         {
             Cure::TransposedStatement
         }
         // No loop goes along the row, here nor on another line.
-        None if is_once && !layout::goes_on_apart(context, access) => Cure::OneElement { axis },
+        None if is_once && !layout::goes_on_apart(facts, access) => Cure::OneElement { axis },
         // A few elements of a fixed number, one after the other: the code multiplies the thread's number by a constant.
         None if matches!(step, Some(ThreadStep::Bytes(_))) && layout::has_few_items(access) => {
             Cure::FewItems { stride }
         }
-        None if layout::makes_rows_of_rows(context, access) => Cure::RowsOfRows { axis },
+        None if layout::makes_rows_of_rows(facts, access) => Cure::RowsOfRows { axis },
         None => Cure::CountsRows { axis },
     })
 }

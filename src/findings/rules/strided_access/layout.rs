@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::access::{Access, share};
-use super::super::super::context::{Context, block_of, warps};
-use super::super::super::index;
-use super::super::super::terms::terms_of;
+use super::super::super::facts::access::{Access, share};
+use super::super::super::facts::index;
+use super::super::super::facts::terms::terms_of;
+use super::super::super::facts::{Facts, block_of, warps};
 use super::cure::WIDEST;
 use super::is_strided;
 use crate::geometry::SECTOR_BYTES;
@@ -20,7 +20,7 @@ const FILLED: f64 = 1.1;
 pub(super) const MOST_ITEMS: u64 = 32;
 
 /// Whether the kernel's accesses of this stride to the same memory together take most of what lies between neighbouring threads.
-pub(super) fn takes_whole_records(context: &Context<'_>, access: &Access<'_>) -> bool {
+pub(super) fn takes_whole_records(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let Some(stride) = access.pattern.stride_bytes.map(i64::unsigned_abs) else { return false };
     let alike = |one: &&Access<'_>| {
         one.allocation.is_some()
@@ -28,7 +28,7 @@ pub(super) fn takes_whole_records(context: &Context<'_>, access: &Access<'_>) ->
             && one.op == access.op
             && one.pattern.stride_bytes.map(i64::unsigned_abs) == Some(stride)
     };
-    let of_kernel = context.accesses_of(access.kernel.id, "global").filter(alike);
+    let of_kernel = facts.accesses_of(access.kernel.id, "global").filter(alike);
     // An element that several lines take counts several times. Of what is not made equally often the most frequent access counts once.
     let often = |one: &Access<'_>| one.sums.requests.div_ceil(one.most_requests.max(1));
     let bytes = |one: &Access<'_>| one.bytes_together.unwrap_or_else(|| often(one).saturating_mul(one.bytes.into()));
@@ -38,10 +38,10 @@ pub(super) fn takes_whole_records(context: &Context<'_>, access: &Access<'_>) ->
 
 /// Elements that a thread takes side by side, each with an access of its own, where all of them together fill the sectors that each of them touches: two or four, as many as one wide
 /// access can take.
-pub(super) fn side_by_side(context: &Context<'_>, access: &Access<'_>) -> Option<u64> {
+pub(super) fn side_by_side(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64> {
     let bytes = i64::from(access.bytes.max(1));
     let (place, number) = index::place(access)?;
-    let alike = context.accesses_of(access.kernel.id, "global").filter(|one| {
+    let alike = facts.accesses_of(access.kernel.id, "global").filter(|one| {
         (one.op, one.bytes, one.most_requests) == (access.op, access.bytes, access.most_requests)
             && one.allocation.is_some()
             && one.allocation == access.allocation
@@ -72,7 +72,7 @@ pub(super) fn goes_through_its_part(access: &Access<'_>) -> bool {
 }
 
 /// Whether a loop along a thread's row reads an element here and stores one there, so that no row is added up.
-pub(super) fn makes_rows_of_rows(context: &Context<'_>, access: &Access<'_>) -> bool {
+pub(super) fn makes_rows_of_rows(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let elements = |one: &Access<'_>| one.pattern.stride_bytes.map(|stride| stride / i64::from(one.bytes.max(1)));
     let is_other_end = |one: &Access<'_>| {
         one.op != access.op
@@ -84,7 +84,7 @@ pub(super) fn makes_rows_of_rows(context: &Context<'_>, access: &Access<'_>) -> 
     };
     access.op != "atomic"
         && access.sums.requests > warps(access.kernel)
-        && context.accesses_of(access.kernel.id, "global").any(is_other_end)
+        && facts.accesses_of(access.kernel.id, "global").any(is_other_end)
 }
 
 /// Whether a thread's own part has at most so many elements as a library's kernel would give it.
@@ -99,36 +99,36 @@ pub(super) fn has_few_items(access: &Access<'_>) -> bool {
 
 /// Whether the accesses leave no gaps in their allocation, all threads of a launch together, and no other access would suffer if
 /// another index took the place of the threads'.
-pub(super) fn is_dense(context: &Context<'_>, access: &Access<'_>) -> bool {
+pub(super) fn is_dense(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let coalesced = |one: &Access<'_>| share(one.pattern.contiguous, one.pattern.requests) >= 0.5;
-    takes_all(context, access) && !context.accesses_of(access.kernel.id, "global").any(coalesced)
+    takes_all(facts, access) && !facts.accesses_of(access.kernel.id, "global").any(coalesced)
 }
 
 /// Whether a launch takes as many bytes as anybody touches of the allocation.
-pub(super) fn takes_all(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+pub(super) fn takes_all(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| facts.profile.allocation(id)) else { return false };
     let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
     of_launch as f64 >= MOST_OF_IT * allocation.touched_bytes as f64
 }
 
 /// Whether a launch takes as many bytes as the allocation has, and not a column or a border of it.
-pub(super) fn covers(context: &Context<'_>, access: &Access<'_>) -> bool {
-    let Some(allocation) = access.allocation.and_then(|id| context.profile.allocation(id)) else { return false };
+pub(super) fn covers(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let Some(allocation) = access.allocation.and_then(|id| facts.profile.allocation(id)) else { return false };
     let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
     of_launch as f64 >= MOST_OF_IT * share(allocation.bytes, allocation.count)
 }
 
 /// Whether the kernel goes through the same memory in loops, its threads far apart, so that its layout is what matters.
-pub(super) fn goes_on_apart(context: &Context<'_>, access: &Access<'_>) -> bool {
+pub(super) fn goes_on_apart(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let same = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;
     let apart = |one: &Access<'_>| is_strided(one) && one.sums.requests > warps(one.kernel);
-    context.accesses_of(access.kernel.id, "global").filter(same).any(apart)
+    facts.accesses_of(access.kernel.id, "global").filter(same).any(apart)
 }
 
 /// Whether other kernels move more of the same memory, and their neighbouring threads have neighbouring elements.
-pub(super) fn others_go_along(context: &Context<'_>, access: &Access<'_>) -> bool {
+pub(super) fn others_go_along(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let (mut along, mut all) = (0u64, 0u64);
-    let others = context.accesses.iter().filter(|one| {
+    let others = facts.accesses.iter().filter(|one| {
         one.kernel.id != access.kernel.id && access.allocation.is_some() && one.allocation == access.allocation
     });
     for one in others {

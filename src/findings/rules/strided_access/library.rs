@@ -1,7 +1,7 @@
 //! Accesses that a library's code makes for the user.
 
-use super::super::super::access::Access;
-use super::super::super::context::lane_axis;
+use super::super::super::facts::access::Access;
+use super::super::super::facts::lane_axis;
 use super::layout;
 use crate::profile::is_system;
 use crate::profile::model::ThreadStep;

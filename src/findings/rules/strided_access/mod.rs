@@ -8,12 +8,12 @@ mod layout;
 mod library;
 mod wording;
 
-use super::super::access::{Access, share};
-use super::super::beside;
-use super::super::context::{Context, block_of, lane_axis, thread_index, warps};
 use super::super::draft::{Draft, Saved};
+use super::super::facts::access::{Access, share};
+use super::super::facts::beside;
+use super::super::facts::index;
+use super::super::facts::{Facts, block_of, lane_axis, thread_index, warps};
 use super::super::gain::Saving;
-use super::super::index;
 use super::super::texture;
 use super::super::words;
 use crate::profile::model::ThreadStep;
@@ -28,13 +28,13 @@ const NEIGHBOURS: usize = 3;
 /// Least lanes of a request for neighbours to be among them: two threads that load the halo of a tile are none.
 const LEAST_LANES: u64 = 4;
 
-pub(in super::super) fn find(context: &Context<'_>) -> Vec<Draft> {
+pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     // Where atomic operations give the places, what lies between neighbouring threads is chance; of an index that is held within an
     // array, only what few lanes do at its border.
     let is_stride = |access: &Access<'_>| !beside::is_held_within(access) && !index::is_given_by_atomics(access);
     let strided = |access: &&Access<'_>| (is_strided(access) || by_short_rows(access)) && is_stride(access);
-    let strided = context.accesses.iter().filter(strided);
-    causes::joined(context, strided.filter_map(|access| of_access(context, access)).collect())
+    let strided = facts.accesses.iter().filter(strided);
+    causes::joined(facts, strided.filter_map(|access| of_access(facts, access)).collect())
 }
 
 /// The code moves the address by a row or so from thread to thread, and rows of the block are so short that its requests show no
@@ -86,14 +86,14 @@ fn has_neighbours(access: &Access<'_>) -> bool {
     access.sums.lanes >= LEAST_LANES * access.sums.requests
 }
 
-fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<Strided<'c, 'a>> {
+fn of_access<'c, 'a>(facts: &Facts<'a>, access: &'c Access<'a>) -> Option<Strided<'c, 'a>> {
     let stride = access.pattern.stride_bytes.filter(|_| is_strided(access));
     if super::struct_fields::explains(access) || library::is_blocked(access) || texture::is_scaled(access) {
         return None;
     }
     let sums = &access.sums;
     let verb = if access.op == "store" { "write" } else { "read" };
-    let target = context.target(access);
+    let target = facts.target(access);
     let elements = stride.map_or(0, i64::unsigned_abs) / u64::from(access.bytes.max(1));
     let axis = lane_axis(access.kernel);
     let steps = access.operand.map(|operand| &operand.thread_steps);
@@ -125,11 +125,11 @@ fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<St
         words::ratio(sums.sectors, sums.requests),
         words::ratio(sums.ideal_sectors, sums.requests),
     );
-    let cure = cure::of(context, access, stride)?;
+    let cure = cure::of(facts, access, stride)?;
     let saved = Saved {
-        saving: Saving::of_coalescing(&[access], context),
-        otherwise: excess_of_kernel(context, access),
-        assumption: if loads_neighbours(context, access) {
+        saving: Saving::of_coalescing(&[access], facts),
+        otherwise: excess_of_kernel(facts, access),
+        assumption: if loads_neighbours(facts, access) {
             "each request touches only the sectors that its bytes fill; more where L1 then keeps what neighbours have brought"
         } else {
             "each request touches only the sectors that its bytes fill"
@@ -137,7 +137,7 @@ fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<St
         ..Saved::default()
     };
     let draft = index::with_its_line(
-        Draft::new(reason, cure.told(context, access))
+        Draft::new(reason, cure.told(facts, access))
             .at_access(access)
             .evidence("stride_bytes", stride.map_or(f64::NAN, |stride| stride as f64))
             .evidence("requests", sums.requests as f64)
@@ -145,27 +145,27 @@ fn of_access<'c, 'a>(context: &Context<'a>, access: &'c Access<'a>) -> Option<St
             .evidence("ideal_sectors", sums.ideal_sectors as f64)
             // Whether it loads or stores.
             .alike(format!("{cure:?}"))
-            .saves(context, saved),
-        context,
+            .saves(facts, saved),
+        facts,
         access,
     );
     Some(Strided { access, cure, draft })
 }
 
 /// Whether the kernel takes elements of the same data around this one, as a stencil does: of what they then have in common nothing is simulated.
-fn loads_neighbours(context: &Context<'_>, access: &Access<'_>) -> bool {
+fn loads_neighbours(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let alike = |one: &&Access<'_>| {
         one.op == "load"
             && one.allocation == access.allocation
             && one.pattern.stride_bytes.map(i64::unsigned_abs) == access.pattern.stride_bytes.map(i64::unsigned_abs)
             && is_strided(one)
     };
-    access.op == "load" && context.accesses_of(access.kernel.id, "global").filter(alike).count() >= NEIGHBOURS
+    access.op == "load" && facts.accesses_of(access.kernel.id, "global").filter(alike).count() >= NEIGHBOURS
 }
 
 /// An access's sectors that its bytes do not need, of all sectors of its kernel.
-pub(super) fn excess_of_kernel(context: &Context<'_>, access: &Access<'_>) -> f64 {
-    let all: u64 = context
+pub(super) fn excess_of_kernel(facts: &Facts<'_>, access: &Access<'_>) -> f64 {
+    let all: u64 = facts
         .accesses_of(access.kernel.id, access.space)
         .map(|access| access.sums.sectors)
         .fold(0, u64::saturating_add);

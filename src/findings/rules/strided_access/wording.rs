@@ -1,7 +1,7 @@
 //! The words of a cure: its figures, and the names of an access's array and threads.
 
-use super::super::super::access::Access;
-use super::super::super::context::{Context, thread_index};
+use super::super::super::facts::access::Access;
+use super::super::super::facts::{Facts, thread_index};
 use super::super::super::texture;
 use super::super::super::words;
 use super::cure::{Cure, MOST_FIELDS, WIDEST};
@@ -9,10 +9,10 @@ use super::library;
 
 impl Cure {
     /// In words, for an access.
-    pub(super) fn told(&self, context: &Context<'_>, access: &Access<'_>) -> String {
+    pub(super) fn told(&self, facts: &Facts<'_>, access: &Access<'_>) -> String {
         let verb = if access.op == "store" { "write" } else { "read" };
         // The name without the size.
-        let target = context.target(access);
+        let target = facts.target(access);
         let target = target.split(" (").next().unwrap_or(&target);
         let variable = access.variable().map(|name| format!("`{name}`"));
         let data = variable.as_deref().unwrap_or("the data");

@@ -4,10 +4,10 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::draft::Draft;
+use super::super::rules::{Better, Thrashed};
+use super::super::words;
 use super::access::{Access, accesses, share};
-use super::draft::Draft;
-use super::rules::{Better, Thrashed};
-use super::words;
 use crate::models::Rates;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
 use crate::profile::{Profile, bus_seconds, constructed_class, is_system, over_bus};
@@ -19,7 +19,7 @@ const WITHIN_DEVICE: &str = "device_to_device";
 const MOST_NAMED: usize = 64;
 
 /// A profile, seen by access.
-pub(super) struct Context<'a> {
+pub(in super::super) struct Facts<'a> {
     pub profile: &'a Profile,
     /// Of the first model, where it is known.
     pub rates: Option<&'a Rates>,
@@ -37,7 +37,7 @@ pub(super) struct Context<'a> {
 }
 
 /// Copies between host and device from one place of the program.
-pub(super) struct Copies<'a> {
+pub(in super::super) struct Copies<'a> {
     pub direction: &'a str,
     pub path: &'a [Frame],
     /// Device memory at their other end, with the bytes of each: the first ones.
@@ -53,7 +53,7 @@ pub(super) struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    pub(super) fn to_device(&self) -> bool {
+    pub(in super::super) fn to_device(&self) -> bool {
         self.direction == "host_to_device"
     }
 
@@ -69,19 +69,19 @@ impl<'a> Copies<'a> {
     }
 
     /// The allocation that most of the bytes concern.
-    pub(super) fn allocation(&self) -> Option<&'a Allocation> {
+    pub(in super::super) fn allocation(&self) -> Option<&'a Allocation> {
         let largest =
             self.allocations.iter().max_by_key(|(allocation, bytes)| (*bytes, std::cmp::Reverse(allocation.id)));
         largest.map(|(allocation, _)| *allocation)
     }
 
     /// Device memory at their other end: the first ones.
-    pub(super) fn memory(&self) -> impl Iterator<Item = &'a Allocation> {
+    pub(in super::super) fn memory(&self) -> impl Iterator<Item = &'a Allocation> {
         self.allocations.iter().map(|(allocation, _)| *allocation)
     }
 
     /// The device memory in words, and whether it is several.
-    pub(super) fn describe(&self) -> (String, bool) {
+    pub(in super::super) fn describe(&self) -> (String, bool) {
         let names: BTreeSet<Option<&str>> =
             self.allocations.iter().map(|(allocation, _)| allocation.name.as_deref()).collect();
         match (self.allocation(), &names.iter().copied().collect::<Option<Vec<&str>>>()) {
@@ -97,10 +97,10 @@ impl<'a> Copies<'a> {
     }
 }
 
-impl<'a> Context<'a> {
-    pub(super) fn new(profile: &'a Profile, rates: Option<&'a Rates>) -> Context<'a> {
+impl<'a> Facts<'a> {
+    pub(in super::super) fn new(profile: &'a Profile, rates: Option<&'a Rates>) -> Facts<'a> {
         let seconds = |kernel: &Kernel| kernel.estimates.first().map_or(0.0, |estimate| estimate.seconds);
-        Context {
+        Facts {
             profile,
             rates,
             accesses: accesses(profile),
@@ -113,13 +113,13 @@ impl<'a> Context<'a> {
     }
 
     /// The estimate for the first model.
-    pub(super) fn estimate(&self, kernel: &'a Kernel) -> Option<&'a Estimate> {
+    pub(in super::super) fn estimate(&self, kernel: &'a Kernel) -> Option<&'a Estimate> {
         kernel.estimates.first()
     }
 
     /// Where an allocation was made: the innermost of the user's lines, or a caller's that has its name, where a helper makes
     /// the memory of others.
-    pub(super) fn named_at(&self, allocation: &'a Allocation) -> Option<&'a Frame> {
+    pub(in super::super) fn named_at(&self, allocation: &'a Allocation) -> Option<&'a Frame> {
         let innermost = innermost(&allocation.path)?;
         let word = last_word(allocation.name.as_deref().unwrap_or_default());
         let named = |frame: &&Frame| {
@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
     }
 
     /// The same; where it is the constructor of a class whose objects all allocate there, the line that makes the object.
-    pub(super) fn object_made_at(&self, allocation: &'a Allocation) -> Option<&'a Frame> {
+    pub(in super::super) fn object_made_at(&self, allocation: &'a Allocation) -> Option<&'a Frame> {
         let named = self.named_at(allocation)?;
         let mut users = allocation.path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file));
         let innermost = users.next()?;
@@ -146,12 +146,12 @@ impl<'a> Context<'a> {
     }
 
     /// Copies between host and device by their place, each group in the order of its largest.
-    pub(super) fn bus_copies(&self) -> Vec<Copies<'a>> {
+    pub(in super::super) fn bus_copies(&self) -> Vec<Copies<'a>> {
         self.copies(over_bus)
     }
 
     /// Copies within the device, by their place and where they go to.
-    pub(super) fn device_copies(&self) -> Vec<Copies<'a>> {
+    pub(in super::super) fn device_copies(&self) -> Vec<Copies<'a>> {
         self.copies(|copy| copy.direction == WITHIN_DEVICE && copy.count > copy.source_count)
     }
 
@@ -203,13 +203,13 @@ impl<'a> Context<'a> {
     }
 
     /// Whether kernels write memory that copies come from or go to.
-    pub(super) fn is_written(&self, copies: &Copies<'_>) -> bool {
+    pub(in super::super) fn is_written(&self, copies: &Copies<'_>) -> bool {
         let written = |id: u64| self.accesses.iter().any(|access| access.op != "load" && access.allocation == Some(id));
         copies.memory().any(|allocation| written(allocation.id))
     }
 
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.
-    pub(super) fn kernel_share(&self, kernel: &Kernel) -> f64 {
+    pub(in super::super) fn kernel_share(&self, kernel: &Kernel) -> f64 {
         if self.kernel_seconds > 0.0 {
             return kernel.estimates.first().map_or(0.0, |estimate| estimate.seconds) / self.kernel_seconds;
         }
@@ -219,28 +219,32 @@ impl<'a> Context<'a> {
     }
 
     /// Part of the program's time, as far as it is modelled, that so many seconds outside of kernels are.
-    pub(super) fn program_share(&self, seconds: f64) -> f64 {
+    pub(in super::super) fn program_share(&self, seconds: f64) -> f64 {
         let all = self.kernel_seconds + self.copy_seconds;
         if all > 0.0 { (seconds / all).min(1.0) } else { 0.0 }
     }
 
     /// The accesses of a kernel to a space.
-    pub(super) fn accesses_of<'b>(&'b self, kernel: u32, space: &'b str) -> impl Iterator<Item = &'b Access<'a>> {
+    pub(in super::super) fn accesses_of<'b>(
+        &'b self,
+        kernel: u32,
+        space: &'b str,
+    ) -> impl Iterator<Item = &'b Access<'a>> {
         self.accesses.iter().filter(move |access| access.kernel.id == kernel && access.space == space)
     }
 
     /// Requests of a kernel to memory.
-    pub(super) fn requests(&self, kernel: &Kernel) -> u64 {
+    pub(in super::super) fn requests(&self, kernel: &Kernel) -> u64 {
         kernel.metrics.values().map(|metrics| metrics.requests).fold(0, u64::saturating_add)
     }
 
     /// How a text names an allocation: "`matrix` (16.0 MiB)".
-    pub(super) fn allocation_name(&self, id: Option<u64>) -> Option<String> {
+    pub(in super::super) fn allocation_name(&self, id: Option<u64>) -> Option<String> {
         self.profile.allocation(id?).map(describe)
     }
 
     /// How a text names what an access touches: the source's expression, and the allocation where that has another name.
-    pub(super) fn target(&self, access: &Access<'_>) -> String {
+    pub(in super::super) fn target(&self, access: &Access<'_>) -> String {
         let allocation = access.allocation.and_then(|id| self.profile.allocation(id));
         let variable = access.variable();
         match (variable, allocation) {
@@ -272,7 +276,7 @@ fn size(allocation: &Allocation) -> String {
 }
 
 /// "`matrix` (16.0 MiB)", or kind and size where it has no name.
-pub(super) fn describe(allocation: &Allocation) -> String {
+pub(in super::super) fn describe(allocation: &Allocation) -> String {
     match &allocation.name {
         Some(name) => format!("`{name}` ({})", size(allocation)),
         None if allocation.count > 1 => format!("memory of {} ({})", allocation.kind, size(allocation)),
@@ -288,7 +292,7 @@ fn last_word(name: &str) -> &str {
 }
 
 /// Whether a line of source has this word.
-pub(super) fn has_word(text: &str, word: &str) -> bool {
+pub(in super::super) fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     !word.is_empty()
         && text.match_indices(word).any(|(at, _)| {
@@ -307,23 +311,23 @@ fn span(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)
 }
 
 /// The innermost frame of a host path that is the user's own code and has a line.
-pub(super) fn innermost(path: &[Frame]) -> Option<&Frame> {
+pub(in super::super) fn innermost(path: &[Frame]) -> Option<&Frame> {
     user_frame(path).filter(|frame| frame.line != 0)
 }
 
 /// Threads of a launch in each dimension: of the launch that is told first.
-pub(super) fn block_of(kernel: &Kernel) -> Option<[u32; 3]> {
+pub(in super::super) fn block_of(kernel: &Kernel) -> Option<[u32; 3]> {
     let group = || kernel.launch_groups.first().and_then(|group| group.block);
     kernel.launches.first().map(|launch| launch.block).or_else(group)
 }
 
 /// Warps of a block, by the launch that is told first.
-pub(super) fn warps_of_block(kernel: &Kernel) -> u64 {
+pub(in super::super) fn warps_of_block(kernel: &Kernel) -> u64 {
     block_of(kernel).map_or(1, |block| threads(block).div_ceil(32))
 }
 
 /// Warps of all launches of a kernel.
-pub(super) fn warps(kernel: &Kernel) -> u64 {
+pub(in super::super) fn warps(kernel: &Kernel) -> u64 {
     let of = |grid: [u32; 3], block: [u32; 3]| threads(grid).saturating_mul(threads(block).div_ceil(32));
     let alone = kernel.launches.iter().map(|launch| of(launch.grid, launch.block));
     let grouped = kernel
@@ -334,7 +338,7 @@ pub(super) fn warps(kernel: &Kernel) -> u64 {
 }
 
 /// Blocks of all launches of a kernel.
-pub(super) fn blocks(kernel: &Kernel) -> u64 {
+pub(in super::super) fn blocks(kernel: &Kernel) -> u64 {
     let alone = kernel.launches.iter().map(|launch| threads(launch.grid));
     let grouped = kernel
         .launch_groups
@@ -349,17 +353,17 @@ fn threads(sizes: [u32; 3]) -> u64 {
 }
 
 /// The dimension in which neighbouring lanes differ: the first that has more than one thread.
-pub(super) fn lane_axis(kernel: &Kernel) -> usize {
+pub(in super::super) fn lane_axis(kernel: &Kernel) -> usize {
     let block = block_of(kernel).unwrap_or([32, 1, 1]);
     block.iter().position(|&size| size > 1).unwrap_or(0)
 }
 
 /// `threadIdx.x` and so on.
-pub(super) fn thread_index(axis: usize) -> &'static str {
+pub(in super::super) fn thread_index(axis: usize) -> &'static str {
     ["threadIdx.x", "threadIdx.y", "threadIdx.z"][axis.min(2)]
 }
 
 /// Whether a library made it for itself, as scratch memory.
-pub(super) fn is_of_library(allocation: &Allocation) -> bool {
+pub(in super::super) fn is_of_library(allocation: &Allocation) -> bool {
     allocation.name.is_none() && allocation.path.last().is_some_and(|frame| is_system(&frame.file))
 }

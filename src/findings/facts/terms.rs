@@ -12,7 +12,7 @@ const MOST_TERMS: usize = 64;
 
 /// A term of a sum.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Term {
+pub(in super::super) struct Term {
     /// What it is multiplied by, as far as that is a number.
     pub scale: i64,
     /// It is a product with a value that is known when the program runs.
@@ -59,12 +59,12 @@ fn is_times_block_size(expressions: &[Expression], kind: ExpressionKind) -> bool
 }
 
 /// An address without its numbers, as the expressions that it is a sum of with their factors: those of elements a fixed distance apart are the same.
-pub(super) fn without_numbers(expressions: &[Expression], address: ExpressionId) -> Vec<(ExpressionId, i64)> {
+pub(in super::super) fn without_numbers(expressions: &[Expression], address: ExpressionId) -> Vec<(ExpressionId, i64)> {
     apart(expressions, address).0
 }
 
 /// The same, and the sum of the numbers.
-pub(super) fn apart(expressions: &[Expression], address: ExpressionId) -> (Vec<(ExpressionId, i64)>, i64) {
+pub(in super::super) fn apart(expressions: &[Expression], address: ExpressionId) -> (Vec<(ExpressionId, i64)>, i64) {
     let (mut found, mut numbers) = (Vec::new(), 0i64);
     let mut open = vec![(address, 1i64)];
     while let Some((id, scale)) = open.pop() {
@@ -104,21 +104,21 @@ fn scaled(kind: ExpressionKind, constant: &dyn Fn(ExpressionId) -> Option<i64>) 
 }
 
 /// The terms of an access's address; none where they are not known.
-pub(super) fn terms_of(access: &Access<'_>) -> Vec<Term> {
+pub(in super::super) fn terms_of(access: &Access<'_>) -> Vec<Term> {
     let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
     site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site, &|_| None))
 }
 
 /// The same with what all launches of the kernel gave for its parameters in their place.
-pub(super) fn terms_of_launches(access: &Access<'_>) -> Vec<Term> {
+pub(in super::super) fn terms_of_launches(access: &Access<'_>) -> Vec<Term> {
     let Some(addresses) = &access.kernel.addresses else { return Vec::new() };
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
     site.map_or_else(Vec::new, |site| terms(&addresses.expressions, site, &|kind| argument(access.kernel, kind)))
 }
 
 /// The number that all launches of a kernel gave for a parameter.
-pub(super) fn argument(kernel: &Kernel, kind: ExpressionKind) -> Option<i64> {
+pub(in super::super) fn argument(kernel: &Kernel, kind: ExpressionKind) -> Option<i64> {
     let ExpressionKind::Parameter { parameter, offset } = kind else { return None };
     let mut launches = kernel.launches.iter().map(|launch| {
         let is_it = |one: &&Argument| (one.parameter, one.offset) == (parameter, offset) && one.allocation.is_none();

@@ -2,33 +2,33 @@
 
 use warpline_format::expression::{AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, Reason, parts};
 
+use super::super::draft::Draft;
 use super::access::Access;
-use super::context::{Context, block_of, has_word, lane_axis, thread_index};
-use super::draft::Draft;
+use super::profile::{Facts, block_of, has_word, lane_axis, thread_index};
 use super::terms::{Term, apart, terms_of, terms_of_launches};
 use crate::geometry::SECTOR_BYTES;
 
 /// Expressions of a kernel and the address of one of its accesses there.
-pub(super) fn address<'a>(access: &Access<'a>) -> Option<(&'a [Expression], ExpressionId)> {
+pub(in super::super) fn address<'a>(access: &Access<'a>) -> Option<(&'a [Expression], ExpressionId)> {
     let addresses = access.kernel.addresses.as_ref()?;
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site)?;
     Some((&addresses.expressions[..], site.address))
 }
 
 /// An access's address as what elements a fixed distance apart have in common, and its distance from there.
-pub(super) fn place(access: &Access<'_>) -> Option<(Vec<(ExpressionId, i64)>, i64)> {
+pub(in super::super) fn place(access: &Access<'_>) -> Option<(Vec<(ExpressionId, i64)>, i64)> {
     address(access).map(|(expressions, root)| apart(expressions, root))
 }
 
 /// Whether the address is the same in each iteration of the innermost loop around the access, as that of a sum which is kept in memory.
-pub(super) fn stays_in_loop(access: &Access<'_>) -> bool {
+pub(in super::super) fn stays_in_loop(access: &Access<'_>) -> bool {
     let Some(addresses) = &access.kernel.addresses else { return false };
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site);
     site.is_some_and(|site| stays(&addresses.expressions, site))
 }
 
 /// The same of one address.
-pub(super) fn stays(expressions: &[Expression], address: &AddressExpression) -> bool {
+pub(in super::super) fn stays(expressions: &[Expression], address: &AddressExpression) -> bool {
     let Some(&innermost) = address.loops.last() else { return false };
     let changes = |(_, kind)| match kind {
         ExpressionKind::Counter(counter) => counter == innermost,
@@ -39,7 +39,7 @@ pub(super) fn stays(expressions: &[Expression], address: &AddressExpression) -> 
 
 /// Whether an atomic operation gave the place, as of an entry in a list that threads append to: the order is that in which they come. What only
 /// chooses between places, as whether a compare-and-swap got its slot, gives none.
-pub(super) fn is_given_by_atomics(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_given_by_atomics(access: &Access<'_>) -> bool {
     address(access).is_some_and(|(expressions, root)| is_made_of_atomics(expressions, root))
 }
 
@@ -63,8 +63,8 @@ fn is_made_of_atomics(expressions: &[Expression], root: ExpressionId) -> bool {
 const MOST_LETTERS: usize = 100;
 
 /// Says in the reason of a finding from which line the index comes that neighbouring threads take: `int i = blockIdx.x * …`.
-pub(super) fn with_its_line(draft: Draft, context: &Context<'_>, access: &Access<'_>) -> Draft {
-    let Some((line, statement)) = made_at(context, access) else { return draft };
+pub(in super::super) fn with_its_line(draft: Draft, facts: &Facts<'_>, access: &Access<'_>) -> Draft {
+    let Some((line, statement)) = made_at(facts, access) else { return draft };
     let file = access.file.rsplit('/').next().unwrap_or_default();
     let reason = format!("{}; the index comes from \"{statement}\" at {file}:{line}", draft.reason);
     Draft { reason, ..draft }.evidence("index_line", line.into())
@@ -72,11 +72,10 @@ pub(super) fn with_its_line(draft: Draft, context: &Context<'_>, access: &Access
 
 /// Line and statement of the kernel that make an index of the thread's number which the access's line uses; `None` where that line has
 /// the thread's number itself, or is in another function.
-fn made_at(context: &Context<'_>, access: &Access<'_>) -> Option<(u32, String)> {
+fn made_at(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, String)> {
     let axis = thread_index(lane_axis(access.kernel));
-    let lines = context.profile.sources.get(access.file).filter(|_| access.file == access.kernel.file)?;
-    let site =
-        context.profile.sites.iter().find(|one| one.kernel == access.kernel.id && Some(one.id) == access.site)?;
+    let lines = facts.profile.sources.get(access.file).filter(|_| access.file == access.kernel.file)?;
+    let site = facts.profile.sites.iter().find(|one| one.kernel == access.kernel.id && Some(one.id) == access.site)?;
     let used = lines.get(&access.line).filter(|text| !text.contains("threadIdx"))?;
     if !site.inlined_at.is_empty() || access.kernel.line > access.line {
         return None;
@@ -102,7 +101,7 @@ fn statement(text: &str) -> &str {
 
 /// Whether the next address is not known before something else is loaded, as on the way through a tree or a linked list, and no loop
 /// goes from element to element.
-pub(super) fn is_followed(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_followed(access: &Access<'_>) -> bool {
     let Some((expressions, root)) = address(access) else {
         return access.operand.is_some_and(|operand| operand.loaded_index);
     };
@@ -111,7 +110,7 @@ pub(super) fn is_followed(access: &Access<'_>) -> bool {
 }
 
 /// Whether data that the kernel loads, or the way that a thread took, decides over the address; also where nobody knows.
-pub(super) fn is_decided_by_data(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_decided_by_data(access: &Access<'_>) -> bool {
     access.kernel.addresses.is_some() && {
         let is_unknown = |(_, kind)| matches!(kind, ExpressionKind::Unknown(..));
         address(access).is_none_or(|(expressions, root)| parts(expressions, [root]).any(is_unknown))
@@ -119,13 +118,13 @@ pub(super) fn is_decided_by_data(access: &Access<'_>) -> bool {
 }
 
 /// Whether loaded data is a part of the address.
-pub(super) fn is_made_of_data(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_made_of_data(access: &Access<'_>) -> bool {
     let is_loaded = |(_, kind)| matches!(kind, ExpressionKind::Unknown(Reason::Loaded, _));
     address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(is_loaded))
 }
 
 /// What of an address is not known before the kernel runs, in words, and the line that it comes from: of several the one that moves it furthest, as the row.
-pub(super) fn unknown_part(access: &Access<'_>) -> Option<(&'static str, u32)> {
+pub(in super::super) fn unknown_part(access: &Access<'_>) -> Option<(&'static str, u32)> {
     let terms = terms_of(access);
     let unknown = terms.iter().filter_map(|term| Some(((term.times_unknown, term.scale), term.unknown?)));
     // Of equals the first one.
@@ -134,7 +133,7 @@ pub(super) fn unknown_part(access: &Access<'_>) -> Option<(&'static str, u32)> {
 }
 
 /// Whether a remainder of what the thread's number is a part of goes into the address, as where one number counts through several dimensions.
-pub(super) fn is_split(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_split(access: &Access<'_>) -> bool {
     let Some((expressions, root)) = address(access) else { return false };
     let has_thread = |id| parts(expressions, [id]).any(|(_, kind)| matches!(kind, ExpressionKind::Thread(_)));
     parts(expressions, [root]).any(|(_, kind)| {
@@ -143,32 +142,32 @@ pub(super) fn is_split(access: &Access<'_>) -> bool {
 }
 
 /// Whether the thread's number is a part of the address, as far as that is known.
-pub(super) fn is_made_of_thread(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_made_of_thread(access: &Access<'_>) -> bool {
     let is_thread = |(_, kind)| matches!(kind, ExpressionKind::Thread(_));
     address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(is_thread))
 }
 
 /// Whether each thread appends to a part of its own, as many elements as the data says.
-pub(super) fn is_appended(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_appended(access: &Access<'_>) -> bool {
     access.op == "store" && is_walked(access)
 }
 
 /// Whether a loop goes from place to place by what it finds.
-pub(super) fn is_walked(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_walked(access: &Access<'_>) -> bool {
     let moves_on = |(_, kind)| matches!(kind, ExpressionKind::Unknown(Reason::Recurrence, _));
     address(access).is_some_and(|(expressions, root)| parts(expressions, [root]).any(moves_on))
 }
 
 /// Whether the thread's number is multiplied by what a loop changes, as in the steps of a reduction or a scan: then what lies between neighbouring
 /// threads changes, too.
-pub(super) fn step_grows(access: &Access<'_>) -> bool {
+pub(in super::super) fn step_grows(access: &Access<'_>) -> bool {
     is_multiplied_by(access, |kind| {
         matches!(kind, ExpressionKind::Counter(_) | ExpressionKind::Unknown(Reason::Recurrence, _))
     })
 }
 
 /// Whether it is multiplied by what the kernel loads.
-pub(super) fn step_is_loaded(access: &Access<'_>) -> bool {
+pub(in super::super) fn step_is_loaded(access: &Access<'_>) -> bool {
     is_multiplied_by(access, |kind| matches!(kind, ExpressionKind::Unknown(Reason::Loaded, _)))
 }
 
@@ -189,7 +188,7 @@ fn is_multiplied_by(access: &Access<'_>, what: fn(ExpressionKind) -> bool) -> bo
 
 /// Whether blocks take another number of elements than they have threads, as where they share a border: the block's number is
 /// multiplied by what is computed. That of another dimension than the threads' counts rows.
-pub(super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {
+pub(in super::super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {
     let Some((expressions, root)) = address(access) else { return false };
     let axis = lane_axis(access.kernel) as u8;
     let kind = |id: ExpressionId| expressions.get(id as usize).map(|one| one.kind);
@@ -209,7 +208,7 @@ pub(super) fn has_shares_of_blocks(access: &Access<'_>) -> bool {
 
 /// Whether each block begins where the threads of the block before it have ended: its number is multiplied by the block's size, and nothing else
 /// moves the address by less than whole sectors.
-pub(super) fn blocks_follow_each_other(access: &Access<'_>) -> bool {
+pub(in super::super) fn blocks_follow_each_other(access: &Access<'_>) -> bool {
     let Some(block) = block_of(access.kernel) else { return false };
     let bytes = i64::from(access.bytes);
     let by_block = |term: &Term| {
@@ -225,7 +224,7 @@ pub(super) fn blocks_follow_each_other(access: &Access<'_>) -> bool {
 
 /// Whether a loop moves the address by less than what a warp takes, and not by whole sectors: a window that slides, of which no layout aligns all
 /// places.
-pub(super) fn slides(access: &Access<'_>) -> bool {
+pub(in super::super) fn slides(access: &Access<'_>) -> bool {
     let of_warp = 32 * i64::from(access.bytes);
     terms_of_launches(access).iter().any(|term| {
         term.counts
@@ -236,7 +235,7 @@ pub(super) fn slides(access: &Access<'_>) -> bool {
 }
 
 /// Elements that a block's number is multiplied by, where nothing else moves the address by parts of sectors.
-pub(super) fn share_of_blocks(access: &Access<'_>) -> Option<u64> {
+pub(in super::super) fn share_of_blocks(access: &Access<'_>) -> Option<u64> {
     let terms = terms_of_launches(access);
     let off: Vec<&Term> = terms
         .iter()
@@ -251,12 +250,12 @@ pub(super) fn share_of_blocks(access: &Access<'_>) -> Option<u64> {
 }
 
 /// Bytes from the begin of a row, or of the data, to the first element that the threads take, by the numbers in the index.
-pub(super) fn border_bytes(access: &Access<'_>) -> i64 {
+pub(in super::super) fn border_bytes(access: &Access<'_>) -> i64 {
     terms_of(access).iter().filter_map(|term| term.constant).fold(0, i64::saturating_add)
 }
 
 /// Whether something moves the address by rows that may begin within a sector; also where nobody knows how it is made.
-pub(super) fn has_rows(access: &Access<'_>) -> bool {
+pub(in super::super) fn has_rows(access: &Access<'_>) -> bool {
     let terms = terms_of(access);
     let row = |term: &Term| {
         !term.is_fixed && (term.times_unknown || term.scale % SECTOR_BYTES as i64 != 0 && !term.of_thread)
@@ -265,7 +264,7 @@ pub(super) fn has_rows(access: &Access<'_>) -> bool {
 }
 
 /// What stands in the brackets behind a variable's name, wherever a line has it.
-pub(super) fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = &'a str> {
+pub(in super::super) fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = &'a str> {
     let behind = text.match_indices(variable).map(move |(at, _)| &text[at + variable.len()..]);
     behind.filter_map(|rest| {
         let mut open = 0i32;

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::context::lane_axis;
+use super::super::texture;
+use super::profile::lane_axis;
 use super::terms::without_numbers;
-use super::texture;
 use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics, ThreadStep};
 use crate::profile::{Profile, is_system};
 use warpline_format::condition::AtomicKind;
 
 /// Sums over an access's sites.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
+pub(in super::super) struct Sums {
     pub requests: u64,
     pub lanes: u64,
     pub bytes: u64,
@@ -31,7 +31,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn add(&mut self, metrics: &Metrics) {
+    pub(in super::super) fn add(&mut self, metrics: &Metrics) {
         let plus = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         plus(&mut self.requests, metrics.requests);
         plus(&mut self.lanes, metrics.lanes);
@@ -64,23 +64,23 @@ impl Sums {
     }
 
     /// Sectors that its bytes do not need.
-    pub(super) fn excess(&self) -> u64 {
+    pub(in super::super) fn excess(&self) -> u64 {
         self.sectors.saturating_sub(self.ideal_sectors)
     }
 
-    pub(super) fn excess_share(&self) -> f64 {
+    pub(in super::super) fn excess_share(&self) -> f64 {
         share(self.excess(), self.sectors)
     }
 }
 
 /// A part of a whole; 0 of nothing.
-pub(super) fn share(part: u64, whole: u64) -> f64 {
+pub(in super::super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// One access of the source.
 #[derive(Clone, Debug)]
-pub(super) struct Access<'a> {
+pub(in super::super) struct Access<'a> {
     pub kernel: &'a Kernel,
     pub file: &'a str,
     pub line: u32,
@@ -133,7 +133,7 @@ pub(super) struct Access<'a> {
 
 impl Access<'_> {
     /// Name of the variable that the source has there; what a library calls it, or the way to it, tells its users nothing.
-    pub(super) fn variable(&self) -> Option<&str> {
+    pub(in super::super) fn variable(&self) -> Option<&str> {
         if is_system(self.file) {
             return None;
         }
@@ -226,7 +226,7 @@ fn is_aligned(pattern: &Pattern) -> bool {
 }
 
 /// All accesses of a profile, in order of kernel and place.
-pub(super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
+pub(in super::super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
     type Key<'a> = (u32, &'a str, u32, u32, &'a str, &'a str);
     let kernels: BTreeMap<u32, &Kernel> = profile.kernels.iter().map(|kernel| (kernel.id, kernel)).collect();
     let mut groups: BTreeMap<Key<'_>, Vec<&Site>> = BTreeMap::new();

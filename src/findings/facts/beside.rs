@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, parts};
 
 use super::access::Access;
-use super::context::lane_axis;
 use super::index::address;
+use super::profile::lane_axis;
 use super::terms::argument;
 
 /// Parts of an address that are looked at, at most.
@@ -14,7 +14,7 @@ const MOST_PARTS: usize = 64;
 
 /// Whether neighbouring threads take neighbouring elements but for those at a border: the index is held within the array
 /// (`min(max(i, 0), n - 1)`) or goes round (`(i + 1) % n`). What a few lanes of each request do there is neither a stride nor at random.
-pub(super) fn is_held_within(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_held_within(access: &Access<'_>) -> bool {
     let Some((expressions, root)) = address(access) else { return false };
     let mut steps = Steps { expressions, axis: lane_axis(access.kernel) as u8, found: Vec::new(), is_known: true };
     steps.follow(root, 1, false);
@@ -23,7 +23,7 @@ pub(super) fn is_held_within(access: &Access<'_>) -> bool {
 }
 
 /// Whether it takes an element beside the thread's own: before it, or on either side where the index is held within the array.
-pub(super) fn is_neighbour(access: &Access<'_>) -> bool {
+pub(in super::super) fn is_neighbour(access: &Access<'_>) -> bool {
     address(access).is_some_and(|(expressions, root)| leads_beside(expressions, root, lane_axis(access.kernel) as u8))
 }
 
@@ -81,7 +81,7 @@ fn leads_beside(expressions: &[Expression], root: ExpressionId, axis: u8) -> boo
 }
 
 /// Bytes that the thread's number is multiplied by on every way to the address that is known, where they are the same on all of them.
-pub(super) fn part_of_thread(access: &Access<'_>) -> Option<u64> {
+pub(in super::super) fn part_of_thread(access: &Access<'_>) -> Option<u64> {
     let (expressions, root) = address(access)?;
     let axis = lane_axis(access.kernel) as u8;
     let constant = |id: ExpressionId| match expressions.get(id as usize)?.kind {
@@ -120,7 +120,7 @@ pub(super) fn part_of_thread(access: &Access<'_>) -> Option<u64> {
 }
 
 /// Bytes of the rows that an access goes to, where a number that all launches were given is what the row's number is multiplied by.
-pub(super) fn row_bytes(access: &Access<'_>) -> Option<u64> {
+pub(in super::super) fn row_bytes(access: &Access<'_>) -> Option<u64> {
     let (expressions, root) = address(access)?;
     let kind = |id: ExpressionId| expressions.get(id as usize).map(|one| one.kind);
     let number = |mut id: ExpressionId| loop {

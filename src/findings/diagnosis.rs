@@ -1,0 +1,211 @@
+//! What connects the stages of a finding: causes and remedies with their figures, before anything is put into words.
+//!
+//! A finding's file declares its causes and remedies as enums with [`described!`]. The texts are templates in the finding's
+//! page (`docs/findings/ID.md`), whose placeholders are the names of the fields; [`super::text`] fills them in.
+
+use std::collections::BTreeMap;
+
+use super::words;
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Bytes(pub u64);
+
+/// A number of things that a template names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Count(pub u64);
+
+/// A part of a whole, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct Share(pub f64);
+
+/// A mean or a ratio.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct Ratio(pub f64);
+
+/// A time.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct Seconds(pub f64);
+
+/// A name of the program's, shown in backquotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name(pub String);
+
+/// Several names of the program's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Names(pub Vec<String>);
+
+/// Code, a place or a description of data, shown as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shown(pub String);
+
+/// Which of a template's alternatives applies, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice(pub u8);
+
+/// A figure of a template.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Figure {
+    Bytes(Bytes),
+    Count(Count),
+    Share(Share),
+    Ratio(Ratio),
+    Seconds(Seconds),
+    Name(Name),
+    Names(Names),
+    Shown(Shown),
+    Choice(Choice),
+}
+
+impl Figure {
+    /// The figure in words; `forms` are a template's alternatives: singular and plural of a count, or the choices.
+    pub(super) fn shown(&self, forms: &[String]) -> String {
+        match self {
+            Figure::Bytes(Bytes(bytes)) => words::bytes(*bytes),
+            Figure::Count(Count(count)) => match forms {
+                [one, several] => words::several(*count, one, several),
+                _ => words::count(*count),
+            },
+            Figure::Share(Share(share)) => words::percent(*share),
+            Figure::Ratio(Ratio(value)) => words::decimal(*value),
+            Figure::Seconds(Seconds(seconds)) => words::time(*seconds),
+            Figure::Name(Name(name)) => format!("`{name}`"),
+            Figure::Names(Names(names)) => words::list(names),
+            Figure::Shown(Shown(text)) => text.clone(),
+            Figure::Choice(Choice(at)) => forms.get(usize::from(*at)).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+macro_rules! figures {
+    ($($kind:ident),*) => { $(impl From<$kind> for Figure {
+        fn from(value: $kind) -> Figure {
+            Figure::$kind(value)
+        }
+    })* };
+}
+figures!(Bytes, Count, Share, Ratio, Seconds, Name, Names, Shown, Choice);
+
+/// Figures by the names that templates have for them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Figures(BTreeMap<&'static str, Figure>);
+
+impl Figures {
+    /// Adds a figure, or several under their own names.
+    pub(super) fn set(&mut self, name: &'static str, value: impl Set) {
+        value.set(name, self);
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Figure> {
+        self.0.get(name)
+    }
+
+    /// Adds those of `others`, in the place of those of the same name.
+    pub(super) fn replace(&mut self, others: Figures) {
+        self.0.extend(others.0);
+    }
+
+    /// Adds those of `others` that are not there.
+    pub(super) fn extend(&mut self, others: Figures) {
+        for (name, figure) in others.0 {
+            self.0.entry(name).or_insert(figure);
+        }
+    }
+}
+
+/// A field of a cause or a remedy.
+pub(super) trait Set {
+    fn set(self, name: &'static str, figures: &mut Figures);
+}
+
+impl<F: Into<Figure>> Set for F {
+    fn set(self, name: &'static str, figures: &mut Figures) {
+        figures.0.insert(name, self.into());
+    }
+}
+
+/// A figure that is not always known: the template puts what depends on it into `[[ ]]`.
+impl<F: Into<Figure>> Set for Option<F> {
+    fn set(self, name: &'static str, figures: &mut Figures) {
+        if let Some(value) = self {
+            figures.0.insert(name, value.into());
+        }
+    }
+}
+
+/// An id and the names of its figures.
+#[cfg(test)]
+pub(super) type Row = (&'static str, &'static [&'static str]);
+
+/// A cause or a remedy.
+pub(super) trait Described {
+    /// All of them.
+    #[cfg(test)]
+    const TABLE: &'static [Row];
+
+    /// Stable name, in profiles and in the page.
+    fn id(&self) -> &'static str;
+
+    fn figures(&self) -> Figures;
+}
+
+/// Declares an enum of causes or remedies. Each variant has a stable id, and fields whose names are placeholders of its templates.
+macro_rules! described {
+    ($(#[$outer:meta])* $visible:vis enum $name:ident {
+        $($(#[$inner:meta])* $variant:ident $({ $($(#[$of_field:meta])* $field:ident: $type:ty),* $(,)? })? => $id:literal),* $(,)?
+    }) => {
+        $(#[$outer])*
+        #[derive(Clone, Debug, PartialEq)]
+        $visible enum $name {
+            $($(#[$inner])* $variant $({ $($(#[$of_field])* $field: $type),* })?),*
+        }
+
+        impl $crate::findings::diagnosis::Described for $name {
+            #[cfg(test)]
+            const TABLE: &'static [$crate::findings::diagnosis::Row] = &[$(($id, &[$($(stringify!($field)),*)?])),*];
+
+            fn id(&self) -> &'static str {
+                match self {
+                    $($name::$variant { .. } => $id),*
+                }
+            }
+
+            fn figures(&self) -> $crate::findings::diagnosis::Figures {
+                #[allow(unused_mut)]
+                let mut figures = $crate::findings::diagnosis::Figures::default();
+                match self.clone() {
+                    $($name::$variant $({ $($field),* })? => {
+                        $($(figures.set(stringify!($field), $field);)*)?
+                    }),*
+                }
+                figures
+            }
+        }
+    };
+}
+pub(super) use described;
+
+/// What is wrong and what to do about it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Diagnosis {
+    /// Stable id of the cause.
+    pub cause: &'static str,
+    /// Stable id of the remedy.
+    pub remedy: &'static str,
+    /// The remedy was applied to the recorded addresses and counted again.
+    pub verified: bool,
+    pub figures: Figures,
+}
+
+impl Diagnosis {
+    pub(super) fn new(cause: &impl Described, remedy: &impl Described) -> Diagnosis {
+        let mut figures = cause.figures();
+        figures.extend(remedy.figures());
+        Diagnosis { cause: cause.id(), remedy: remedy.id(), verified: false, figures }
+    }
+
+    /// The same with a remedy that recounting has confirmed.
+    pub(super) fn verified(self) -> Diagnosis {
+        Diagnosis { verified: true, ..self }
+    }
+}

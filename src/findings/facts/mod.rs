@@ -1,0 +1,10 @@
+//! What is known of a profile: computed from it alone, and all that rules inspect.
+
+pub(super) mod access;
+pub(super) mod beside;
+pub(super) mod index;
+mod model;
+mod profile;
+pub(super) mod terms;
+
+pub(super) use profile::*;

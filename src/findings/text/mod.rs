@@ -1,0 +1,10 @@
+//! Puts findings into words: the last stage, and the only one with sentences. The sentences are templates in the pages of findings.
+
+mod pages;
+mod template;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use write::write;

@@ -1,0 +1,118 @@
+//! Sentences with placeholders.
+//!
+//! `{stride}` is a figure, `{requests:request|requests}` a count with its noun, `{op:read|write}` a choice. What stands in
+//! `[[ ]]` is left out where one of its figures is not known.
+
+use super::super::diagnosis::Figures;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Template(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Figure { name: String, forms: Vec<String> },
+    Optional(Template),
+}
+
+/// Why a text is no template.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum TemplateError {
+    #[error("`{0}` opens what nothing closes")]
+    Open(&'static str),
+    #[error("`]]` closes what nothing opens")]
+    Closed,
+}
+
+impl Template {
+    pub(super) fn parse(text: &str) -> Result<Template, TemplateError> {
+        let mut rest = text;
+        let template = sequence(&mut rest, false)?;
+        Ok(template)
+    }
+
+    /// The sentence; `None` where a figure outside of `[[ ]]` is missing.
+    pub(super) fn fill(&self, figures: &Figures) -> Option<String> {
+        let mut out = String::new();
+        for part in &self.0 {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Figure { name, forms } => out.push_str(&figures.get(name)?.shown(forms)),
+                Part::Optional(inner) => out.push_str(&inner.fill(figures).unwrap_or_default()),
+            }
+        }
+        Some(out)
+    }
+
+    /// Characters that it has whatever its figures are.
+    #[cfg(test)]
+    pub(super) fn fixed_length(&self) -> usize {
+        let of_part = |part: &Part| match part {
+            Part::Text(text) => text.chars().count(),
+            Part::Figure { forms, .. } => forms.iter().map(|form| form.chars().count()).max().unwrap_or(0),
+            Part::Optional(inner) => inner.fixed_length(),
+        };
+        self.0.iter().map(of_part).sum()
+    }
+
+    /// Names of all its figures.
+    #[cfg(test)]
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for part in &self.0 {
+            match part {
+                Part::Optional(inner) => names.extend(inner.names()),
+                Part::Figure { name, .. } => names.push(name),
+                Part::Text(_) => {}
+            }
+        }
+        names
+    }
+}
+
+/// Parses up to the end, or to the `]]` of an optional part.
+fn sequence(rest: &mut &str, is_inner: bool) -> Result<Template, TemplateError> {
+    let mut parts = Vec::new();
+    loop {
+        let at = rest.find(['{', '[', ']']).unwrap_or(rest.len());
+        let (text, from) = rest.split_at(at);
+        if !text.is_empty() {
+            parts.push(Part::Text(text.to_owned()));
+        }
+        if from.is_empty() {
+            return if is_inner { Err(TemplateError::Open("[[")) } else { Ok(Template(joined(parts))) };
+        }
+        if let Some(inner) = from.strip_prefix("[[") {
+            *rest = inner;
+            parts.push(Part::Optional(sequence(rest, true)?));
+        } else if let Some(after) = from.strip_prefix("]]").filter(|_| is_inner) {
+            *rest = after;
+            return Ok(Template(joined(parts)));
+        } else if let Some(inner) = from.strip_prefix('{') {
+            let (figure, after) = inner.split_once('}').ok_or(TemplateError::Open("{"))?;
+            let (name, forms) = figure
+                .split_once(':')
+                .map_or((figure, Vec::new()), |(name, forms)| (name, forms.split('|').map(str::to_owned).collect()));
+            parts.push(Part::Figure { name: name.to_owned(), forms });
+            *rest = after;
+        } else if from.starts_with("]]") {
+            return Err(TemplateError::Closed);
+        } else {
+            // A single bracket is code.
+            parts.push(Part::Text(from[..1].to_owned()));
+            *rest = &from[1..];
+        }
+    }
+}
+
+/// Neighbouring texts as one.
+fn joined(parts: Vec<Part>) -> Vec<Part> {
+    let mut all: Vec<Part> = Vec::new();
+    for part in parts {
+        match (all.last_mut(), part) {
+            (Some(Part::Text(before)), Part::Text(text)) => before.push_str(&text),
+            (_, part) => all.push(part),
+        }
+    }
+    all
+}
