@@ -32,7 +32,7 @@ fn instantiations(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<
     let mut groups: Vec<(&'static str, Draft)> = Vec::new();
     for (id, draft) in drafts {
         let key = template(facts, &draft).filter(|_| draft.line != 0).map(|name| {
-            let cure = draft.alike.clone().unwrap_or_else(|| draft.cure.clone());
+            let cure = what_to_do(&draft);
             (id, name.to_owned(), draft.file.clone(), draft.line, draft.column, draft.object.clone(), cure)
         });
         match key.map(|key| *places.entry(key).or_insert(groups.len())) {
@@ -74,8 +74,14 @@ fn key(id: &'static str, draft: &Draft) -> Option<Key> {
         return Some((id, draft.kernel, draft.file.clone(), None, None, cause.clone()));
     }
     draft.saved.as_ref()?;
-    let cure = draft.alike.clone().unwrap_or_else(|| draft.cure.clone());
+    let cure = what_to_do(draft);
     Some((id, draft.kernel, draft.file.clone(), draft.allocation, draft.object.clone(), cure))
+}
+
+/// What findings with one remedy have in common, however their figures differ.
+fn what_to_do(draft: &Draft) -> String {
+    let of_diagnosis = || draft.diagnosis.as_ref().map(|diagnosis| format!("{} {}", diagnosis.cause, diagnosis.remedy));
+    draft.alike.clone().or_else(of_diagnosis).unwrap_or_else(|| draft.cure.clone())
 }
 
 fn together(drafts: Vec<Draft>, facts: &Facts<'_>) -> Draft {
