@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::warp_order::Order;
+
 /// A GPU as its programs see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,16 +45,13 @@ pub struct Device {
     pub l2_bytes: u64,
     /// Requests a warp issues before the next warp of its SM has its turn.
     pub turn: u32,
+    /// Order in which the warps of an SM issue. Not part of the encoded form, which earlier traces fix:
+    /// [`crate::event::Event::WarpOrder`] and [`crate::options::Options::encode`] carry it.
+    #[serde(skip)]
+    pub order: Order,
 }
 
 impl Device {
-    /// How far blocks of an SM come apart, see [`crate::schedule::Shape::drift`]. Blocks that keep step lose all of L1 as soon as they
-    /// need a little more than it; on an H100 those that got ahead keep most of theirs. 60 fits its counters best of 0, 30, 60 and 90
-    /// (docs/fidelity.md). Other GPUs were not measured.
-    pub fn drift(&self) -> u32 {
-        if self.compute_capability.0 == 9 { 60 } else { 0 }
-    }
-
     /// Shared memory that a block takes of an SM's, with what the system keeps for itself.
     pub fn shared_taken(&self, shared_per_block: u32) -> u32 {
         let bytes = shared_per_block.saturating_add(self.shared_reserved_per_block);

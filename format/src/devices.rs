@@ -2,6 +2,7 @@
 //! stand; a test compares.
 
 use crate::device::{Device, model_for};
+use crate::warp_order::Order;
 
 impl Device {
     /// RTX 2080 Ti, the default.
@@ -37,6 +38,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 17179869184,
             l2_bytes: 786432,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         "k40c" => Device {
             name: "NVIDIA Tesla K40c".into(),
@@ -57,6 +59,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 17179869184,
             l2_bytes: 1572864,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         "gtx980" => Device {
             name: "NVIDIA GeForce GTX 980".into(),
@@ -77,6 +80,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 17179869184,
             l2_bytes: 4194304,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         "p100" => Device {
             name: "NVIDIA Tesla P100 16 GB".into(),
@@ -97,6 +101,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 17179869184,
             l2_bytes: 4194304,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         "v100" => Device {
             name: "NVIDIA Tesla V100".into(),
@@ -117,6 +122,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 17179869184,
             l2_bytes: 6291456,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         "a100" => Device {
             name: "NVIDIA A100 40 GB".into(),
@@ -137,6 +143,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 42949672960,
             l2_bytes: 41943040,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         "rtx3090" => Device {
             name: "NVIDIA GeForce RTX 3090".into(),
@@ -157,6 +164,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 17179869184,
             l2_bytes: 6291456,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         "rtx4090" => Device {
             name: "NVIDIA GeForce RTX 4090".into(),
@@ -177,6 +185,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 17179869184,
             l2_bytes: 75497472,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         "h100" => Device {
             name: "NVIDIA H100 SXM5 80 GB".into(),
@@ -197,6 +206,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 85899345920,
             l2_bytes: 52428800,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 60 },
         },
         "b200" => Device {
             name: "NVIDIA B200".into(),
@@ -217,6 +227,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 17179869184,
             l2_bytes: 132644864,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
         _ => Device {
             name: "NVIDIA GeForce RTX 2080 Ti".into(),
@@ -237,6 +248,7 @@ fn of_model(name: &str) -> Device {
             memory_bytes: 11811160064,
             l2_bytes: 5767168,
             turn: 4,
+            order: Order::LooseRoundRobin { drift: 0 },
         },
     }
 }

@@ -4,6 +4,7 @@ use crate::access::Space;
 use crate::carveout::CarveoutPreference;
 use crate::device::Device;
 use crate::occupancy::Resources;
+use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
 
 /// Index of an interned call path; 0 is the empty path.
@@ -194,6 +195,9 @@ pub enum Event {
         /// What is not modelled.
         what: String,
     },
+    /// The order in which the warps of the program's device issue; comes right behind the program's record, from the CPU
+    /// device only. Since version 4096; earlier traces have that of [`Order::of_earlier_traces`].
+    WarpOrder(Order),
 }
 
 /// Calls of an API function that returned an error.

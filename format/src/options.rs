@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::device::Device;
 use crate::occupancy::Stated;
 use crate::stop::StopAt;
+use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
 
 /// Holds the hexadecimal postcard bytes of [`Options`].
@@ -129,7 +130,8 @@ pub struct OptionsError;
 impl Options {
     /// The value of [`VARIABLE`].
     pub fn encode(&self) -> String {
-        let bytes = postcard::to_stdvec(self).expect("plain data always encodes");
+        // The encoded form of a device has no order.
+        let bytes = postcard::to_stdvec(&(self, self.device.order)).expect("plain data always encodes");
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -141,7 +143,10 @@ impl Options {
         }
         let bytes: Option<Vec<u8>> =
             digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
-        postcard::from_bytes(&bytes.ok_or(OptionsError)?).map_err(|_| OptionsError)
+        let (mut options, order): (Options, Order) =
+            postcard::from_bytes(&bytes.ok_or(OptionsError)?).map_err(|_| OptionsError)?;
+        options.device.order = order;
+        Ok(options)
     }
 }
 
@@ -151,7 +156,9 @@ mod tests {
 
     #[test]
     fn options_survive_the_environment() {
-        let options = Options { kernels: Some("^bicg".into()), launches: vec![(0, 0), (3, 5)], ..Options::default() };
+        let device = Device { order: Order::OldestFirst { wait: 8 }, ..Device::rtx_2080_ti() };
+        let launches = vec![(0, 0), (3, 5)];
+        let options = Options { device, kernels: Some("^bicg".into()), launches, ..Options::default() };
         assert_eq!(Options::decode(&options.encode()).unwrap(), options);
         assert!(Options::decode("zz").is_err());
         assert!(Options::decode("abc").is_err());

@@ -288,6 +288,7 @@ impl Model {
                 4 << 20
             }),
             turn,
+            order: figures.order(),
         };
         Ok(RunDevice { device, assumed })
     }
@@ -375,6 +376,7 @@ mod tests {
                 memory_bytes,
                 l2_bytes,
                 turn,
+                order,
             } = find(name).unwrap().run_device().unwrap().device;
             let pattern = if name == DEFAULT_MODEL { "_".to_owned() } else { format!("{name:?}") };
             let arm = format!(
@@ -397,6 +399,7 @@ mod tests {
             memory_bytes: {memory_bytes},
             l2_bytes: {l2_bytes},
             turn: {turn},
+            order: Order::{order:?},
         }},
 "
             );
@@ -407,6 +410,7 @@ mod tests {
 //! stand; a test compares.
 
 use crate::device::{{Device, model_for}};
+use crate::warp_order::Order;
 
 impl Device {{
     /// RTX 2080 Ti, the default.

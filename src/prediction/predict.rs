@@ -205,7 +205,7 @@ fn of_forms(
         l2: l2_bytes / (1.0 + COPIED * more_parts),
         l2_all: l2_bytes,
         l2_partitions: model.hierarchy.l2.partitions.max(1),
-        drift: model.device.drift(),
+        drift: model.device.order.drift(),
         l2_ways: model.hierarchy.l2.ways,
         sms: u64::from(model.rates.sms.max(1)),
         resident: u64::from(resident),

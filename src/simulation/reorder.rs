@@ -70,6 +70,8 @@ struct Taken {
     cluster: [u32; 3],
     /// A share of its blocks was recorded only.
     sampled: bool,
+    /// The run had the device's order of warps.
+    in_order: bool,
     /// The blocks that have started, numbered as they came.
     started: FxHashMap<u64, usize>,
     /// Number, as in `started`, of the block on each first slot.
@@ -119,12 +121,18 @@ impl Reorder {
         &self.device
     }
 
-    /// A launch begins; its registers and resident blocks become those of the device. `known` is what ptxas says of its
-    /// kernel; a trace that does not tell has the registers of the run.
+    /// A launch begins; its registers and resident blocks become those of the device. `recorded` is the device of the run.
+    /// `known` is what ptxas reported of its kernel; without that, the registers are those of the run.
     ///
     /// # Errors
     /// Why it cannot be put into the device's order.
-    pub fn launch(&mut self, event: &mut Launch, original: LaunchShape, known: &[Resources]) -> Result<(), Misfit> {
+    pub fn launch(
+        &mut self,
+        event: &mut Launch,
+        original: LaunchShape,
+        recorded: &Device,
+        known: &[Resources],
+    ) -> Result<(), Misfit> {
         let threads = event.block.iter().product();
         let shared = event.static_shared.saturating_add(event.dynamic_shared);
         let wanted = match (self.stated.registers, known) {
@@ -146,7 +154,7 @@ impl Reorder {
             resident,
             turn: self.device.turn,
             cluster: 1,
-            drift: self.device.drift(),
+            order: self.device.order,
         };
         let taken = Taken {
             original,
@@ -154,6 +162,7 @@ impl Reorder {
             grid: event.grid,
             cluster: [1; 3],
             sampled: event.block_share > 1,
+            in_order: (recorded.order, recorded.turn) == (self.device.order, self.device.turn),
             started: FxHashMap::default(),
             on_slot: FxHashMap::default(),
             bytes: Vec::new(),
@@ -251,6 +260,7 @@ impl Reorder {
         }
         let slots = (taken.shape.slots_per_sm() * taken.shape.sms) as usize;
         if taken.sampled
+            && taken.in_order
             && (taken.original.slots_per_sm, taken.original.slots as usize) == (taken.shape.slots_per_sm(), slots)
         {
             // It has its order already, which the blocks without records took part in.
@@ -391,6 +401,7 @@ mod tests {
     use proptest::prelude::*;
     use warpline_format::access::push_access;
     use warpline_format::site_table::{CacheOp, File, Frame, Function, Op, Site, SiteTable};
+    use warpline_format::warp_order::Order;
 
     use super::*;
     use crate::attribution::Module;
@@ -485,7 +496,7 @@ mod tests {
             resident: launch.resident_blocks,
             turn: device.turn,
             cluster: 1,
-            drift: device.drift(),
+            order: device.order,
         };
         let slots = vec![(0, 0); (shape.slots_per_sm() * shape.sms) as usize];
         let recorded = vec![false; slots.len()];
@@ -524,7 +535,7 @@ mod tests {
     fn reordered(from: &Device, to: Device, recorded: &Launch, trace: &[u8]) -> (Vec<u8>, bool) {
         let mut reorder = Reorder::new(to, Stated::default());
         let original = LaunchShape::new(recorded, module(), 0, from).unwrap();
-        reorder.launch(&mut recorded.clone(), original, &[]).unwrap();
+        reorder.launch(&mut recorded.clone(), original, from, &[]).unwrap();
         reorder.batch(0, trace).unwrap();
         let mut got = Vec::new();
         let Ok(assumed) = reorder.finish(0, |items| {
@@ -556,6 +567,25 @@ mod tests {
         assert_eq!(reordered(&device, device.clone(), &recorded, &trace), (trace.clone(), false));
     }
 
+    #[test]
+    fn a_share_for_another_order_of_warps_is_dealt_out_again() {
+        let from = Device { sms: 2, turn: 2, threads_per_sm: 256, ..Device::rtx_2080_ti() };
+        let to = Device { order: Order::OldestFirst { wait: 1 }, ..from.clone() };
+        let programs = [vec![Step::Load(4096), Step::Load(8192), Step::Barrier, Step::Load(4096), Step::Load(0)]];
+        let recorded = Launch { block_share: 4, ..launch(&from, 99, 64) };
+        let trace = produce_share(&programs, &from, &recorded, 4);
+        let want = produce_share(&programs, &to, &launch(&to, 99, 64), 4);
+        assert_eq!(reordered(&from, to, &recorded, &trace), (want, true));
+    }
+
+    fn order() -> impl Strategy<Value = Order> {
+        prop_oneof![
+            1 => Just(Order::IN_STEP),
+            1 => (1u32..100).prop_map(|drift| Order::LooseRoundRobin { drift }),
+            2 => (0u32..40).prop_map(|wait| Order::OldestFirst { wait }),
+        ]
+    }
+
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![6 => (0u64..1000).prop_map(|at| Step::Load(4096 + 8 * at)), 1 => Just(Step::Barrier), 1 => Just(Step::Call)]
     }
@@ -564,9 +594,10 @@ mod tests {
         #[test]
         fn a_trace_put_in_order_is_the_trace_of_that_run(
             programs in prop::collection::vec(prop::collection::vec(step(), 0..40), 1..5),
-            blocks in 1u32..40, threads in 1u32..130, sms in (1u32..6, 1u32..6), turns in (1u32..6, 1u32..6)) {
-            let device = |sms, turn| Device { sms, turn, threads_per_sm: 512, ..Device::rtx_2080_ti() };
-            let (from, to) = (device(sms.0, turns.0), device(sms.1, turns.1));
+            blocks in 1u32..40, threads in 1u32..130, sms in (1u32..6, 1u32..6), turns in (1u32..6, 1u32..6),
+            orders in (order(), order())) {
+            let device = |sms, turn, order| Device { sms, turn, order, threads_per_sm: 512, ..Device::rtx_2080_ti() };
+            let (from, to) = (device(sms.0, turns.0, orders.0), device(sms.1, turns.1, orders.1));
             let recorded = launch(&from, blocks, threads);
             let trace = produce(&programs, &from, &recorded);
             let want = produce(&programs, &to, &launch(&to, blocks, threads));
@@ -574,7 +605,7 @@ mod tests {
             let mut reorder = Reorder::new(to, Stated::default());
             let mut event = recorded.clone();
             let original = LaunchShape::new(&recorded, module(), 0, &from).unwrap();
-            reorder.launch(&mut event, original, &[]).unwrap();
+            reorder.launch(&mut event, original, &from, &[]).unwrap();
             reorder.batch(0, &trace).unwrap();
             let mut got = Vec::new();
             let Ok(_) = reorder.finish(0, |items| { got.extend_from_slice(items); Ok::<(), Infallible>(()) });

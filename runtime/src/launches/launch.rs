@@ -313,7 +313,7 @@ impl Runtime {
             resident,
             turn: self.options.device.turn,
             cluster: cluster::blocks(geometry.cluster) as u32,
-            drift: self.options.device.drift(),
+            order: if interleave { self.options.device.order.interleaved() } else { self.options.device.order },
         };
         let threads = geometry.thread_table();
         let plan = Plan {

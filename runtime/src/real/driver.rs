@@ -117,7 +117,10 @@ pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     let mut status = 0;
     // SAFETY: our child, and a local.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
-    read.ok().and_then(|_| postcard::from_bytes(&bytes).ok()).unwrap_or(Err(DriverError::Probe))
+    let answer: Result<Device, DriverError> =
+        read.ok().and_then(|_| postcard::from_bytes(&bytes).ok()).unwrap_or(Err(DriverError::Probe));
+    // The encoded form of a device has no order.
+    answer.map(|device| Device { order: like.order, ..device })
 }
 
 fn ask(like: &Device) -> Result<Device, DriverError> {

@@ -341,6 +341,8 @@ impl Runtime {
         self.trace.event(Event::Program { executable: executable(), arguments, device: self.options.device.clone() });
         if crate::real::active() {
             self.trace.event(Event::OnGpu);
+        } else {
+            self.trace.event(Event::WarpOrder(self.options.device.order));
         }
     }
 

@@ -67,6 +67,7 @@ impl Writer {
                     event,
                     Event::Program { .. }
                         | Event::OnGpu
+                        | Event::WarpOrder(_)
                         | Event::Object { .. }
                         | Event::InterpretedFrame { .. }
                         | Event::Path { .. }

@@ -10,6 +10,7 @@ use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{Event, Fault, LaunchId, PathId, StopCause};
 use warpline_format::visible;
+use warpline_format::warp_order::Order;
 
 use super::memory::Memory;
 use super::open_launch::OpenLaunch;
@@ -169,7 +170,13 @@ impl Analyzer {
                 if self.analysis.program.is_some() {
                     return Err(Refusal::SecondProgram);
                 }
+                device.order = Order::of_earlier_traces(device.compute_capability);
                 self.analysis.program = Some(ProgramData { executable, arguments, device });
+            }
+            Event::WarpOrder(order) => {
+                if let Some(program) = &mut self.analysis.program {
+                    program.device.order = order;
+                }
             }
             Event::OnGpu => {
                 self.analysis.on_gpu = true;

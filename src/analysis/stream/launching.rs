@@ -66,7 +66,7 @@ impl Analyzer {
         if let Some(reorder) = &mut self.reorder {
             let module = Arc::clone(&shape.module.1);
             let known = self.analysis.resources.get(&(event.module, event.function));
-            if let Err(why) = reorder.launch(&mut event, shape, known.map_or(&[], Vec::as_slice)) {
+            if let Err(why) = reorder.launch(&mut event, shape, &recorded, known.map_or(&[], Vec::as_slice)) {
                 self.left_out.insert(event.id);
                 let why = why.to_string();
                 let last = self.analysis.left_out.last().map(|left| &left.why).filter(|last| ***last == *why);

@@ -11,7 +11,7 @@ pub struct Capacity {
     pub l2_all: f64,
     /// Partitions of L2.
     pub l2_partitions: u32,
-    /// How far blocks come apart (`Device::drift`).
+    /// How far blocks come apart (`Order::drift`).
     pub drift: u32,
     /// Lines of a set of L2.
     pub l2_ways: u32,

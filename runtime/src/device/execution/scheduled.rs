@@ -260,7 +260,7 @@ impl<'a> Scheduled<'a> {
             }
             if hot.flags & flags::YIELDED != 0 {
                 hot.flags &= !flags::YIELDED;
-                return Ok(TurnEnd::Budget);
+                return Ok(TurnEnd::GaveWay);
             }
             if hot.flags & flags::WAITS != 0 {
                 hot.flags &= !flags::WAITS;

@@ -350,6 +350,7 @@ mod tests {
 
     use proptest::prelude::*;
     use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
+    use warpline_format::warp_order::Order;
 
     use super::*;
 
@@ -395,7 +396,8 @@ mod tests {
 
     fn agrees(sms: u32, resident: u32, turns: &[Vec<u32>]) -> Result<(), TestCaseError> {
         let warps = turns[0].len() as u32;
-        let shape = Shape { blocks: turns.len() as u64, warps, sms, resident, turn: 1, cluster: 1, drift: 0 };
+        let shape =
+            Shape { blocks: turns.len() as u64, warps, sms, resident, turn: 1, cluster: 1, order: Order::IN_STEP };
         let slots = shape.slots_per_sm();
         let mut counted = Counted { turns, left: vec![0; (slots * sms) as usize], slots, started: Vec::new() };
         schedule::run(&shape, &mut counted).unwrap();

@@ -86,6 +86,7 @@ mod tests {
 
     use proptest::prelude::*;
     use warpline_format::schedule::{self, Shape, TurnEnd, WarpStreams};
+    use warpline_format::warp_order::Order;
 
     use super::*;
     use crate::models;
@@ -149,7 +150,7 @@ mod tests {
             // One turn for each request, and one in which the warp learns that it is over.
             let turns = |own: u64, warp: u32| if is_made(own, warp) { accesses as u32 + 1 } else { 1 };
             let resident = resident.min(blocks.div_ceil(sms));
-            let shape = Shape { blocks: blocks.into(), warps, sms, resident, turn: 1, cluster: 1, drift: 0 };
+            let shape = Shape { blocks: blocks.into(), warps, sms, resident, turn: 1, cluster: 1, order: Order::IN_STEP };
             let slots = shape.slots_per_sm();
             let mut told = Told { turns: &turns, slots: vec![(0, 0, 0); (slots * sms) as usize], of_sm: slots, warps,
                 given: vec![0; sms as usize], found: BTreeMap::new() };
