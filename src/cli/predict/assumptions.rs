@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use warpline_format::warp_order::Order;
+
 use super::options::Wishes;
 use crate::prediction::configurations::GridRule;
 use crate::prediction::count::Basis;
@@ -26,6 +28,18 @@ pub(super) fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) 
         found.insert(RecordedSite { file: row.file.clone(), line: row.line, reason });
     }
     found.into_iter().collect()
+}
+
+/// The note for a model whose order of warps predictions do not replay.
+pub(super) fn order_not_replayed(model: &Model<'_>) -> Option<String> {
+    let order = model.device.order;
+    (!matches!(order, Order::LooseRoundRobin { .. })).then(|| {
+        format!(
+            "warps issue in loose round robin without drift, although {} issues {order}: predictions replay no other order; \
+             `warpline sim` does",
+            model.key
+        )
+    })
 }
 
 /// What the figures rest on.

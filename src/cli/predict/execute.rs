@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::assumptions::{assumptions, beside_the_run, recorded_sites, taken_from_the_run};
+use super::assumptions::{assumptions, beside_the_run, order_not_replayed, recorded_sites, taken_from_the_run};
 use super::changes::Changes;
 use super::options::{Wishes, Work};
 use super::{check, unlaunched};
@@ -270,6 +270,7 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
     }
     document.recorded = recorded_sites(subject, &predictions);
     document.assumptions = assumptions(subject, wishes, &launches, &predictions);
+    document.assumptions.extend(order_not_replayed(&model));
     let own = of(&subject.launch).filter(|_| was_run);
     document.assumptions.extend(own.and_then(|own| beside_the_run(subject, own, &model)));
     Ok(document)
