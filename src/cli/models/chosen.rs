@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use warpline_format::device::Device;
 use warpline_format::occupancy::Stated;
+use warpline_format::warp_order::Order;
 
 use crate::cli::args::{CopiesChoice, LaunchesChoice, RestartChoice, ReuseChoice, ReuseScopeChoice, StateArguments};
 use crate::cli::models::default_model::DefaultModel;
@@ -41,6 +42,9 @@ impl Chosen {
     pub(in crate::cli) fn assumptions(&self) -> BTreeMap<String, String> {
         let mut all = BTreeMap::from([("model".to_owned(), self.device.name.clone())]);
         all.extend(self.simulation.assumptions());
+        if let Order::OldestFirst { .. } = self.device.order {
+            all.insert("warp_order".to_owned(), self.device.order.to_string());
+        }
         if let Some(reason) = &self.reason {
             all.insert("model_chosen".to_owned(), reason.clone());
         }

@@ -91,6 +91,8 @@ fn show(model: &Model, sections: &[models::Section]) -> String {
     line("memory_bus_bits", plain(&figures.memory_bus_bits));
     line("memory_bytes", plain(&figures.memory_bytes));
     line("l2_bytes", plain(&figures.l2_bytes));
+    let source = figures.warp_order.as_ref().map_or("default", |figure| figure.source.as_str());
+    line("warp_order", Some((figures.order().to_string(), source)));
     for (section, figures) in sections {
         _ = writeln!(text, "\n  {section}");
         for (figure, value, source) in figures {

@@ -31,7 +31,8 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
         out.push('\n');
         return;
     }
-    let mut modelled = "order of warps and blocks; bank conflicts (32 banks of 4 bytes)".to_owned();
+    let order = run.assumptions.get("warp_order").map_or(String::new(), |order| format!(" ({order})"));
+    let mut modelled = format!("order of warps and blocks{order}; bank conflicts (32 banks of 4 bytes)");
     match run.assumptions.get("occupancy").map(String::as_str) {
         Some("ptxas") => modelled.push_str("; occupancy from ptxas registers"),
         Some("stated") => modelled.push_str("; occupancy as stated"),
