@@ -1,0 +1,36 @@
+// Windows of 7 x 7 elements of three floats each, two elements apart; a thread sums 4 x 4 windows. Without SWAP the lanes of a warp
+// have windows below each other, with SWAP beside each other. Each thread uses most of a sector again in its next steps.
+#include <cstdio>
+#include <cuda_runtime.h>
+
+const int WIDTH = 264;
+
+__global__ void windows(const float *in, float *out)
+{
+#ifdef SWAP
+    int row = threadIdx.y, column = threadIdx.x;
+#else
+    int row = threadIdx.x, column = threadIdx.y;
+#endif
+    float sum = 0;
+    for (int window = 0; window < 16; ++window) {
+        int top = 2 * (row * 4 + window / 4), left = 2 * (column * 4 + window % 4);
+        for (int i = 0; i < 7 * 7 * 3; ++i) {
+            int below = i / 21, beside = i % 21;
+            sum += in[((top + below) * WIDTH + left) * 3 + beside];
+        }
+    }
+    out[(blockIdx.x * 32 + threadIdx.y) * 32 + threadIdx.x] = sum;
+}
+
+int main()
+{
+    const int blocks = 1, elements = 3 * WIDTH * WIDTH;
+    float *in, *out;
+    cudaMalloc(&in, elements * sizeof(float));
+    cudaMalloc(&out, blocks * 1024 * sizeof(float));
+    cudaMemset(in, 0, elements * sizeof(float));
+    windows<<<blocks, dim3(32, 32)>>>(in, out);
+    std::puts(cudaGetErrorString(cudaDeviceSynchronize()));
+    return 0;
+}
