@@ -5,6 +5,10 @@ pub(super) mod beside;
 pub(super) mod index;
 mod model;
 mod profile;
+pub(super) mod access_order;
+pub(super) mod gather;
+pub(super) mod library_layout;
+pub(super) mod pattern;
 pub(super) mod terms;
 
 pub(super) use profile::*;

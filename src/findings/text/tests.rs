@@ -10,7 +10,22 @@ use super::template::{Template, TemplateError};
 const MOST_OF_TITLE: usize = 60;
 
 /// Figures that every diagnosis of an access has, of a kernel, or of a library's.
-const COMMON: [&str; 7] = ["target", "data", "op", "kernel", "thread", "function", "space"];
+const COMMON: [&str; 14] = [
+    "target",
+    "data",
+    "op",
+    "kernel",
+    "thread",
+    "function",
+    "space",
+    "sectors",
+    "ideal",
+    "lanes",
+    "requests",
+    "bytes",
+    "statement",
+    "statement_place",
+];
 
 #[test]
 fn templates_are_filled_in() {
