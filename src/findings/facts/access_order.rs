@@ -1,10 +1,10 @@
 //! Irregular addresses that are in order all the same.
 
+use super::super::thresholds::coalescing::{DENSE_SPAN, MUCH_LONGER, ORDERED_SPAN};
 use super::Facts;
 use super::access::Access;
 use super::gather::iterates_elements;
 use super::terms::terms_of;
-use super::super::thresholds::coalescing::{DENSE_SPAN, MUCH_LONGER, ORDERED_SPAN};
 
 /// Lanes lie so near each other that no order of the data brings them nearer: computed indices of an image that is scaled, or loaded
 /// ones of a list in order, in much longer data.

@@ -1,9 +1,9 @@
 //! How threads come to elements at irregular addresses, by the terms of the address: along rows, lists and regions of their own.
 
+use super::super::thresholds::coalescing::{LEAST_SCATTERED_EXCESS, MOST_UNROLLED, NEAR_LISTS_BYTES};
 use super::access::Access;
 use super::terms::{Term, terms_of};
 use super::{Facts, beside, index, warps};
-use super::super::thresholds::coalescing::{LEAST_SCATTERED_EXCESS, MOST_UNROLLED, NEAR_LISTS_BYTES};
 use crate::geometry::SECTOR_BYTES;
 
 /// Lanes of a warp.

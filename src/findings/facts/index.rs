@@ -16,8 +16,11 @@ pub(in super::super) fn address<'a>(access: &Access<'a>) -> Option<(&'a [Express
     Some((&addresses.expressions[..], site.address))
 }
 
+/// The terms of an address without its numbers, with their factors, and the sum of the numbers.
+pub(in super::super) type Place = (Vec<(ExpressionId, i64)>, i64);
+
 /// An access's address as what elements a fixed distance apart have in common, and its distance from there.
-pub(in super::super) fn place(access: &Access<'_>) -> Option<(Vec<(ExpressionId, i64)>, i64)> {
+pub(in super::super) fn place(access: &Access<'_>) -> Option<Place> {
     address(access).map(|(expressions, root)| apart(expressions, root))
 }
 

@@ -1,8 +1,8 @@
 //! Arrangements of data that a library chose, for itself or for the user.
 
+use super::super::thresholds::coalescing::{LIBRARY_SPAN_BYTES, MOST_LIBRARY_ITEMS};
 use super::access::Access;
 use super::{Facts, is_of_library, lane_axis};
-use super::super::thresholds::coalescing::{LIBRARY_SPAN_BYTES, MOST_LIBRARY_ITEMS};
 use crate::profile::model::ThreadStep;
 use crate::profile::{is_system, library_call};
 

@@ -1,10 +1,10 @@
 //! How a request's lanes lie in global memory: the patterns that cost sectors.
 
-use super::access::{Access, share};
-use super::{block_of, lane_axis};
 use super::super::thresholds::coalescing::{
     ALL_STRUCTURES, LEAST_LANES, LEAST_SCATTERED_EXCESS, LEAST_STRIDED_EXCESS, PACKED_STRUCTURES,
 };
+use super::access::{Access, share};
+use super::{block_of, lane_axis};
 use crate::profile::is_system;
 use crate::profile::model::ThreadStep;
 
@@ -83,9 +83,10 @@ pub(in super::super) fn packs_structures(access: &Access<'_>) -> bool {
     let least = ALL_STRUCTURES * (lanes - 1.0) * size;
     operand.member.is_some()
         && operand.structure_bytes > access.bytes
-        && access.pattern.span_bytes.is_some_and(|span| {
-            span >= least && span + f64::from(access.bytes) <= PACKED_STRUCTURES * lanes * size
-        })
+        && access
+            .pattern
+            .span_bytes
+            .is_some_and(|span| span >= least && span + f64::from(access.bytes) <= PACKED_STRUCTURES * lanes * size)
 }
 
 /// The code gives consecutive threads consecutive elements, so that gaps are those of lanes which a branch leaves out.

@@ -118,14 +118,14 @@ type Classifier = fn(&Scattered<'_, '_>) -> bool;
 /// In this order: the first that applies is the cause.
 const ORDER: &[(Classifier, Cause)] = &[
     (|it| it.library.is_some(), Cause::LibraryAlgorithm),
-    (Scattered::is_small_table, Cause::SmallTable),
+    (|it| it.is_small_table(), Cause::SmallTable),
     (|it| it.access.by_texture, Cause::ScatteredTexels),
     (|it| !it.is_load() && index::is_given_by_atomics(it.access), Cause::AtomicSlot),
     (|it| index::is_appended(it.access) && !stores_several(it.access), Cause::SearchedSlot),
-    (Scattered::is_private_region, Cause::PrivateRegion),
+    (|it| it.is_private_region(), Cause::PrivateRegion),
     (|it| it.is_load() && it.is_walked() && !it.terms.iter().any(|term| term.loaded), Cause::PointerChase),
     (|it| it.is_load() && it.is_walked() && it.terms.iter().any(is_start), Cause::PointerChase),
-    (Scattered::iterates_rows, Cause::RowPerThread),
+    (|it| it.iterates_rows(), Cause::RowPerThread),
     (|it| is_sampled(it.access, &it.terms), Cause::SampledCoordinates),
     (|it| it.is_indirect && !it.is_load() && !is_system(&it.access.kernel.file), Cause::IndexedScatter),
     (|it| it.is_indirect, Cause::IndexedGather),

@@ -2,8 +2,8 @@
 //!
 //! Below `## Causes` each cause has a heading `### id`, its title in bold and the reason. A title and a reason in front of the
 //! first heading are those of all causes: a cause without a title has that one, and each reason starts with that one. Below
-//! `## Remedies` each remedy has a heading, what to do, and `Assumes …`, what the gain assumes. A heading `### id (Triton)` has
-//! the form for kernels of Triton.
+//! `## Remedies` each remedy has a heading, what to do, and `Assumes …`, what the gain assumes; in front of the first heading that
+//! is what all others assume. A heading `### id (Triton)` has the form for kernels of Triton.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -71,14 +71,16 @@ pub(super) fn read(page: &str) -> Result<Templates, PageError> {
         let reason = template(&[common_reason, reason].concat().join(" "))?;
         templates.causes.insert(id, CauseText { title, reason });
     }
-    for (id, paragraphs) in entries(page, "Remedies").1 {
+    let (of_all, remedies) = entries(page, "Remedies");
+    for (id, paragraphs) in remedies {
         let template = |text: &str| Template::parse(text).map_err(|error| PageError::Template(id.clone(), error));
         let (assumption, remedy): (Vec<String>, Vec<String>) =
             paragraphs.into_iter().partition(|paragraph| paragraph.starts_with(ASSUMES));
         if remedy.is_empty() {
             return Err(PageError::Empty(id));
         }
-        let assumption = assumption.first().map(|text| template(text[ASSUMES.len()..].trim_end_matches('.')));
+        let assumption =
+            assumption.first().or(of_all.first()).map(|text| template(text[ASSUMES.len()..].trim_end_matches('.')));
         let remedy = RemedyText { remedy: template(&remedy.join(" "))?, assumption: assumption.transpose()? };
         templates.remedies.insert(id, remedy);
     }
