@@ -9,8 +9,8 @@ use super::template::{Template, TemplateError};
 /// Characters of a title, at most, without what its figures take.
 const MOST_OF_TITLE: usize = 60;
 
-/// Figures that every diagnosis of an access has, of a kernel, or of a library's.
-const COMMON: [&str; 14] = [
+/// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
+const COMMON: [&str; 22] = [
     "target",
     "data",
     "op",
@@ -25,6 +25,14 @@ const COMMON: [&str; 14] = [
     "bytes",
     "statement",
     "statement_place",
+    "stride",
+    "elements",
+    "factor",
+    "span",
+    "others",
+    "structure",
+    "whole",
+    "kept",
 ];
 
 #[test]
