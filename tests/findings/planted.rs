@@ -37,7 +37,7 @@ fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
 }
 
 /// Programs whose planted problem is a note, with a test of their own.
-const NOTES: [&str; 3] = ["launch_tail", "block_shape", "narrow_access"];
+const NOTES: [&str; 4] = ["launch_tail", "block_shape", "narrow_access", "record_pairs"];
 
 /// Bytes that neighbours take one by one are a note: how many instructions wider accesses save is not modelled.
 #[test]
@@ -58,6 +58,17 @@ fn narrow_access() {
     }
     let cured = found(true);
     assert!(cured.is_empty(), "{cured:#?}");
+}
+
+/// What two loads bring together is used: nothing is gained by wider elements, and nothing asks for a change.
+#[test]
+fn record_pairs() {
+    let folder = work_folder("findings-record_pairs");
+    profiled("record_pairs", &folder, false, &[]);
+    for finding in document(&folder)["findings"].as_array().expect("findings") {
+        let gain = finding["gain"]["factor"].as_f64().unwrap_or(1.0);
+        assert!(gain < 1.1 && finding["severity"] == "note", "{finding:#}");
+    }
 }
 
 /// Another shape is a note: it was never run.
@@ -147,6 +158,7 @@ pairs![
     struct_copy "struct-fields" "Body" ["access-whole-structure"],
     struct_fields "struct-fields" "particles" ["array-per-member"],
     swapped_indices "strided-access" "scaled" ["exchange-indices"],
+    texture_columns "strided-access" "picture" ["fetch-neighbouring-texels"],
     sweep "cache-sweep" "field" ["fuse the launches"],
     untouched_copy "untouched-copy" "log" ["only the part that kernels use"],
     unused_allocation "unused-allocation" "workspace" ["leave the allocation out"],
