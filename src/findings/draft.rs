@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::diagnosis::{Choice, Described, Diagnosis, Figures, Shown};
-use super::facts::access::Access;
+use super::diagnosis::{Bytes, Choice, Count, Described, Diagnosis, Figures, Ratio, Shown};
+use super::facts::access::{Access, share};
 use super::facts::{Facts, lane_axis, thread_index};
 use super::gain::Saving;
 use super::text::write;
@@ -254,7 +254,7 @@ impl Draft {
 }
 
 /// What templates call the data of an access, and what it does with it: `{target}` with the allocation, `{data}` by its name alone,
-/// `{op:read|write|update}`.
+/// `{op:read|write|update}`; mean sectors and lanes of a request, its requests and the bytes of a lane.
 fn figures(facts: &Facts<'_>, access: &Access<'_>) -> Figures {
     let target = facts.target(access);
     let named = access.variable().map(|name| format!("`{name}`"));
@@ -270,5 +270,11 @@ fn figures(facts: &Facts<'_>, access: &Access<'_>) -> Figures {
     figures.set("op", Choice(op));
     figures.set("space", Shown(access.space.to_owned()));
     figures.set("thread", Shown(thread_index(lane_axis(access.kernel)).to_owned()));
+    let per_request = |value: u64| Ratio(share(value, access.sums.requests));
+    figures.set("sectors", per_request(access.sums.sectors));
+    figures.set("ideal", per_request(access.sums.ideal_sectors));
+    figures.set("lanes", per_request(access.sums.lanes));
+    figures.set("requests", Count(access.sums.requests));
+    figures.set("bytes", Bytes(access.bytes.into()));
     figures
 }

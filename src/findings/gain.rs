@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::Facts;
 use super::facts::access::{Access, Sums};
+use super::facts::index::Place;
+use super::facts::{Facts, index};
 use super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Estimate, Gain, Kernel};
@@ -37,25 +38,20 @@ impl Saving {
     }
 
     /// If accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to one
-    /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them it is
-    /// known how much is brought in vain.
+    /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them, and over
+    /// their siblings, it is known how much is brought without use.
     pub(super) fn of_coalescing(accesses: &[&Access<'_>], facts: &Facts<'_>) -> Saving {
         let sum = |value: fn(&Sums) -> u64| total(accesses.iter().copied(), value);
         let sector = facts.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
-        // Loads that hit what others have brought need nothing below, so that their bytes are no reason for what stores bring.
+        let siblings = siblings(accesses, facts);
         let beyond = |sectors: fn(&Sums) -> u64, bytes: u64| {
-            let of = |loads: bool| {
-                let those = || accesses.iter().copied().filter(move |access| (access.op == "load") == loads);
-                let ideal = total(those(), |sums| sums.ideal_sectors).saturating_mul(SECTOR_BYTES);
-                total(those(), sectors).saturating_mul(bytes).saturating_sub(ideal)
-            };
-            of(true).saturating_add(of(false))
+            unused(accesses, sectors, bytes).min(unused(&siblings, sectors, bytes)) as f64
         };
         Saving(BTreeMap::from([
             ("l1_tag", sum(|sums| sums.stages.tag.saturating_sub(sums.stages.tag.min(sums.requests))) as f64),
             ("l1_data", sum(|sums| sums.stages.data.saturating_sub(sums.stages.ideal_data)) as f64),
-            ("l2", beyond(|sums| sums.l2_lookups, sector) as f64),
-            ("dram", beyond(|sums| sums.dram_reads.saturating_add(sums.dram_writes), SECTOR_BYTES) as f64),
+            ("l2", beyond(|sums| sums.l2_lookups, sector)),
+            ("dram", beyond(|sums| sums.dram_reads.saturating_add(sums.dram_writes), SECTOR_BYTES)),
         ]))
     }
 
@@ -67,6 +63,50 @@ impl Saving {
         });
         each.fold(0.0, f64::max)
     }
+}
+
+/// Accesses, and those of the same operation to the same data at other places of a record, which is as long as the stride: what these
+/// use of a sector is not brought without use.
+fn siblings<'f, 'a>(accesses: &[&'f Access<'a>], facts: &'f Facts<'a>) -> Vec<&'f Access<'a>> {
+    let places: Vec<_> = accesses.iter().map(|access| index::place(access)).collect();
+    let shares_record = |one: &Access<'a>, access: &Access<'a>, place: &Option<Place>| {
+        let (Some((terms, at)), Some((own, own_at))) = (index::place(one), place) else { return false };
+        let stride = access.pattern.stride_bytes.map_or(0, i64::unsigned_abs);
+        terms == *own && at.abs_diff(*own_at) < stride
+    };
+    let is_sibling = |one: &&Access<'a>| {
+        accesses.iter().zip(&places).any(|(access, place)| {
+            (access.kernel.id, access.op, access.allocation) == (one.kernel.id, one.op, one.allocation)
+                && access.allocation.is_some()
+                && shares_record(one, access, place)
+        })
+    };
+    let others = facts.accesses.iter().filter(|one| !accesses.iter().any(|own| std::ptr::eq(*own, *one)));
+    accesses.iter().copied().chain(others.filter(is_sibling)).collect()
+}
+
+/// Bytes of sectors that accesses bring beyond their data. Loads that hit what others have brought need nothing below, so that their
+/// bytes are no reason for what stores bring; an element that several accesses load is needed once.
+fn unused(accesses: &[&Access<'_>], sectors: fn(&Sums) -> u64, bytes: u64) -> u64 {
+    let of = |loads: bool| {
+        let those: Vec<&Access<'_>> =
+            accesses.iter().copied().filter(|access| (access.op == "load") == loads).collect();
+        let mut ideal = 0u64;
+        let mut elements = BTreeMap::new();
+        for access in &those {
+            let element = index::place(access).map(|place| (access.allocation, place));
+            match element {
+                None => ideal = ideal.saturating_add(access.sums.ideal_sectors),
+                Some(element) => {
+                    let most: &mut u64 = elements.entry(element).or_default();
+                    *most = (*most).max(access.sums.ideal_sectors);
+                }
+            }
+        }
+        let ideal = elements.into_values().fold(ideal, u64::saturating_add).saturating_mul(SECTOR_BYTES);
+        total(those.into_iter(), sectors).saturating_mul(bytes).saturating_sub(ideal)
+    };
+    of(true).saturating_add(of(false))
 }
 
 /// Sum of a figure over accesses.

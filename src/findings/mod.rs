@@ -14,6 +14,7 @@ mod list;
 mod of_ranks;
 mod rank;
 mod rules;
+mod subjects;
 mod suppress;
 mod text;
 mod texture;

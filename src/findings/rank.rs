@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::group::group;
 use super::in_triton;
 use super::library;
-use super::list::RULES;
+use super::list::{About, RULES, is_about};
 use super::text::write;
 use crate::models::Rates;
 use crate::profile::Profile;
@@ -23,29 +23,7 @@ const LEAST_WITHOUT_GAIN: f64 = 0.03;
 /// Share of its kernel's time from which on it is more.
 const SMALL_PART: f64 = 0.2;
 
-/// Rules whose score is a share of the estimated time of kernels.
-const ABOUT_TIME_OF_KERNELS: [&str; 19] = [
-    "strided-access",
-    "struct-fields",
-    "random-gather",
-    "misaligned-access",
-    "narrow-access",
-    "partial-warps",
-    "partial-write",
-    "bank-conflict",
-    "atomic-contention",
-    "constant-serialised",
-    "uniform-load",
-    "repeated-load",
-    "memory-accumulator",
-    "cache-sweep",
-    "cache-thrash",
-    "local-array",
-    "divergent-branch",
-    "small-launch",
-    "launch-tail",
-];
-/// Seconds that a finding about them is to cost, at least, for more than a note and for a gain: what takes less is the size of a
+/// Seconds that a finding about the time of kernels is to cost, at least, for more than a note and for a gain: what takes less is the size of a
 /// test, or of no moment, whatever its share.
 const LEAST_SECONDS: f64 = 0.5e-6;
 /// The same as a share of the time of kernels and copies.
@@ -164,7 +142,7 @@ fn saved(draft: &Draft) -> f64 {
 
 /// The finding as it deserves by what it costs; `None` where nobody would care.
 fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
-    if !ABOUT_TIME_OF_KERNELS.contains(&id) {
+    if !is_about(id, About::KernelTime) {
         return Some(draft);
     }
     if draft.severity == Severity::Note && is_negligible(&draft, facts) {

@@ -1,10 +1,17 @@
 //! What is known of a profile: computed from it alone, and all that rules inspect.
 
 pub(super) mod access;
+pub(super) mod access_order;
 pub(super) mod beside;
+pub(super) mod exchange;
+pub(super) mod gather;
 pub(super) mod index;
+pub(super) mod layout;
+pub(super) mod library_layout;
 mod model;
+pub(super) mod pattern;
 mod profile;
+pub(super) mod source;
 pub(super) mod terms;
 
 pub(super) use profile::*;

@@ -367,3 +367,12 @@ pub(in super::super) fn thread_index(axis: usize) -> &'static str {
 pub(in super::super) fn is_of_library(allocation: &Allocation) -> bool {
     allocation.name.is_none() && allocation.path.last().is_some_and(|frame| is_system(&frame.file))
 }
+
+/// An access's sectors that its bytes do not need, of all sectors of its kernel.
+pub(in super::super) fn excess_of_kernel(facts: &Facts<'_>, access: &Access<'_>) -> f64 {
+    let all: u64 = facts
+        .accesses_of(access.kernel.id, access.space)
+        .map(|access| access.sums.sectors)
+        .fold(0, u64::saturating_add);
+    share(access.sums.excess(), all)
+}

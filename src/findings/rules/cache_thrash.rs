@@ -105,7 +105,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Thrashed> {
     };
     let streamed = streamed(facts, kernel, worst).filter(|one| fits(past + share(one.sums.sectors, all)));
     // What data chooses from all of a table has no tile.
-    let is_chosen = super::random_gather::is_scattered(worst);
+    let is_chosen = super::super::facts::pattern::is_scattered(worst);
     if streamed.is_none() && (is_chosen || room.is_some() && past + stored > 0.0 && fits(past + stored)) {
         return None;
     }

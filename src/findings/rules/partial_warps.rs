@@ -92,7 +92,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
     let excess: f64 = split
         .iter()
         .map(|access| {
-            share(saved_sectors(access), access.sums.excess()) * super::strided_access::excess_of_kernel(facts, access)
+            share(saved_sectors(access), access.sums.excess()) * super::super::facts::excess_of_kernel(facts, access)
         })
         .sum();
     let waste = facts.waste(kernel, &saving, excess.max(empty)).max(if empty >= LEAST_EMPTY {

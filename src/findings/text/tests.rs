@@ -9,8 +9,31 @@ use super::template::{Template, TemplateError};
 /// Characters of a title, at most, without what its figures take.
 const MOST_OF_TITLE: usize = 60;
 
-/// Figures that every diagnosis of an access has, of a kernel, or of a library's.
-const COMMON: [&str; 7] = ["target", "data", "op", "kernel", "thread", "function", "space"];
+/// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
+const COMMON: [&str; 22] = [
+    "target",
+    "data",
+    "op",
+    "kernel",
+    "thread",
+    "function",
+    "space",
+    "sectors",
+    "ideal",
+    "lanes",
+    "requests",
+    "bytes",
+    "statement",
+    "statement_place",
+    "stride",
+    "elements",
+    "factor",
+    "span",
+    "others",
+    "structure",
+    "whole",
+    "kept",
+];
 
 #[test]
 fn templates_are_filled_in() {

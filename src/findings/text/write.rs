@@ -20,7 +20,11 @@ pub(in super::super) fn write(finding: &str, diagnosis: &Diagnosis, is_triton: b
     let all = pages::all();
     let of_finding = all.get(finding);
     let own = of_finding.into_iter().chain(all.get(""));
-    let fill = |template: &Template| template.fill(&diagnosis.figures).unwrap_or_else(|| diagnosis.cause.to_owned());
+    let fill = |template: &Template| {
+        let text = template.fill(&diagnosis.figures);
+        debug_assert!(text.is_some(), "{finding}, {}, {}: a figure is missing", diagnosis.cause, diagnosis.remedy);
+        text.unwrap_or_else(|| diagnosis.cause.to_owned())
+    };
     let cause = own.clone().find_map(|page| page.causes.get(diagnosis.cause));
     let remedy = own.clone().find_map(|page| remedy(page, diagnosis.remedy, is_triton));
     Text {

@@ -188,6 +188,9 @@ fn one(profile: &Profile, finding: &Finding, style: Style, width: usize, before:
     if let Some(place) = finding_text::library(finding) {
         _ = writeln!(out, "    {}", style.faint(&cut(&place, width.saturating_sub(4))));
     }
+    if !finding.title.is_empty() {
+        _ = writeln!(out, "    {}", style.strong(&cut(&finding.title, width.saturating_sub(4))));
+    }
     out.push_str(&paragraph("    why   ", &finding.reason, width));
     match before {
         Some(before) => _ = writeln!(out, "    cure  as for {}", before.rank),

@@ -1,6 +1,6 @@
 //! The cases of the nineteenth round, a run for each.
 
-use super::program::cure;
+use super::program::{cause, cure, remedy};
 use super::programs::EIGHTEENTH;
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ fn what_is_swapped_in_place_stays_there() {
 #[test]
 fn rows_of_a_small_matrix_are_rows() {
     let finding = only("rows", "random-gather", "ALONG A CHOSEN ROW");
-    assert!(cure(&finding).starts_with("each thread goes along a row of `matrix`"), "{finding:#}");
+    assert_eq!(cause(&finding), "row-per-thread", "{finding:#}");
 }
 
 #[test]
@@ -50,8 +50,7 @@ fn windows_that_slide_by_what_the_host_says_are_no_rows() {
 #[test]
 fn rows_behind_a_border_are_no_shares_of_blocks() {
     let finding = only("inner", "misaligned-access", "BEHIND A BORDER");
-    assert!(cure(&finding).contains("it begins 1 element of 4 bytes behind the row's begin"), "{finding:#}");
-    assert!(!cure(&finding).contains("blocks share"), "{finding:#}");
+    assert_eq!((cause(&finding), remedy(&finding)), ("row-border", "pad-rows-and-border"), "{finding:#}");
 }
 
 #[test]
@@ -72,14 +71,13 @@ fn cases_of_one_value_are_one_finding() {
 #[test]
 fn streams_have_no_indices_to_sort() {
     let finding = only("streams", "random-gather", "ALONG A STREAM");
-    assert!(cure(&finding).starts_with("each thread goes through a part of `bytes` of its own"), "{finding:#}");
+    assert_eq!(cause(&finding), "data-dependent-walk", "{finding:#}");
 }
 
 #[test]
 fn blocks_that_are_columns_have_one_cure() {
     let finding = only("columns", "strided-access", "HELD WITHIN");
-    assert!(cure(&finding).starts_with("let threadIdx.y take the place of threadIdx.x"), "{finding:#}");
-    assert!(cure(&finding).contains("shape block and grid to match") && lines(&finding) == 1, "{finding:#}");
+    assert!(remedy(&finding) == "reshape-blocks" && lines(&finding) == 1, "{finding:#}");
     assert!(EIGHTEENTH.alone("columns", "strided-access", "BY COLUMNS").is_empty());
 }
 
@@ -120,7 +118,7 @@ fn small_copies_of_one_function_are_one_finding() {
 #[test]
 fn rings_of_a_matrix_are_one_finding() {
     let finding = only("turned", "strided-access", "RING");
-    assert!(cure(&finding).starts_with("the threads cross the rows of `square`"), "{finding:#}");
+    assert_eq!(cause(&finding), "row-per-thread", "{finding:#}");
 }
 
 #[test]

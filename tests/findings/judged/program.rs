@@ -171,3 +171,13 @@ pub fn assumption(finding: &Value) -> &str {
 pub fn cure(finding: &Value) -> &str {
     finding["cure"].as_str().unwrap_or_else(|| panic!("no cure: {finding:#}"))
 }
+
+/// Stable id of a finding's cause.
+pub fn cause(finding: &Value) -> &str {
+    finding["cause"].as_str().unwrap_or_else(|| panic!("no cause: {finding:#}"))
+}
+
+/// Stable id of a finding's remedy.
+pub fn remedy(finding: &Value) -> &str {
+    finding["remedy"].as_str().unwrap_or_else(|| panic!("no remedy: {finding:#}"))
+}

@@ -312,7 +312,7 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>, all: Passes) -> Option<Draft> {
         // Columns of elements that are narrower than a bank's word: two lanes have theirs in one bank.
         _ if computed
             && access.bytes < WORD_BYTES
-            && super::random_gather::has_own_columns(access, &terms_of(access)) =>
+            && super::super::facts::gather::has_own_columns(access, &terms_of(access)) =>
         {
             format!(
                 "each thread has a column of {name} of its own, but elements of {} put those of {} neighbouring lanes into one bank: take elements of {WORD_BYTES} bytes, so that each lane stays in a bank of its own",

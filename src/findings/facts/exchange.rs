@@ -1,14 +1,14 @@
 //! Whether another index could take the place of the thread's number, and what that would do to other accesses.
 
-use super::super::super::facts::access::{Access, share};
-use super::super::super::facts::index;
-use super::super::super::facts::{Facts, block_of};
+use super::super::thresholds::coalescing::MOST_OF_TILE;
+use super::access::{Access, share};
+use super::{Facts, block_of, index, lane_axis};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::ThreadStep;
 
-/// Whether the statement moves data from here to where neighbouring threads have neighbouring elements, or the other way. What a loop
+/// The statement moves data from here to where neighbouring threads have neighbouring elements, or the other way. What a loop
 /// adds up at one address goes nowhere.
-pub(super) fn is_transposition(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+pub(in super::super) fn is_transposition(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let other_end = match access.op {
         "load" => "store",
         _ => "load",
@@ -25,8 +25,8 @@ pub(super) fn is_transposition(facts: &Facts<'_>, access: &Access<'_>) -> bool {
         })
 }
 
-/// Whether another access of the kernel is coalesced by this index and would not be by the other one.
-pub(super) fn harmed_by_exchange(facts: &Facts<'_>, access: &Access<'_>, axis: usize, other: usize) -> bool {
+/// Another access of the kernel is coalesced by this index and would not be by the other one.
+pub(in super::super) fn harmed_by_exchange(facts: &Facts<'_>, access: &Access<'_>, axis: usize, other: usize) -> bool {
     facts.accesses_of(access.kernel.id, "global").any(|one| {
         let steps = one.operand.map(|operand| &operand.thread_steps);
         let contiguous = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(one.bytes));
@@ -34,8 +34,8 @@ pub(super) fn harmed_by_exchange(facts: &Facts<'_>, access: &Access<'_>, axis: u
     })
 }
 
-/// Whether another load of the kernel has what neighbouring threads take side by side, and the other index would bring it far apart.
-pub(super) fn brought_apart(facts: &Facts<'_>, access: &Access<'_>, axis: usize, other: usize) -> bool {
+/// Another load of the kernel has what neighbouring threads take side by side, and the other index would bring it far apart.
+fn brought_apart(facts: &Facts<'_>, access: &Access<'_>, axis: usize, other: usize) -> bool {
     let is_near = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(bytes) if bytes.unsigned_abs() <= SECTOR_BYTES);
     facts.accesses_of(access.kernel.id, "global").any(|one| {
         let steps = one.operand.map(|operand| &operand.thread_steps);
@@ -48,7 +48,7 @@ pub(super) fn brought_apart(facts: &Facts<'_>, access: &Access<'_>, axis: usize,
 
 /// An index of the block's other dimensions that does not move the address of this load, though it moves another access's by one
 /// element.
-pub(super) fn still(access: &Access<'_>, facts: &Facts<'_>, axis: usize) -> Option<usize> {
+fn still(access: &Access<'_>, facts: &Facts<'_>, axis: usize) -> Option<usize> {
     let steps = &access.operand?.thread_steps;
     let block = block_of(access.kernel)?;
     let coalesces = |other: usize| {
@@ -61,4 +61,24 @@ pub(super) fn still(access: &Access<'_>, facts: &Facts<'_>, axis: usize) -> Opti
     (0..3).find(|&other| {
         other != axis && access.op == "load" && block[other] > 1 && steps[other] == ThreadStep::None && coalesces(other)
     })
+}
+
+/// Another index that moves the address by one element, or by a few of a tile, and could take the place of the lanes' one.
+pub(in super::super) fn contiguous_index(access: &Access<'_>, stride: Option<u64>, axis: usize) -> Option<usize> {
+    let steps = access.operand.map(|operand| &operand.thread_steps)?;
+    let moves = |step: &ThreadStep, most: u64| matches!(step, ThreadStep::Bytes(bytes) if (1..=most).contains(&bytes.unsigned_abs()));
+    let few = MOST_OF_TILE * u64::from(access.bytes);
+    let far = stride.is_some_and(|stride| stride >= 8 * few);
+    let block = block_of(access.kernel);
+    let of_tile = |other: usize| far && block.is_some_and(|block| block[other] > 1) && moves(&steps[other], few);
+    let by_one = |other: usize| matches!(steps[other], ThreadStep::Bytes(bytes) if bytes.unsigned_abs() == u64::from(access.bytes));
+    let others = || (0..3).filter(|&other| other != axis);
+    others().find(|&other| by_one(other)).or_else(|| others().find(|&other| of_tile(other)))
+}
+
+/// An index of the block that the address does not depend on, which could take the place of the lanes' one without harm to others.
+pub(in super::super) fn unused_index(facts: &Facts<'_>, access: &Access<'_>) -> Option<usize> {
+    let axis = lane_axis(access.kernel);
+    still(access, facts, axis)
+        .filter(|&other| !harmed_by_exchange(facts, access, axis, other) && !brought_apart(facts, access, axis, other))
 }

@@ -2,25 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::facts::access::{Access, share};
-use super::super::super::facts::index;
-use super::super::super::facts::terms::terms_of;
-use super::super::super::facts::{Facts, block_of, warps};
-use super::cure::WIDEST;
-use super::is_strided;
+use super::super::thresholds::coalescing::{
+    ALL_OF_DATA, FILLED_SECTORS, MOST_LIBRARY_ITEMS, WHOLE_RECORD, WIDEST_BYTES,
+};
+use super::access::{Access, share};
+use super::gather::iterates_within_sectors;
+use super::pattern::is_strided;
+use super::terms::terms_of;
+use super::{Facts, block_of, index, warps};
 use crate::geometry::SECTOR_BYTES;
 
-/// Share of the touched bytes of an allocation from which on an access takes all of it.
-const MOST_OF_IT: f64 = 0.9;
-/// Share of a record from which on a kernel takes all of it.
-const MOST_OF_RECORD: f64 = 0.75;
-/// Bytes of the sectors that accesses touch, for each byte that they take together, at most, where they fill them.
-const FILLED: f64 = 1.1;
-/// Items that a library's kernel gives a thread, at most.
-pub(super) const MOST_ITEMS: u64 = 32;
-
-/// Whether the kernel's accesses of this stride to the same memory together take most of what lies between neighbouring threads.
-pub(super) fn takes_whole_records(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+/// The kernel's accesses of this stride to the same memory together take most of what lies between neighbouring threads.
+pub(in super::super) fn takes_whole_records(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let Some(stride) = access.pattern.stride_bytes.map(i64::unsigned_abs) else { return false };
     let alike = |one: &&Access<'_>| {
         one.allocation.is_some()
@@ -33,12 +26,12 @@ pub(super) fn takes_whole_records(facts: &Facts<'_>, access: &Access<'_>) -> boo
     let often = |one: &Access<'_>| one.sums.requests.div_ceil(one.most_requests.max(1));
     let bytes = |one: &Access<'_>| one.bytes_together.unwrap_or_else(|| often(one).saturating_mul(one.bytes.into()));
     let taken = of_kernel.map(bytes).fold(0, u64::saturating_add);
-    taken as f64 >= MOST_OF_RECORD * stride as f64
+    taken as f64 >= WHOLE_RECORD * stride as f64
 }
 
 /// Elements that a thread takes side by side, each with an access of its own, where all of them together fill the sectors that each of them touches: two or four, as many as one wide
 /// access can take.
-pub(super) fn side_by_side(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64> {
+pub(in super::super) fn side_by_side(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64> {
     let bytes = i64::from(access.bytes.max(1));
     let (place, number) = index::place(access)?;
     let alike = facts.accesses_of(access.kernel.id, "global").filter(|one| {
@@ -56,77 +49,61 @@ pub(super) fn side_by_side(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64
         |elements: i64| (1 - elements..=0).any(|first| (first..first + elements).all(|at| apart.contains(&at)));
     let fills = |elements: i64| {
         let taken = access.sums.lanes as f64 * (bytes * elements) as f64;
-        (access.sums.sectors * SECTOR_BYTES) as f64 <= FILLED * taken
+        (access.sums.sectors * SECTOR_BYTES) as f64 <= FILLED_SECTORS * taken
     };
     [2, 4]
         .into_iter()
-        .find(|&elements| bytes * elements <= WIDEST as i64 && are_there(elements) && fills(elements))
+        .find(|&elements| bytes * elements <= WIDEST_BYTES as i64 && are_there(elements) && fills(elements))
         .map(|elements| elements as u64)
 }
 
-/// Whether this one access takes all that lies between neighbouring threads, element by element in a loop.
-pub(super) fn goes_through_its_part(access: &Access<'_>) -> bool {
+/// This one access takes all that lies between neighbouring threads, element by element in a loop.
+pub(in super::super) fn goes_through_its_part(access: &Access<'_>) -> bool {
     let stride = access.pattern.stride_bytes.map(i64::unsigned_abs);
     let is_unrolled = stride.is_some() && access.bytes_together >= stride;
-    is_unrolled || super::super::random_gather::goes_over_neighbours(access)
+    is_unrolled || iterates_within_sectors(access)
 }
 
-/// Whether a loop along a thread's row reads an element here and stores one there, so that no row is added up.
-pub(super) fn makes_rows_of_rows(facts: &Facts<'_>, access: &Access<'_>) -> bool {
-    let elements = |one: &Access<'_>| one.pattern.stride_bytes.map(|stride| stride / i64::from(one.bytes.max(1)));
-    let is_other_end = |one: &Access<'_>| {
-        one.op != access.op
-            && one.op != "atomic"
-            && one.allocation != access.allocation
-            && is_strided(one)
-            && elements(one) == elements(access)
-            && one.most_requests == access.most_requests
-    };
-    access.op != "atomic"
-        && access.sums.requests > warps(access.kernel)
-        && facts.accesses_of(access.kernel.id, "global").any(is_other_end)
-}
-
-/// Whether a thread's own part has at most so many elements as a library's kernel would give it.
-pub(super) fn has_few_items(access: &Access<'_>) -> bool {
+/// A thread's own part has at most so many elements as a library's kernel would give it.
+pub(in super::super) fn has_few_items(access: &Access<'_>) -> bool {
     let structure = access.operand.map_or(0, |operand| operand.structure_bytes);
     let item = u64::from(structure.max(access.bytes).max(1));
     access.pattern.stride_bytes.is_some_and(|stride| {
         let stride = stride.unsigned_abs();
-        stride.is_multiple_of(item) && (2..=MOST_ITEMS).contains(&(stride / item))
+        stride.is_multiple_of(item) && (2..=MOST_LIBRARY_ITEMS).contains(&(stride / item))
     })
 }
 
-/// Whether the accesses leave no gaps in their allocation, all threads of a launch together, and no other access would suffer if
+/// The accesses leave no gaps in their allocation, all threads of a launch together, and no other access would suffer if
 /// another index took the place of the threads'.
-pub(super) fn is_dense(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+pub(in super::super) fn is_dense(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let coalesced = |one: &Access<'_>| share(one.pattern.contiguous, one.pattern.requests) >= 0.5;
     takes_all(facts, access) && !facts.accesses_of(access.kernel.id, "global").any(coalesced)
 }
 
-/// Whether a launch takes as many bytes as anybody touches of the allocation.
-pub(super) fn takes_all(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+/// A launch takes as many bytes as anybody touches of the allocation.
+pub(in super::super) fn takes_all(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let Some(allocation) = access.allocation.and_then(|id| facts.profile.allocation(id)) else { return false };
     let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
-    of_launch as f64 >= MOST_OF_IT * allocation.touched_bytes as f64
+    of_launch as f64 >= ALL_OF_DATA * allocation.touched_bytes as f64
 }
 
-/// Whether a launch takes as many bytes as the allocation has, and not a column or a border of it.
-pub(super) fn covers(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+/// A launch takes as many bytes as the allocation has, and not a column or a border of it.
+pub(in super::super) fn covers(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let Some(allocation) = access.allocation.and_then(|id| facts.profile.allocation(id)) else { return false };
     let of_launch = access.sums.bytes / access.kernel.recorded_launches().max(1);
-    of_launch as f64 >= MOST_OF_IT * share(allocation.bytes, allocation.count)
+    of_launch as f64 >= ALL_OF_DATA * share(allocation.bytes, allocation.count)
 }
 
-/// Whether the kernel goes through the same memory in loops, its threads far apart, so that its layout is what matters.
-pub(super) fn goes_on_apart(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+/// The kernel goes through the same memory in loops, its threads far apart, so that its layout is what matters.
+pub(in super::super) fn goes_on_apart(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let same = |one: &&Access<'_>| access.allocation.is_some() && one.allocation == access.allocation;
     let apart = |one: &Access<'_>| is_strided(one) && one.sums.requests > warps(one.kernel);
     facts.accesses_of(access.kernel.id, "global").filter(same).any(apart)
 }
 
-/// Whether other kernels move more of the same memory, and their neighbouring threads have neighbouring elements.
-pub(super) fn others_go_along(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+/// Other kernels move more of the same memory, and their neighbouring threads have neighbouring elements.
+pub(in super::super) fn others_go_along(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let (mut along, mut all) = (0u64, 0u64);
     let others = facts.accesses.iter().filter(|one| {
         one.kernel.id != access.kernel.id && access.allocation.is_some() && one.allocation == access.allocation
@@ -142,7 +119,7 @@ pub(super) fn others_go_along(facts: &Facts<'_>, access: &Access<'_>) -> bool {
 }
 
 /// The index that alone runs along a dimension of the grid in which blocks have one thread.
-pub(super) fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
+pub(in super::super) fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
     let block = block_of(access.kernel)?;
     let grid = access.kernel.launches.first()?.grid;
     let mut alone = (0..3).filter(|&axis| grid[axis] > 1 && block[axis] == 1);
@@ -150,8 +127,8 @@ pub(super) fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
     Some(["blockIdx.x", "blockIdx.y", "blockIdx.z"][axis])
 }
 
-/// Whether loaded data gives a begin that is no multiple of so many bytes.
-pub(super) fn begins_anywhere(access: &Access<'_>, bytes: u64) -> bool {
+/// Loaded data gives a start that is no multiple of so many bytes.
+pub(in super::super) fn begins_anywhere(access: &Access<'_>, bytes: u64) -> bool {
     let is_off = |scale: i64| bytes > 0 && !scale.unsigned_abs().is_multiple_of(bytes);
     terms_of(access).iter().any(|term| term.loaded && !term.of_thread && (term.times_unknown || is_off(term.scale)))
 }
