@@ -10,6 +10,7 @@ pub(super) mod layout;
 pub(super) mod library_layout;
 mod model;
 pub(super) mod pattern;
+pub(super) mod precision;
 mod profile;
 pub(super) mod source;
 pub(super) mod terms;

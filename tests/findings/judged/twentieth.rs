@@ -61,10 +61,7 @@ fn small_arrays_that_constant_memory_holds_are_one_finding() {
 #[test]
 fn tables_that_a_kernel_looks_up_are_one_finding() {
     let finding = only(&TWENTIETH, "tables", "constant-serialised", "ONE OF TWO TABLES");
-    assert!(
-        reason(&finding).contains("; they read `") && finding["gain"]["factor"].as_f64() > Some(3.0),
-        "{finding:#}"
-    );
+    assert!(lines(&finding) > 0 && finding["gain"]["factor"].as_f64() > Some(3.0), "{finding:#}");
 }
 
 #[test]
