@@ -2,6 +2,7 @@
 //! hardware), a *policy* (what is worth a user's time), or *calibrated* (chosen on programs, which are named).
 
 pub(super) mod arithmetic;
+pub(super) mod atomics;
 pub(super) mod banks;
 pub(super) mod coalescing;
 pub(super) mod local_memory;
