@@ -69,7 +69,7 @@ rules! {
     memory_accumulator "memory-accumulator" [KernelTime],
     cache_sweep "cache-sweep" [KernelTime],
     cache_thrash "cache-thrash" [KernelTime],
-    local_array "local-array" [KernelTime Code],
+    local_array "local-array" (Cause, Remedy) [KernelTime Code],
     narrow_access "narrow-access" (Cause, Remedy) [KernelTime],
     spill "spill" (Cause, Remedy) [Code],
     divergent_branch "divergent-branch" [KernelTime],

@@ -11,6 +11,7 @@ pub(super) mod gather;
 pub(super) mod index;
 pub(super) mod layout;
 pub(super) mod library_layout;
+pub(super) mod local;
 mod model;
 pub(super) mod padding;
 pub(super) mod pattern;

@@ -10,7 +10,7 @@ use super::template::{Template, TemplateError};
 const MOST_OF_TITLE: usize = 60;
 
 /// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
-const COMMON: [&str; 40] = [
+const COMMON: [&str; 41] = [
     "target",
     "data",
     "op",
@@ -51,6 +51,7 @@ const COMMON: [&str; 40] = [
     "worst",
     "worst_ideal",
     "collide",
+    "share",
 ];
 
 #[test]

@@ -8,3 +8,9 @@ pub(in super::super) const LEAST_SPILL_SHARE: f64 = 0.05;
 pub(in super::super) const SCORE_OF_SPILLS: f64 = 0.05;
 /// Registers of a thread, at most. Physical.
 pub(in super::super) const MOST_REGISTERS: u32 = 255;
+/// Least share of the kernel's requests that accesses to an array in local memory are. Policy.
+pub(in super::super) const LEAST_ARRAY_SHARE: f64 = 0.05;
+/// Bytes of an array of each thread, at most, that registers, or columns in shared memory for a usual block, can hold. Policy.
+pub(in super::super) const MOST_BYTES_OF_THREAD: u64 = 512;
+/// Bytes of the widest access of a thread, which takes several elements at once. Physical.
+pub(in super::super) const WIDEST_ACCESS: u32 = 16;

@@ -37,8 +37,8 @@ fn elements_that_lanes_share_lie_anywhere() {
 #[test]
 fn objects_whose_functions_are_inlined_have_running_indices() {
     let finding = only("largest", "local-array", "MOVED ON");
-    assert!(cure(&finding).starts_with("choose the elements of `place_` and `value_` with constant"), "{finding:#}");
-    assert!(!cure(&finding).contains("__forceinline__") && !reason(&finding).contains("volatile"), "{finding:#}");
+    assert_eq!(cause(&finding), "run-time-index-of-member", "{finding:#}");
+    assert_eq!(remedy(&finding), "constant-member-indices", "{finding:#}");
 }
 
 #[test]
