@@ -23,14 +23,6 @@ pub(super) fn in_its_language(id: &str, draft: Draft, facts: &Facts<'_>) -> Draf
 /// What to do in Triton, where that differs from CUDA C++ and is the same for all that the rule finds.
 fn cure(id: &str, name: &str) -> Option<String> {
     Some(match id {
-        "atomic-contention" => format!(
-            "combine within a program first, so that it makes one tl.atomic_add per address: count with tl.histogram, add with tl.sum or \
-             tl.reduce; or let each program write its part into a row of its own, and add the rows of {name} in a second kernel"
-        ),
-        "bank-conflict" => "Triton lays the tile out in shared memory by how it is loaded and how it is used: load it with the axis last that is \
-             contiguous in memory, exchange strides in the place of tl.trans, tl.permute and tl.reshape between load and use, and try \
-             other tile shapes, num_warps and num_stages"
-            .to_owned(),
         "misaligned-access" => format!(
             "let rows and tiles of {name} begin on a multiple of 32 bytes: make its last axis wider (allocate it padded, hand over the part and \
              its stride), and start tiles on such elements"
@@ -65,7 +57,7 @@ mod tests {
     #[test]
     fn cures_belong_to_rules_and_speak_of_no_threads() {
         let cures: Vec<String> = pages().filter_map(|page| cure(page.id, "`x`")).collect();
-        assert_eq!(cures.len(), 8);
+        assert_eq!(cures.len(), 6);
         for cure in cures {
             assert!(!["__", "threadIdx", "cuda"].iter().any(|word| cure.contains(word)), "{cure}");
         }

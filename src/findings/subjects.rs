@@ -1,10 +1,11 @@
 //! Which finding is about a global access: the first whose condition is true, in the order of a table.
 
 use super::facts::access::Access;
+use super::facts::banks::Conflict;
 use super::facts::pattern::{
     is_scattered, is_strided, is_strided_in_short_rows, packs_structures, strides_over_structures,
 };
-use super::facts::{Facts, access_order, library_layout};
+use super::facts::{Facts, access_order, atomics, library_layout};
 use super::facts::{beside, index};
 use super::texture;
 
@@ -46,4 +47,11 @@ fn is_any_strided(access: &Access<'_>) -> bool {
 /// What an access's finding is about; `None` where its requests are coalesced, or misaligned at most.
 pub(super) fn coalescing(facts: &Facts<'_>, access: &Access<'_>) -> Option<Coalescing> {
     ORDER.iter().find(|(condition, _)| condition(facts, access)).map(|(_, subject)| *subject)
+}
+
+/// Lanes that collide on an address of shared memory are atomic-contention's, whose remedy, copies of the array, serves bank-conflict,
+/// too: unless the thread's number alone decides over the bank.
+pub(super) fn is_about_contention(conflict: &Conflict<'_, '_>) -> bool {
+    let access = conflict.access;
+    access.op == "atomic" && (conflict.is_data_dependent || !conflict.is_of_thread) && atomics::collides(access)
 }

@@ -2,14 +2,20 @@
 
 pub(super) mod access;
 pub(super) mod access_order;
+pub(super) mod atomic_cost;
+pub(super) mod atomics;
+pub(super) mod banks;
 pub(super) mod beside;
 pub(super) mod exchange;
 pub(super) mod gather;
 pub(super) mod index;
 pub(super) mod layout;
 pub(super) mod library_layout;
+pub(super) mod local;
 mod model;
+pub(super) mod padding;
 pub(super) mod pattern;
+pub(super) mod precision;
 mod profile;
 pub(super) mod source;
 pub(super) mod terms;

@@ -10,7 +10,7 @@ use super::template::{Template, TemplateError};
 const MOST_OF_TITLE: usize = 60;
 
 /// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
-const COMMON: [&str; 22] = [
+const COMMON: [&str; 41] = [
     "target",
     "data",
     "op",
@@ -33,6 +33,25 @@ const COMMON: [&str; 22] = [
     "structure",
     "whole",
     "kept",
+    "updates",
+    "depth",
+    "per_address",
+    "crowd",
+    "hottest",
+    "offset",
+    "whose",
+    "serial",
+    "left",
+    "merged",
+    "together",
+    "passes",
+    "ideal_passes",
+    "mean",
+    "mean_ideal",
+    "worst",
+    "worst_ideal",
+    "collide",
+    "share",
 ];
 
 #[test]

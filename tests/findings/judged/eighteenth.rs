@@ -11,10 +11,6 @@ fn only(case: &str, id: &str, words: &str) -> Value {
     found.into_iter().next().expect("a finding")
 }
 
-fn reason(finding: &Value) -> &str {
-    finding["reason"].as_str().unwrap_or_else(|| panic!("no reason: {finding:#}"))
-}
-
 fn factor(finding: &Value) -> f64 {
     finding["gain"]["factor"].as_f64().unwrap_or_else(|| panic!("no gain: {finding:#}"))
 }
@@ -89,14 +85,15 @@ fn members_that_stay_what_they_were_are_not_stored() {
 #[test]
 fn arrays_of_constant_indices_are_handed_to_a_function() {
     let finding = only("integrated", "local-array", "HANDED ON");
-    assert!(cure(&finding).starts_with("let `advanced` be inlined (__forceinline__)"), "{finding:#}");
-    assert!(reason(&finding).contains("`slopes` and `state`"), "{finding:#}");
+    assert_eq!((cause(&finding), remedy(&finding)), ("passed-to-function", "inline-function"), "{finding:#}");
+    // The finding of what the function calls `slopes` and `state`, too.
+    assert_eq!(lines(&finding), 1, "{finding:#}");
 }
 
 #[test]
 fn lanes_that_data_sets_apart_have_no_table() {
     let finding = only("unpacked", "bank-conflict", "LOADED DISTANCE");
-    assert!(cure(&finding).starts_with("how far neighbouring lanes are apart in `parts`"), "{finding:#}");
+    assert_eq!((cause(&finding), remedy(&finding)), ("data-dependent-index", "inspect-index"), "{finding:#}");
 }
 
 #[test]
@@ -136,7 +133,7 @@ fn members_of_an_array_are_broadcast_together() {
 #[test]
 fn very_deep_updates_of_many_addresses_are_worth_a_word() {
     let finding = only("sorted", "atomic-contention", "ROWS IN ORDER");
-    assert!(cure(&finding).contains("combine their values first"), "{finding:#}");
+    assert_eq!(remedy(&finding), "combine-or-sort", "{finding:#}");
     assert!(finding["severity"] == "warning" && finding["gain"].is_null(), "{finding:#}");
 }
 

@@ -37,8 +37,8 @@ fn elements_that_lanes_share_lie_anywhere() {
 #[test]
 fn objects_whose_functions_are_inlined_have_running_indices() {
     let finding = only("largest", "local-array", "MOVED ON");
-    assert!(cure(&finding).starts_with("choose the elements of `place_` and `value_` with constant"), "{finding:#}");
-    assert!(!cure(&finding).contains("__forceinline__") && !reason(&finding).contains("volatile"), "{finding:#}");
+    assert_eq!(cause(&finding), "run-time-index-of-member", "{finding:#}");
+    assert_eq!(remedy(&finding), "constant-member-indices", "{finding:#}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn rows_of_an_unrolled_loop_are_no_neighbours() {
 #[test]
 fn lookups_of_one_statement_are_counted_together() {
     let finding = only("lookups", "constant-serialised", "FOUR LOOKUPS");
-    assert!(gain(&finding, "factor") > 4.0 && reason(&finding).contains("65 536 requests"), "{finding:#}");
+    assert!(gain(&finding, "factor") > 4.0 && finding["evidence"]["requests"] == 65536.0, "{finding:#}");
 }
 
 #[test]
@@ -113,7 +113,9 @@ fn loads_and_stores_of_one_statement_gain_together() {
 #[test]
 fn groups_of_lanes_get_the_padding_of_their_rows() {
     let finding = only("transformed", "bank-conflict", "BLOCKS");
-    assert!(cure(&finding).contains("counted again with that, the request takes 1 instead of 4"), "{finding:#}");
+    assert_eq!((cause(&finding), finding["verified"].as_bool()), ("groups-of-lanes", Some(true)), "{finding:#}");
+    let evidence = &finding["evidence"];
+    assert_eq!((&evidence["worst_passes"], &evidence["padded_passes"]), (&4.0.into(), &1.0.into()), "{finding:#}");
 }
 
 #[test]
@@ -152,6 +154,6 @@ fn keys_that_are_made_with_doubles_need_them() {
         NINETEENTH
             .alone("keys", "double-precision", "A GENERATOR")
             .iter()
-            .all(|finding| !cure(finding).contains("with an f"))
+            .all(|finding| remedy(finding) != "float-literals-and-functions")
     );
 }
