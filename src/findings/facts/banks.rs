@@ -229,9 +229,9 @@ impl<'f, 'a> Conflict<'f, 'a> {
         self.is_data_dependent || !self.is_of_thread && index::is_decided_by_data(self.access)
     }
 
-    /// Three of the lanes that want different words of the bank with most of these; lanes that are served in different passes in
+    /// Three of the lanes that want different words of the bank with most of these, where there are several; lanes that are served in different passes in
     /// any case, as of 8 and 16 bytes each, do not collide.
-    pub(in super::super) fn colliding_lanes(&self) -> String {
+    pub(in super::super) fn colliding_lanes(&self) -> Option<String> {
         let together = match self.request.bytes {
             0..=4 => WARP,
             5..=8 => WARP / 2,
@@ -247,7 +247,8 @@ impl<'f, 'a> Conflict<'f, 'a> {
         let mut lanes: Vec<u32> = most.into_values().collect();
         lanes.sort_unstable();
         let shown: Vec<String> = lanes.iter().take(3).map(u32::to_string).collect();
-        format!("{}{}", shown.join(", "), if lanes.len() > 3 { ", …" } else { "" })
+        let more = if lanes.len() > 3 { ", …" } else { "" };
+        (lanes.len() > 1).then(|| format!("{}{more}", shown.join(", ")))
     }
 }
 

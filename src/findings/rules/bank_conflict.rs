@@ -48,7 +48,7 @@ described! {
         ArrayPerMember { padding: Option<Count>, left: Option<Count> } => "array-per-member",
         PadItems { padding: Count, row: Count, left: Count } => "pad-items",
         PadRows { padding: Count, row: Count, padded: Count, left: Count } => "pad-rows",
-        PadPeriodically { padding: Count, row: Count, left: Count } => "pad-periodically",
+        PadPeriodically { padding: Count, times: Option<Count>, row: Count, left: Count } => "pad-periodically",
         SequentialAddressing => "sequential-addressing",
         ExchangeIndices => "exchange-indices",
         InterleaveRows => "interleave-rows",
@@ -146,7 +146,9 @@ fn pad_items(padding: Padding) -> Remedy {
 }
 
 fn pad_periodically(padding: Padding) -> Remedy {
-    Remedy::PadPeriodically { padding: Count(padding.elements), row: Count(padding.period()), left: left(padding) }
+    let times = (padding.elements > 1).then_some(Count(padding.elements));
+    let (elements, row) = (Count(padding.elements), Count(padding.period()));
+    Remedy::PadPeriodically { padding: elements, times, row, left: left(padding) }
 }
 
 /// The data or an unknown index decides over the banks: the remedy may not exist.
@@ -176,7 +178,7 @@ fn draft(facts: &Facts<'_>, found: &Conflict<'_, '_>) -> Option<Draft> {
     figures.set("mean_ideal", Ratio(share(found.ideal_passes, found.requests)));
     figures.set("worst", Count(request.passes.into()));
     figures.set("worst_ideal", Count(request.ideal.into()));
-    figures.set("collide", Shown(found.colliding_lanes()));
+    figures.set("collide", found.colliding_lanes().map(Shown));
     let excess = found.passes.saturating_sub(found.ideal_passes);
     let of_kernel = facts.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes);
     let is_unified = facts.rates.is_none_or(|rates| rates.unified);
