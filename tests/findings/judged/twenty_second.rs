@@ -40,8 +40,8 @@ fn nothing_aligns_the_element_before() {
 #[test]
 fn loads_are_counted_by_the_launches_that_make_them() {
     let finding = only("layers", "repeated-load", "WEIGHTS OF A LAYER");
-    assert!(reason(&finding).contains("is loaded 2048 times in a launch"), "{finding:#}");
-    assert!(reason(&finding).contains("; so it is with `second` (64.0 KiB) in other launches"), "{finding:#}");
+    assert_eq!(cause(&finding), "l1-limited-loads", "{finding:#}");
+    assert_eq!(finding["evidence"]["times"], 2048.0, "{finding:#}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn shapes_by_which_less_comes_from_l2_are_told() {
 #[test]
 fn blocks_that_share_an_sm_thrash_its_l1() {
     let finding = only("standard", "cache-thrash", "THREE TIMES OVER");
-    assert!(reason(&finding).contains("a part of L1 that 2 blocks share"), "{finding:#}");
+    assert_eq!(cause(&finding), "resident-blocks-share-l1", "{finding:#}");
     assert!(finding["severity"] == "warning" && finding["gain"]["factor"].as_f64() > Some(1.05), "{finding:#}");
 }
 
@@ -192,8 +192,7 @@ fn what_is_left_by_several_kernels_is_no_step() {
     let found = TWENTY_SECOND.alone("ways", "cache-sweep", "TWO WAYS");
     assert!(!found.is_empty(), "no finding");
     for finding in &found {
-        assert!(cure(finding).starts_with("no launch needs what another one has made"), "{finding:#}");
-        assert_eq!(finding["severity"], "note", "{finding:#}");
+        assert_eq!((cause(finding), &finding["severity"]), ("independent-launches", &"note".into()), "{finding:#}");
     }
 }
 
