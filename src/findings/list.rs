@@ -72,7 +72,7 @@ rules! {
     local_array "local-array" [KernelTime Code],
     narrow_access "narrow-access" (Cause, Remedy) [KernelTime],
     spill "spill" [Code],
-    divergent_branch "divergent-branch" [KernelTime],
+    divergent_branch "divergent-branch" (Cause, Remedy) [KernelTime],
     double_precision "double-precision" [],
     small_launch "small-launch" [KernelTime Code Launch],
     launch_tail "launch-tail" [KernelTime Code Launch],

@@ -4,6 +4,7 @@ pub(super) mod access;
 pub(super) mod access_order;
 pub(super) mod accumulator;
 pub(super) mod beside;
+pub(super) mod branches;
 pub(super) mod broadcast;
 pub(super) mod eviction;
 pub(super) mod exchange;

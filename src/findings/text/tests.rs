@@ -10,7 +10,7 @@ use super::template::{Template, TemplateError};
 const MOST_OF_TITLE: usize = 60;
 
 /// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
-const COMMON: [&str; 22] = [
+const COMMON: [&str; 28] = [
     "target",
     "data",
     "op",
@@ -33,6 +33,12 @@ const COMMON: [&str; 22] = [
     "structure",
     "whole",
     "kept",
+    "kind",
+    "divergent",
+    "executions",
+    "sides",
+    "issued",
+    "slots",
 ];
 
 #[test]

@@ -2,4 +2,5 @@
 //! hardware), a *policy* (what is worth a user's time), or *calibrated* (chosen on programs, which are named).
 
 pub(super) mod coalescing;
+pub(super) mod control_flow;
 pub(super) mod reuse;
