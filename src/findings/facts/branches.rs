@@ -35,7 +35,6 @@ fn add(sum: &mut Branch, more: &Branch) {
     sum.divergent = sum.divergent.saturating_add(more.divergent);
     sum.idle_lane_slots = sum.idle_lane_slots.saturating_add(more.idle_lane_slots);
     sum.ends_loop |= more.ends_loop;
-    sum.order_assumed |= more.order_assumed;
     sum.decided_by.extend(&more.decided_by);
     sum.decided_by.sort_unstable();
     sum.decided_by.dedup();
@@ -188,8 +187,12 @@ pub(in super::super) fn waits_for_others(facts: &Facts<'_>, branch: &Branch) -> 
     let accesses = || facts.accesses_of(branch.kernel, "global");
     let is_stored = |id: Option<u64>| id.is_some() && accesses().any(|one| one.op != "load" && one.allocation == id);
     let mut polled = accesses().filter(|one| one.op == "load" && one.past_l1 && one.file == branch.file);
-    branch.ends_loop
-        && (branch.order_assumed || polled.any(|one| body.contains(&one.line) && is_stored(one.allocation)))
+    // Copies that do not diverge count, too.
+    let place = |one: &Branch| (one.kernel, one.line, one.column);
+    let copies = || facts.profile.branches.iter().filter(|one| place(one) == place(branch) && one.file == branch.file);
+    copies().any(|one| one.ends_loop)
+        && (copies().any(|one| one.order_assumed)
+            || polled.any(|one| body.contains(&one.line) && is_stored(one.allocation)))
 }
 
 /// A short side appends to a list: an atomic operation, a few lines on, gives the place.
