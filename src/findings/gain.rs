@@ -37,6 +37,16 @@ impl Saving {
         self
     }
 
+    /// If accesses made no requests: what these take of L1.
+    pub(super) fn of_requests(accesses: &[&Access<'_>]) -> Saving {
+        let sum = |value: fn(&Sums) -> u64| total(accesses.iter().copied(), value) as f64;
+        Saving(BTreeMap::from([
+            ("l1_tag", sum(|sums| sums.stages.tag)),
+            ("l1_data", sum(|sums| sums.stages.data)),
+            ("l1_lanes", sum(|sums| sums.stages.words.saturating_mul(32))),
+        ]))
+    }
+
     /// If accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to one
     /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them, and over
     /// their siblings, it is known how much is brought without use.

@@ -37,7 +37,7 @@ fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
 }
 
 /// Programs whose planted problem is a note, with a test of their own.
-const NOTES: [&str; 4] = ["launch_tail", "block_shape", "narrow_access", "record_pairs"];
+const NOTES: [&str; 5] = ["launch_tail", "block_shape", "narrow_access", "record_pairs", "handed_rows"];
 
 /// Bytes that neighbours take one by one are a note: how many instructions wider accesses save is not modelled.
 #[test]
@@ -69,6 +69,22 @@ fn record_pairs() {
         let gain = finding["gain"]["factor"].as_f64().unwrap_or(1.0);
         assert!(gain < 1.1 && finding["severity"] == "note", "{finding:#}");
     }
+}
+
+/// What is handed over between kernels is found wherever its rows start: aligning them creates no warning.
+#[test]
+fn handed_rows() {
+    let folder = work_folder("findings-handed_rows");
+    let warnings = |is_aligned: bool| {
+        profiled("handed_rows", &folder, is_aligned, &[]);
+        let all = document(&folder)["findings"].as_array().expect("findings").clone();
+        let warnings = all.into_iter().filter(|finding| finding["severity"] != "note");
+        let id = |finding: Value| (finding["id"].to_string(), finding["cause"].to_string());
+        warnings.map(id).collect::<std::collections::BTreeSet<_>>()
+    };
+    let (odd, aligned) = (warnings(false), warnings(true));
+    assert!(odd.iter().any(|(_, cause)| cause.contains("producer-consumer")), "{odd:?}");
+    assert!(aligned.is_subset(&odd), "{aligned:?}, {odd:?}");
 }
 
 /// Another shape is a note: it was never run.
@@ -123,7 +139,7 @@ pairs![
     bond_energy "atomic-contention" "sums" ["reduce-within-block"],
     chess_moves "local-array" "moves" ["constant-indices"],
     connected_parts "host-round-trip" "labels" ["let a kernel work out"],
-    crop_growth "divergent-branch" "" ["threadIdx.x / 32"],
+    crop_growth "divergent-branch" "" ["group-by-warp"],
     erosion "bank-conflict" "terrain" ["pad-rows"],
     inventory "allocation-churn" "sold" ["once before the loop"],
     mixing_desk "struct-fields" "Frame" ["array-per-member"],
@@ -140,8 +156,8 @@ pairs![
     atomic_counter "atomic-contention" "count" ["reduce-within-block"],
     bank_conflict "bank-conflict" "tile" ["pad-rows"],
     constant_index "constant-serialised" "weights" ["move-table-to-global-or-shared-memory"],
-    divergent_branch "divergent-branch" "" ["threadIdx.x / 32"],
-    divergent_outer "divergent-branch" "" ["order the data by what decides"],
+    divergent_branch "divergent-branch" "" ["group-by-warp"],
+    divergent_outer "divergent-branch" "" ["collect-in-list"],
     double_precision "double-precision" "" ["float-literals-and-functions"],
     doubled_rows "race" "sums" ["size in y is 1"],
     gather "random-gather" "table" ["sort-indices"],
@@ -160,7 +176,8 @@ pairs![
     struct_fields "struct-fields" "particles" ["array-per-member"],
     swapped_indices "strided-access" "scaled" ["exchange-indices"],
     texture_columns "strided-access" "picture" ["fetch-neighbouring-texels"],
-    sweep "cache-sweep" "field" ["fuse the launches"],
+    weighted_years "memory-accumulator" "income" ["accumulate-in-register"],
+    sweep "cache-sweep" "field" ["fuse-launches"],
     untouched_copy "untouched-copy" "log" ["only the part that kernels use"],
     unused_allocation "unused-allocation" "workspace" ["leave the allocation out"],
 ];

@@ -1,11 +1,10 @@
 //! What rules look at.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::draft::Draft;
-use super::super::rules::{Better, Thrashed};
+use super::super::rules::Better;
 use super::super::words;
 use super::access::{Access, accesses, share};
 use crate::models::Rates;
@@ -31,9 +30,6 @@ pub(in super::super) struct Facts<'a> {
     pub copy_seconds: f64,
     /// Better shapes of blocks, of the kernels for which somebody has asked: predictions take their time.
     pub shapes: RefCell<BTreeMap<u32, Option<Better>>>,
-    /// What `repeated-load` and `cache-thrash` find, before each leaves to the other what it tells better.
-    pub repeated: OnceCell<Vec<Draft>>,
-    pub thrashed: OnceCell<Vec<Thrashed>>,
 }
 
 /// Copies between host and device from one place of the program.
@@ -107,8 +103,6 @@ impl<'a> Facts<'a> {
             kernel_seconds: profile.kernels.iter().map(seconds).sum(),
             copy_seconds: bus_seconds(profile),
             shapes: RefCell::default(),
-            repeated: OnceCell::new(),
-            thrashed: OnceCell::new(),
         }
     }
 

@@ -36,4 +36,3 @@ pub(super) mod untouched_copy;
 pub(super) mod unused_allocation;
 
 pub(super) use block_shape::Better;
-pub(super) use cache_thrash::Thrashed;

@@ -10,7 +10,7 @@ use super::template::{Template, TemplateError};
 const MOST_OF_TITLE: usize = 60;
 
 /// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
-const COMMON: [&str; 41] = [
+const COMMON: &[&str] = &[
     "target",
     "data",
     "op",
@@ -52,6 +52,12 @@ const COMMON: [&str; 41] = [
     "worst_ideal",
     "collide",
     "share",
+    "kind",
+    "divergent",
+    "executions",
+    "sides",
+    "issued",
+    "slots",
 ];
 
 #[test]

@@ -5,4 +5,6 @@ pub(super) mod arithmetic;
 pub(super) mod atomics;
 pub(super) mod banks;
 pub(super) mod coalescing;
+pub(super) mod control_flow;
 pub(super) mod local_memory;
+pub(super) mod reuse;

@@ -22,7 +22,7 @@ fn lines(finding: &Value) -> usize {
 #[test]
 fn halves_of_each_few_are_no_border() {
     let finding = only("halves", "divergent-branch", "FIRST HALF OF EACH");
-    assert!(cure(&finding).starts_with("half of the threads have nothing to do here"), "{finding:#}");
+    assert_eq!(cause(&finding), "threads-left-out", "{finding:#}");
 }
 
 #[test]
@@ -52,14 +52,14 @@ fn rows_behind_a_border_are_no_shares_of_blocks() {
 #[test]
 fn few_instructions_of_a_few_lanes_are_nothing_to_spread() {
     let finding = only("leaders", "divergent-branch", "ONE OF EIGHT");
-    assert!(!cure(&finding).contains("spread it") && finding["gain"].is_null(), "{finding:#}");
+    assert!(remedy(&finding) == "shorten-part" && finding["gain"].is_null(), "{finding:#}");
     assert_eq!(finding["severity"], "note", "{finding:#}");
 }
 
 #[test]
 fn cases_of_one_value_are_one_finding() {
     let finding = only("cases", "divergent-branch", "FIRST CASE");
-    assert!(cure(&finding).contains("which of several cases a lane has"), "{finding:#}");
+    assert_eq!(cause(&finding), "case-by-thread", "{finding:#}");
     assert_eq!(lines(&finding), 2, "{finding:#}");
     assert!(EIGHTEENTH.alone("cases", "divergent-branch", "SECOND CASE").is_empty());
 }
@@ -127,7 +127,7 @@ fn sparse_requests_to_shared_memory_are_a_part_of_the_gain() {
 #[test]
 fn members_of_an_array_are_broadcast_together() {
     let finding = only("lit", "uniform-load", "A LAMP");
-    assert!(cure(&finding).contains("constant memory"), "{finding:#}");
+    assert_eq!(remedy(&finding), "use-constant-memory", "{finding:#}");
 }
 
 #[test]

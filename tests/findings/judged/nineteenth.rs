@@ -42,18 +42,15 @@ fn objects_whose_functions_are_inlined_have_running_indices() {
 }
 
 #[test]
-fn blocks_of_another_shape_share_what_comes_from_level_2() {
+fn blocks_that_load_the_same_are_told_apart() {
     let finding = only("columns", "repeated-load", "ALONG A COLUMN");
-    assert!(
-        cure(&finding).starts_with("launch blocks of ") && cure(&finding).contains("instead of 1024"),
-        "{finding:#}"
-    );
+    assert_eq!((cause(&finding), remedy(&finding)), ("reloaded-by-each-block", "tile-in-shared-memory"), "{finding:#}");
 }
 
 #[test]
-fn what_both_kernels_load_is_a_part_of_the_gain() {
+fn what_one_kernel_hands_to_the_next_is_found() {
     let finding = only("fused", "cache-sweep", "BOTH LOAD");
-    assert!(gain(&finding, "seconds") > 35e-6 && reason(&finding).contains("of what both load"), "{finding:#}");
+    assert_eq!(cause(&finding), "producer-consumer", "{finding:#}");
 }
 
 #[test]
