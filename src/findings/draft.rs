@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::diagnosis::{Choice, Described, Diagnosis, Figures, Shown};
 use super::facts::access::Access;
-use super::facts::{Facts, lane_axis, thread_index};
+use super::facts::{Copies, Facts, innermost, lane_axis, thread_index};
 use super::gain::Saving;
 use super::text::write;
 use crate::profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
@@ -176,6 +176,14 @@ impl Draft {
     pub(super) fn at_frame(self, frame: Option<&Frame>) -> Draft {
         let Some(frame) = frame else { return self };
         Draft { file: frame.file.clone(), line: frame.line, column: frame.column, ..self }
+    }
+
+    /// At the line of copies, about the device memory at their end.
+    pub(super) fn at_copies(self, copies: &Copies<'_>) -> Draft {
+        let allocation = copies.allocation();
+        let draft = self.at_frame(innermost(copies.path)).evidence("copies", copies.count as f64);
+        let name = allocation.and_then(|allocation| allocation.name.clone());
+        Draft { allocation: allocation.map(|allocation| allocation.id), ..draft.object(name) }
     }
 
     pub(super) fn at_kernel(self, kernel: &Kernel) -> Draft {

@@ -87,8 +87,7 @@ impl Facts<'_> {
     /// The program's gain, if so many assumed seconds outside of kernels were saved.
     pub(super) fn program_gain(&self, seconds: f64) -> Option<Gain> {
         let total = self.kernel_seconds + self.copy_seconds;
-        let assumption = "12 GB/s between host and device and 10 µs per copy, kernels and copies one after the other";
-        gain_of(total, total - seconds, total, assumption)
+        gain_of(total, total - seconds, total, "")
     }
 
     /// The kernel's gain, if it asked that much less.

@@ -2,9 +2,11 @@
 
 pub(super) mod access;
 pub(super) mod beside;
+pub(super) mod copies;
 pub(super) mod index;
 mod model;
 mod profile;
 pub(super) mod terms;
+pub(super) mod untouched;
 
 pub(super) use profile::*;

@@ -208,6 +208,17 @@ impl<'a> Facts<'a> {
         copies.memory().any(|allocation| written(allocation.id))
     }
 
+    /// Returns whether all that kernels and copies do is in the profile, so that what is absent did not happen. Where nothing was
+    /// launched, as after a usage message, nothing can have used the memory.
+    pub(in super::super) fn is_whole_run(&self) -> bool {
+        let run = &self.profile.run;
+        !run.sampled
+            && run.complete
+            && run.mode == "trace"
+            && !run.lookup_bytes.is_empty()
+            && !self.profile.kernels.is_empty()
+    }
+
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.
     pub(in super::super) fn kernel_share(&self, kernel: &Kernel) -> f64 {
         if self.kernel_seconds > 0.0 {

@@ -2,3 +2,4 @@
 //! hardware), a *policy* (what is worth a user's time), or *calibrated* (chosen on programs, which are named).
 
 pub(super) mod coalescing;
+pub(super) mod transfers;
