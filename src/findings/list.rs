@@ -67,8 +67,10 @@ rules! {
     untouched_copy "untouched-copy" (Cause, Remedy),
     small_copies "small-copies" (Cause, Remedy),
     pageable_copy "pageable-copy" (Cause, Remedy),
-    unused_allocation "unused-allocation",
-    allocation_churn "allocation-churn",
+    unused_allocation "unused-allocation" (Cause, Remedy),
+    memory_leak "memory-leak" (Cause, Remedy),
+    redundant_fill "redundant-fill" (Cause, Remedy),
+    allocation_churn "allocation-churn" (Cause, Remedy),
     host_memory "host-memory" (Cause, Remedy),
     rank_imbalance "rank-imbalance",
 }

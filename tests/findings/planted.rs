@@ -38,7 +38,7 @@ fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
 }
 
 /// Programs whose planted problem is a note, with a test of their own.
-const NOTES: [&str; 3] = ["launch_tail", "block_shape", "narrow_access"];
+const NOTES: [&str; 4] = ["launch_tail", "block_shape", "narrow_access", "filled_output"];
 
 /// Bytes that neighbours take one by one are a note: how many instructions wider accesses save is not modelled.
 #[test]
@@ -85,6 +85,22 @@ fn block_shape() {
     assert!((promised / (before / after) - 1.0).abs() < 0.25, "{promised}, {before} to {after}");
 }
 
+/// A fill is a note: DRAM writes it in less time than a small copy takes.
+#[test]
+fn filled_output() {
+    let folder = work_folder("findings-filled_output");
+    let found = |cured: bool| {
+        profiled("filled_output", &folder, cured, &[]);
+        let all = document(&folder)["findings"].as_array().expect("findings").clone();
+        all.into_iter().find(|finding| finding["id"] == "redundant-fill")
+    };
+    let planted = found(false).expect("a finding");
+    assert!(planted_lines("filled_output").contains(&planted["line"].as_u64().expect("a line")), "{planted:#}");
+    assert_eq!((&planted["cause"], &planted["remedy"]), (&"overwritten-by-kernel".into(), &"remove-fill".into()));
+    assert_eq!(planted["evidence"]["fills"], 4.0, "{planted:#}");
+    assert!(found(true).is_none());
+}
+
 /// A tail is a note: how long blocks take is not modelled.
 #[test]
 fn launch_tail() {
@@ -115,7 +131,7 @@ pairs![
     connected_parts "host-round-trip" "labels" ["overwritten-on-host", "reduce-on-device"],
     crop_growth "divergent-branch" "" ["threadIdx.x / 32"],
     erosion "bank-conflict" "terrain" ["33 instead of 32"],
-    inventory "allocation-churn" "sold" ["once before the loop"],
+    inventory "allocation-churn" "sold" ["allocated-per-iteration", "allocate-once"],
     mixing_desk "struct-fields" "Frame" ["structure of arrays"],
     option_paths "strided-access" "paths" ["transposed"],
     polymer "random-gather" "bead" ["reorder `bead`"],
@@ -126,7 +142,7 @@ pairs![
     tide_table "constant-serialised" "tides" ["global memory"],
     video_lines "misaligned-access" "" ["make the length of a row"],
     api_error "api-error" "cudaLaunchKernel" ["correct the launch's configuration", "cudaGetLastError()"],
-    allocation_churn "allocation-churn" "next" ["once before the loop"],
+    allocation_churn "allocation-churn" "next" ["allocated-per-iteration", "allocate-once"],
     atomic_counter "atomic-contention" "count" ["within the warp", "one thread of a block"],
     bank_conflict "bank-conflict" "tile" ["pad the rows of `tile` by 1 element", "33 instead of 32", "takes 1 instead of 32"],
     constant_index "constant-serialised" "weights" ["global memory"],
@@ -150,7 +166,8 @@ pairs![
     swapped_indices "strided-access" "scaled" ["exchange threadIdx.x and threadIdx.y"],
     sweep "cache-sweep" "field" ["fuse the launches"],
     untouched_copy "untouched-copy" "log" ["one-part", "copy-part"],
-    unused_allocation "unused-allocation" "workspace" ["leave the allocation out"],
+    unused_allocation "unused-allocation" "workspace" ["never-used", "remove-allocation"],
+    leaked_buffer "memory-leak" "brighter" ["never-freed-in-loop", "free-or-reuse"],
     staged_pipeline "host-round-trip" "made" ["copied-there-and-back", "keep-on-device"],
 ];
 

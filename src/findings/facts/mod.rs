@@ -3,7 +3,9 @@
 pub(super) mod access;
 pub(super) mod beside;
 pub(super) mod copies;
+pub(super) mod fills;
 pub(super) mod index;
+pub(super) mod memory;
 mod model;
 mod profile;
 pub(super) mod terms;

@@ -1,5 +1,6 @@
 //! The numbers that findings compare with, one file per subject. Each says its unit and what it is: *physical* (a property of
 //! hardware), a *policy* (what is worth a user's time), or *calibrated* (chosen on programs, which are named).
 
+pub(super) mod allocations;
 pub(super) mod coalescing;
 pub(super) mod transfers;
