@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::diagnosis::{Choice, Described, Diagnosis, Figures, Shown};
 use super::facts::access::Access;
+use super::facts::launches::launch_line;
 use super::facts::{Copies, Facts, innermost, lane_axis, thread_index};
 use super::gain::Saving;
 use super::text::write;
@@ -188,6 +189,12 @@ impl Draft {
 
     pub(super) fn at_kernel(self, kernel: &Kernel) -> Draft {
         Draft { kernel: Some(kernel.id), file: kernel.file.clone(), line: kernel.line, column: 0, ..self }
+    }
+
+    /// At the line of the launch, or at the kernel where that is not known.
+    pub(super) fn at_launch(self, kernel: &Kernel) -> Draft {
+        let draft = self.at_frame(launch_line(kernel)).of_kernel(kernel);
+        if draft.line == 0 { draft.at_kernel(kernel) } else { draft }
     }
 
     pub(super) fn of_kernel(self, kernel: &Kernel) -> Draft {

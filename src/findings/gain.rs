@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::facts::access::{Access, Sums};
 use super::words;
 use crate::geometry::SECTOR_BYTES;
+use crate::profile::SECONDS_PER_LAUNCH;
 use crate::profile::model::{Estimate, Gain, Kernel};
 
 /// Amounts that a kernel would ask less, by name of the limit and in its unit.
@@ -136,8 +137,6 @@ fn slowest(estimate: &Estimate, saving: &Saving) -> f64 {
 /// Limits of what all SMs share: they are as fast with few SMs at work as with many.
 pub(super) const OF_ALL_SMS: [&str; 4] = ["l2", "dram", "bus", "atomic_address"];
 
-/// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last, about; an assumption.
-pub(super) const SECONDS_PER_LAUNCH: f64 = 3e-6;
 /// A gain is told with that time where it is at most this part of what it is without.
 const MUCH_LESS: f64 = 0.8;
 

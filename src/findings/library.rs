@@ -8,7 +8,7 @@ use crate::profile::{is_system, library_call};
 
 /// Rules whose cure is in how a kernel is written: of a library's kernel they are notes, as the user cannot follow them.
 /// The others are about what the user gives to the library: data, its layout and its order.
-const ABOUT_CODE: [&str; 11] = [
+const ABOUT_CODE: [&str; 13] = [
     "partial-warps",
     "partial-write",
     "bank-conflict",
@@ -19,7 +19,9 @@ const ABOUT_CODE: [&str; 11] = [
     "spill",
     "atomic-contention",
     "small-launch",
+    "launch-overhead",
     "launch-tail",
+    "low-occupancy",
 ];
 
 /// Those of them that are worth a word only where the library's kernel waits for what they are about.
@@ -28,7 +30,9 @@ const OF_LIMITS: [&str; 2] = ["bank-conflict", "atomic-contention"];
 const LEAST_GAIN: f64 = 1.05;
 
 /// Those of them that stand at the line of the launch.
-const ABOUT_LAUNCHES: [&str; 3] = ["small-launch", "launch-tail", "partial-warps"];
+const ABOUT_LAUNCHES: [&str; 3] = ["launch-tail", "low-occupancy", "partial-warps"];
+/// Those of launches that could be fewer.
+const ABOUT_CALLS: [&str; 2] = ["small-launch", "launch-overhead"];
 
 described! {
     /// What users of a library can do, whose code they cannot change.
@@ -56,7 +60,7 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
     let Some(call) = kernel.and_then(library_call) else { return Some(draft) };
     if !is_system(&draft.file) {
         // The launch of a library's kernel stands at the user's line already.
-        return Some(if id == "small-launch" {
+        return Some(if ABOUT_CALLS.contains(&id) {
             let draft = draft.with_remedy(&Remedy::MergeCalls);
             Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft }
         } else if ABOUT_LAUNCHES.contains(&id) {

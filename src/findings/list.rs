@@ -44,7 +44,7 @@ rules! {
     struct_fields "struct-fields",
     random_gather "random-gather",
     misaligned_access "misaligned-access",
-    partial_warps "partial-warps",
+    partial_warps "partial-warps" (Cause, Remedy),
     partial_write "partial-write",
     bank_conflict "bank-conflict",
     atomic_contention "atomic-contention",
@@ -59,9 +59,11 @@ rules! {
     spill "spill",
     divergent_branch "divergent-branch",
     double_precision "double-precision",
-    small_launch "small-launch",
-    launch_tail "launch-tail",
-    block_shape "block-shape",
+    small_launch "small-launch" (Cause, Remedy),
+    launch_overhead "launch-overhead" (Cause, Remedy),
+    launch_tail "launch-tail" (Cause, Remedy),
+    block_shape "block-shape" (Cause, Remedy),
+    low_occupancy "low-occupancy" (Cause, Remedy),
     redundant_copy "redundant-copy" (Cause, Remedy),
     host_round_trip "host-round-trip" (Cause, Remedy),
     untouched_copy "untouched-copy" (Cause, Remedy),
@@ -72,7 +74,7 @@ rules! {
     redundant_fill "redundant-fill" (Cause, Remedy),
     allocation_churn "allocation-churn" (Cause, Remedy),
     host_memory "host-memory" (Cause, Remedy),
-    rank_imbalance "rank-imbalance",
+    rank_imbalance "rank-imbalance" (Cause, Remedy),
 }
 
 /// The page of a rule.

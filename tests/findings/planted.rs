@@ -158,8 +158,8 @@ pairs![
     repeated_copy "redundant-copy" "coefficients" ["unchanged-input", "copy-once"],
     row_conflict "bank-conflict" "tile" ["pad the rows of `tile` by 16 elements", "80 instead of 64"],
     short_rows "strided-access" "" ["exchange threadIdx.x and threadIdx.y"],
-    small_blocks "partial-warps" "in" ["width of 32"],
-    small_launch "small-launch" "" ["as many blocks as there are SMs"],
+    small_blocks "partial-warps" "in" ["short-rows", "widen-block"],
+    small_launch "small-launch" "" ["few-blocks-of-grid-stride-loop", "launch-more-blocks"],
     strided "strided-access" "matrix" ["a warp per row", "a thread per column"],
     struct_copy "struct-fields" "Body" ["16 bytes at a time"],
     struct_fields "struct-fields" "particles" ["structure of arrays"],
@@ -167,8 +167,10 @@ pairs![
     sweep "cache-sweep" "field" ["fuse the launches"],
     untouched_copy "untouched-copy" "log" ["one-part", "copy-part"],
     unused_allocation "unused-allocation" "workspace" ["never-used", "remove-allocation"],
+    launch_overhead "launch-overhead" "" ["short-launches", "merge-launches-or-cuda-graph"],
     leaked_buffer "memory-leak" "brighter" ["never-freed-in-loop", "free-or-reuse"],
     staged_pipeline "host-round-trip" "made" ["copied-there-and-back", "keep-on-device"],
+    unused_shared "low-occupancy" "" ["unused-shared-memory", "request-less-shared-memory"],
 ];
 
 #[test]

@@ -5,9 +5,13 @@ pub(super) mod beside;
 pub(super) mod copies;
 pub(super) mod fills;
 pub(super) mod index;
+pub(super) mod launches;
 pub(super) mod memory;
 mod model;
+pub(super) mod occupancy;
 mod profile;
+pub(super) mod rows;
+pub(super) mod shapes;
 pub(super) mod terms;
 pub(super) mod untouched;
 

@@ -5,9 +5,10 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::draft::Draft;
-use super::super::rules::{Better, Thrashed};
+use super::super::rules::Thrashed;
 use super::super::words;
 use super::access::{Access, accesses, share};
+use super::shapes::Better;
 use crate::models::Rates;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
 use crate::profile::{Profile, bus_seconds, constructed_class, is_system, over_bus};

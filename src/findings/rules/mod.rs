@@ -13,8 +13,10 @@ pub(super) mod double_precision;
 pub(super) mod fault;
 pub(super) mod host_memory;
 pub(super) mod host_round_trip;
+pub(super) mod launch_overhead;
 pub(super) mod launch_tail;
 pub(super) mod local_array;
+pub(super) mod low_occupancy;
 pub(super) mod memory_accumulator;
 pub(super) mod memory_leak;
 pub(super) mod misaligned_access;
@@ -37,5 +39,4 @@ pub(super) mod uniform_load;
 pub(super) mod untouched_copy;
 pub(super) mod unused_allocation;
 
-pub(super) use block_shape::Better;
 pub(super) use cache_thrash::Thrashed;

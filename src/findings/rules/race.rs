@@ -6,7 +6,7 @@ use super::super::draft::Draft;
 use super::super::facts::access::Access;
 use super::super::facts::{Facts, block_of, thread_index};
 use super::super::words;
-use super::partial_warps::shape;
+use super::super::facts::launches::shape;
 use crate::profile::model::{Conflict, ConflictParty, Kernel, Severity, ThreadStep};
 
 /// Lines from one access to the next, at most, that lie side by side.

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::super::draft::Draft;
 use super::super::facts::access::{Access, share};
 use super::super::facts::index;
+use super::super::facts::launches::shape;
+use super::super::facts::shapes::{Level, better};
 use super::super::facts::{Facts, blocks, describe};
 use super::super::gain::Saving;
 use super::super::words;
-use super::block_shape::{self, Level};
-use super::partial_warps::shape;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Allocation, ByKernel, Kernel, Launch, Severity, Site};
 
@@ -122,7 +122,7 @@ fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     } else if staged {
         "it, or what is made of it, is staged in shared memory already: larger tiles, or several results per thread, use each load more often"
             .to_owned()
-    } else if let Some(better) = (!by_block).then(|| block_shape::better(facts, kernel)).flatten()
+    } else if let Some(better) = (!by_block).then(|| better(facts, kernel)).flatten()
         && better.level == Level::L2
     {
         format!(

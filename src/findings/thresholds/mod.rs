@@ -3,4 +3,5 @@
 
 pub(super) mod allocations;
 pub(super) mod coalescing;
+pub(super) mod launches;
 pub(super) mod transfers;
