@@ -37,9 +37,9 @@ macro_rules! rules {
 }
 
 rules! {
-    fault "fault",
-    api_error "api-error",
-    race "race",
+    fault "fault" (Cause, Remedy),
+    api_error "api-error" (Cause, Remedy),
+    race "race" (Cause, Remedy),
     strided_access "strided-access",
     struct_fields "struct-fields",
     random_gather "random-gather",

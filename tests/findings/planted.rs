@@ -141,7 +141,7 @@ pairs![
     tree_growth "misaligned-access" "" ["let each part of `forest`", "begin on a multiple of 128 bytes"],
     tide_table "constant-serialised" "tides" ["global memory"],
     video_lines "misaligned-access" "" ["make the length of a row"],
-    api_error "api-error" "cudaLaunchKernel" ["correct the launch's configuration", "cudaGetLastError()"],
+    api_error "api-error" "cudaLaunchKernel" ["launch-refused", "correct-launch"],
     allocation_churn "allocation-churn" "next" ["allocated-per-iteration", "allocate-once"],
     atomic_counter "atomic-contention" "count" ["within the warp", "one thread of a block"],
     bank_conflict "bank-conflict" "tile" ["pad the rows of `tile` by 1 element", "33 instead of 32", "takes 1 instead of 32"],
@@ -149,7 +149,7 @@ pairs![
     divergent_branch "divergent-branch" "" ["threadIdx.x / 32"],
     divergent_outer "divergent-branch" "" ["order the data by what decides"],
     double_precision "double-precision" "" ["0.5f"],
-    doubled_rows "race" "sums" ["size in y is 1"],
+    doubled_rows "race" "sums" ["repeated-by-block-dimension", "use-thread-index"],
     gather "random-gather" "table" ["sort or group the indices"],
     halo "misaligned-access" "filtered" ["multiples of 8 elements"],
     local_array "local-array" "bins" ["shared memory, a column per thread"],
@@ -169,7 +169,9 @@ pairs![
     unused_allocation "unused-allocation" "workspace" ["never-used", "remove-allocation"],
     launch_overhead "launch-overhead" "" ["short-launches", "merge-launches-or-cuda-graph"],
     leaked_buffer "memory-leak" "brighter" ["never-freed-in-loop", "free-or-reuse"],
+    loop_barrier "race" "best" ["missing-barrier-in-loop", "barrier-in-loop"],
     staged_pipeline "host-round-trip" "made" ["copied-there-and-back", "keep-on-device"],
+    uneven_barrier "race" "row" ["barrier-not-reached-by-all-warps", "make-barrier-uniform"],
     unused_shared "low-occupancy" "" ["unused-shared-memory", "request-less-shared-memory"],
 ];
 

@@ -2,7 +2,9 @@
 
 pub(super) mod access;
 pub(super) mod beside;
+pub(super) mod conflicts;
 pub(super) mod copies;
+pub(super) mod faults;
 pub(super) mod fills;
 pub(super) mod index;
 pub(super) mod launches;

@@ -4,4 +4,5 @@
 pub(super) mod allocations;
 pub(super) mod coalescing;
 pub(super) mod launches;
+pub(super) mod races;
 pub(super) mod transfers;
