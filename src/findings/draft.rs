@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::diagnosis::{Bytes, Choice, Count, Described, Diagnosis, Figures, Ratio, Shown};
 use super::facts::access::{Access, share};
-use super::facts::{Facts, lane_axis, thread_index};
+use super::facts::launches::launch_line;
+use super::facts::{Copies, Facts, innermost, lane_axis, thread_index};
 use super::gain::Saving;
 use super::text::write;
 use crate::profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
@@ -178,8 +179,22 @@ impl Draft {
         Draft { file: frame.file.clone(), line: frame.line, column: frame.column, ..self }
     }
 
+    /// At the line of copies, about the device memory at their end.
+    pub(super) fn at_copies(self, copies: &Copies<'_>) -> Draft {
+        let allocation = copies.allocation();
+        let draft = self.at_frame(innermost(copies.path)).evidence("copies", copies.count as f64);
+        let name = allocation.and_then(|allocation| allocation.name.clone());
+        Draft { allocation: allocation.map(|allocation| allocation.id), ..draft.object(name) }
+    }
+
     pub(super) fn at_kernel(self, kernel: &Kernel) -> Draft {
         Draft { kernel: Some(kernel.id), file: kernel.file.clone(), line: kernel.line, column: 0, ..self }
+    }
+
+    /// At the line of the launch, or at the kernel where that is not known.
+    pub(super) fn at_launch(self, kernel: &Kernel) -> Draft {
+        let draft = self.at_frame(launch_line(kernel)).of_kernel(kernel);
+        if draft.line == 0 { draft.at_kernel(kernel) } else { draft }
     }
 
     pub(super) fn of_kernel(self, kernel: &Kernel) -> Draft {

@@ -7,6 +7,7 @@ use super::facts::index::Place;
 use super::facts::{Facts, index};
 use super::words;
 use crate::geometry::SECTOR_BYTES;
+use crate::profile::SECONDS_PER_LAUNCH;
 use crate::profile::model::{Estimate, Gain, Kernel};
 
 /// Amounts that a kernel would ask less, by name of the limit and in its unit.
@@ -137,8 +138,7 @@ impl Facts<'_> {
     /// The program's gain, if so many assumed seconds outside of kernels were saved.
     pub(super) fn program_gain(&self, seconds: f64) -> Option<Gain> {
         let total = self.kernel_seconds + self.copy_seconds;
-        let assumption = "12 GB/s between host and device and 10 µs per copy, kernels and copies one after the other";
-        gain_of(total, total - seconds, total, assumption)
+        gain_of(total, total - seconds, total, "")
     }
 
     /// The kernel's gain, if it asked that much less.
@@ -187,8 +187,6 @@ fn slowest(estimate: &Estimate, saving: &Saving) -> f64 {
 /// Limits of what all SMs share: they are as fast with few SMs at work as with many.
 pub(super) const OF_ALL_SMS: [&str; 4] = ["l2", "dram", "bus", "atomic_address"];
 
-/// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last, about; an assumption.
-pub(super) const SECONDS_PER_LAUNCH: f64 = 3e-6;
 /// A gain is told with that time where it is at most this part of what it is without.
 const MUCH_LESS: f64 = 0.8;
 

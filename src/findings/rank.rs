@@ -87,7 +87,11 @@ fn in_words(id: &str, mut draft: Draft, facts: &Facts<'_>) -> Draft {
     let kernel = draft.kernel.and_then(|id| facts.profile.kernels.iter().find(|kernel| kernel.id == id));
     let text = write(id, diagnosis, kernel.is_some_and(Kernel::is_triton));
     draft.title = text.title;
-    draft.reason.insert_str(0, &text.reason);
+    // What is common to findings continues the sentence.
+    draft.reason = match draft.reason.is_empty() {
+        true => text.reason,
+        false => format!("{}{}.", text.reason.trim_end_matches('.'), draft.reason),
+    };
     draft.cure = text.remedy;
     if let Some(gain) = &mut draft.gain {
         gain.assumption.insert_str(0, &text.assumption);

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::rules::Better;
 use super::super::words;
 use super::access::{Access, accesses, share};
+use super::shapes::Better;
 use crate::models::Rates;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
 use crate::profile::{Profile, bus_seconds, constructed_class, is_system, over_bus};
@@ -200,6 +200,17 @@ impl<'a> Facts<'a> {
     pub(in super::super) fn is_written(&self, copies: &Copies<'_>) -> bool {
         let written = |id: u64| self.accesses.iter().any(|access| access.op != "load" && access.allocation == Some(id));
         copies.memory().any(|allocation| written(allocation.id))
+    }
+
+    /// Returns whether all that kernels and copies do is in the profile, so that what is absent did not happen. Where nothing was
+    /// launched, as after a usage message, nothing can have used the memory.
+    pub(in super::super) fn is_whole_run(&self) -> bool {
+        let run = &self.profile.run;
+        !run.sampled
+            && run.complete
+            && run.mode == "trace"
+            && !run.lookup_bytes.is_empty()
+            && !self.profile.kernels.is_empty()
     }
 
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.

@@ -162,6 +162,11 @@ impl Judged {
     }
 }
 
+/// What is wrong and what to do, by their ids.
+pub fn diagnosis(finding: &Value) -> (&str, &str) {
+    (finding["cause"].as_str().unwrap_or_default(), finding["remedy"].as_str().unwrap_or_default())
+}
+
 /// What a finding's gain rests on.
 pub fn assumption(finding: &Value) -> &str {
     finding["gain"]["assumption"].as_str().unwrap_or_else(|| panic!("no gain: {finding:#}"))

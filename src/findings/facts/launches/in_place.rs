@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::facts::Facts;
-use super::super::super::facts::access::Access;
-use super::super::super::facts::index;
-use super::MANY_LAUNCHES;
-use super::together::from_one_place;
+use super::super::super::thresholds::launches::MANY_LAUNCHES;
+use super::super::access::Access;
+use super::super::index;
+use super::super::profile::Facts;
+use super::merging::from_one_place;
 use crate::profile::model::Kernel;
 
-/// Whether the launches come from one place and one of them could make all steps: a thread loads of what the kernel stores to only what it stores itself, and nobody else
+/// Returns whether the launches come from one place and one of them could make all steps: a thread loads of what the kernel stores to only what it stores itself, and nobody else
 /// comes to the memory between the first launch and the last.
 pub(super) fn are_in_place(facts: &Facts<'_>, kernel: &Kernel) -> bool {
     if kernel.launch_count() < MANY_LAUNCHES || !from_one_place(kernel) {
@@ -47,7 +47,7 @@ pub(super) fn are_in_place(facts: &Facts<'_>, kernel: &Kernel) -> bool {
     loads_of_stored().next().is_some() && is_alone && is_left_alone && !is_copied_between(facts, kernel, &touched)
 }
 
-/// Whether copies come to the memory, or from it, between the kernel's first launch and its last.
+/// Returns whether copies come to the memory, or from it, between the kernel's first launch and its last.
 fn is_copied_between(facts: &Facts<'_>, kernel: &Kernel, touched: &BTreeSet<u64>) -> bool {
     let numbers = || {
         let alone = kernel.launches.iter().map(|launch| launch.id);
@@ -62,8 +62,8 @@ fn is_copied_between(facts: &Facts<'_>, kernel: &Kernel, touched: &BTreeSet<u64>
     })
 }
 
-/// Whether something that the launches are given differs from one to the next, as the number of a step: those of a benchmark are alike.
-pub(super) fn are_steps(kernel: &Kernel) -> bool {
+/// Returns whether something that the launches are given differs from one to the next, as the number of a step: those of a benchmark are alike.
+pub(in super::super::super) fn have_steps(kernel: &Kernel) -> bool {
     let mut launches = kernel.launches.iter().map(|launch| &launch.arguments);
     launches.next().is_some_and(|first| launches.any(|arguments| arguments != first))
 }

@@ -1,8 +1,12 @@
-//! What the predictor says of other shapes of a kernel's blocks.
+//! Block shapes of as many threads that move less data, by prediction.
 
 use std::collections::BTreeSet;
 
-use super::super::super::facts::Facts;
+use super::super::thresholds::launches::{
+    AS_FAST, LEAST_KERNEL_SHARE, LEAST_SHAPE_GAIN, LEAST_TRAFFIC_BYTES, LEAST_TRAFFIC_FACTOR, MOST_MORE_DRAM,
+    MOST_PREDICTION_ERROR, MOST_SHAPES, WARP,
+};
+use super::profile::Facts;
 use crate::models;
 use crate::prediction::configurations::{Grids, all_blocks};
 use crate::prediction::count::Basis;
@@ -13,25 +17,6 @@ use crate::prediction::predict::{Model, Prediction, predict};
 use crate::prediction::subject::Subject;
 use crate::prediction::tiling::tiled_axes;
 use crate::profile::model::{Estimate, Kernel};
-
-/// Least share of the kernel in the time of all.
-const LEAST_SHARE: f64 = 0.1;
-/// Least traffic, times that of the best shape.
-const LEAST_FACTOR: f64 = 1.3;
-/// Least gain of estimated time.
-const LEAST_GAIN: f64 = 1.15;
-/// Times that of the fastest shape, at most, for a shape that is about as fast.
-const AS_FAST: f64 = 1.1;
-/// Most that the prediction of the launch as it was may be apart from what was simulated.
-const MOST_APART: f64 = 0.25;
-/// DRAM traffic of a shape by which less comes from L2, over that of the launch as it was, at most.
-const MORE_DRAM: f64 = 1.1;
-/// Threads of a row of the block that fill a warp.
-const ROW: u32 = 32;
-/// Shapes that are looked at, at most, and as many whose rows fill warps.
-const MOST_SHAPES: usize = 12;
-/// Bytes of traffic below which nothing is looked at.
-const LEAST_BYTES: f64 = (1 << 20) as f64;
 
 /// Where the traffic is that another shape has less of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +52,39 @@ impl Better {
 pub(in crate::findings) fn better(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
     let known = facts.shapes.borrow().get(&kernel.id).cloned();
     known.unwrap_or_else(|| {
-        let found = looked_for(facts, kernel);
+        let found = search(facts, kernel);
         facts.shapes.borrow_mut().insert(kernel.id, found.clone());
         found
     })
 }
 
-fn looked_for(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
-    if kernel.addresses.is_none() || facts.kernel_share(kernel) < LEAST_SHARE || !facts.profile.run.complete {
+/// What shapes are predicted with.
+struct Search<'s> {
+    subject: &'s Subject<'s>,
+    grids: &'s Grids<'s>,
+    model: Model<'s>,
+    /// The recorded launch.
+    now: Prediction,
+}
+
+/// A way to compare shapes.
+struct Comparison<'c> {
+    level: Level,
+    /// Axes whose size may change.
+    tiled: [bool; 3],
+    /// Shapes whose warps are rows come first.
+    prefers_rows: bool,
+    seconds: &'c dyn Fn(&Prediction) -> f64,
+    is_valid: &'c dyn Fn(&Prediction) -> bool,
+    moved: fn(&Prediction) -> f64,
+}
+
+fn search(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
+    if kernel.addresses.is_none() || facts.kernel_share(kernel) < LEAST_KERNEL_SHARE || !facts.profile.run.complete {
         return None;
     }
     let subject = Subject::new(facts.profile, kernel).ok()?;
-    // Shared memory is laid out for a shape, and so is code that does not ask for the size of its blocks.
+    // Shared memory is laid out for a shape, and so is code that does not use the size of its blocks.
     let grids = Grids::new(&subject, [1; 3]);
     let recorded = subject.recorded;
     if recorded.static_shared_bytes > 0 || recorded.dynamic_shared_bytes > 0 || !grids.tiling.is_free() {
@@ -88,71 +94,89 @@ fn looked_for(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
     let key = facts.profile.run.models.first()?;
     let found = models::find(key).ok()?;
     let (device, hierarchy, rates) = (found.run_device().ok()?.device, found.hierarchy().ok()?, found.rates());
-    if hierarchy.wave_lanes != 32 || simulated_l2.max(simulated_dram) < LEAST_BYTES {
+    if u64::from(hierarchy.wave_lanes) != WARP || simulated_l2.max(simulated_dram) < LEAST_TRAFFIC_BYTES {
         return None;
     }
     let model = Model { key, device: &device, hierarchy: &hierarchy, rates: &rates, stated: Default::default() };
     let now = predict(&subject, &subject.launch, &model).ok()?;
-    let is_near = |predicted: f64, simulated: f64| (predicted - simulated).abs() <= MOST_APART * simulated;
-    let by_dram = is_sure(&now) && simulated_dram >= LEAST_BYTES && is_near(dram(&now), simulated_dram);
-    // By what limits the run: a prediction begins with empty caches, and the run's data may be in L2 already.
-    let of_l2 = kernel.estimates.first().filter(|estimate| {
-        estimate.limiter == "l2" && is_near(now.l2_loads, simulated_l2) && have_siblings(&subject, &now)
-    });
-    let predicted = |one: &Prediction| one.seconds.unwrap_or(f64::INFINITY);
-    let best = |tiled: [bool; 3],
-                by_rows: bool,
-                time: &dyn Fn(&Prediction) -> f64,
-                is_meant: &dyn Fn(&Prediction) -> bool,
-                moved: fn(&Prediction) -> f64| {
-        let alike = |block: &[u32; 3]| {
-            *block != recorded.block
-                && block.iter().product::<u32>() == subject.launch.threads()
-                && (0..3).all(|axis| tiled[axis] || block[axis] == recorded.block[axis])
-        };
-        let is_row = |block: &[u32; 3]| by_rows && block[0] >= ROW;
-        let (rows, shapes): (Vec<[u32; 3]>, Vec<[u32; 3]>) =
-            all_blocks(&subject.launch, &grids.tiling).into_iter().filter(alike).partition(is_row);
-        let others: Vec<Prediction> = spread(rows)
-            .chain(spread(shapes))
-            .filter_map(|block| {
-                let (grid, _) = grids.grid_for(&subject, &subject.launch, block);
-                let launch = Launch::new(block, grid, subject.launch.arguments.clone());
-                predict(&subject, &launch, &model).ok().filter(is_meant)
-            })
-            .collect();
-        let least = others.iter().map(time).fold(f64::INFINITY, f64::min);
-        // Of those that are about as fast, one whose warps are rows: what the code was written for.
-        let is_usual = |one: &Prediction| one.block[0] >= ROW && time(one) <= AS_FAST * least;
-        let is_odd = |one: &Prediction| by_rows && !is_usual(one);
-        others.into_iter().min_by(|one, other| {
-            let by_time = is_odd(one).cmp(&is_odd(other)).then(time(one).total_cmp(&time(other)));
-            by_time.then(moved(one).total_cmp(&moved(other))).then(one.block.cmp(&other.block))
+    let search = Search { subject: &subject, grids: &grids, model, now };
+    let estimate = kernel.estimates.first();
+    search.by_dram(simulated_dram).or_else(|| search.by_l2(estimate?, simulated_l2))
+}
+
+/// Returns whether a prediction is accurate enough.
+fn is_accurate(predicted: f64, simulated: f64) -> bool {
+    (predicted - simulated).abs() <= MOST_PREDICTION_ERROR * simulated
+}
+
+impl Search<'_> {
+    fn by_dram(&self, simulated: f64) -> Option<Better> {
+        if !is_sure(&self.now) || simulated < LEAST_TRAFFIC_BYTES || !is_accurate(dram(&self.now), simulated) {
+            return None;
+        }
+        self.better(&Comparison {
+            level: Level::Dram,
+            tiled: tiled_axes(self.subject),
+            prefers_rows: false,
+            seconds: &|one| one.seconds.unwrap_or(f64::INFINITY),
+            is_valid: &is_sure,
+            moved: dram,
         })
-    };
-    let of_dram = by_dram.then(|| {
-        let best = best(tiled_axes(&subject), false, &predicted, &is_sure, dram)?;
-        let gain = predicted(&now) / predicted(&best);
-        Some((Level::Dram, best, gain, dram as fn(&Prediction) -> f64)).filter(|_| gain >= LEAST_GAIN)
-    });
-    let of_l2 = || {
-        let estimate = of_l2?;
-        let seconds = |one: &Prediction| as_measured(estimate, &now, one);
-        let is_meant = |one: &Prediction| dram(one) <= MORE_DRAM * dram(&now);
-        let best = best(tiled_by_siblings(&subject), true, &seconds, &is_meant, |one| one.l2_loads)?;
-        let gain = seconds(&now) / seconds(&best);
-        Some((Level::L2, best, gain, (|one| one.l2_loads) as fn(&Prediction) -> f64))
-    };
-    let (level, best, gain, moved) = of_dram.flatten().or_else(of_l2)?;
-    let found = Better {
-        recorded: recorded.block,
-        block: best.block,
-        level,
-        moved: (moved(&now), moved(&best)),
-        gain,
-        at_least: now.affine_share + now.computed_share < 1.0,
-    };
-    (found.factor() >= LEAST_FACTOR && found.gain >= LEAST_GAIN).then_some(found)
+    }
+
+    /// By what limits the run: a prediction starts with empty caches, and the run's data may be in L2 already.
+    fn by_l2(&self, estimate: &Estimate, simulated: f64) -> Option<Better> {
+        let is_limit = estimate.limiter == "l2" && is_accurate(self.now.l2_loads, simulated);
+        if !is_limit || !have_siblings(self.subject, &self.now) {
+            return None;
+        }
+        self.better(&Comparison {
+            level: Level::L2,
+            tiled: tiled_by_siblings(self.subject),
+            prefers_rows: true,
+            seconds: &|one| as_measured(estimate, &self.now, one),
+            is_valid: &|one| dram(one) <= MOST_MORE_DRAM * dram(&self.now),
+            moved: |one| one.l2_loads,
+        })
+    }
+
+    fn better(&self, by: &Comparison<'_>) -> Option<Better> {
+        let best = self.best(by)?;
+        let found = Better {
+            recorded: self.subject.recorded.block,
+            block: best.block,
+            level: by.level,
+            moved: ((by.moved)(&self.now), (by.moved)(&best)),
+            gain: (by.seconds)(&self.now) / (by.seconds)(&best),
+            at_least: self.now.affine_share + self.now.computed_share < 1.0,
+        };
+        (found.factor() >= LEAST_TRAFFIC_FACTOR && found.gain >= LEAST_SHAPE_GAIN).then_some(found)
+    }
+
+    /// The fastest shape; of those that are about as fast, one whose warps are rows where these are preferred.
+    fn best(&self, by: &Comparison<'_>) -> Option<Prediction> {
+        let (launch, recorded) = (&self.subject.launch, self.subject.recorded.block);
+        let is_candidate = |block: &[u32; 3]| {
+            *block != recorded
+                && block.iter().product::<u32>() == launch.threads()
+                && (0..3).all(|axis| by.tiled[axis] || block[axis] == recorded[axis])
+        };
+        let is_row = |block: [u32; 3]| u64::from(block[0]) >= WARP;
+        let candidates = all_blocks(launch, &self.grids.tiling).into_iter().filter(is_candidate);
+        let (rows, shapes): (Vec<_>, Vec<_>) = candidates.partition(|block| by.prefers_rows && is_row(*block));
+        let predicted = spread(rows).chain(spread(shapes)).filter_map(|block| {
+            let (grid, _) = self.grids.grid_for(self.subject, launch, block);
+            let launch = Launch::new(block, grid, launch.arguments.clone());
+            predict(self.subject, &launch, &self.model).ok().filter(by.is_valid)
+        });
+        let predicted: Vec<Prediction> = predicted.collect();
+        let least = predicted.iter().map(by.seconds).fold(f64::INFINITY, f64::min);
+        let is_odd = |one: &Prediction| by.prefers_rows && !(is_row(one.block) && (by.seconds)(one) <= AS_FAST * least);
+        predicted.into_iter().min_by(|one, other| {
+            let by_time = is_odd(one).cmp(&is_odd(other)).then((by.seconds)(one).total_cmp(&(by.seconds)(other)));
+            by_time.then((by.moved)(one).total_cmp(&(by.moved)(other))).then(one.block.cmp(&other.block))
+        })
+    }
 }
 
 /// A few of the shapes, evenly spread over those that there are.
@@ -202,7 +226,7 @@ fn statement<'a>(subject: &Subject<'a>, number: usize) -> Option<Statement<'a>> 
     Some((&row.file, row.line, &row.op, subject.allocations[number]))
 }
 
-/// Whether what is taken from the launch as it was are copies of statements of which others follow from the launch, so that they go through the
+/// Returns whether what is taken from the launch as it was are copies of statements of which others follow from the launch, so that they go through the
 /// same data in the same way.
 fn have_siblings(subject: &Subject<'_>, now: &Prediction) -> bool {
     let is_lost = |number: usize| matches!(now.sites[number].basis, Basis::Lost(_));

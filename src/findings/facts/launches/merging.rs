@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::facts::Facts;
-use super::super::super::facts::access::Access;
-use super::super::super::gain::SECONDS_PER_LAUNCH;
-use super::super::partial_warps::launch_line;
-use super::MANY_LAUNCHES;
-use crate::profile::model::{Frame, Gain, Kernel};
+use super::super::super::thresholds::launches::MANY_LAUNCHES;
+use super::super::access::Access;
+use super::super::profile::{Facts, blocks};
+use super::launch_line;
+use crate::profile::model::{Frame, Kernel};
 
-/// Whether all launches of a kernel come from one place.
+/// Returns whether all launches of a kernel come from one place.
 pub(super) fn from_one_place(kernel: &Kernel) -> bool {
     let paths = kernel.launches.iter().map(|launch| &launch.path);
     let mut lines = paths
@@ -21,9 +20,6 @@ pub(super) fn from_one_place(kernel: &Kernel) -> bool {
 /// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could
 /// be one launch.
 pub(super) fn blocks_of_all(facts: &Facts<'_>, kernel: &Kernel) -> Option<u64> {
-    let size = |grid: [u32; 3]| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
-    let alone = kernel.launches.iter().map(|launch| size(launch.grid));
-    let grouped = kernel.launch_groups.iter().map(|group| group.grid.map_or(1, size).saturating_mul(group.launches));
     if kernel.launch_count() < MANY_LAUNCHES || !from_one_place(kernel) {
         return None;
     }
@@ -48,11 +44,10 @@ pub(super) fn blocks_of_all(facts: &Facts<'_>, kernel: &Kernel) -> Option<u64> {
             && other.op != "load"
             && other.allocation.is_some_and(|id| loaded.contains(&id))
     });
-    (apart && !is_fed && is_named(facts, kernel, launch_line(kernel)))
-        .then(|| alone.chain(grouped).fold(0, u64::saturating_add))
+    (apart && !is_fed && is_named(facts, kernel, launch_line(kernel))).then(|| blocks(kernel))
 }
 
-/// Whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
+/// Returns whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
 fn is_named(facts: &Facts<'_>, kernel: &Kernel, frame: Option<&Frame>) -> bool {
     let text = frame.and_then(|frame| facts.profile.sources.get(&frame.file)?.get(&frame.line));
     let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
@@ -60,7 +55,7 @@ fn is_named(facts: &Facts<'_>, kernel: &Kernel, frame: Option<&Frame>) -> bool {
     text.is_none_or(|text| !text.contains("<<<") || text.contains(name))
 }
 
-/// Whether it loads an allocation that it stores to, elsewhere than where it stores.
+/// Returns whether it loads an allocation that it stores to, elsewhere than where it stores.
 pub(super) fn loads_what_it_stores(facts: &Facts<'_>, kernel: &Kernel) -> bool {
     let address = |access: &Access<'_>| {
         let sites = kernel.addresses.as_ref().map_or(&[][..], |addresses| &addresses.sites);
@@ -73,16 +68,4 @@ pub(super) fn loads_what_it_stores(facts: &Facts<'_>, kernel: &Kernel) -> bool {
         let mut there = stores.iter().filter(|store| store.allocation == load.allocation).peekable();
         there.peek().is_some() && !there.any(|store| address(store).is_some() && address(store) == address(load))
     })
-}
-
-/// The gain of one launch instead of many, told with the starts that fall away, too: the estimate has none.
-pub(super) fn with_starts(gain: Gain, kernel: &Kernel, seconds: f64) -> Gain {
-    let starts = kernel.launch_count() as f64 * SECONDS_PER_LAUNCH;
-    let factor = (seconds + starts) / (seconds / gain.factor + SECONDS_PER_LAUNCH);
-    let assumption = format!(
-        "{}; about {factor:.0} x with {:.0} us for the start of each launch",
-        gain.assumption,
-        SECONDS_PER_LAUNCH * 1e6
-    );
-    Gain { assumption, ..gain }
 }

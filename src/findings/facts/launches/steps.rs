@@ -2,26 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use super::super::super::facts::{Facts, warps};
+use super::super::super::thresholds::launches::{LEAST_BLOCK_ITERATIONS, LEAST_GRID_ITERATIONS};
+use super::super::profile::{Facts, warps};
 use crate::profile::model::Kernel;
 use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, parts};
 
-/// Iterations of a loop that steps by the grid's size, for each warp, from which on more blocks have something to do.
-const LEAST_ITERATIONS: f64 = 2.0;
-/// The same of a loop that steps by the block's size: several blocks share it only where it is long.
-const MANY_ITERATIONS: f64 = 32.0;
-
-/// Whether a kernel's threads step by the grid's size: then more blocks would each do less.
+/// Returns whether a kernel's threads step by the grid's size: then more blocks would each do less.
 pub(super) fn by_grid(facts: &Facts<'_>, kernel: &Kernel) -> bool {
-    steps_by(facts, kernel, has_grid, LEAST_ITERATIONS)
+    steps_by(facts, kernel, has_grid, LEAST_GRID_ITERATIONS)
 }
 
-/// Whether they step by their block's size, and not by the grid's, through much.
+/// Returns whether they step by their block's size, and not by the grid's, through much.
 pub(super) fn by_block(facts: &Facts<'_>, kernel: &Kernel) -> bool {
-    steps_by(facts, kernel, has_block, MANY_ITERATIONS)
+    steps_by(facts, kernel, has_block, LEAST_BLOCK_ITERATIONS)
 }
 
-/// Whether an address moves by such a size from iteration to iteration of a loop, and threads make so many of these. Where the grid covers the
+/// Returns whether an address moves by such a size from iteration to iteration of a loop, and threads make so many of these. Where the grid covers the
 /// data, its size follows from that.
 fn steps_by(
     facts: &Facts<'_>,
@@ -50,12 +46,12 @@ fn steps_by(
     !counters.is_empty() && most.is_none_or(|requests| requests as f64 >= iterations * warps(kernel) as f64)
 }
 
-/// Whether the grid's size is a part of a value.
+/// Returns whether the grid's size is a part of a value.
 fn has_grid(expressions: &[Expression], root: ExpressionId) -> bool {
     parts(expressions, [root]).any(|(_, kind)| matches!(kind, ExpressionKind::GridSize(_)))
 }
 
-/// Whether the block's size is a part of a value, and the grid's is none.
+/// Returns whether the block's size is a part of a value, and the grid's is none.
 fn has_block(expressions: &[Expression], root: ExpressionId) -> bool {
     let is_block = |(_, kind): (ExpressionId, ExpressionKind)| matches!(kind, ExpressionKind::BlockSize(_));
     !has_grid(expressions, root) && parts(expressions, [root]).any(is_block)
