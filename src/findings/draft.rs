@@ -7,7 +7,7 @@ use super::facts::access::{Access, share};
 use super::facts::launches::launch_line;
 use super::facts::{Copies, Facts, innermost, lane_axis, thread_index};
 use super::gain::Saving;
-use super::text::write;
+use super::remark::{Remark, push};
 use crate::profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
 
 /// From this share of the estimated time on that it wastes, a finding asks for a change.
@@ -18,7 +18,7 @@ pub(super) const WORTH_A_CHANGE: f64 = 0.05;
 pub(super) struct Draft {
     pub severity: Severity,
     /// Cause and remedy; [`super::text`] puts them into words.
-    pub diagnosis: Option<Diagnosis>,
+    pub diagnosis: Diagnosis,
     pub kernel: Option<u32>,
     pub file: String,
     pub line: u32,
@@ -27,10 +27,8 @@ pub(super) struct Draft {
     pub allocation: Option<u64>,
     pub object: Option<String>,
     pub evidence: BTreeMap<String, f64>,
-    /// Empty until the diagnosis is put into words.
-    pub title: String,
-    pub reason: String,
-    pub cure: String,
+    /// Remarks that follow the reason, each behind a semicolon.
+    pub remarks: String,
     pub gain: Option<Gain>,
     /// Share of the time that is wasted, 0 to 1: what findings are ranked by.
     pub score: f64,
@@ -40,42 +38,12 @@ pub(super) struct Draft {
     pub alike: Option<String>,
     /// What findings of several objects have in common that one change cures, as the array of indices that leads to all of them.
     pub one_cause: Option<String>,
-    /// What the reason is said of, for findings of several objects.
-    pub about: About,
     /// Further lines.
     pub lines: Vec<FindingLine>,
     /// Other instantiations of the kernel's template.
     pub other_kernels: Vec<u32>,
     /// The rule says that nothing has to be changed.
     pub at_most_note: bool,
-}
-
-/// What a reason is said of.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum About {
-    /// The accesses to an object.
-    Accesses,
-    /// The object itself.
-    Object,
-    /// What becomes of data.
-    Data,
-    /// How lanes read an object.
-    Lanes,
-    /// What the program does with memory.
-    Memory,
-}
-
-impl About {
-    /// The same of these other objects.
-    pub(super) fn of_others(self, names: &str) -> String {
-        match self {
-            About::Object => format!("so do {names}"),
-            About::Accesses => format!("so do those to {names}"),
-            About::Data => format!("so were {names}"),
-            About::Memory => format!("so are {names}"),
-            About::Lanes => format!("they read {names} in the same way"),
-        }
-    }
 }
 
 /// What a cure saves, and of what.
@@ -102,10 +70,10 @@ impl Saved {
 
 impl Draft {
     /// A note without a place.
-    pub(super) fn new(reason: impl Into<String>, cure: impl Into<String>) -> Draft {
+    pub(super) fn of(diagnosis: Diagnosis) -> Draft {
         Draft {
             severity: Severity::Note,
-            diagnosis: None,
+            diagnosis,
             kernel: None,
             file: String::new(),
             line: 0,
@@ -114,24 +82,16 @@ impl Draft {
             allocation: None,
             object: None,
             evidence: BTreeMap::new(),
-            title: String::new(),
-            reason: reason.into(),
-            cure: cure.into(),
+            remarks: String::new(),
             gain: None,
             score: 0.0,
             saved: None,
             alike: None,
             one_cause: None,
-            about: About::Accesses,
             lines: Vec::new(),
             other_kernels: Vec::new(),
             at_most_note: false,
         }
-    }
-
-    /// A note without a place, whose words follow from a diagnosis.
-    pub(super) fn of(diagnosis: Diagnosis) -> Draft {
-        Draft { diagnosis: Some(diagnosis), ..Draft::new("", "") }
     }
 
     /// A note about an access, whose data and operation are figures of the diagnosis.
@@ -142,26 +102,15 @@ impl Draft {
 
     /// The same finding with another remedy.
     pub(super) fn with_remedy(mut self, remedy: &impl Described) -> Draft {
-        match &mut self.diagnosis {
-            Some(diagnosis) => {
-                diagnosis.remedy = remedy.id();
-                diagnosis.verified = false;
-                diagnosis.figures.replace(remedy.figures());
-            }
-            None => {
-                let figures = remedy.figures();
-                let diagnosis = Diagnosis { remedy: remedy.id(), figures, ..Diagnosis::default() };
-                self.cure = write("", &diagnosis, false).remedy;
-            }
-        }
+        self.diagnosis.remedy = remedy.id();
+        self.diagnosis.verified = false;
+        self.diagnosis.figures.replace(remedy.figures());
         self
     }
 
     pub(super) fn at_access(mut self, access: &Access<'_>) -> Draft {
         if access.is_near {
-            self.reason.push_str(
-                "; the compiler has merged or moved this access, so that it belongs to this line or one near it",
-            );
+            push(&mut self.remarks, &Remark::NearLine);
         }
         Draft {
             kernel: Some(access.kernel.id),
@@ -256,10 +205,6 @@ impl Draft {
     /// What leads to other objects in the same way, where one change cures them all.
     pub(super) fn one_cause(self, what: Option<String>) -> Draft {
         Draft { one_cause: what, ..self }
-    }
-
-    pub(super) fn about(self, about: About) -> Draft {
-        Draft { about, ..self }
     }
 
     /// What others of its object with the same cure have in common with it.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::diagnosis::{Names, Ratio, Seconds};
 use super::facts::access::{Access, Sums};
 use super::facts::index::Place;
 use super::facts::{Facts, index};
+use super::remark::{Remark, push};
 use super::words;
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::SECONDS_PER_LAUNCH;
@@ -156,8 +158,9 @@ impl Facts<'_> {
         }
         let names: Vec<String> = more.iter().map(|(kernel, _)| words::kernel(kernel)).collect();
         let seconds = more.iter().map(|(_, seconds)| seconds).sum();
-        let assumption = format!("{}; {} more of {}", gain.assumption, words::time(seconds), words::list(&names));
-        Gain { assumption, ..gain }
+        let mut gain = gain;
+        push(&mut gain.assumption, &Remark::OtherKernels { time: Seconds(seconds), kernels: Names(names) });
+        gain
     }
 
     /// The same where what takes its place takes so many seconds, beside all else.
@@ -193,18 +196,15 @@ const MUCH_LESS: f64 = 0.8;
 /// The gain of a kernel. Of launches so short that their start and latencies count, it is told with these, too: the estimate has none.
 pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64, assumption: &str) -> Option<Gain> {
     let seconds = kernel.estimates.first()?.seconds;
-    let gain = gain_of(now, then, seconds, assumption)?;
+    let mut gain = gain_of(now, then, seconds, assumption)?;
     let started = kernel.launch_count() as f64 * SECONDS_PER_LAUNCH;
     let with_start = (seconds + started) / (seconds / gain.factor + started);
     if with_start > MUCH_LESS * gain.factor {
         return Some(gain);
     }
-    let microseconds = SECONDS_PER_LAUNCH * 1e6;
-    let assumption = format!(
-        "{}; about {with_start:.1} x with {microseconds:.0} us more for each launch, its start and latencies",
-        gain.assumption
-    );
-    Some(Gain { assumption, ..gain })
+    let start = Seconds(SECONDS_PER_LAUNCH);
+    push(&mut gain.assumption, &Remark::WithStart { factor: Ratio(with_start), start });
+    Some(gain)
 }
 
 /// Less is nothing that anybody changes a program for, nor could tell from chance.

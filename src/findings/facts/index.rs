@@ -70,10 +70,8 @@ const MOST_LETTERS: usize = 100;
 pub(in super::super) fn with_its_line(mut draft: Draft, facts: &Facts<'_>, access: &Access<'_>) -> Draft {
     let Some((line, statement)) = made_at(facts, access) else { return draft };
     let file = access.file.rsplit('/').next().unwrap_or_default();
-    if let Some(diagnosis) = &mut draft.diagnosis {
-        diagnosis.figures.set("statement", Name(statement));
-        diagnosis.figures.set("statement_place", Shown(format!("{file}:{line}")));
-    }
+    draft.diagnosis.figures.set("statement", Name(statement));
+    draft.diagnosis.figures.set("statement_place", Shown(format!("{file}:{line}")));
     draft.evidence("index_line", line.into())
 }
 

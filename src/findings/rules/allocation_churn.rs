@@ -2,7 +2,7 @@
 //! Practices Guide, "Allocation").
 
 use super::super::diagnosis::{Bytes, Count, Diagnosis, Name, Shown, described};
-use super::super::draft::{About, Draft};
+use super::super::draft::Draft;
 use super::super::facts::memory::{Made, Maker, made};
 use super::super::facts::{Facts, innermost};
 use super::super::thresholds::allocations::{LEAST_ALLOCATIONS, SECONDS_PER_ALLOCATION};
@@ -86,7 +86,6 @@ fn draft(facts: &Facts<'_>, made: &Made<'_>) -> Option<Draft> {
         .evidence("allocations", count as f64)
         .evidence("live_at_once", made.live as f64)
         .evidence("assumed_seconds", seconds)
-        .score(facts.program_share(seconds))
-        .about(About::Memory);
+        .score(facts.program_share(seconds));
     Some(draft.one_cause(together))
 }

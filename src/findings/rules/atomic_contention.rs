@@ -69,8 +69,8 @@ const ORDER: &[(Condition, Cause)] = &[
     (|found| found.access.result_used && found.is_deep() && found.has_one_address(), Cause::SlotPerLane),
     (|found| found.access.result_used && found.has_one_address(), Cause::SharedCounter),
     (|found| found.access.result_used, Cause::SlotsOfLists),
-    (|found| found.is_shared(), Cause::SharedArray),
     (|found| found.has_one_address(), Cause::SingleAddress),
+    (|found| found.is_shared(), Cause::SharedArray),
     (|found| found.exceeds_shared_memory(), Cause::LargeArray),
 ];
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::diagnosis::{Bytes, Count, Described, Diagnosis, Ratio, Shown, described};
-use super::super::draft::{About, Draft, Saved};
+use super::super::draft::{Draft, Saved};
 use super::super::facts::Facts;
 use super::super::facts::handover::{Handover, handover};
 use super::super::facts::steps::{Needs, is_handed_over, needs};
@@ -123,7 +123,7 @@ fn of_sweep(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
         let draft = draft.saves(facts, Saved { saving, otherwise: part, elsewhere, ..Saved::default() });
         // What launches sweep together, one launch that makes all steps keeps together.
         let shared = it.is_across.then(|| format!("launches {}", cause.id()));
-        if it.is_across { draft.about(About::Data).one_cause(shared) } else { draft }
+        if it.is_across { draft.one_cause(shared) } else { draft }
     };
     // Steps that need what others make are written otherwise by few, and at some cost.
     Some(if needs == Needs::Itself { draft } else { draft.severity(Severity::Note) })

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::diagnosis::{Count, Diagnosis, Ratio, described};
-use super::super::draft::{About, Draft, Saved};
+use super::super::draft::{Draft, Saved};
 use super::super::facts::Facts;
 use super::super::facts::access::{Access, Sums, share};
 use super::super::gain::Saving;
@@ -63,7 +63,6 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         .evidence("passes", passes as f64)
         // Tables that a kernel looks up in the same way are moved together.
         .one_cause(Some("divergent-constant-addresses".to_owned()))
-        .about(About::Lanes)
         .saves(facts, saved);
     Some(draft)
 }

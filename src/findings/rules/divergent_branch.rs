@@ -256,7 +256,7 @@ fn of_kernel(facts: &Facts<'_>, kernel: &Kernel) -> Vec<Draft> {
         let Some(draft) = draft(&it) else { continue };
         let is_case = branches::is_case(facts, &branch);
         let case = branches::case_of(facts, &branch).filter(|_| is_case).map(|(value, _)| value);
-        let what = |draft: &Draft| draft.diagnosis.as_ref().map(|one| (one.cause, one.remedy));
+        let what = |draft: &Draft| (draft.diagnosis.cause, draft.diagnosis.remedy);
         let is_same = |(known, one): &&mut (Option<String>, Draft)| {
             known.is_some() && *known == case && one.file == draft.file && what(one) == what(&draft)
         };
@@ -272,7 +272,7 @@ fn of_kernel(facts: &Facts<'_>, kernel: &Kernel) -> Vec<Draft> {
     }
     found
         .into_iter()
-        .map(|(_, draft)| Draft { reason: draft.reason.clone() + &also_on(&draft.lines), ..draft })
+        .map(|(_, draft)| Draft { remarks: draft.remarks.clone() + &also_on(&draft.lines), ..draft })
         .collect()
 }
 

@@ -86,7 +86,7 @@ fn draft(facts: &Facts<'_>, launches: &[Launches<'_>]) -> Option<Draft> {
         .evidence("kernel_seconds", facts.kernel_seconds)
         .gain(first.gain_of_more_sms().filter(|_| matches!(first.structure, Structure::Independent(_))))
         .score(share);
-    let lines = launches.iter().skip(1).map(|one| Draft::new("", "").at_launch(one.kernel));
+    let lines = launches.iter().skip(1).map(|one| Draft::of(Diagnosis::default()).at_launch(one.kernel));
     let lines = lines.filter(|other| other.file == draft.file && other.line != draft.line);
     draft.lines = lines.map(|other| FindingLine { line: other.line, column: other.column }).collect();
     draft.lines.sort_unstable();

@@ -1,7 +1,7 @@
 //! Arrays of a thread that lie in local memory, mostly as their index is computed: registers have no addresses.
 
 use super::super::diagnosis::{Bytes, Choice, Count, Diagnosis, Name, Names, Share, described};
-use super::super::draft::{About, Draft, Saved};
+use super::super::draft::{Draft, Saved};
 use super::super::facts::Facts;
 use super::super::facts::access::{Access, Sums, share};
 use super::super::facts::local::{LocalVariable, local_variables};
@@ -149,7 +149,6 @@ fn found<'f>(facts: &Facts<'_>, variable: &LocalVariable<'f, '_>) -> Option<Foun
     let saving = variable.accesses.iter().fold(Saving::default(), |sum, access| sum.and(traffic(access)));
     let draft = Draft::of_access(facts, diagnosis, worst)
         .object(Some(variable.name))
-        .about(About::Object)
         .evidence("requests", requests as f64)
         .evidence("bytes", bytes as f64)
         .evidence("share_of_requests", of_kernel)
@@ -190,9 +189,7 @@ fn joined(facts: &Facts<'_>, found: Vec<Found<'_>>) -> Vec<Draft> {
         if names.is_empty() {
             return draft;
         }
-        if let Some(diagnosis) = &mut draft.diagnosis {
-            diagnosis.figures.set("others", Names(names));
-        }
+        draft.diagnosis.figures.set("others", Names(names));
         draft.rated(facts)
     });
     with_names.chain(alone).collect()

@@ -38,4 +38,3 @@ pub(super) mod struct_fields;
 pub(super) mod uniform_load;
 pub(super) mod untouched_copy;
 pub(super) mod unused_allocation;
-

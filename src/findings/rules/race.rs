@@ -136,7 +136,7 @@ fn neighbours_together(drafts: Vec<(Lines<'_>, Draft)>) -> Vec<Draft> {
             found.push(draft);
             continue;
         };
-        let remedy = draft.diagnosis.as_ref().map(|diagnosis| diagnosis.remedy);
+        let remedy = draft.diagnosis.remedy;
         let key = (kernel, scope, space, variable, op, file, other, draft.allocation, remedy);
         // Pairs come in the order of their lines.
         let (last, number) = chains.entry(key).or_insert((line, found.len()));

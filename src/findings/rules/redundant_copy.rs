@@ -1,7 +1,7 @@
 //! Copies that bring nothing new.
 
 use super::super::diagnosis::{Bytes, Count, Diagnosis, Shown, described};
-use super::super::draft::{About, Draft};
+use super::super::draft::Draft;
 use super::super::facts::{Copies, Facts, describe};
 use super::super::thresholds::transfers::{
     LEAST_COPIED_BYTES, LEAST_UNCHANGED, LEAST_UNCHANGED_OF_VALUES, LEAST_UNCHANGED_SHARE, PAGE_BYTES, VALUE_BYTES,
@@ -87,7 +87,6 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
         .at_copies(copies)
         .evidence("unchanged_copies", copies.unchanged as f64)
         .evidence("unchanged_bytes", bytes as f64)
-        .about(About::Data)
         .score(facts.program_share(seconds));
     if bytes >= LEAST_COPIED_BYTES {
         return Some(draft.gain(facts.program_gain(seconds)));

@@ -244,6 +244,11 @@ fn of_records_and_regions(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
 fn of_rows(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
     let (facts, access) = (it.facts, it.access);
     let column = (Cause::Column, Remedy::TransposeData);
+    // Blocks of one column: consecutive threads go across the rows, whatever the code computes of their index.
+    if !it.is_known() && it.axis != 0 && block_of(access.kernel).is_some_and(|block| block[0] == 1) {
+        let cause = Cause::OtherIndexContiguous { other: Shown(thread_index(0).to_owned()), by: None };
+        return Some((cause, Remedy::ReshapeBlocks));
+    }
     if !it.is_known() && !it.is_transposition() {
         let is_column = it.is_once && !it.goes_on_apart() && !layout::goes_through_its_part(access);
         return Some(if is_column { column } else { (Cause::PrivateRegion, Remedy::InterleaveRegions) });
@@ -269,7 +274,8 @@ fn of_rows(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
     if matches!(it.step, Some(ThreadStep::Bytes(_))) && layout::has_few_items(access) {
         return Some((Cause::RowPerThread, Remedy::StripeItems));
     }
-    Some((Cause::RowPerThread, Remedy::ShareRow))
+    // What a thread stores step by step depends on its step before, so that lanes cannot share it.
+    Some((Cause::RowPerThread, if access.op == "store" { Remedy::TransposeData } else { Remedy::ShareRow }))
 }
 
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
@@ -290,8 +296,11 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
         otherwise: excess_of_kernel(facts, access),
         ..Saved::default()
     };
-    // Arrays that one index sets apart by as many elements are one thing to change.
-    let shared = it.is_known().then(|| format!("{} {} by {}", cause.id(), remedy.id(), it.elements));
+    // Other indices in a kernel change all its accesses; so do arrays that one index sets apart by as many elements.
+    let shared = match remedy {
+        Remedy::ExchangeIndices | Remedy::ReshapeBlocks => Some(remedy.id().to_owned()),
+        _ => it.is_known().then(|| format!("{} {} by {}", cause.id(), remedy.id(), it.elements)),
+    };
     let draft = Draft::of_access(facts, diagnosis, access)
         .evidence(
             "stride_bytes",

@@ -96,6 +96,6 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<
         .evidence("share_of_requests", of_kernel)
         .gain(gain)
         .score(of_kernel * facts.kernel_share(worst.kernel));
-    let draft = Draft { reason: draft.reason.clone() + &also_on(&lines), lines, ..draft };
+    let draft = Draft { remarks: draft.remarks.clone() + &also_on(&lines), lines, ..draft };
     Some(if is_worth { draft } else { draft.severity(Severity::Note) })
 }

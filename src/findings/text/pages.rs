@@ -36,6 +36,8 @@ pub(super) struct RemedyText {
 pub(super) struct Templates {
     pub causes: BTreeMap<String, CauseText>,
     pub remedies: BTreeMap<String, RemedyText>,
+    /// Of the common page only.
+    pub remarks: BTreeMap<String, Template>,
 }
 
 /// What is wrong with a page.
@@ -83,6 +85,11 @@ pub(super) fn read(page: &str) -> Result<Templates, PageError> {
             assumption.first().or(of_all.first()).map(|text| template(text[ASSUMES.len()..].trim_end_matches('.')));
         let remedy = RemedyText { remedy: template(&remedy.join(" "))?, assumption: assumption.transpose()? };
         templates.remedies.insert(id, remedy);
+    }
+    for (id, paragraphs) in entries(page, "Remarks").1 {
+        let template =
+            Template::parse(&paragraphs.join(" ")).map_err(|error| PageError::Template(id.clone(), error))?;
+        templates.remarks.insert(id, template);
     }
     Ok(templates)
 }

@@ -1,6 +1,6 @@
 //! The cases of the nineteenth round, a run for each.
 
-use super::program::{cause, cure, remedy};
+use super::program::{cause, remedy};
 use super::programs::EIGHTEENTH;
 use serde_json::Value;
 
@@ -110,12 +110,6 @@ fn flags_that_stay_clear_are_asked_for_all_the_same() {
 fn small_copies_of_one_function_are_one_finding() {
     let finding = only("coefficients", "redundant-copy", "COEFFICIENTS");
     assert!(finding["remedy"] == "copy-once" && lines(&finding) > 0, "{finding:#}");
-}
-
-#[test]
-fn rings_of_a_matrix_are_one_finding() {
-    let finding = only("turned", "strided-access", "RING");
-    assert_eq!(cause(&finding), "row-per-thread", "{finding:#}");
 }
 
 #[test]

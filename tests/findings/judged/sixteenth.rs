@@ -1,6 +1,6 @@
 //! The cases of the eighteenth round, a run for each.
 
-use super::program::{cause, cure, remedy};
+use super::program::{cause, remedy};
 use super::programs::SIXTEENTH;
 use serde_json::Value;
 

@@ -174,7 +174,7 @@ fn words_that_a_loop_goes_through_are_no_channels() {
 fn gains_of_short_launches_are_told_with_their_start() {
     let (finding, ..) = TWELFTH.first("strided-access", "SHORT");
     let said = assumption(finding);
-    assert!(said.contains(" x with 3 us more for each launch"), "{said}");
+    assert!(said.contains(" x with 3.00 us more for each launch"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The cases of the twenty-first round, a run for each, and those of what the twentieth one mended.
 
-use super::program::{Judged, assumption, cause, cure, diagnosis, remedy};
+use super::program::{Judged, assumption, cause, diagnosis, remedy};
 use super::programs::{TWENTIETH, TWENTIETH_KEPT};
 use serde_json::Value;
 
@@ -9,10 +9,6 @@ fn only(program: &Judged, case: &str, id: &str, words: &str) -> Value {
     let found = program.alone(case, id, words);
     assert_eq!(found.len(), 1, "{case}: {found:#?}");
     found.into_iter().next().expect("a finding")
-}
-
-fn reason(finding: &Value) -> &str {
-    finding["reason"].as_str().unwrap_or_else(|| panic!("no reason: {finding:#}"))
 }
 
 fn lines(finding: &Value) -> usize {
