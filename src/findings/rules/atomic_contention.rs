@@ -29,7 +29,7 @@ described! {
         SharedCounter => "shared-slot-counter",
         /// Lanes take slots of several counters.
         SlotsOfLists => "slots-of-several-lists",
-        SharedArray => "array-in-shared-memory",
+        InSharedMemory => "collisions-in-shared-memory",
         SingleAddress => "single-address",
         /// An array that is too large for a copy in shared memory.
         LargeArray => "large-array",
@@ -69,8 +69,8 @@ const ORDER: &[(Condition, Cause)] = &[
     (|found| found.access.result_used && found.is_deep() && found.has_one_address(), Cause::SlotPerLane),
     (|found| found.access.result_used && found.has_one_address(), Cause::SharedCounter),
     (|found| found.access.result_used, Cause::SlotsOfLists),
+    (|found| found.is_shared(), Cause::InSharedMemory),
     (|found| found.has_one_address(), Cause::SingleAddress),
-    (|found| found.is_shared(), Cause::SharedArray),
     (|found| found.exceeds_shared_memory(), Cause::LargeArray),
 ];
 
@@ -91,7 +91,7 @@ fn remedy(cause: &Cause, found: &Contention<'_, '_>) -> (Remedy, Left) {
         Cause::SharedCounter => (Remedy::ReserveSeveral, Left::Block),
         Cause::SlotsOfLists if found.is_shared() => (Remedy::MatchLanes, Left::Warp),
         Cause::SlotsOfLists => (Remedy::ReservePerBlock, Left::Block),
-        Cause::SharedArray => (Remedy::ReplicateArray, Left::Warp),
+        Cause::InSharedMemory => (Remedy::ReplicateArray, Left::Warp),
         Cause::SingleAddress => (Remedy::ReduceWithinBlock, Left::Block),
         Cause::LargeArray => (Remedy::CombineOrSort, Left::Warp),
         Cause::SmallArray => (Remedy::Privatise, Left::BlockAfterShared),

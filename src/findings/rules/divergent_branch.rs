@@ -86,12 +86,15 @@ struct Divergent<'f, 'a> {
 
 type Condition = fn(&Divergent<'_, '_>) -> bool;
 
+/// Condition, cause and remedy, and whether the remedy makes full warps.
+type Row = (Condition, Option<(Cause, Remedy)>, Condition);
+
 const YES: Condition = |_| true;
 const NO: Condition = |_| false;
 
 /// The first that fits: a condition, cause and remedy (none where no user would change the branch), and whether the remedy makes full
 /// warps of the same work, which is what it gains.
-const ORDER: &[(Condition, Option<(Cause, Remedy)>, Condition)] = &[
+const ORDER: &[Row] = &[
     // Lanes that meet at an address try again, which atomic-contention is about.
     (|it| it.branch.decided_by.contains(&Decider::Attempt), None, NO),
     (|it| branches::is_step_of_scan(it.facts, it.branch), None, NO),

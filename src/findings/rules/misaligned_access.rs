@@ -35,7 +35,7 @@ described! {
         /// Within rows, as blocks are narrower than a warp.
         NarrowBlock { width: Count } => "narrow-block",
         /// Where rows start.
-        RowStart { row: Option<Bytes>, padded: Option<Bytes> } => "row-start",
+        RowStart { row: Option<Count>, padded: Option<Count> } => "row-start",
         /// At a border in front of what is accessed of a row.
         RowBorder { border: Bytes } => "row-border",
     }
@@ -240,8 +240,8 @@ fn of_rows(access: &Access<'_>) -> Option<(Cause, Remedy)> {
         return Some((Cause::RowBorder { border }, Remedy::PadBorder));
     }
     let row = beside::row_bytes(access).filter(|bytes| bytes % SECTOR_BYTES != 0);
-    let padded = row.map(|bytes| Bytes(bytes.next_multiple_of(SECTOR_BYTES)));
-    Some((Cause::RowStart { row: row.map(Bytes), padded }, Remedy::PadRows))
+    let padded = row.map(|bytes| Count(bytes.next_multiple_of(SECTOR_BYTES)));
+    Some((Cause::RowStart { row: row.map(Count), padded }, Remedy::PadRows))
 }
 
 /// The index has a number of elements in front of what it accesses of a row.

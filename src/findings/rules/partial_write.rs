@@ -46,7 +46,7 @@ fn is_partial(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     access.space == "global"
         && access.op == "store"
         && is_contiguous(access)
-        && !allocation.is_some_and(|allocation| allocation.bytes < LEAST_PARTIAL_BYTES)
+        && allocation.is_none_or(|allocation| allocation.bytes >= LEAST_PARTIAL_BYTES)
         && filled(access) < MOST_FILLED
         && !starts_within_sectors(access)
         // One request of each launch leaves nothing to gather.

@@ -91,8 +91,10 @@ enum Kind {
     Blocks,
 }
 
+type Condition = fn(&Race<'_, '_>) -> bool;
+
 /// The first that fits. Only warps of one block meet at barriers.
-const ORDER: &[(Kind, fn(&Race<'_, '_>) -> bool)] = &[
+const ORDER: &[(Kind, Condition)] = &[
     (Kind::SmallTile, |race| race.is_triton() && race.is_in_block()),
     (Kind::Blocks, |race| race.is_triton()),
     (Kind::IdleAxis, |race| race.is_in_block() && race.idle_axis().is_some()),

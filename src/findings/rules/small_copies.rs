@@ -20,13 +20,13 @@ described! {
 described! {
     pub(in super::super) enum Remedy {
         /// An algorithm for several inputs, or one that leaves its result on the device.
-        BatchLibraryCalls { function: Name } => "batch-library-calls",
+        LibraryCalls { function: Name } => "batch-library-calls",
         /// One copy to the device.
-        BatchToDevice => "batch-copies-to-device",
+        OneToDevice => "batch-copies-to-device",
         /// One copy to the host.
-        BatchToHost => "batch-copies-to-host",
+        OneToHost => "batch-copies-to-host",
         /// One copy of rows, or a kernel.
-        BatchWithinDevice => "batch-device-copies",
+        WithinDevice => "batch-device-copies",
     }
 }
 
@@ -58,12 +58,12 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> 
             let function = Name(function.clone());
             (
                 Cause::LibraryResults { function: function.clone(), copies: count, each, start },
-                Remedy::BatchLibraryCalls { function },
+                Remedy::LibraryCalls { function },
             )
         }
-        None if !is_bus => (Cause::WithinDevice { data, copies: count, each, start }, Remedy::BatchWithinDevice),
+        None if !is_bus => (Cause::WithinDevice { data, copies: count, each, start }, Remedy::WithinDevice),
         None => {
-            let remedy = if copies.to_device() { Remedy::BatchToDevice } else { Remedy::BatchToHost };
+            let remedy = if copies.to_device() { Remedy::OneToDevice } else { Remedy::OneToHost };
             (Cause::OverBus { data, copies: count, each, start, direction }, remedy)
         }
     };

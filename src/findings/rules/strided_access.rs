@@ -274,8 +274,13 @@ fn of_rows(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
     if matches!(it.step, Some(ThreadStep::Bytes(_))) && layout::has_few_items(access) {
         return Some((Cause::RowPerThread, Remedy::StripeItems));
     }
-    // What a thread stores step by step depends on its step before, so that lanes cannot share it.
-    Some((Cause::RowPerThread, if access.op == "store" { Remedy::TransposeData } else { Remedy::ShareRow }))
+    // Of rows that threads store and none loads, each element depends on the one before, so that lanes cannot share a row.
+    let is_made = access.op == "store" && !facts.accesses_of(access.kernel.id, "global").any(is_strided_load);
+    Some((Cause::RowPerThread, if is_made { Remedy::TransposeData } else { Remedy::ShareRow }))
+}
+
+fn is_strided_load(access: &Access<'_>) -> bool {
+    access.op == "load" && is_strided(access)
 }
 
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {

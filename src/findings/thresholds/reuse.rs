@@ -69,7 +69,7 @@ pub(in super::super) const EACH_ONCE: std::ops::RangeInclusive<f64> = 0.9..=1.02
 /// Share of the bytes that a kernel hands over which the next one reads from DRAM, at least. Policy.
 pub(in super::super) const LEAST_GONE: f64 = 0.4;
 /// Least share of the second kernel's traffic of DRAM. Policy.
-pub(in super::super) const LEAST_HANDED_SHARE: f64 = 0.25;
+pub(in super::super) const LEAST_HANDED_SHARE: f64 = 0.15;
 /// Bytes of an allocation of a few scalars, as those of a solver's step, at most. Calibrated on conjugate gradients.
 pub(in super::super) const MOST_SCALAR_BYTES: u64 = 256;
 /// Bytes of other data that kernels make against those that are handed over, at least, for it to have an element for each thread.

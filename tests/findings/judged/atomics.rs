@@ -45,7 +45,7 @@ fn exchanges_are_not_reduced() {
 fn slots_of_a_queue_are_taken_for_a_warp() {
     assert_eq!(first(&THIRD, "QUEUE"), ("slot-per-lane", "warp-aggregated-slots"));
     assert_eq!(first(&FIFTH, "POP"), ("slot-per-lane", "warp-aggregated-slots"));
-    assert_eq!(first(&THIRD, "HOT WORD"), ("single-address", "reduce-within-block"));
+    assert_eq!(first(&THIRD, "HOT WORD"), ("collisions-in-shared-memory", "combine-or-replicate"));
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn tickets_are_no_sums() {
 
 #[test]
 fn lanes_that_collide_in_shared_memory_combine_or_have_copies() {
-    assert_eq!(first(&ELEVENTH, "BITS"), ("array-in-shared-memory", "combine-or-replicate"));
-    assert_eq!(first(&TUNED, "CLUSTERS"), ("array-in-shared-memory", "combine-or-replicate"));
+    assert_eq!(first(&ELEVENTH, "BITS"), ("collisions-in-shared-memory", "combine-or-replicate"));
+    assert_eq!(first(&TUNED, "CLUSTERS"), ("collisions-in-shared-memory", "combine-or-replicate"));
 }
 
 #[test]

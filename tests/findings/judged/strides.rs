@@ -23,13 +23,6 @@ fn factors_have_their_whole_names() {
 }
 
 #[test]
-fn channels_are_not_transposed() {
-    let (finding, ..) = SECOND.first("strided-access", "CHANNELS");
-    let found = (cause(finding), remedy(finding));
-    assert_eq!(found, ("few-elements-per-thread", "stage-through-shared-memory"), "{finding:#}");
-}
-
-#[test]
 fn three_floats_have_no_wide_access() {
     let (finding, ..) = SECOND.first("struct-fields", "THREE FLOATS");
     assert_eq!((cause(finding), remedy(finding)), ("member-by-member", "pad-structure"), "{finding:#}");
@@ -59,14 +52,6 @@ fn an_index_of_the_grid_runs_along_what_lies_side_by_side() {
     let (finding, _, cure) = FOURTH.first("strided-access", "PLANES");
     assert_eq!((cause(finding), remedy(finding)), ("other-index-contiguous", "exchange-indices"), "{finding:#}");
     assert!(cure.contains("blockIdx.z"), "{cure}");
-}
-
-#[test]
-fn block_wide_loads_and_stores_have_other_algorithms() {
-    let (_, _, cure) = FOURTH.first("strided-access", "BLOCK LOAD");
-    assert!(cure.contains("BLOCK_LOAD_WARP_TRANSPOSE"), "{cure}");
-    let (_, _, cure) = FOURTH.first("strided-access", "BLOCK STORE");
-    assert!(cure.contains("BLOCK_STORE_WARP_TRANSPOSE"), "{cure}");
 }
 
 #[test]
