@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 DEMO = examples/bicg/bicg.cu
 
-.PHONY: all setup build wheel demo test test-all fuzz sanitize lint docs bench gpu-bundle gpu-test install clean
+.PHONY: all setup build wheel demo test test-all recordings fuzz sanitize lint docs bench gpu-bundle gpu-test install clean
 
 all: build
 
@@ -31,7 +31,13 @@ test:
 # Everything that `test` runs, then the broad and slow: tests marked `#[ignore = "test-all"]`, among them minutes of random
 # input to whatever reads other people's files (WARPLINE_FUZZ_SECONDS for each kind, WARPLINE_FUZZ_SEED to begin elsewhere).
 test-all: test
-	CARGO="$(CARGO)" scripts/test-all.sh
+	WARPLINE_CC=$(abspath $(TARGET))/debug/warpline-cc CARGO="$(CARGO)" scripts/test-all.sh
+
+# Builds and runs the judged programs and records their profiles, on which `make test` runs the rules of findings.
+recordings:
+	@scripts/setup.sh --tests
+	WARPLINE_RECORDINGS=make WARPLINE_CC=$(abspath $(TARGET))/debug/warpline-cc \
+		$(CARGO) test -p warpline --locked --features warpline/parquet --test findings judged
 
 # The same input led by coverage (libFuzzer, on stable Rust): `make fuzz SECONDS=600 TARGETS="trace profile"`.
 fuzz: setup

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests marked `#[ignore = "test-all"]`. The test harness cannot choose by that reason, so their names are looked up.
+# Builds and runs the judged programs, which `make test` takes from recordings, then the tests marked `#[ignore = "test-all"]`. The test harness cannot choose by that reason, so their names are looked up.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -9,5 +9,6 @@ names=$(grep -rh -A4 --include='*.rs' 'ignore = "test-all"' src format pass runt
     echo 'test-all: no test is marked "test-all"' >&2
     exit 1
 }
+WARPLINE_RECORDINGS=off ${CARGO:-cargo} test -p warpline --locked --features warpline/parquet --test findings judged
 # shellcheck disable=SC2086  # one word per test
 exec ${CARGO:-cargo} test --workspace --locked --features warpline/parquet -- --ignored $names

@@ -381,7 +381,8 @@ fn a_rank_that_works_longer_is_a_finding() {
         (finding.evidence["max_rank"], finding.evidence["factor"], finding.severity),
         (2.0, 2.5, Severity::Warning)
     );
-    assert!(finding.reason.contains("rank 2 on node1 has 2.50 times the mean"), "{}", finding.reason);
+    assert_eq!((&finding.cause[..], &finding.remedy[..]), ("rank-above-mean", "balance-work"));
+    assert!(finding.reason.contains("node1"), "{}", finding.reason);
 }
 
 /// Rows of text, Markdown, the page and a session are one list; CSV has the document's figures of each memory instruction.

@@ -205,7 +205,6 @@ impl Diagnosis {
     }
 
     /// The same with a remedy that recounting has confirmed.
-    #[allow(dead_code, reason = "bank-conflict, which recounts, is not converted to causes and remedies")]
     pub(super) fn verified(self) -> Diagnosis {
         Diagnosis { verified: true, ..self }
     }

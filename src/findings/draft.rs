@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::diagnosis::{Choice, Described, Diagnosis, Figures, Shown};
-use super::facts::access::Access;
-use super::facts::{Facts, lane_axis, thread_index};
+use super::diagnosis::{Bytes, Choice, Count, Described, Diagnosis, Figures, Ratio, Shown};
+use super::facts::access::{Access, share};
+use super::facts::launches::launch_line;
+use super::facts::{Copies, Facts, innermost, lane_axis, thread_index};
 use super::gain::Saving;
-use super::text::write;
+use super::remark::{Remark, push};
 use crate::profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
 
 /// From this share of the estimated time on that it wastes, a finding asks for a change.
@@ -17,7 +18,7 @@ pub(super) const WORTH_A_CHANGE: f64 = 0.05;
 pub(super) struct Draft {
     pub severity: Severity,
     /// Cause and remedy; [`super::text`] puts them into words.
-    pub diagnosis: Option<Diagnosis>,
+    pub diagnosis: Diagnosis,
     pub kernel: Option<u32>,
     pub file: String,
     pub line: u32,
@@ -26,10 +27,8 @@ pub(super) struct Draft {
     pub allocation: Option<u64>,
     pub object: Option<String>,
     pub evidence: BTreeMap<String, f64>,
-    /// Empty until the diagnosis is put into words.
-    pub title: String,
-    pub reason: String,
-    pub cure: String,
+    /// Remarks that follow the reason, each behind a semicolon.
+    pub remarks: String,
     pub gain: Option<Gain>,
     /// Share of the time that is wasted, 0 to 1: what findings are ranked by.
     pub score: f64,
@@ -39,42 +38,12 @@ pub(super) struct Draft {
     pub alike: Option<String>,
     /// What findings of several objects have in common that one change cures, as the array of indices that leads to all of them.
     pub one_cause: Option<String>,
-    /// What the reason is said of, for findings of several objects.
-    pub about: About,
     /// Further lines.
     pub lines: Vec<FindingLine>,
     /// Other instantiations of the kernel's template.
     pub other_kernels: Vec<u32>,
     /// The rule says that nothing has to be changed.
     pub at_most_note: bool,
-}
-
-/// What a reason is said of.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum About {
-    /// The accesses to an object.
-    Accesses,
-    /// The object itself.
-    Object,
-    /// What becomes of data.
-    Data,
-    /// How lanes read an object.
-    Lanes,
-    /// What the program does with memory.
-    Memory,
-}
-
-impl About {
-    /// The same of these other objects.
-    pub(super) fn of_others(self, names: &str) -> String {
-        match self {
-            About::Object => format!("so do {names}"),
-            About::Accesses => format!("so do those to {names}"),
-            About::Data => format!("so were {names}"),
-            About::Memory => format!("so are {names}"),
-            About::Lanes => format!("they read {names} in the same way"),
-        }
-    }
 }
 
 /// What a cure saves, and of what.
@@ -101,10 +70,10 @@ impl Saved {
 
 impl Draft {
     /// A note without a place.
-    pub(super) fn new(reason: impl Into<String>, cure: impl Into<String>) -> Draft {
+    pub(super) fn of(diagnosis: Diagnosis) -> Draft {
         Draft {
             severity: Severity::Note,
-            diagnosis: None,
+            diagnosis,
             kernel: None,
             file: String::new(),
             line: 0,
@@ -113,24 +82,16 @@ impl Draft {
             allocation: None,
             object: None,
             evidence: BTreeMap::new(),
-            title: String::new(),
-            reason: reason.into(),
-            cure: cure.into(),
+            remarks: String::new(),
             gain: None,
             score: 0.0,
             saved: None,
             alike: None,
             one_cause: None,
-            about: About::Accesses,
             lines: Vec::new(),
             other_kernels: Vec::new(),
             at_most_note: false,
         }
-    }
-
-    /// A note without a place, whose words follow from a diagnosis.
-    pub(super) fn of(diagnosis: Diagnosis) -> Draft {
-        Draft { diagnosis: Some(diagnosis), ..Draft::new("", "") }
     }
 
     /// A note about an access, whose data and operation are figures of the diagnosis.
@@ -141,26 +102,15 @@ impl Draft {
 
     /// The same finding with another remedy.
     pub(super) fn with_remedy(mut self, remedy: &impl Described) -> Draft {
-        match &mut self.diagnosis {
-            Some(diagnosis) => {
-                diagnosis.remedy = remedy.id();
-                diagnosis.verified = false;
-                diagnosis.figures.replace(remedy.figures());
-            }
-            None => {
-                let figures = remedy.figures();
-                let diagnosis = Diagnosis { remedy: remedy.id(), figures, ..Diagnosis::default() };
-                self.cure = write("", &diagnosis, false).remedy;
-            }
-        }
+        self.diagnosis.remedy = remedy.id();
+        self.diagnosis.verified = false;
+        self.diagnosis.figures.replace(remedy.figures());
         self
     }
 
     pub(super) fn at_access(mut self, access: &Access<'_>) -> Draft {
         if access.is_near {
-            self.reason.push_str(
-                "; the compiler has merged or moved this access, so that it belongs to this line or one near it",
-            );
+            push(&mut self.remarks, &Remark::NearLine);
         }
         Draft {
             kernel: Some(access.kernel.id),
@@ -178,8 +128,22 @@ impl Draft {
         Draft { file: frame.file.clone(), line: frame.line, column: frame.column, ..self }
     }
 
+    /// At the line of copies, about the device memory at their end.
+    pub(super) fn at_copies(self, copies: &Copies<'_>) -> Draft {
+        let allocation = copies.allocation();
+        let draft = self.at_frame(innermost(copies.path)).evidence("copies", copies.count as f64);
+        let name = allocation.and_then(|allocation| allocation.name.clone());
+        Draft { allocation: allocation.map(|allocation| allocation.id), ..draft.object(name) }
+    }
+
     pub(super) fn at_kernel(self, kernel: &Kernel) -> Draft {
         Draft { kernel: Some(kernel.id), file: kernel.file.clone(), line: kernel.line, column: 0, ..self }
+    }
+
+    /// At the line of the launch, or at the kernel where that is not known.
+    pub(super) fn at_launch(self, kernel: &Kernel) -> Draft {
+        let draft = self.at_frame(launch_line(kernel)).of_kernel(kernel);
+        if draft.line == 0 { draft.at_kernel(kernel) } else { draft }
     }
 
     pub(super) fn of_kernel(self, kernel: &Kernel) -> Draft {
@@ -243,10 +207,6 @@ impl Draft {
         Draft { one_cause: what, ..self }
     }
 
-    pub(super) fn about(self, about: About) -> Draft {
-        Draft { about, ..self }
-    }
-
     /// What others of its object with the same cure have in common with it.
     pub(super) fn alike(self, what: impl Into<String>) -> Draft {
         Draft { alike: Some(what.into()), ..self }
@@ -254,7 +214,7 @@ impl Draft {
 }
 
 /// What templates call the data of an access, and what it does with it: `{target}` with the allocation, `{data}` by its name alone,
-/// `{op:read|write|update}`.
+/// `{op:read|write|update}`; mean sectors and lanes of a request, its requests and the bytes of a lane.
 fn figures(facts: &Facts<'_>, access: &Access<'_>) -> Figures {
     let target = facts.target(access);
     let named = access.variable().map(|name| format!("`{name}`"));
@@ -270,5 +230,11 @@ fn figures(facts: &Facts<'_>, access: &Access<'_>) -> Figures {
     figures.set("op", Choice(op));
     figures.set("space", Shown(access.space.to_owned()));
     figures.set("thread", Shown(thread_index(lane_axis(access.kernel)).to_owned()));
+    let per_request = |value: u64| Ratio(share(value, access.sums.requests));
+    figures.set("sectors", per_request(access.sums.sectors));
+    figures.set("ideal", per_request(access.sums.ideal_sectors));
+    figures.set("lanes", per_request(access.sums.lanes));
+    figures.set("requests", Count(access.sums.requests));
+    figures.set("bytes", Bytes(access.bytes.into()));
     figures
 }

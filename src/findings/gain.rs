@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::Facts;
+use super::diagnosis::{Names, Ratio, Seconds};
 use super::facts::access::{Access, Sums};
+use super::facts::index::Place;
+use super::facts::{Facts, index};
+use super::remark::{Remark, push};
 use super::words;
 use crate::geometry::SECTOR_BYTES;
+use crate::profile::SECONDS_PER_LAUNCH;
 use crate::profile::model::{Estimate, Gain, Kernel};
 
 /// Amounts that a kernel would ask less, by name of the limit and in its unit.
@@ -36,26 +40,31 @@ impl Saving {
         self
     }
 
+    /// If accesses made no requests: what these take of L1.
+    pub(super) fn of_requests(accesses: &[&Access<'_>]) -> Saving {
+        let sum = |value: fn(&Sums) -> u64| total(accesses.iter().copied(), value) as f64;
+        Saving(BTreeMap::from([
+            ("l1_tag", sum(|sums| sums.stages.tag)),
+            ("l1_data", sum(|sums| sums.stages.data)),
+            ("l1_lanes", sum(|sums| sums.stages.words.saturating_mul(32))),
+        ]))
+    }
+
     /// If accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to one
-    /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them it is
-    /// known how much is brought in vain.
+    /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them, and over
+    /// their siblings, it is known how much is brought without use.
     pub(super) fn of_coalescing(accesses: &[&Access<'_>], facts: &Facts<'_>) -> Saving {
         let sum = |value: fn(&Sums) -> u64| total(accesses.iter().copied(), value);
         let sector = facts.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
-        // Loads that hit what others have brought need nothing below, so that their bytes are no reason for what stores bring.
+        let siblings = siblings(accesses, facts);
         let beyond = |sectors: fn(&Sums) -> u64, bytes: u64| {
-            let of = |loads: bool| {
-                let those = || accesses.iter().copied().filter(move |access| (access.op == "load") == loads);
-                let ideal = total(those(), |sums| sums.ideal_sectors).saturating_mul(SECTOR_BYTES);
-                total(those(), sectors).saturating_mul(bytes).saturating_sub(ideal)
-            };
-            of(true).saturating_add(of(false))
+            unused(accesses, sectors, bytes).min(unused(&siblings, sectors, bytes)) as f64
         };
         Saving(BTreeMap::from([
             ("l1_tag", sum(|sums| sums.stages.tag.saturating_sub(sums.stages.tag.min(sums.requests))) as f64),
             ("l1_data", sum(|sums| sums.stages.data.saturating_sub(sums.stages.ideal_data)) as f64),
-            ("l2", beyond(|sums| sums.l2_lookups, sector) as f64),
-            ("dram", beyond(|sums| sums.dram_reads.saturating_add(sums.dram_writes), SECTOR_BYTES) as f64),
+            ("l2", beyond(|sums| sums.l2_lookups, sector)),
+            ("dram", beyond(|sums| sums.dram_reads.saturating_add(sums.dram_writes), SECTOR_BYTES)),
         ]))
     }
 
@@ -67,6 +76,50 @@ impl Saving {
         });
         each.fold(0.0, f64::max)
     }
+}
+
+/// Accesses, and those of the same operation to the same data at other places of a record, which is as long as the stride: what these
+/// use of a sector is not brought without use.
+fn siblings<'f, 'a>(accesses: &[&'f Access<'a>], facts: &'f Facts<'a>) -> Vec<&'f Access<'a>> {
+    let places: Vec<_> = accesses.iter().map(|access| index::place(access)).collect();
+    let shares_record = |one: &Access<'a>, access: &Access<'a>, place: &Option<Place>| {
+        let (Some((terms, at)), Some((own, own_at))) = (index::place(one), place) else { return false };
+        let stride = access.pattern.stride_bytes.map_or(0, i64::unsigned_abs);
+        terms == *own && at.abs_diff(*own_at) < stride
+    };
+    let is_sibling = |one: &&Access<'a>| {
+        accesses.iter().zip(&places).any(|(access, place)| {
+            (access.kernel.id, access.op, access.allocation) == (one.kernel.id, one.op, one.allocation)
+                && access.allocation.is_some()
+                && shares_record(one, access, place)
+        })
+    };
+    let others = facts.accesses.iter().filter(|one| !accesses.iter().any(|own| std::ptr::eq(*own, *one)));
+    accesses.iter().copied().chain(others.filter(is_sibling)).collect()
+}
+
+/// Bytes of sectors that accesses bring beyond their data. Loads that hit what others have brought need nothing below, so that their
+/// bytes are no reason for what stores bring; an element that several accesses load is needed once.
+fn unused(accesses: &[&Access<'_>], sectors: fn(&Sums) -> u64, bytes: u64) -> u64 {
+    let of = |loads: bool| {
+        let those: Vec<&Access<'_>> =
+            accesses.iter().copied().filter(|access| (access.op == "load") == loads).collect();
+        let mut ideal = 0u64;
+        let mut elements = BTreeMap::new();
+        for access in &those {
+            let element = index::place(access).map(|place| (access.allocation, place));
+            match element {
+                None => ideal = ideal.saturating_add(access.sums.ideal_sectors),
+                Some(element) => {
+                    let most: &mut u64 = elements.entry(element).or_default();
+                    *most = (*most).max(access.sums.ideal_sectors);
+                }
+            }
+        }
+        let ideal = elements.into_values().fold(ideal, u64::saturating_add).saturating_mul(SECTOR_BYTES);
+        total(those.into_iter(), sectors).saturating_mul(bytes).saturating_sub(ideal)
+    };
+    of(true).saturating_add(of(false))
 }
 
 /// Sum of a figure over accesses.
@@ -87,8 +140,7 @@ impl Facts<'_> {
     /// The program's gain, if so many assumed seconds outside of kernels were saved.
     pub(super) fn program_gain(&self, seconds: f64) -> Option<Gain> {
         let total = self.kernel_seconds + self.copy_seconds;
-        let assumption = "12 GB/s between host and device and 10 µs per copy, kernels and copies one after the other";
-        gain_of(total, total - seconds, total, assumption)
+        gain_of(total, total - seconds, total, "")
     }
 
     /// The kernel's gain, if it asked that much less.
@@ -106,8 +158,9 @@ impl Facts<'_> {
         }
         let names: Vec<String> = more.iter().map(|(kernel, _)| words::kernel(kernel)).collect();
         let seconds = more.iter().map(|(_, seconds)| seconds).sum();
-        let assumption = format!("{}; {} more of {}", gain.assumption, words::time(seconds), words::list(&names));
-        Gain { assumption, ..gain }
+        let mut gain = gain;
+        push(&mut gain.assumption, &Remark::OtherKernels { time: Seconds(seconds), kernels: Names(names) });
+        gain
     }
 
     /// The same where what takes its place takes so many seconds, beside all else.
@@ -137,26 +190,21 @@ fn slowest(estimate: &Estimate, saving: &Saving) -> f64 {
 /// Limits of what all SMs share: they are as fast with few SMs at work as with many.
 pub(super) const OF_ALL_SMS: [&str; 4] = ["l2", "dram", "bus", "atomic_address"];
 
-/// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last, about; an assumption.
-pub(super) const SECONDS_PER_LAUNCH: f64 = 3e-6;
 /// A gain is told with that time where it is at most this part of what it is without.
 const MUCH_LESS: f64 = 0.8;
 
 /// The gain of a kernel. Of launches so short that their start and latencies count, it is told with these, too: the estimate has none.
 pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64, assumption: &str) -> Option<Gain> {
     let seconds = kernel.estimates.first()?.seconds;
-    let gain = gain_of(now, then, seconds, assumption)?;
+    let mut gain = gain_of(now, then, seconds, assumption)?;
     let started = kernel.launch_count() as f64 * SECONDS_PER_LAUNCH;
     let with_start = (seconds + started) / (seconds / gain.factor + started);
     if with_start > MUCH_LESS * gain.factor {
         return Some(gain);
     }
-    let microseconds = SECONDS_PER_LAUNCH * 1e6;
-    let assumption = format!(
-        "{}; about {with_start:.1} x with {microseconds:.0} us more for each launch, its start and latencies",
-        gain.assumption
-    );
-    Some(Gain { assumption, ..gain })
+    let start = Seconds(SECONDS_PER_LAUNCH);
+    push(&mut gain.assumption, &Remark::WithStart { factor: Ratio(with_start), start });
+    Some(gain)
 }
 
 /// Less is nothing that anybody changes a program for, nor could tell from chance.

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::diagnosis::{Count, Diagnosis, Names};
 use super::draft::Draft;
 use super::facts::Facts;
-use super::words;
+use super::remark::{Remark, push};
 use crate::profile::model::{FindingLine, also_on};
 
 /// What findings have in common that are one thing to change.
@@ -48,10 +49,9 @@ fn instantiations(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<
     for (_, draft) in &mut groups {
         draft.other_kernels.sort_unstable();
         draft.other_kernels.dedup();
-        match draft.other_kernels.len() {
-            0 => {}
-            1 => draft.reason.push_str("; the same in another instantiation of the kernel"),
-            more => draft.reason.push_str(&format!("; the same in {more} other instantiations of the kernel")),
+        if !draft.other_kernels.is_empty() {
+            let instantiations = Count(draft.other_kernels.len() as u64);
+            push(&mut draft.remarks, &Remark::OtherInstantiations { instantiations });
         }
     }
     groups
@@ -80,13 +80,12 @@ fn key(id: &'static str, draft: &Draft) -> Option<Key> {
 
 /// What findings with one remedy have in common, however their figures differ.
 fn what_to_do(draft: &Draft) -> String {
-    let of_diagnosis = || draft.diagnosis.as_ref().map(|diagnosis| format!("{} {}", diagnosis.cause, diagnosis.remedy));
-    draft.alike.clone().or_else(of_diagnosis).unwrap_or_else(|| draft.cure.clone())
+    draft.alike.clone().unwrap_or_else(|| format!("{} {}", draft.diagnosis.cause, draft.diagnosis.remedy))
 }
 
 fn together(drafts: Vec<Draft>, facts: &Facts<'_>) -> Draft {
     let mut drafts = drafts.into_iter();
-    let mut whole = drafts.next().unwrap_or_else(|| Draft::new("", ""));
+    let mut whole = drafts.next().unwrap_or_else(|| Draft::of(Diagnosis::default()));
     let mut lines = Vec::new();
     let mut others = BTreeSet::new();
     for more in drafts {
@@ -104,11 +103,11 @@ fn together(drafts: Vec<Draft>, facts: &Facts<'_>) -> Draft {
     }
     lines.sort_unstable();
     if !others.is_empty() {
-        let names: Vec<String> = others.into_iter().collect();
-        whole.reason.push_str(&format!("; {}", whole.about.of_others(&words::list(&names))));
+        let names = Names(others.into_iter().collect());
+        push(&mut whole.remarks, &Remark::OtherObjects { names });
     }
     let elsewhere: Vec<FindingLine> = lines.iter().copied().filter(|line| line.line != whole.line).collect();
-    whole.reason.push_str(&also_on(&elsewhere));
+    whole.remarks.push_str(&also_on(&elsewhere));
     let whole = Draft { lines, ..whole };
     whole.rated(facts)
 }

@@ -3,32 +3,15 @@
 use super::diagnosis::{Name, described};
 use super::draft::{Draft, WORTH_A_CHANGE};
 use super::facts::Facts;
+use super::list::{About, is_about};
 use crate::profile::model::{Frame, Severity};
 use crate::profile::{is_system, library_call};
 
-/// Rules whose cure is in how a kernel is written: of a library's kernel they are notes, as the user cannot follow them.
-/// The others are about what the user gives to the library: data, its layout and its order.
-const ABOUT_CODE: [&str; 11] = [
-    "partial-warps",
-    "partial-write",
-    "bank-conflict",
-    "constant-serialised",
-    "uniform-load",
-    "repeated-load",
-    "local-array",
-    "spill",
-    "atomic-contention",
-    "small-launch",
-    "launch-tail",
-];
-
-/// Those of them that are worth a word only where the library's kernel waits for what they are about.
-const OF_LIMITS: [&str; 2] = ["bank-conflict", "atomic-contention"];
-/// The gain from which on it does.
+/// The gain from which on a kernel waits for a limit. Policy.
 const LEAST_GAIN: f64 = 1.05;
 
-/// Those of them that stand at the line of the launch.
-const ABOUT_LAUNCHES: [&str; 3] = ["small-launch", "launch-tail", "partial-warps"];
+/// Those of launches that could be fewer.
+const ABOUT_CALLS: [&str; 2] = ["small-launch", "launch-overhead"];
 
 described! {
     /// What users of a library can do, whose code they cannot change.
@@ -56,10 +39,10 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
     let Some(call) = kernel.and_then(library_call) else { return Some(draft) };
     if !is_system(&draft.file) {
         // The launch of a library's kernel stands at the user's line already.
-        return Some(if id == "small-launch" {
+        return Some(if ABOUT_CALLS.contains(&id) {
             let draft = draft.with_remedy(&Remedy::MergeCalls);
             Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft }
-        } else if ABOUT_LAUNCHES.contains(&id) {
+        } else if is_about(id, About::Launch) {
             let draft = draft.with_remedy(&other_code(&call.function));
             Draft { severity: draft.severity.min(Severity::Note), ..draft }
         } else {
@@ -70,8 +53,8 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
     // take another algorithm for little.
     let is_limit = draft.gain.as_ref().is_some_and(|gain| gain.factor >= LEAST_GAIN);
     if id == "divergent-branch"
-        || ABOUT_CODE.contains(&id) && draft.score < WORTH_A_CHANGE
-        || OF_LIMITS.contains(&id) && !is_limit
+        || is_about(id, About::Code) && draft.score < WORTH_A_CHANGE
+        || is_about(id, About::Limit) && !is_limit
     {
         return None;
     }
@@ -80,7 +63,7 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
     let draft = if id == "race" {
         let remedy = Remedy::CheckRanges { function: Name(call.function.clone()) };
         Draft { severity: draft.severity.min(Severity::Note), ..draft.with_remedy(&remedy) }
-    } else if ABOUT_CODE.contains(&id) {
+    } else if is_about(id, About::Code) {
         Draft { severity: draft.severity.min(Severity::Note), ..draft.with_remedy(&other_code(&call.function)) }
     } else {
         draft

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::diagnosis::Diagnosis;
+use super::diagnosis::{Count, Diagnosis};
 use super::draft::Draft;
 use super::facts::Facts;
 use super::group::group;
-use super::in_triton;
 use super::library;
-use super::list::RULES;
-use super::text::write;
+use super::list::{About, RULES, is_about};
+use super::remark::{Remark, push};
+use super::text::{Text, write};
 use crate::models::Rates;
 use crate::profile::Profile;
 use crate::profile::model::{Finding, Kernel, Severity};
@@ -23,29 +23,7 @@ const LEAST_WITHOUT_GAIN: f64 = 0.03;
 /// Share of its kernel's time from which on it is more.
 const SMALL_PART: f64 = 0.2;
 
-/// Rules whose score is a share of the estimated time of kernels.
-const ABOUT_TIME_OF_KERNELS: [&str; 19] = [
-    "strided-access",
-    "struct-fields",
-    "random-gather",
-    "misaligned-access",
-    "narrow-access",
-    "partial-warps",
-    "partial-write",
-    "bank-conflict",
-    "atomic-contention",
-    "constant-serialised",
-    "uniform-load",
-    "repeated-load",
-    "memory-accumulator",
-    "cache-sweep",
-    "cache-thrash",
-    "local-array",
-    "divergent-branch",
-    "small-launch",
-    "launch-tail",
-];
-/// Seconds that a finding about them is to cost, at least, for more than a note and for a gain: what takes less is the size of a
+/// Seconds that a finding about the time of kernels is to cost, at least, for more than a note and for a gain: what takes less is the size of a
 /// test, or of no moment, whatever its share.
 const LEAST_SECONDS: f64 = 0.5e-6;
 /// The same as a share of the time of kernels and copies.
@@ -61,7 +39,7 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     for rule in RULES {
         all.extend((rule.find)(&facts).into_iter().filter_map(|draft| {
             let draft = library::from_caller(rule.id, draft, &facts)?;
-            Some((rule.id, in_triton::in_its_language(rule.id, draft, &facts)))
+            Some((rule.id, draft))
         }));
     }
     sort(&mut all);
@@ -74,8 +52,9 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     let found = (1..)
         .zip(all)
         .map(|(rank, (id, draft))| {
-            let draft = in_words(id, draft.clone().evidence("wasted_share", draft.score), &facts);
-            let Diagnosis { cause, remedy, verified, .. } = draft.diagnosis.unwrap_or_default();
+            let mut draft = draft.clone().evidence("wasted_share", draft.score);
+            let text = in_words(id, &mut draft, &facts);
+            let Diagnosis { cause, remedy, verified, .. } = draft.diagnosis;
             Finding {
                 id: id.to_owned(),
                 rank,
@@ -83,7 +62,7 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
                 cause: cause.to_owned(),
                 remedy: remedy.to_owned(),
                 verified,
-                title: draft.title,
+                title: text.title,
                 kernel: draft.kernel,
                 file: draft.file,
                 line: draft.line,
@@ -94,8 +73,8 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
                 allocation: draft.allocation,
                 object: draft.object,
                 evidence: draft.evidence,
-                reason: draft.reason,
-                cure: draft.cure,
+                reason: text.reason,
+                cure: text.remedy,
                 gain: draft.gain,
             }
         })
@@ -103,18 +82,17 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     by_themselves(found, profile)
 }
 
-/// The draft with its diagnosis in words; the other stages have added to the reason and to the gain's assumption what is common to findings.
-fn in_words(id: &str, mut draft: Draft, facts: &Facts<'_>) -> Draft {
-    let Some(diagnosis) = &draft.diagnosis else { return draft };
+/// The diagnosis in words, with the remarks; the assumption goes to the gain.
+fn in_words(id: &str, draft: &mut Draft, facts: &Facts<'_>) -> Text {
     let kernel = draft.kernel.and_then(|id| facts.profile.kernels.iter().find(|kernel| kernel.id == id));
-    let text = write(id, diagnosis, kernel.is_some_and(Kernel::is_triton));
-    draft.title = text.title;
-    draft.reason.insert_str(0, &text.reason);
-    draft.cure = text.remedy;
+    let mut text = write(id, &draft.diagnosis, kernel.is_some_and(Kernel::is_triton));
+    if !draft.remarks.is_empty() {
+        text.reason = format!("{}{}.", text.reason.trim_end_matches('.'), draft.remarks);
+    }
     if let Some(gain) = &mut draft.gain {
         gain.assumption.insert_str(0, &text.assumption);
     }
-    draft
+    text
 }
 
 /// Loads and stores of one line, or of one operand, are one thing to change: the worst stands for all, with what all of them save.
@@ -164,7 +142,7 @@ fn saved(draft: &Draft) -> f64 {
 
 /// The finding as it deserves by what it costs; `None` where nobody would care.
 fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
-    if !ABOUT_TIME_OF_KERNELS.contains(&id) {
+    if !is_about(id, About::KernelTime) {
         return Some(draft);
     }
     if draft.severity == Severity::Note && is_negligible(&draft, facts) {
@@ -198,15 +176,12 @@ fn by_themselves(mut found: Vec<Finding>, profile: &Profile) -> Vec<Finding> {
         for finding in found.iter_mut().filter(|finding| finding.kernel == Some(kernel.id)) {
             let Some(gain) = &mut finding.gain else { continue };
             if sum + gain.seconds > estimate.seconds && !before.is_empty() {
-                let those = match before[..] {
-                    [one] => format!("finding {one}"),
-                    [first, .., last] => format!("findings {first} to {last}"),
-                    [] => continue,
-                };
-                gain.assumption.push_str(&format!("; not on top of what {those} would bring"));
+                let (first, last) = (before[0], before[before.len() - 1]);
+                let last = (last != first).then_some(Count(last));
+                push(&mut gain.assumption, &Remark::NotInAddition { first: Count(first), last });
             }
             sum += gain.seconds;
-            before.push(finding.rank);
+            before.push(u64::from(finding.rank));
         }
     }
     found

@@ -18,20 +18,3 @@ pub(super) fn is_scaled(access: &Access<'_>) -> bool {
     let stride = access.pattern.stride_bytes.map(i64::unsigned_abs);
     access.by_texture && stride.is_some_and(|stride| stride <= MOST_APART * u64::from(access.bytes))
 }
-
-/// What to do where lanes fetch texels that lie anywhere.
-pub(super) fn cure_of_gather(name: &str) -> String {
-    format!(
-        "the lanes fetch through a texture here, at coordinates that the code computes: where each thread goes along a part of {name} of its own, as in a search or \
-         a merge, bring what a block needs into shared memory first, neighbouring threads at neighbouring texels, and go on there; where it is an image, let \
-         neighbouring threads fetch texels near each other, and keep it in a CUDA array, whose order brings neighbours of both directions together"
-    )
-}
-
-/// What to do where lanes fetch texels that lie apart.
-pub(super) fn cure_of_stride(name: &str) -> String {
-    format!(
-        "let neighbouring threads fetch neighbouring texels of {name} (the thread's number in the first coordinate), or keep it in a CUDA array, whose order brings \
-         neighbours of both directions together; where it is no image, bring what a block needs into shared memory first"
-    )
-}

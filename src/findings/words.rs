@@ -57,11 +57,6 @@ pub(super) fn time(seconds: f64) -> String {
 }
 
 /// `3.2`, `32`.
-pub(super) fn ratio(part: u64, whole: u64) -> String {
-    decimal(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
-}
-
-/// `3.2`, `32`.
 pub(super) fn decimal(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
@@ -103,6 +98,6 @@ mod tests {
             [time(12.3456), time(0.002_346), time(640e-9), time(0.999_9e-3), time(3.2e-10)],
             ["12.3 s", "2.35 ms", "640 ns", "1.00 ms", "0.32 ns"]
         );
-        assert_eq!([ratio(64, 2), ratio(7, 2), ratio(1, 0)], ["32", "3.5", "0"]);
+        assert_eq!([decimal(32.0), decimal(3.5), decimal(0.0)], ["32", "3.5", "0"]);
     }
 }

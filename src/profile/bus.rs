@@ -11,6 +11,18 @@ pub(crate) const SECONDS_PER_COPY: f64 = 10e-6;
 /// Seconds that a copy within the device takes however small it is, about: its start, as that of a launch.
 pub(crate) const SECONDS_PER_DEVICE_COPY: f64 = 3e-6;
 
+/// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last, about; an assumption.
+pub(crate) const SECONDS_PER_LAUNCH: f64 = 3e-6;
+/// Least seconds of starts that matter. Policy: less is the size of a test.
+pub(crate) const LEAST_START_SECONDS: f64 = 1e-3;
+
+/// Returns the number of launches and the seconds of their starts, where these matter and exceed the time of kernels.
+pub(crate) fn dominant_starts(profile: &Profile, kernel_seconds: f64) -> Option<(u64, f64)> {
+    let launches = profile.kernels.iter().map(Kernel::launch_count).fold(0, u64::saturating_add);
+    let seconds = launches as f64 * SECONDS_PER_LAUNCH;
+    (seconds >= LEAST_START_SECONDS && seconds > kernel_seconds).then_some((launches, seconds))
+}
+
 /// Whether a copy crosses the bus.
 pub(crate) fn over_bus(copy: &CopyRow) -> bool {
     matches!(&copy.direction[..], "host_to_device" | "device_to_host")

@@ -21,8 +21,8 @@ pub(crate) use build::op_name;
 pub use build::{BuildInput, RunFacts, Sources, addresses_of, build};
 pub(crate) use build::{IGNORE_COMMENT, idle_in_part};
 pub(crate) use bus::{
-    BUS_BYTES_PER_SECOND, SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY, bus_seconds, copy_seconds, over_bus,
-    seconds_between_launches, seconds_of_copies,
+    BUS_BYTES_PER_SECOND, LEAST_START_SECONDS, SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY, SECONDS_PER_LAUNCH,
+    bus_seconds, copy_seconds, dominant_starts, over_bus, seconds_between_launches, seconds_of_copies,
 };
 pub use divergence::{ALL, degree, memory_divergence};
 pub(crate) use estimate::{Work, of_work};

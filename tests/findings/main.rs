@@ -5,6 +5,7 @@ mod judged;
 mod page;
 mod planted;
 mod planted_program;
+mod recorded;
 mod reports;
 #[path = "../support_programs/mod.rs"]
 mod support_programs;

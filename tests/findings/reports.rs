@@ -18,10 +18,7 @@ fn numbers_are_those_of_the_code() {
     assert_eq!(evidence["ideal_sectors"], 64.0 * 2048.0 * 4.0);
     assert_eq!(evidence["stride_bytes"], 8192.0);
     let reason = first["reason"].as_str().expect("a reason");
-    assert!(
-        reason.contains("8.0 KiB (2048 elements of 4 bytes) apart, because threadIdx.x is multiplied by `columns`"),
-        "{reason}"
-    );
+    assert!(reason.contains("8.0 KiB (2048 elements of 4 bytes)") && reason.contains("`columns`"), "{reason}");
     profiled("atomic_counter", &folder, false, &[]);
     let evidence = &document(&folder)["findings"][0]["evidence"];
     // Values 3 to 9 of every ten of 2^20 elements; all threads of a warp that add meet at one address.

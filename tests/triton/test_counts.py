@@ -369,8 +369,8 @@ class Tables(unittest.TestCase):
         x, out = np.zeros(65536, "i4"), np.zeros(16, "i4")
         found = profiled(lambda: kernels.histogram[(64,)](x, out, 65536, BLOCK=1024))
         finding = one(found.findings, id="atomic-contention")
-        self.assertIn("tl.histogram", finding.cure)
-        self.assertIn("add the rows of `out`", finding.cure)
+        remedies = [each["remedy"] for each in found.data["findings"] if each["id"] == "atomic-contention"]
+        self.assertEqual(remedies, ["reduce-within-program"])
         # What values pass through from one layout to another is no name of the source's.
         self.assertNotIn("global_smem", finding.reason)
 
@@ -378,7 +378,6 @@ class Tables(unittest.TestCase):
         # Four warps load the 16 elements, one stores them.
         x = np.arange(16, dtype="f4")
         finding = one(profiled(lambda: kernels.masked_copy[(1,)](x, x, 16, BLOCK=16)).findings, id="race")
-        self.assertIn("Triton lets several warps load the same", finding.reason)
         self.assertIn("tl.debug_barrier()", finding.cure)
         self.assertNotIn("__syncthreads", finding.cure)
 

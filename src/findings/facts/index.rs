@@ -2,6 +2,7 @@
 
 use warpline_format::expression::{AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, Reason, parts};
 
+use super::super::diagnosis::{Name, Shown};
 use super::super::draft::Draft;
 use super::access::Access;
 use super::profile::{Facts, block_of, has_word, lane_axis, thread_index};
@@ -15,8 +16,11 @@ pub(in super::super) fn address<'a>(access: &Access<'a>) -> Option<(&'a [Express
     Some((&addresses.expressions[..], site.address))
 }
 
+/// The terms of an address without its numbers, with their factors, and the sum of the numbers.
+pub(in super::super) type Place = (Vec<(ExpressionId, i64)>, i64);
+
 /// An access's address as what elements a fixed distance apart have in common, and its distance from there.
-pub(in super::super) fn place(access: &Access<'_>) -> Option<(Vec<(ExpressionId, i64)>, i64)> {
+pub(in super::super) fn place(access: &Access<'_>) -> Option<Place> {
     address(access).map(|(expressions, root)| apart(expressions, root))
 }
 
@@ -62,12 +66,13 @@ fn is_made_of_atomics(expressions: &[Expression], root: ExpressionId) -> bool {
 /// Letters of a statement that are shown.
 const MOST_LETTERS: usize = 100;
 
-/// Says in the reason of a finding from which line the index comes that neighbouring threads take: `int i = blockIdx.x * …`.
-pub(in super::super) fn with_its_line(draft: Draft, facts: &Facts<'_>, access: &Access<'_>) -> Draft {
+/// Adds the statement that computes the index of neighbouring threads, `int i = blockIdx.x * …`, and its place.
+pub(in super::super) fn with_its_line(mut draft: Draft, facts: &Facts<'_>, access: &Access<'_>) -> Draft {
     let Some((line, statement)) = made_at(facts, access) else { return draft };
     let file = access.file.rsplit('/').next().unwrap_or_default();
-    let reason = format!("{}; the index comes from \"{statement}\" at {file}:{line}", draft.reason);
-    Draft { reason, ..draft }.evidence("index_line", line.into())
+    draft.diagnosis.figures.set("statement", Name(statement));
+    draft.diagnosis.figures.set("statement_place", Shown(format!("{file}:{line}")));
+    draft.evidence("index_line", line.into())
 }
 
 /// Line and statement of the kernel that make an index of the thread's number which the access's line uses; `None` where that line has

@@ -13,6 +13,11 @@ impl Facts<'_> {
         models::find(self.profile.run.models.first()?).ok()?.hierarchy().ok()
     }
 
+    /// Bytes of a lookup in L2.
+    pub(in super::super) fn l2_lookup_bytes(&self) -> u64 {
+        self.profile.run.lookup_bytes.values().next().map_or(32, |bytes| bytes.l2.max(1))
+    }
+
     /// Whether so many bytes of data fit into L2, and what they are a part of does not.
     pub(in super::super) fn part_fits_l2(&self, part: u64, whole: u64) -> bool {
         self.hierarchy().is_some_and(|caches| {

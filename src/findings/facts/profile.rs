@@ -1,13 +1,12 @@
 //! What rules look at.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::draft::Draft;
-use super::super::rules::{Better, Thrashed};
 use super::super::words;
 use super::access::{Access, accesses, share};
+use super::shapes::Better;
 use crate::models::Rates;
 use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
 use crate::profile::{Profile, bus_seconds, constructed_class, is_system, over_bus};
@@ -31,9 +30,6 @@ pub(in super::super) struct Facts<'a> {
     pub copy_seconds: f64,
     /// Better shapes of blocks, of the kernels for which somebody has asked: predictions take their time.
     pub shapes: RefCell<BTreeMap<u32, Option<Better>>>,
-    /// What `repeated-load` and `cache-thrash` find, before each leaves to the other what it tells better.
-    pub repeated: OnceCell<Vec<Draft>>,
-    pub thrashed: OnceCell<Vec<Thrashed>>,
 }
 
 /// Copies between host and device from one place of the program.
@@ -107,8 +103,6 @@ impl<'a> Facts<'a> {
             kernel_seconds: profile.kernels.iter().map(seconds).sum(),
             copy_seconds: bus_seconds(profile),
             shapes: RefCell::default(),
-            repeated: OnceCell::new(),
-            thrashed: OnceCell::new(),
         }
     }
 
@@ -206,6 +200,17 @@ impl<'a> Facts<'a> {
     pub(in super::super) fn is_written(&self, copies: &Copies<'_>) -> bool {
         let written = |id: u64| self.accesses.iter().any(|access| access.op != "load" && access.allocation == Some(id));
         copies.memory().any(|allocation| written(allocation.id))
+    }
+
+    /// Returns whether all that kernels and copies do is in the profile, so that what is absent did not happen. Where nothing was
+    /// launched, as after a usage message, nothing can have used the memory.
+    pub(in super::super) fn is_whole_run(&self) -> bool {
+        let run = &self.profile.run;
+        !run.sampled
+            && run.complete
+            && run.mode == "trace"
+            && !run.lookup_bytes.is_empty()
+            && !self.profile.kernels.is_empty()
     }
 
     /// Share of a kernel in the estimated time of all; by requests where nothing is estimated.
@@ -366,4 +371,13 @@ pub(in super::super) fn thread_index(axis: usize) -> &'static str {
 /// Whether a library made it for itself, as scratch memory.
 pub(in super::super) fn is_of_library(allocation: &Allocation) -> bool {
     allocation.name.is_none() && allocation.path.last().is_some_and(|frame| is_system(&frame.file))
+}
+
+/// An access's sectors that its bytes do not need, of all sectors of its kernel.
+pub(in super::super) fn excess_of_kernel(facts: &Facts<'_>, access: &Access<'_>) -> f64 {
+    let all: u64 = facts
+        .accesses_of(access.kernel.id, access.space)
+        .map(|access| access.sums.sectors)
+        .fold(0, u64::saturating_add);
+    share(access.sums.excess(), all)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::diagnosis::{Count, Diagnosis, Name, Shown, described};
 use super::super::draft::Draft;
 use super::super::facts::{Facts, innermost};
 use crate::profile::model::{FailedCall, Frame, Launch, Missing, Severity};
@@ -23,6 +24,32 @@ const MEMORY_ALLOCATION: i32 = 2;
 /// CUDA error code of what the device, or Warpline, does not offer.
 const NOT_SUPPORTED: i32 = 801;
 
+described! {
+    pub(in super::super) enum Cause {
+        /// A launch.
+        Launch { call: Name, calls: Count, error: Name, text: Shown, reasons: Option<Count> } => "launch-refused",
+        /// Another function.
+        Call { call: Name, calls: Count, error: Name, text: Shown, reasons: Option<Count> } => "call-failed",
+        /// The kernel itself ended early.
+        Kernel { error: Shown } => "kernel-ended-early",
+    }
+}
+
+described! {
+    pub(in super::super) enum Remedy {
+        /// Less memory.
+        FreeMemory => "free-memory",
+        /// Another function.
+        UseSupported => "use-supported-function",
+        /// Another configuration.
+        CorrectLaunch => "correct-launch",
+        /// Other arguments.
+        CorrectCall => "correct-call",
+        /// A kernel that ends.
+        CorrectKernel => "correct-kernel",
+    }
+}
+
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut places: BTreeMap<(Option<&Frame>, &str), Vec<&FailedCall>> = BTreeMap::new();
     for call in &facts.profile.failed_calls {
@@ -32,33 +59,31 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     failed.chain(facts.profile.run.missing.iter().filter_map(|row| of_kernel(facts, row))).collect()
 }
 
-/// The calls of one function from one line.
+/// The calls of one function from one line, by their most frequent error.
 fn of_calls(frame: Option<&Frame>, function: &str, calls: &[&FailedCall]) -> Draft {
     let count = calls.iter().map(|call| call.calls).fold(0, u64::saturating_add);
     let most = calls.iter().max_by_key(|call| call.calls);
-    let (error, name) = most.map_or((0, ""), |call| (call.error, &call.name));
+    let number = most.map_or(0, |call| call.error);
     let text = most.map_or("", |call| if call.detail.is_empty() { &call.text } else { &call.detail });
-    let times = if count == 1 { "failed".to_owned() } else { format!("failed {count} times") };
-    let reasons: BTreeSet<(i32, &str)> = calls.iter().map(|call| (call.error, &call.detail[..])).collect();
-    let others = match reasons.len() {
-        0 | 1 => String::new(),
-        count => format!("; {count} different reasons, of which this is the most frequent"),
-    };
+    let different: BTreeSet<(i32, &str)> = calls.iter().map(|call| (call.error, &call.detail[..])).collect();
+    let reasons = Some(Count(different.len() as u64)).filter(|reasons| reasons.0 > 1);
+    let (call, text) = (Name(function.to_owned()), Shown(text.to_owned()));
+    let error = Name(most.map_or(String::new(), |call| call.name.clone()));
     let is_launch = LAUNCHES.contains(&function);
-    let effect = if is_launch { ": the kernel did not run" } else { "" };
-    let reason = format!("{function} {times} with {name} ({text}){effect}{others}");
-    let cure = match error {
-        MEMORY_ALLOCATION => {
-            "free memory that is no longer needed, or use less; check the returned error and handle it"
-        }
-        NOT_SUPPORTED => {
-            "use a function that this device offers; where a GPU does, docs/limits.md lists what Warpline does not provide"
-        }
-        _ if is_launch => "correct the launch's configuration, and check cudaGetLastError() after it",
-        _ => "correct the call's arguments or its order, and check the error that it returns",
+    let remedy = match number {
+        MEMORY_ALLOCATION => Remedy::FreeMemory,
+        NOT_SUPPORTED => Remedy::UseSupported,
+        _ if is_launch => Remedy::CorrectLaunch,
+        _ => Remedy::CorrectCall,
     };
-    let draft = Draft::new(reason, cure).at_frame(frame).object(Some(function)).severity(Severity::Error).score(1.0);
-    draft.evidence("calls", count as f64).evidence("error", error.into())
+    let cause = if is_launch {
+        Cause::Launch { call, calls: Count(count), error, text, reasons }
+    } else {
+        Cause::Call { call, calls: Count(count), error, text, reasons }
+    };
+    let draft = Draft::of(Diagnosis::new(&cause, &remedy)).at_frame(frame).object(Some(function));
+    let draft = draft.severity(Severity::Error).score(1.0);
+    draft.evidence("calls", count as f64).evidence("error", number.into())
 }
 
 /// Launches of a kernel that ended with an error of their own; bad accesses are findings already.
@@ -68,10 +93,10 @@ fn of_kernel(facts: &Facts<'_>, row: &Missing) -> Option<Draft> {
         return None;
     }
     let kernel = facts.profile.kernels.iter().find(|kernel| kernel.id == id)?;
-    let launched = |launch: &&Launch| row.launch.is_none_or(|number| launch.id == number);
-    let frame = kernel.launches.iter().find(launched).and_then(|launch| innermost(&launch.path));
-    let reason = format!("the kernel ended with {}: what it should have done after that is missing", row.reason);
-    let cure = "correct the kernel, and check the error that cudaDeviceSynchronize() returns after it";
-    let draft = Draft::new(reason, cure).of_kernel(kernel).at_frame(frame).severity(Severity::Error).score(1.0);
+    let is_launched = |launch: &&Launch| row.launch.is_none_or(|number| launch.id == number);
+    let frame = kernel.launches.iter().find(is_launched).and_then(|launch| innermost(&launch.path));
+    let cause = Cause::Kernel { error: Shown(row.reason.clone()) };
+    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::CorrectKernel)).of_kernel(kernel).at_frame(frame);
+    let draft = draft.severity(Severity::Error).score(1.0);
     Some(draft.evidence("calls", row.launches as f64).evidence("error", row.error.unwrap_or_default().into()))
 }

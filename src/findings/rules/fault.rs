@@ -2,11 +2,63 @@
 
 use std::collections::BTreeMap;
 
+use super::super::diagnosis::{Bytes, Count, Diagnosis, Shown, described};
 use super::super::draft::Draft;
 use super::super::facts::Facts;
-use super::super::words;
-use crate::profile::is_system;
-use crate::profile::model::{Fault, Frame, Severity, Site};
+use super::super::facts::faults::{called_at, race_of};
+use crate::profile::model::{Fault, Severity};
+
+described! {
+    pub(in super::super) enum Cause {
+        /// Some lanes of a warp are elsewhere.
+        DivergentBarrier => "divergent-barrier",
+        /// Warps of a block wait at different barriers.
+        DifferentBarriers { other: Shown } => "different-barriers",
+        /// An address that is no multiple of the size.
+        Misaligned { access: Shown, bytes: Bytes } => "misaligned-address",
+        /// The same of a local variable.
+        MisalignedLocal { access: Shown, bytes: Bytes } => "misaligned-local-address",
+        /// Beyond the block's shared memory.
+        OutsideShared { access: Shown, thread: Count, block: Count } => "outside-shared-memory",
+        /// Beyond a thread's array.
+        OutsideLocal { access: Shown, thread: Count, block: Count } => "outside-local-array",
+        /// Memory that was freed.
+        Freed { access: Shown } => "freed-memory",
+        /// Before the start of an allocation.
+        Before { access: Shown, distance: Bytes, memory: Shown, thread: Count, block: Count } => "before-allocation",
+        /// Behind the end of an allocation.
+        Past { access: Shown, distance: Bytes, memory: Shown, thread: Count, block: Count } => "past-allocation",
+        /// Within an allocation, or across its end.
+        At { access: Shown, offset: Count, memory: Shown, thread: Count, block: Count } => "at-allocation-end",
+        /// Far from all allocations.
+        Nowhere { access: Shown, thread: Count, block: Count } => "outside-allocations",
+    }
+}
+
+described! {
+    pub(in super::super) enum Remedy {
+        /// A barrier for all threads.
+        MoveBarrier => "move-barrier-out-of-branch",
+        /// A call by all threads.
+        MoveCall => "move-call-out-of-branch",
+        /// The same barriers for all warps.
+        SameBarriers => "use-same-barriers",
+        /// An aligned address.
+        Align => "align-address",
+        /// An aligned variable.
+        AlignLocal => "align-local-variable",
+        /// An index within shared memory.
+        CheckSharedIndex => "check-shared-index",
+        /// An index within the array.
+        CheckLocalIndex => "check-local-index",
+        /// A later end.
+        FreeLater => "free-later",
+        /// An index within the allocation.
+        CheckIndex => "check-index",
+        /// The race that leaves the index undefined.
+        FixRace { line: Shown } => "fix-race-first",
+    }
+}
 
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     type Key<'a> = (&'a str, &'a str, u32, u32, Option<u32>);
@@ -18,123 +70,67 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     groups.into_values().map(|(count, fault)| draft(facts, count, fault)).collect()
 }
 
-fn draft(facts: &Facts<'_>, count: u64, fault: &Fault) -> Draft {
-    let target = facts.allocation_name(fault.allocation).unwrap_or_else(|| "an allocation".to_owned());
-    let what = if fault.op.is_empty() { "an access" } else { &fault.op[..] };
-    let where_it_is = match fault.offset {
-        Some(offset) if offset < 0 => format!("{} before {target}", words::bytes(offset.unsigned_abs())),
-        Some(offset) => {
+fn cause(facts: &Facts<'_>, fault: &Fault) -> Cause {
+    let access = Shown(if fault.op.is_empty() { "access" } else { &fault.op }.to_owned());
+    let (thread, block, bytes) = (Count(fault.thread.into()), Count(fault.block), Bytes(fault.bytes.into()));
+    match &fault.kind[..] {
+        "divergent_barrier" => Cause::DivergentBarrier,
+        "different_barriers" => {
+            let line = fault.other.as_ref().map_or(0, |other| other.line);
+            Cause::DifferentBarriers { other: Shown(line.to_string()) }
+        }
+        "misaligned" => Cause::Misaligned { access, bytes },
+        "misaligned_local" => Cause::MisalignedLocal { access, bytes },
+        "shared_out_of_bounds" => Cause::OutsideShared { access, thread, block },
+        "local_out_of_bounds" => Cause::OutsideLocal { access, thread, block },
+        "freed" => Cause::Freed { access },
+        _ => {
+            let name = facts.allocation_name(fault.allocation);
+            let memory = Shown(name.unwrap_or_else(|| "an allocation".to_owned()));
             let end = fault.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |row| row.bytes);
-            match (offset as u64).checked_sub(end) {
-                Some(past) => format!("{} past the end of {target}", words::bytes(past)),
-                None => format!("at byte {offset} of {target}"),
+            match fault.offset.map(|offset| (offset, offset.unsigned_abs().checked_sub(end))) {
+                None => Cause::Nowhere { access, thread, block },
+                Some((offset, _)) if offset < 0 => {
+                    Cause::Before { access, distance: Bytes(offset.unsigned_abs()), memory, thread, block }
+                }
+                Some((_, Some(past))) => Cause::Past { access, distance: Bytes(past), memory, thread, block },
+                Some((offset, None)) => {
+                    Cause::At { access, offset: Count(offset.unsigned_abs()), memory, thread, block }
+                }
             }
         }
-        None => "where no allocation is".to_owned(),
+    }
+}
+
+fn remedy(facts: &Facts<'_>, fault: &Fault, cause: &Cause, is_called: bool) -> Remedy {
+    let remedy = match cause {
+        Cause::DivergentBarrier if is_called => return Remedy::MoveCall,
+        Cause::DivergentBarrier => return Remedy::MoveBarrier,
+        Cause::DifferentBarriers { .. } => return Remedy::SameBarriers,
+        Cause::Misaligned { .. } => return Remedy::Align,
+        Cause::MisalignedLocal { .. } => return Remedy::AlignLocal,
+        Cause::Freed { .. } => return Remedy::FreeLater,
+        Cause::OutsideShared { .. } => Remedy::CheckSharedIndex,
+        Cause::OutsideLocal { .. } => Remedy::CheckLocalIndex,
+        _ => Remedy::CheckIndex,
     };
-    let (reason, cure) = match &fault.kind[..] {
-        "divergent_barrier" => (
-            "a warp reaches __syncthreads() with part of its lanes, while the others are elsewhere: on a GPU since Volta it may hang \
-             or go on with data that is not there yet"
-                .to_owned(),
-            "take the barrier out of the branch, so that all threads of the block reach it".to_owned(),
-        ),
-        "different_barriers" => (
-            format!(
-                "warps of a block wait at different __syncthreads(), here and at line {}: what CUDA leaves undefined. Most GPUs count \
-                 each for the other, so that the barriers from there on are one off",
-                fault.other.as_ref().map_or(0, |other| other.line)
-            ),
-            "take the barriers out of the branches, so that all threads of the block reach the same ones".to_owned(),
-        ),
-        "misaligned" => (
-            format!("{what} of {} bytes at an address that is no multiple of its size: hardware stops the kernel", fault.bytes),
-            "align the base and the offset to the size of the type that is read there".to_owned(),
-        ),
-        "misaligned_local" => (
-            format!(
-                "{what} of {} bytes to a local variable at an address that is no multiple of its size. nvcc may align the variable \
-                 or keep it in registers; hardware stops the kernel where it does neither",
-                fault.bytes
-            ),
-            "declare the variable with __align__, or with the type that is accessed".to_owned(),
-        ),
-        "shared_out_of_bounds" => (
-            format!("{what} outside of the block's shared memory, by thread {} of block {}", fault.thread, fault.block),
-            "check the index against the size of the shared array, and the dynamic shared memory of the launch".to_owned(),
-        ),
-        "local_out_of_bounds" => (
-            format!("{what} outside of a thread's own array, by thread {} of block {}", fault.thread, fault.block),
-            "check the index against the size of the local array".to_owned(),
-        ),
-        "freed" => (
-            format!("{what} to memory that was freed"),
-            "free it behind the last launch that uses it, or keep a pointer that is valid".to_owned(),
-        ),
-        _ => (
-            format!("{what} {where_it_is}, by thread {} of block {}", fault.thread, fault.block),
-            "check the index against the size, or the size of the launch against the data".to_owned(),
-        ),
-    };
-    // Data that a race leaves undefined make indices that are.
-    let race = race_of(facts, fault).filter(|_| is_outside(&fault.kind));
-    let cure = match race {
-        Some(race) => format!(
-            "put the race on line {} of this kernel right first: where the index depends on what it leaves undefined, that is the cause; else {cure}",
-            race.line
-        ),
-        None => cure,
-    };
+    let fix = |race: &crate::profile::model::Frame| Remedy::FixRace { line: Shown(race.line.to_string()) };
+    race_of(facts, fault).map_or(remedy, fix)
+}
+
+fn draft(facts: &Facts<'_>, count: u64, fault: &Fault) -> Draft {
+    let caller = called_at(facts, fault);
+    let cause = cause(facts, fault);
+    let remedy = remedy(facts, fault, &cause, caller.is_some());
     // A GPU that counts each barrier for the other does what was meant, in part of the programs that do this.
-    let severity = match &fault.kind[..] {
-        "misaligned_local" => Severity::Note,
+    let severity = match cause {
+        Cause::MisalignedLocal { .. } => Severity::Note,
         _ if fault.other.is_some() => Severity::Warning,
         _ => Severity::Error,
     };
-    let (frame, cure) = match called_at(facts, fault) {
-        Some(frame) if fault.kind == "divergent_barrier" => {
-            (frame, "take the call out of the branch, so that all threads of the block make it".to_owned())
-        }
-        Some(frame) => (frame, cure),
-        None => (fault.frame.clone(), cure),
-    };
-    let inside = (frame != fault.frame).then(|| fault.frame.clone());
-    let draft = Draft::new(reason, cure).at_frame(Some(&frame)).score(1.0).severity(severity);
+    let inside = caller.is_some().then(|| fault.frame.clone());
+    let frame = caller.unwrap_or_else(|| fault.frame.clone());
+    let draft = Draft::of(Diagnosis::new(&cause, &remedy)).at_frame(Some(&frame)).score(1.0).severity(severity);
     let draft = Draft { kernel: fault.kernel, allocation: fault.allocation, inside_library: inside, ..draft };
     draft.evidence("times", count as f64).evidence("bytes", fault.bytes.into())
-}
-
-/// The line of the user's kernel that calls the library's function in which the fault is, as far as what that accesses tells: the one line from which
-/// the kernel reaches the library's file.
-fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
-    let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == fault.kernel)?;
-    if !is_system(&fault.frame.file) || is_system(&kernel.file) {
-        return None;
-    }
-    let is_inside = |site: &&Site| {
-        Some(site.kernel) == fault.kernel
-            && !is_system(&site.file)
-            && (site.leaf.file == fault.frame.file || site.inlined_at.iter().any(|one| one.file == fault.frame.file))
-    };
-    let mut lines = facts.profile.sites.iter().filter(is_inside);
-    let first = lines.next()?;
-    let is_same = |site: &Site| (&site.file, site.line) == (&first.file, first.line);
-    lines.all(is_same).then(|| Frame {
-        function: String::new(),
-        file: first.file.clone(),
-        line: first.line,
-        column: first.column,
-    })
-}
-
-/// Whether the kind is that of an access outside of its memory.
-fn is_outside(kind: &str) -> bool {
-    !matches!(kind, "divergent_barrier" | "different_barriers" | "misaligned" | "misaligned_local" | "freed")
-}
-
-/// Where the fault's kernel has a race that is told.
-fn race_of<'a>(facts: &Facts<'a>, fault: &Fault) -> Option<&'a Frame> {
-    let mut races = facts.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
-    let race = races.find(|conflict| fault.kernel == Some(conflict.kernel))?;
-    race.accesses.first().map(|party| &party.frame)
 }

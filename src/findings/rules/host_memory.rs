@@ -1,59 +1,68 @@
 //! Host memory that kernels reach where it is, again and again: each miss goes over the bus.
 
+use super::super::diagnosis::{Bytes, Diagnosis, Ratio, Shown, described};
 use super::super::draft::Draft;
+use super::super::facts::access::Access;
 use super::super::facts::{Facts, describe};
-use super::super::words;
+use super::super::thresholds::transfers::{LEAST_BUS_BYTES, LEAST_BUS_PER_BYTE, LEAST_MAPPED_BYTES, LEAST_USES};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::BUS_BYTES_PER_SECOND;
 use crate::profile::model::{Allocation, Severity};
 
-/// Bytes over the bus for each byte that is touched, at least, for more than a note.
-const TIMES: f64 = 1.5;
-/// Uses of each byte, on average, from which on a copy to the device pays.
-const USES: f64 = 2.0;
-/// Bytes over the bus, at least; or that lanes ask for, where they use each byte several times.
-const LEAST_BYTES: u64 = 1 << 20;
-/// Bytes that caches brought in any case.
-const LEAST_MOVED: u64 = 1 << 16;
+described! {
+    pub(in super::super) enum Cause {
+        /// Kernels use each byte several times.
+        Reused { memory: Shown, bus: Bytes, times: Ratio, uses: Ratio } => "reused-host-memory",
+        /// The caches do not hold what kernels touch.
+        Refetched { memory: Shown, bus: Bytes, times: Ratio } => "refetched-host-memory",
+        /// Each byte crosses the bus about once.
+        Streamed { memory: Shown, bus: Bytes, times: Ratio } => "streamed-host-memory",
+    }
+}
+
+described! {
+    pub(in super::super) enum Remedy {
+        /// Device memory.
+        CopyToDevice => "copy-to-device",
+        /// Mapped memory is right.
+        KeepMapped => "keep-mapped",
+    }
+}
 
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let mapped = |allocation: &&Allocation| {
+    let is_mapped = |allocation: &&Allocation| {
         matches!(&allocation.kind[..], "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister")
     };
-    facts.profile.allocations.iter().filter(mapped).filter_map(|allocation| draft(facts, allocation)).collect()
+    facts.profile.allocations.iter().filter(is_mapped).filter_map(|allocation| draft(facts, allocation)).collect()
 }
 
 fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     let dram = allocation.metrics.dram.as_ref()?;
-    let moved = (dram.read_sectors + dram.write_sectors) * SECTOR_BYTES;
-    // Lanes that ask for each byte: what caches keep of host memory from launch to launch, no program can rely on.
-    let uses = allocation.metrics.bytes as f64 / allocation.touched_bytes.max(1) as f64;
-    let asked = if uses >= USES { allocation.metrics.bytes } else { 0 };
-    if moved.max(asked) < LEAST_BYTES || moved < LEAST_MOVED {
+    let moved = dram.read_sectors.saturating_add(dram.write_sectors).saturating_mul(SECTOR_BYTES);
+    let per_touched = |bytes: u64| bytes as f64 / allocation.touched_bytes.max(1) as f64;
+    // No program can rely on what caches keep of host memory from launch to launch: uses count by what lanes request.
+    let (times, uses) = (per_touched(moved), per_touched(allocation.metrics.bytes));
+    let requested = if uses >= LEAST_USES { allocation.metrics.bytes } else { 0 };
+    if moved.max(requested) < LEAST_MAPPED_BYTES || moved < LEAST_BUS_BYTES {
         return None;
     }
-    let times = moved as f64 / allocation.touched_bytes.max(1) as f64;
+    let traffic = |access: &&Access<'_>| access.sums.dram_reads.saturating_add(access.sums.dram_writes);
     let accesses = facts.accesses.iter().filter(|access| access.allocation == Some(allocation.id));
-    let traffic = |access: &&super::super::facts::access::Access<'_>| access.sums.dram_reads + access.sums.dram_writes;
     let worst = accesses.max_by_key(|access| (traffic(access), std::cmp::Reverse((access.line, access.column))))?;
-    let again = if uses >= USES { format!("; lanes use each byte {uses:.0} times in all") } else { String::new() };
-    let reason = format!(
-        "kernels reach {} in host memory where it is: {} go over the bus, {times:.1} times the bytes that they touch{again}",
-        describe(allocation),
-        words::bytes(moved),
-    );
-    let once = times < TIMES && uses < USES;
-    let cure = if once {
-        "each byte crosses the bus about once, as a copy would take it, which mapped memory is right for: leave it so, unless a longer run uses the data again; \
-         then copy it to device memory once (cudaMemcpyAsync), and back if kernels change it"
+    let (memory, bus) = (Shown(describe(allocation)), Bytes(moved));
+    let rounded = |value: f64| Ratio((10.0 * value).round() / 10.0);
+    let (cause, remedy) = if uses >= LEAST_USES {
+        let uses = Ratio(uses.round());
+        (Cause::Reused { memory, bus, times: rounded(times), uses }, Remedy::CopyToDevice)
+    } else if times >= LEAST_BUS_PER_BYTE {
+        (Cause::Refetched { memory, bus, times: rounded(times) }, Remedy::CopyToDevice)
     } else {
-        "copy it to device memory once (cudaMemcpyAsync), and back if kernels change it; keep it mapped only where each byte is used once"
+        (Cause::Streamed { memory, bus, times: rounded(times) }, Remedy::KeepMapped)
     };
-    let draft = Draft::new(reason, cure)
-        .at_access(worst)
+    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), worst)
         .evidence("bus_bytes", moved as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)
         .evidence("uses", uses)
         .score(facts.program_share(moved as f64 / BUS_BYTES_PER_SECOND));
-    Some(if once { draft.severity(Severity::Note) } else { draft })
+    Some(if remedy == Remedy::KeepMapped { draft.severity(Severity::Note) } else { draft })
 }

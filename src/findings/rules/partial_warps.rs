@@ -1,153 +1,136 @@
 //! Block shapes that leave lanes of each warp empty, or split its requests into short rows.
 
+use super::super::diagnosis::{Count, Diagnosis, Ratio, Share, Shown, described};
 use super::super::draft::{Draft, WORTH_A_CHANGE};
 use super::super::facts::access::{Access, share};
-use super::super::facts::{Facts, block_of, innermost};
+use super::super::facts::launches::{is_next_to_nothing, shape};
+use super::super::facts::rows::{saved_sectors, split_rows};
+use super::super::facts::{Facts, block_of};
 use super::super::gain::Saving;
-use super::super::words;
-use super::small_launch::is_next_to_nothing;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Frame, Kernel, ThreadStep};
+use super::super::thresholds::launches::{LEAST_EMPTY_LANES, LEAST_SHAPE_WASTE, WARP};
+use crate::profile::model::Kernel;
 
-const WARP: u64 = 32;
-/// Least share of a block's lanes that are never there.
-const LEAST_EMPTY: f64 = 0.15;
-/// Least share of the time of all kernels that is wasted.
-const LEAST_WASTE: f64 = 0.005;
-/// Least share of sectors that longer rows would save.
-const LEAST_SAVED: f64 = 0.15;
+described! {
+    pub(in super::super) enum Cause {
+        /// A block of one thread.
+        OneThread { empty: Share } => "one-thread-per-block",
+        /// Requests fall into rows of the block's width.
+        ShortRows { block: Shown, memory: Shown, row: Count, sectors: Ratio, ideal: Ratio, empty: Option<Share> } => "short-rows",
+        /// The last warp has lanes without threads.
+        EmptyLanes { block: Shown, threads: Count, lanes: Count, warps: Count, empty: Share } => "empty-lanes",
+    }
+}
+
+described! {
+    pub(in super::super) enum Remedy {
+        /// A warp for what one thread does.
+        ShareWork => "share-work-among-threads",
+        /// Rows of 32 threads.
+        WidenBlock => "widen-block",
+        /// Whole warps.
+        WholeWarps => "whole-warps",
+    }
+}
+
+/// A kernel's block.
+struct Block<'f, 'a> {
+    kernel: &'f Kernel,
+    sizes: [u32; 3],
+    threads: u64,
+    lanes: u64,
+    /// Share of the lanes that have no thread, where it counts.
+    empty: Option<f64>,
+    /// Accesses that its width splits into rows.
+    split: Vec<&'f Access<'a>>,
+}
 
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
+    facts.profile.kernels.iter().filter_map(|kernel| draft(facts, &Block::new(facts, kernel)?)).collect()
 }
 
-fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
-    let block = block_of(kernel)?;
-    let threads: u64 = block.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
-    let lanes = threads.div_ceil(WARP) * WARP;
-    let empty = share(lanes - threads.min(lanes), lanes);
-    // Rows of the block's width, where that is no part of a line.
-    let short = |access: &&Access<'_>| {
-        let pattern = &access.pattern;
-        // Where a whole row of lanes reads one address, or each row the same ones, its length changes little.
-        let repeated = access.operand.is_some_and(|operand| operand.thread_steps[..2].contains(&ThreadStep::None));
-        !repeated
-            && !access.is_opaque
-            && share(pattern.rows, pattern.requests) >= 0.5
-            && u64::from(block[0]) < WARP
-            // Shorter rows are those of lanes that a branch lets through.
-            && pattern.row_lanes.is_some_and(|lanes| lanes <= u64::from(block[0]) && 4 * lanes >= 3 * u64::from(block[0]))
-            && saved(access) >= LEAST_SAVED
-    };
-    let split: Vec<&Access<'_>> = facts.accesses_of(kernel.id, "global").filter(short).collect();
-    let worst =
-        split.iter().max_by_key(|access| (saved_sectors(access), std::cmp::Reverse((access.line, access.column))));
-    if empty < LEAST_EMPTY && worst.is_none() {
-        return None;
+impl<'f, 'a> Block<'f, 'a> {
+    fn new(facts: &'f Facts<'a>, kernel: &'f Kernel) -> Option<Block<'f, 'a>> {
+        let sizes = block_of(kernel)?;
+        let threads: u64 = sizes.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
+        let lanes = threads.div_ceil(WARP).saturating_mul(WARP);
+        let empty = share(lanes.saturating_sub(threads), lanes);
+        let split = split_rows(facts, kernel, sizes[0].into());
+        Some(Block { kernel, sizes, threads, lanes, empty: Some(empty).filter(|&one| one >= LEAST_EMPTY_LANES), split })
     }
-    let shape = shape(block);
-    let mut saving = split.iter().fold(Saving::default(), |sum, access| {
-        // What rows that begin within a sector cost stays, whatever their length.
-        let part = share(saved_sectors(access), access.sums.excess());
-        sum.and(Saving::of_coalescing(&[access], facts).times(part))
-    });
-    if empty >= LEAST_EMPTY {
-        // Full warps issue each instruction for as many lanes with fewer warps.
-        let issued: u64 = kernel.instructions.values().map(|count| count.warps).fold(0, u64::saturating_add);
-        for limit in ["instructions", "l1_tag", "l1_data", "shared"] {
-            let amount =
-                kernel.estimates.first().and_then(|estimate| estimate.limits.iter().find(|one| one.name == limit));
-            saving = saving.and(Saving::of(limit, empty * amount.map_or(issued as f64, |limit| limit.amount as f64)));
+
+    /// The access that longer rows save most.
+    fn worst(&self) -> Option<&'f Access<'a>> {
+        let order = |access: &&&Access<'_>| (saved_sectors(access), std::cmp::Reverse((access.line, access.column)));
+        self.split.iter().max_by_key(order).copied()
+    }
+
+    /// The first cause that fits.
+    fn diagnosis(&self, facts: &Facts<'_>) -> Option<Diagnosis> {
+        let block = Shown(shape(self.sizes));
+        if let Some(empty) = self.empty.filter(|_| self.threads == 1) {
+            return Some(Diagnosis::new(&Cause::OneThread { empty: Share(empty) }, &Remedy::ShareWork));
         }
+        if let Some(worst) = self.worst() {
+            let per_request = |sectors: u64| Ratio(share(sectors, worst.sums.requests));
+            let cause = Cause::ShortRows {
+                block,
+                memory: Shown(facts.target(worst)),
+                row: Count(worst.pattern.row_lanes.unwrap_or(0)),
+                sectors: per_request(worst.sums.sectors),
+                ideal: per_request(worst.sums.sectors.saturating_sub(saved_sectors(worst))),
+                empty: self.empty.map(Share),
+            };
+            return Some(Diagnosis::new(&cause, &Remedy::WidenBlock));
+        }
+        let (threads, lanes, warps) = (Count(self.threads), Count(self.lanes), Count(self.lanes / WARP));
+        let cause = Cause::EmptyLanes { block, threads, lanes, warps, empty: Share(self.empty?) };
+        Some(Diagnosis::new(&cause, &Remedy::WholeWarps))
     }
-    let mut what = Vec::new();
-    if empty >= LEAST_EMPTY {
-        what.push(format!(
-            "blocks of {shape} {} fill {threads} of the {lanes} lanes of {}: {} of each instruction's lanes are never there",
-            if threads == 1 { "thread" } else { "threads" },
-            words::several(lanes / WARP, "warp", "warps"),
-            words::percent(empty),
-        ));
+
+    fn saving(&self, facts: &Facts<'_>) -> Saving {
+        let mut saving = self.split.iter().fold(Saving::default(), |sum, access| {
+            // What rows that begin within a sector cost stays, whatever their length.
+            let part = share(saved_sectors(access), access.sums.excess());
+            sum.and(Saving::of_coalescing(&[access], facts).times(part))
+        });
+        // Full warps issue each instruction for as many lanes with fewer warps.
+        let issued: u64 = self.kernel.instructions.values().map(|count| count.warps).fold(0, u64::saturating_add);
+        let limits = self.kernel.estimates.first().map_or(&[][..], |estimate| &estimate.limits);
+        for limit in ["instructions", "l1_tag", "l1_data", "shared"].into_iter().filter(|_| self.empty.is_some()) {
+            let amount = limits.iter().find(|one| one.name == limit).map_or(issued, |one| one.amount);
+            saving = saving.and(Saving::of(limit, self.empty.unwrap_or(0.0) * amount as f64));
+        }
+        saving
     }
-    if let Some(worst) = worst {
-        what.push(format!(
-            "{} {shape} threads split each request to {} into rows of {}: {} sectors of 32 bytes where one row of its lanes would touch {}",
-            if what.is_empty() { "blocks of" } else { "and the" },
-            facts.target(worst),
-            words::several(worst.pattern.row_lanes.unwrap_or(0), "lane", "lanes"),
-            words::ratio(worst.sums.sectors, worst.sums.requests),
-            words::ratio(worst.sums.sectors - saved_sectors(worst), worst.sums.requests),
-        ));
-    }
-    let cure = if threads == 1 {
-        "one thread does the work of a whole block: let the threads of a warp share it, an element or a step each, or let the threads of one block \
-         do what blocks of one thread do now; work that has to be done in order by one thread is better done by a thread of the kernel before or \
-         after it, or on the host"
-            .to_owned()
-    } else if worst.is_some() {
-        "give the block a width of 32 threads or a multiple, as 32 x 8, so that a warp is one row".to_owned()
-    } else {
-        "give blocks a multiple of 32 threads; where the data has fewer, let a warp take several pieces".to_owned()
-    };
-    let excess: f64 = split
-        .iter()
-        .map(|access| {
-            share(saved_sectors(access), access.sums.excess()) * super::strided_access::excess_of_kernel(facts, access)
-        })
-        .sum();
-    let waste = facts.waste(kernel, &saving, excess.max(empty)).max(if empty >= LEAST_EMPTY {
-        empty * facts.kernel_share(kernel)
-    } else {
-        0.0
-    });
+}
+
+fn draft(facts: &Facts<'_>, block: &Block<'_, '_>) -> Option<Draft> {
+    let kernel = block.kernel;
+    let (diagnosis, saving) = (block.diagnosis(facts)?, block.saving(facts));
+    let empty = block.empty.unwrap_or(0.0);
+    let sectors: u64 = facts.accesses_of(kernel.id, "global").map(|one| one.sums.sectors).fold(0, u64::saturating_add);
+    let excess: f64 = block.split.iter().map(|access| share(saved_sectors(access), sectors)).sum();
+    let waste = facts.waste(kernel, &saving, excess.max(empty)).max(empty * facts.kernel_share(kernel));
+    let is_one = block.threads == 1;
     // A kernel that sets something up is as small as it should be, and one that does next to nothing has nothing to share.
-    if waste < if threads == 1 { WORTH_A_CHANGE } else { LEAST_WASTE } || threads == 1 && is_next_to_nothing(kernel) {
+    let least = if is_one { WORTH_A_CHANGE } else { LEAST_SHAPE_WASTE };
+    if waste < least || is_one && is_next_to_nothing(kernel) {
         return None;
     }
-    let mut draft = match worst {
-        Some(worst) => Draft::new(what.join(", "), cure).at_access(worst),
-        None => Draft::new(what.join(", "), cure).at_frame(launch_line(kernel)).of_kernel(kernel),
+    let draft = match block.worst() {
+        Some(worst) => Draft::of_access(facts, diagnosis, worst),
+        None => Draft::of(diagnosis).at_launch(kernel),
     };
-    if draft.line == 0 {
-        draft = draft.at_kernel(kernel);
-    }
+    // The share of one thread's work that could run in parallel is unknown.
+    let gain = facts.gain(kernel, &saving, "").filter(|_| !is_one);
+    let [x, y, z] = block.sizes.map(f64::from);
     Some(
         draft
-            .evidence("block_x", block[0].into())
-            .evidence("block_y", block[1].into())
-            .evidence("block_z", block[2].into())
-            .evidence("empty_lanes_share", empty)
-            // How much of what one thread does others could do, nobody knows.
-            .gain(facts.gain(kernel, &saving, "full warps, whose requests are one row").filter(|_| threads > 1))
+            .evidence("block_x", x)
+            .evidence("block_y", y)
+            .evidence("block_z", z)
+            .evidence("empty_lanes_share", share(block.lanes.saturating_sub(block.threads), block.lanes))
+            .gain(gain)
             .score(waste),
     )
-}
-
-/// Sectors that an access in rows would save, if each request were one row that begins as these do: on a sector, or within one.
-fn saved_sectors(access: &Access<'_>) -> u64 {
-    let sums = &access.sums;
-    let Some(row) = access.pattern.row_lanes.filter(|&lanes| lanes > 0) else { return 0 };
-    let aligned = (row * u64::from(access.bytes)).div_ceil(SECTOR_BYTES).max(1);
-    let rows = sums.lanes.div_ceil(row);
-    // Each row that begins within a sector touches one more at most; what goes beyond has another reason.
-    let off = share(sums.sectors.saturating_sub(rows.saturating_mul(aligned)), rows).min(1.0);
-    let left = sums.ideal_sectors.saturating_add((off * sums.requests as f64) as u64);
-    sums.sectors.saturating_sub(left)
-}
-
-fn saved(access: &Access<'_>) -> f64 {
-    share(saved_sectors(access), access.sums.sectors)
-}
-
-/// Where the kernel is launched.
-pub(super) fn launch_line(kernel: &Kernel) -> Option<&Frame> {
-    let group = || kernel.launch_groups.first().and_then(|group| innermost(&group.path));
-    kernel.launches.first().and_then(|launch| innermost(&launch.path)).or_else(group)
-}
-
-/// `256`, `4 x 4`.
-pub(super) fn shape(sizes: [u32; 3]) -> String {
-    let used = sizes.iter().rposition(|&size| size > 1).map_or(1, |last| last + 1);
-    let sizes: Vec<String> = sizes[..used].iter().map(u32::to_string).collect();
-    sizes.join(" x ")
 }

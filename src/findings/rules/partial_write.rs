@@ -1,94 +1,109 @@
 //! Stores that fill only parts of the sectors they touch: what is left of a sector has to be read or masked on its way to DRAM.
 
+use super::super::diagnosis::{Diagnosis, Share, described};
 use super::super::draft::Draft;
 use super::super::facts::access::{Access, share};
-use super::super::facts::index;
-use super::super::facts::{Facts, lane_axis};
+use super::super::facts::pattern::is_contiguous;
+use super::super::facts::{Facts, index, lane_axis};
 use super::super::gain::Saving;
-use super::super::words;
+use super::super::thresholds::coalescing::{
+    ABOUT_A_SECTOR, FEW_LANES, LEAST_PARTIAL_BYTES, LEAST_PARTIAL_SHARE, MOST_FILLED, NEARLY_ALL,
+};
 use crate::geometry::SECTOR_BYTES;
 use crate::profile::model::{Severity, ThreadStep};
 use warpline_format::condition::Decider;
 
-/// Fewer than this part of the bytes of the touched sectors are written.
-const MOST_FILLED: f64 = 0.5;
-/// Least share of the kernel's sectors that these stores touch.
-const LEAST_OF_KERNEL: f64 = 0.2;
-/// Share of a sector that is as good as all of it: the ends of rows have fewer lanes.
-const ABOUT: f64 = 0.75;
-/// Smaller memory, as of a few values, fills no sectors.
-const LEAST_BYTES: u64 = 128;
+described! {
+    pub(in super::super) enum Cause {
+        /// Few lanes store, each at a place that its number gives, in memory that was cleared for it.
+        SparseResults { filled: Share } => "sparse-results",
+        /// The same in other memory.
+        SparseStores { filled: Share } => "sparse-stores",
+        /// Few lanes store at other places.
+        FewLanes { filled: Share } => "few-lanes",
+        /// Narrow elements.
+        NarrowElements { filled: Share } => "narrow-elements",
+    }
+}
+
+described! {
+    pub(in super::super) enum Remedy {
+        StoreList => "store-compacted-list",
+        CompactOrKeep => "compact-if-order-is-free",
+        GatherInShared => "gather-in-shared-memory",
+        PackWords => "pack-words",
+    }
+}
 
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let partly = |access: &&Access<'_>| {
-        let filled = share(access.sums.bytes, access.sums.sectors * 32);
-        // Strides, structures, gathers and block shapes have findings of their own.
-        let plain = share(access.pattern.contiguous, access.pattern.requests.max(1)) >= 0.5;
-        let allocation = access.allocation.and_then(|id| facts.profile.allocation(id));
-        let is_tiny = allocation.is_some_and(|allocation| allocation.bytes < LEAST_BYTES);
-        access.space == "global" && access.op == "store" && plain && !is_tiny && filled < MOST_FILLED
-    };
-    let each = facts.accesses.iter().filter(partly).filter_map(|access| {
-        // One request of each launch is nothing to gather, as that which makes the root of a tree.
-        if begins_within_sectors(access) || access.sums.requests <= access.kernel.recorded_launches() {
-            return None;
-        }
-        let all: u64 = facts.accesses_of(access.kernel.id, "global").map(|access| access.sums.sectors).fold(0, u64::saturating_add);
-        let of_kernel = share(access.sums.sectors, all);
-        if of_kernel < LEAST_OF_KERNEL {
-            return None;
-        }
-        let reason = format!(
-            "stores to {} fill {} of the bytes of the sectors they touch ({} active lanes of {} a request): the rest of each sector is \
-             moved or masked without need",
-            facts.target(access),
-            words::percent(share(access.sums.bytes, access.sums.sectors * 32)),
-            words::ratio(access.sums.lanes, access.sums.requests),
-            words::bytes(access.bytes.into()),
-        );
-        let few = access.sums.lanes < 16 * access.sums.requests;
-        // Lanes that are not there, or that their number leaves out, write where they have to, and so do those that change data in place.
-        if few && has_place(access) && (!is_decided_by_data(facts, access) || changes_in_place(facts, access)) {
-            return None;
-        }
-        let cure = if few && has_place(access) {
-            if is_cleared(facts, access) {
-                "few lanes of a warp have something to store, each at the place that its number gives, in memory that was cleared for it: a list of what was found (element and number, compacted by \
-                 ballot and prefix sum) needs neither the clearing nor most of the sectors, and what reads it goes over the list; leave it where it has to find each element at its place"
-            } else {
-                "few lanes of a warp have something to store, each at the place that its number gives: look at whether what reads it needs it there; where a list of what was found does as well, \
-                 compact it (ballot and prefix sum) and store it side by side, else leave it"
-            }
-        } else if few {
-            "few lanes of a warp store here: gather the results in shared memory, or compact them (ballot and prefix sum), and store them side \
-             by side"
-        } else {
-            "let a warp write whole sectors: pack narrow elements into words, or gather the results of a block in shared memory first"
-        };
-        let draft = Draft::new(reason, cure)
-            .at_access(access)
-            .evidence("bytes", access.sums.bytes as f64)
-            .evidence("sectors", access.sums.sectors as f64);
-        if few && has_place(access) && is_cleared(facts, access) {
-            let saving = as_list(facts, access);
-            let waste = facts.waste(access.kernel, &saving, of_kernel);
-            let gain = facts.gain(access.kernel, &saving, "what is stored lies side by side, and each element's number beside it");
-            return Some(draft.gain(gain).score(waste));
-        }
-        Some(draft.score(of_kernel * facts.kernel_share(access.kernel)).severity(Severity::Note))
-    });
-    each.collect()
+    let partial = facts.accesses.iter().filter(|access| is_partial(facts, access));
+    partial.filter_map(|access| draft(facts, access)).collect()
 }
 
-/// Whether its lanes would fill whole sectors if they began on one, which misaligned-access is about.
-fn begins_within_sectors(access: &Access<'_>) -> bool {
+/// Strides, structures, gathers and block shapes have findings of their own.
+fn is_partial(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let allocation = access.allocation.and_then(|id| facts.profile.allocation(id));
+    access.space == "global"
+        && access.op == "store"
+        && is_contiguous(access)
+        && allocation.is_none_or(|allocation| allocation.bytes >= LEAST_PARTIAL_BYTES)
+        && filled(access) < MOST_FILLED
+        && !starts_within_sectors(access)
+        // One request of each launch leaves nothing to gather.
+        && access.sums.requests > access.kernel.recorded_launches()
+}
+
+/// Share of the bytes of the touched sectors that are written.
+fn filled(access: &Access<'_>) -> f64 {
+    share(access.sums.bytes, access.sums.sectors.saturating_mul(SECTOR_BYTES))
+}
+
+/// Why it fills parts of sectors, and what to do; `None` where lanes have to write where they do.
+fn classify(facts: &Facts<'_>, access: &Access<'_>) -> Option<(Cause, Remedy)> {
+    let filled = Share(filled(access));
+    if access.sums.lanes >= FEW_LANES.saturating_mul(access.sums.requests) {
+        return Some((Cause::NarrowElements { filled }, Remedy::PackWords));
+    }
+    if !has_place(access) {
+        return Some((Cause::FewLanes { filled }, Remedy::GatherInShared));
+    }
+    if !is_decided_by_data(facts, access) || changes_in_place(facts, access) {
+        return None;
+    }
+    Some(match is_cleared(facts, access) {
+        true => (Cause::SparseResults { filled }, Remedy::StoreList),
+        false => (Cause::SparseStores { filled }, Remedy::CompactOrKeep),
+    })
+}
+
+fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
+    let all: u64 =
+        facts.accesses_of(access.kernel.id, "global").map(|one| one.sums.sectors).fold(0, u64::saturating_add);
+    let of_kernel = share(access.sums.sectors, all);
+    if of_kernel < LEAST_PARTIAL_SHARE {
+        return None;
+    }
+    let (cause, remedy) = classify(facts, access)?;
+    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), access)
+        .evidence("bytes", access.sums.bytes as f64)
+        .evidence("sectors", access.sums.sectors as f64);
+    if remedy == Remedy::StoreList {
+        let saving = as_list(facts, access);
+        let waste = facts.waste(access.kernel, &saving, of_kernel);
+        return Some(draft.gain(facts.gain(access.kernel, &saving, "")).score(waste));
+    }
+    Some(draft.score(of_kernel * facts.kernel_share(access.kernel)).severity(Severity::Note))
+}
+
+/// Its lanes would fill whole sectors if they started on one, which misaligned-access is about.
+fn starts_within_sectors(access: &Access<'_>) -> bool {
     let (pattern, sums) = (&access.pattern, &access.sums);
-    share(pattern.contiguous, pattern.requests) >= 0.9
+    share(pattern.contiguous, pattern.requests) >= NEARLY_ALL
         && share(pattern.misaligned, pattern.contiguous) >= 0.5
-        && sums.bytes as f64 >= ABOUT * sums.requests.saturating_mul(SECTOR_BYTES) as f64
+        && sums.bytes as f64 >= ABOUT_A_SECTOR * sums.requests.saturating_mul(SECTOR_BYTES) as f64
 }
 
-/// Whether the thread's number gives the place, so that another one would be another element.
+/// the thread's number gives the place, so that another one would be another element.
 fn has_place(access: &Access<'_>) -> bool {
     let of_lanes = |step: &ThreadStep| matches!(step, ThreadStep::Bytes(_) | ThreadStep::Times(_));
     !index::is_given_by_atomics(access)
@@ -97,7 +112,7 @@ fn has_place(access: &Access<'_>) -> bool {
             .is_some_and(|operand| !operand.loaded_index && of_lanes(&operand.thread_steps[lane_axis(access.kernel)]))
 }
 
-/// Whether the memory is cleared before, and nobody else writes to it: what is there after the launch is what these stores have found.
+/// the memory is cleared before, and nobody else writes to it: what is there after the launch is what these stores have found.
 fn is_cleared(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let allocation = access.allocation.and_then(|id| facts.profile.allocation(id));
     let is_set = allocation.is_some_and(|allocation| {
@@ -121,14 +136,14 @@ fn as_list(facts: &Facts<'_>, access: &Access<'_>) -> Saving {
         .and(Saving::of("dram", less(sums.dram_reads.saturating_add(sums.dram_writes), SECTOR_BYTES)))
 }
 
-/// Whether data decides at a branch of the kernel which lanes go on.
+/// data decides at a branch of the kernel which lanes go on.
 fn is_decided_by_data(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     facts.profile.branches.iter().any(|branch| {
         branch.kernel == access.kernel.id && branch.divergent > 0 && branch.decided_by.contains(&Decider::Data)
     })
 }
 
-/// Whether the kernel reads what it writes there.
+/// the kernel reads what it writes there.
 fn changes_in_place(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     facts.accesses_of(access.kernel.id, "global").any(|one| one.op == "load" && one.allocation == access.allocation)
 }

@@ -1,39 +1,49 @@
 //! Kernels on which one rank of a job works much longer than the others do.
 
+use super::super::diagnosis::{Count, Diagnosis, Name, Ratio, Shown, described};
 use super::super::draft::Draft;
 use super::super::facts::Facts;
+use super::super::thresholds::launches::{LEAST_RANK_FACTOR, LEAST_RANK_SHARE};
 use super::super::words;
 use crate::profile::model::{Gain, Kernel, RankSpread};
 
-/// From this factor of the mean on a rank stands out.
-const LEAST_FACTOR: f64 = 1.25;
-/// Least share of the time that the slowest rank loses the others, in the mean rank's time for all kernels.
-const LEAST_SHARE: f64 = 0.02;
-/// Estimated time; without estimates what tells most of the work.
+/// Estimated time; without estimates what shows most of the work.
 const TIME: &str = "estimate.picoseconds";
 const WORK: [&str; 2] = ["global.sectors", "shared.wavefronts"];
+
+described! {
+    pub(in super::super) enum Cause {
+        /// A rank does more than the mean.
+        SlowRank {
+            rank: Shown, node: Option<Name>, factor: Ratio, figure: Shown, most: Shown, mean: Shown, ranks: Count, absent: Option<Count>,
+        } => "rank-above-mean",
+    }
+}
+
+described! {
+    pub(in super::super) enum Remedy {
+        /// Equal shares of the work.
+        Balance => "balance-work",
+    }
+}
 
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let Some(ranks) = facts.profile.run.merged.as_ref().and_then(|merged| merged.ranks.as_ref()) else {
         return Vec::new();
     };
-    let present: u64 = ranks.present.iter().map(|[first, last]| u64::from(last.saturating_sub(*first)) + 1).sum();
+    let size = |[first, last]: &[u32; 2]| u64::from(last.saturating_sub(*first)) + 1;
+    let present = ranks.present.iter().map(size).fold(0, u64::saturating_add);
     if present < 2 {
         return Vec::new();
     }
-    let timed = facts.profile.kernels.iter().any(|kernel| kernel.over_ranks.contains_key(TIME));
-    let mut drafts = Vec::new();
-    for figure in if timed { &[TIME][..] } else { &WORK } {
-        let all: f64 =
-            facts.profile.kernels.iter().filter_map(|kernel| kernel.over_ranks.get(*figure)).map(total).sum();
-        let kernels = facts.profile.kernels.iter();
-        let found: Vec<Draft> = kernels.filter_map(|kernel| draft(facts, kernel, figure, present, all)).collect();
-        if !found.is_empty() {
-            drafts = found;
-            break;
-        }
-    }
-    drafts
+    let kernels = || facts.profile.kernels.iter();
+    let is_timed = kernels().any(|kernel| kernel.over_ranks.contains_key(TIME));
+    let figures = if is_timed { &[TIME][..] } else { &WORK };
+    let found = figures.iter().map(|figure| {
+        let all: f64 = kernels().filter_map(|kernel| kernel.over_ranks.get(*figure)).map(total).sum();
+        kernels().filter_map(|kernel| draft(facts, kernel, figure, present, all)).collect::<Vec<Draft>>()
+    });
+    found.into_iter().find(|drafts| !drafts.is_empty()).unwrap_or_default()
 }
 
 fn total(spread: &RankSpread) -> f64 {
@@ -43,42 +53,38 @@ fn total(spread: &RankSpread) -> f64 {
 /// `all` is the figure of all kernels and ranks.
 fn draft(facts: &Facts<'_>, kernel: &Kernel, figure: &str, present: u64, all: f64) -> Option<Draft> {
     let spread = kernel.over_ranks.get(figure)?;
-    // A rank that has the kernel not at all has waited for those that have it.
+    // A rank that does not have the kernel has waited for those that have it.
     let mean = total(spread) / present as f64;
     let most = spread.max as f64;
-    if !(mean > 0.0 && all > 0.0) || most < LEAST_FACTOR * mean {
+    if !(mean > 0.0 && all > 0.0) || most < LEAST_RANK_FACTOR * mean {
         return None;
     }
     let share = (most - mean) / (all / present as f64);
-    if share < LEAST_SHARE {
+    if share < LEAST_RANK_SHARE {
         return None;
     }
     let (what, amount): (&str, fn(f64) -> String) = match figure {
         TIME => ("estimated time", |picoseconds| words::time(picoseconds * 1e-12)),
-        "shared.wavefronts" => ("shared-memory passes", |count| words::count(count as u64)),
+        "shared.wavefronts" => ("shared-memory wavefronts", |count| words::count(count as u64)),
         _ => ("sectors of global memory", |count| words::count(count as u64)),
     };
     let factor = most / mean;
-    let node = node(facts, spread.max_rank).map_or(String::new(), |node| format!(" on {node}"));
-    let without = match present.saturating_sub(spread.ranks) {
-        0 => String::new(),
-        absent => format!("; {absent} of the {present} ranks have it not at all"),
+    let cause = Cause::SlowRank {
+        rank: Shown(spread.max_rank.to_string()),
+        node: node(facts, spread.max_rank).map(|node| Name(node.to_owned())),
+        factor: Ratio(factor),
+        figure: Shown(what.to_owned()),
+        most: Shown(amount(most)),
+        mean: Shown(amount(mean)),
+        ranks: Count(present),
+        absent: present.checked_sub(spread.ranks).filter(|&absent| absent > 0).map(Count),
     };
-    let reason = format!(
-        "rank {}{node} has {factor:.2} times the mean of {what} in this kernel ({}, mean {} of {present} ranks{without}): where ranks wait for each \
-         other, all of them take as long as it does",
-        spread.max_rank,
-        amount(most),
-        amount(mean),
-    );
-    let cure = "give each rank the same share of this kernel's work: divide what costs (nonzeros, particles, cells that are active) instead \
-                of rows or cells, or hand work on from rank to rank while the program runs";
     let gain = (figure == TIME).then(|| Gain {
         factor: crate::profile::nine_digits(1.0 / (1.0 - (share / (1.0 + share)).min(0.99))),
         seconds: crate::profile::nine_digits((most - mean) * 1e-12),
-        assumption: "ranks wait for the slowest one, and each has the mean's work then".to_owned(),
+        assumption: String::new(),
     });
-    let draft = Draft::new(reason, cure)
+    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::Balance))
         .at_kernel(kernel)
         .evidence("factor", factor)
         .evidence("max_rank", f64::from(spread.max_rank))
@@ -93,13 +99,9 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel, figure: &str, present: u64, all: f6
     Some(draft)
 }
 
-/// The node of a rank.
+/// The node of a rank; one node for all needs no name.
 fn node<'a>(facts: &Facts<'a>, rank: u32) -> Option<&'a str> {
     let nodes = &facts.profile.run.environment.nodes;
     let has = |ranks: &[[u32; 2]]| ranks.iter().any(|[first, last]| (*first..=*last).contains(&rank));
-    // One node for all says nothing.
-    if nodes.len() < 2 {
-        return None;
-    }
-    nodes.iter().find(|(_, ranks)| has(ranks)).map(|(node, _)| node.as_str())
+    nodes.iter().filter(|_| nodes.len() > 1).find(|(_, ranks)| has(ranks)).map(|(node, _)| node.as_str())
 }

@@ -1,100 +1,78 @@
-//! Many small copies from one place: each costs its latency, whatever it brings.
+//! Many small copies from one place: each costs its start, whatever it brings.
 
-use std::collections::BTreeSet;
-
+use super::super::diagnosis::{Bytes, Choice, Count, Diagnosis, Name, Seconds, Shown, described};
 use super::super::draft::Draft;
-use super::super::facts::{Copies, Facts, innermost};
-use super::super::words;
-use crate::profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY, library_function};
+use super::super::facts::{Copies, Facts};
+use super::super::thresholds::transfers::{LEAST_SMALL_COPIES, MOST_SMALL_COPY_BYTES};
+use crate::profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY};
 
-/// Copies from one place, at least.
-const LEAST: u64 = 50;
-/// Bytes of each, at most: with 12 GB/s and 10 µs a copy the latency is then nine tenths of it.
-const MOST_BYTES: u64 = 16 << 10;
+described! {
+    pub(in super::super) enum Cause {
+        /// Each call of an algorithm returns its result to the host.
+        LibraryResults { function: Name, copies: Count, each: Bytes, start: Seconds } => "library-result-per-call",
+        /// Between host and device.
+        OverBus { data: Shown, copies: Count, each: Bytes, start: Seconds, direction: Choice } => "small-bus-copies",
+        /// Within the device.
+        WithinDevice { data: Shown, copies: Count, each: Bytes, start: Seconds } => "small-device-copies",
+    }
+}
+
+described! {
+    pub(in super::super) enum Remedy {
+        /// An algorithm for several inputs, or one that leaves its result on the device.
+        LibraryCalls { function: Name } => "batch-library-calls",
+        /// One copy to the device.
+        OneToDevice => "batch-copies-to-device",
+        /// One copy to the host.
+        OneToHost => "batch-copies-to-host",
+        /// One copy of rows, or a kernel.
+        WithinDevice => "batch-device-copies",
+    }
+}
 
 pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    // Copies to the device that mostly bring nothing are to be left out, not gathered. Back comes what a loop waits for, as a
-    // flag, the same or not.
-    let is_small = |copies: &Copies<'_>| {
-        copies.count >= LEAST
-            && copies.bytes / copies.count.max(1) <= MOST_BYTES
-            && (!copies.to_device() || copies.unchanged <= copies.count / 2)
-    };
-    let mut lines = BTreeSet::new();
-    // A library comes to its copies in several ways.
-    let mut is_first = |copies: &Copies<'_>| {
-        let place = innermost(copies.path).map(|frame| (frame.file.clone(), frame.line));
-        of_library(copies).is_none() || copies.to_device() || lines.insert(place)
-    };
-    let over_bus = facts.bus_copies().into_iter().filter(is_small).filter(|copies| is_first(copies));
-    let over_bus: Vec<Draft> = over_bus.filter_map(|copies| draft(facts, &copies)).collect();
-    let within = facts.device_copies().into_iter().filter(is_small).filter_map(|copies| within_device(facts, &copies));
-    over_bus.into_iter().chain(within).collect()
+    let over_bus = facts.bus_copies().into_iter().map(|copies| (copies, true));
+    let all = over_bus.chain(facts.device_copies().into_iter().map(|copies| (copies, false)));
+    all.filter(|(copies, _)| is_small(copies)).filter_map(|(copies, is_bus)| draft(facts, &copies, is_bus)).collect()
 }
 
-/// The algorithm of Thrust's that makes the copies for itself, of memory that the user does not know.
-fn of_library(copies: &Copies<'_>) -> Option<String> {
-    let is_its_own = copies.allocation().is_some_and(|allocation| allocation.name.is_none());
-    library_function(copies.path).filter(|function| is_its_own && function.starts_with("thrust::"))
+/// Returns whether they are many and small. Those to the device that mostly bring nothing new are to be left out, not batched.
+fn is_small(copies: &Copies<'_>) -> bool {
+    copies.count >= LEAST_SMALL_COPIES
+        && copies.bytes_each() <= MOST_SMALL_COPY_BYTES
+        && (!copies.to_device() || copies.unchanged <= copies.count / 2)
 }
 
-fn draft(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
-    let seconds = copies.count as f64 * SECONDS_PER_COPY;
-    let to_device = copies.to_device();
-    if let Some(function) = of_library(copies) {
-        let reason = format!(
-            "each call of `{function}` copies its result to the host and waits for it: {} of {} on average, at about 10 µs each",
-            words::several(copies.count, "copy", "copies"),
-            words::bytes(copies.bytes / copies.count.max(1)),
-        );
-        let cure = format!(
-            "call `{function}` fewer times, for more at once, or take an algorithm that leaves its result on the device (of CUB, or a kernel) where the device alone goes on with it"
-        );
-        // What goes to the device for a call goes with it.
-        let draft = at(copies, reason, &cure).filter(|_| !to_device)?;
-        return Some(draft.object(Some(function)).score(facts.program_share(seconds)));
+fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> {
+    let algorithm = copies.library_algorithm().filter(|_| is_bus);
+    // What an algorithm copies to the device goes with its calls.
+    if algorithm.is_some() && copies.to_device() || copies.allocation().is_none() {
+        return None;
     }
-    let reason = format!(
-        "{} of {} on average go {} {} from here: each costs about 10 µs, however small it is",
-        words::several(copies.count, "copy", "copies"),
-        words::bytes(copies.bytes / copies.count.max(1)),
-        if to_device { "to" } else { "from" },
-        copies.describe().0,
-    );
-    let cure = if to_device {
-        "gather them on the host and copy once (rows of a pitch with one cudaMemcpy2D), pass small values as arguments of the kernel, or, where \
-         they are synchronous, use pinned memory and cudaMemcpyAsync so that they overlap with kernels"
-    } else {
-        "copy all that is read here at once, compute on the device what the host makes of it, or keep a flag or sum there for several \
-         steps; where they are synchronous, use pinned memory and cudaMemcpyAsync so that they overlap with kernels"
+    let (data, each, count) = (Shown(copies.describe().0), Bytes(copies.bytes_each()), Count(copies.count));
+    let seconds_each = if is_bus { SECONDS_PER_COPY } else { SECONDS_PER_DEVICE_COPY };
+    let start = Seconds(seconds_each);
+    let direction = Choice(u8::from(!copies.to_device()));
+    let (cause, remedy) = match &algorithm {
+        Some(function) => {
+            let function = Name(function.clone());
+            (
+                Cause::LibraryResults { function: function.clone(), copies: count, each, start },
+                Remedy::LibraryCalls { function },
+            )
+        }
+        None if !is_bus => (Cause::WithinDevice { data, copies: count, each, start }, Remedy::WithinDevice),
+        None => {
+            let remedy = if copies.to_device() { Remedy::OneToDevice } else { Remedy::OneToHost };
+            (Cause::OverBus { data, copies: count, each, start, direction }, remedy)
+        }
     };
-    Some(at(copies, reason, cure)?.score(facts.program_share(seconds)))
-}
-
-/// Of copies that do not cross the bus: the start of each is that of a launch, and a kernel could do all of them.
-fn within_device(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
-    let seconds = copies.count as f64 * SECONDS_PER_DEVICE_COPY;
-    let reason = format!(
-        "{} of {} on average go within the device to {} from here: each costs about {:.0} µs, as a launch does, however small it is",
-        words::several(copies.count, "copy", "copies"),
-        words::bytes(copies.bytes / copies.count.max(1)),
-        copies.describe().0,
-        SECONDS_PER_DEVICE_COPY * 1e6,
-    );
-    let cure = "make one of them: rows or a column at equal distances with one cudaMemcpy2DAsync, whose pitches are these distances; others in a kernel with a thread for each \
-                element, or in the kernel that makes the data or takes it";
-    let all = facts.kernel_seconds + facts.copy_seconds + seconds;
-    Some(at(copies, reason, cure)?.score(seconds / all))
-}
-
-fn at(copies: &Copies<'_>, reason: String, cure: &str) -> Option<Draft> {
-    let allocation = copies.allocation()?;
-    Some(
-        Draft::new(reason, cure)
-            .at_frame(innermost(copies.path))
-            .of_allocation(allocation.id)
-            .object(allocation.name.clone())
-            .evidence("copies", copies.count as f64)
-            .evidence("bytes_per_copy", copies.bytes as f64 / copies.count.max(1) as f64),
-    )
+    let seconds = copies.count as f64 * seconds_each;
+    let all = facts.kernel_seconds + facts.copy_seconds + if is_bus { 0.0 } else { seconds };
+    let draft = Draft::of(Diagnosis::new(&cause, &remedy))
+        .at_copies(copies)
+        .evidence("bytes_per_copy", copies.bytes as f64 / copies.count.max(1) as f64)
+        .score(if all > 0.0 { seconds / all } else { 0.0 });
+    // Several allocations of one algorithm are one thing to change.
+    Some(if algorithm.is_some() { Draft { allocation: None, object: algorithm, ..draft } } else { draft })
 }

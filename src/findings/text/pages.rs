@@ -1,7 +1,9 @@
 //! Reads the templates of a finding's page.
 //!
-//! Below `## Causes` each cause has a heading `### id`, its title in bold and the reason; below `## Remedies` each remedy has a
-//! heading, what to do, and `Assumes …`, what the gain assumes. A heading `### id (Triton)` has the form for kernels of Triton.
+//! Below `## Causes` each cause has a heading `### id`, its title in bold and the reason. A title and a reason in front of the
+//! first heading are those of all causes: a cause without a title has that one, and each reason starts with that one. Below
+//! `## Remedies` each remedy has a heading, what to do, and `Assumes …`, what the gain assumes; in front of the first heading that
+//! is what all others assume. A heading `### id (Triton)` has the form for kernels of Triton.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -34,6 +36,8 @@ pub(super) struct RemedyText {
 pub(super) struct Templates {
     pub causes: BTreeMap<String, CauseText>,
     pub remedies: BTreeMap<String, RemedyText>,
+    /// Of the common page only.
+    pub remarks: BTreeMap<String, Template>,
 }
 
 /// What is wrong with a page.
@@ -60,35 +64,57 @@ pub(super) fn all() -> &'static BTreeMap<&'static str, Templates> {
 /// Reads a page.
 pub(super) fn read(page: &str) -> Result<Templates, PageError> {
     let mut templates = Templates::default();
-    for (id, paragraphs) in entries(page, "Causes") {
+    let (of_all, causes) = entries(page, "Causes");
+    let (common_title, common_reason) = titled(&of_all);
+    for (id, paragraphs) in causes {
         let template = |text: &str| Template::parse(text).map_err(|error| PageError::Template(id.clone(), error));
-        let (title, reason) = paragraphs.split_first().ok_or_else(|| PageError::Empty(id.clone()))?;
-        let title = title.strip_prefix("**").and_then(|title| title.strip_suffix("**"));
-        let title = template(title.ok_or_else(|| PageError::Title(id.clone()))?)?;
-        let reason = template(&reason.join(" "))?;
+        let (title, reason) = titled(&paragraphs);
+        let title = template(title.or(common_title).ok_or_else(|| PageError::Title(id.clone()))?)?;
+        let reason = template(&[common_reason, reason].concat().join(" "))?;
         templates.causes.insert(id, CauseText { title, reason });
     }
-    for (id, paragraphs) in entries(page, "Remedies") {
+    let (of_all, remedies) = entries(page, "Remedies");
+    for (id, paragraphs) in remedies {
         let template = |text: &str| Template::parse(text).map_err(|error| PageError::Template(id.clone(), error));
         let (assumption, remedy): (Vec<String>, Vec<String>) =
             paragraphs.into_iter().partition(|paragraph| paragraph.starts_with(ASSUMES));
         if remedy.is_empty() {
             return Err(PageError::Empty(id));
         }
-        let assumption = assumption.first().map(|text| template(text[ASSUMES.len()..].trim_end_matches('.')));
+        let assumption =
+            assumption.first().or(of_all.first()).map(|text| template(text[ASSUMES.len()..].trim_end_matches('.')));
         let remedy = RemedyText { remedy: template(&remedy.join(" "))?, assumption: assumption.transpose()? };
         templates.remedies.insert(id, remedy);
+    }
+    for (id, paragraphs) in entries(page, "Remarks").1 {
+        let template =
+            Template::parse(&paragraphs.join(" ")).map_err(|error| PageError::Template(id.clone(), error))?;
+        templates.remarks.insert(id, template);
     }
     Ok(templates)
 }
 
-/// The entries below a heading of the second level: their ids and their paragraphs, each as one line.
-fn entries(page: &str, heading: &str) -> Vec<(String, Vec<String>)> {
+/// A title in bold, if there is one, and the paragraphs below it.
+fn titled(paragraphs: &[String]) -> (Option<&str>, &[String]) {
+    let title = paragraphs.first().and_then(|first| first.strip_prefix("**")?.strip_suffix("**"));
+    (title, &paragraphs[usize::from(title.is_some())..])
+}
+
+/// Paragraphs, each as one line, and the entries below them by id.
+type Section = (Vec<String>, Vec<(String, Vec<String>)>);
+
+/// What stands below a heading of the second level.
+fn entries(page: &str, heading: &str) -> Section {
     let below = page.split("\n## ").find_map(|section| section.strip_prefix(heading)?.strip_prefix('\n'));
+    let paragraphs = |text: &str| -> Vec<String> {
+        let lines = text.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines.filter(|paragraph| !paragraph.is_empty()).collect()
+    };
+    let mut parts = below.unwrap_or_default().split("### ");
+    let of_all = paragraphs(parts.next().unwrap_or_default());
     let entry = |text: &str| {
         let (id, text) = text.split_once('\n').unwrap_or((text, ""));
-        let paragraphs = text.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "));
-        (id.trim().to_owned(), paragraphs.filter(|paragraph| !paragraph.is_empty()).collect())
+        (id.trim().to_owned(), paragraphs(text))
     };
-    below.unwrap_or_default().split("### ").skip(1).map(entry).collect()
+    (of_all, parts.map(entry).collect())
 }

@@ -36,6 +36,8 @@ impl Template {
         let mut out = String::new();
         for part in &self.0 {
             match part {
+                // An absent optional part leaves a space on each side of it.
+                Part::Text(text) if out.is_empty() || out.ends_with(' ') => out.push_str(text.trim_start_matches(' ')),
                 Part::Text(text) => out.push_str(text),
                 Part::Figure { name, forms } => out.push_str(&figures.get(name)?.shown(forms)),
                 Part::Optional(inner) => out.push_str(&inner.fill(figures).unwrap_or_default()),

@@ -3,14 +3,63 @@
 use super::super::diagnosis::{Bytes, Choice, Count, Described, Figures, Name, Row};
 use super::super::library;
 use super::super::list::{RULES, pages};
+use super::super::remark::Remark;
 use super::pages::{COMMON as COMMON_PAGE, read};
 use super::template::{Template, TemplateError};
 
 /// Characters of a title, at most, without what its figures take.
 const MOST_OF_TITLE: usize = 60;
 
-/// Figures that every diagnosis of an access has, of a kernel, or of a library's.
-const COMMON: [&str; 7] = ["target", "data", "op", "kernel", "thread", "function", "space"];
+/// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
+const COMMON: &[&str] = &[
+    "target",
+    "data",
+    "op",
+    "kernel",
+    "thread",
+    "function",
+    "space",
+    "sectors",
+    "ideal",
+    "lanes",
+    "requests",
+    "bytes",
+    "statement",
+    "statement_place",
+    "stride",
+    "elements",
+    "factor",
+    "span",
+    "others",
+    "structure",
+    "whole",
+    "kept",
+    "updates",
+    "depth",
+    "per_address",
+    "crowd",
+    "hottest",
+    "offset",
+    "whose",
+    "serial",
+    "left",
+    "merged",
+    "together",
+    "passes",
+    "ideal_passes",
+    "mean",
+    "mean_ideal",
+    "worst",
+    "worst_ideal",
+    "collide",
+    "share",
+    "kind",
+    "divergent",
+    "executions",
+    "sides",
+    "issued",
+    "slots",
+];
 
 #[test]
 fn templates_are_filled_in() {
@@ -34,8 +83,14 @@ fn pages_have_the_texts_of_all_causes_and_remedies() {
     for page in pages() {
         let templates = read(page.text).unwrap_or_else(|error| panic!("{}: {error}", page.id));
         let rule = RULES.iter().find(|rule| rule.id == page.id).expect("a rule");
-        let figures: Vec<&str> =
-            rule.causes.iter().chain(rule.remedies).flat_map(|row| row.1).copied().chain(COMMON).collect();
+        let figures: Vec<&str> = rule
+            .causes
+            .iter()
+            .chain(rule.remedies)
+            .flat_map(|row| row.1)
+            .copied()
+            .chain(COMMON.iter().copied())
+            .collect();
         let check = |what: &str, template: &Template| {
             for name in template.names() {
                 assert!(figures.contains(&name), "{}, {what}: nothing has the figure {name}", page.id);
@@ -71,4 +126,14 @@ fn the_common_page_has_the_remedies_for_libraries() {
         let text = page.remedies.get(*id).unwrap_or_else(|| panic!("no text of {id}"));
         assert!(text.remedy.names().iter().all(|name| figures.contains(name)), "{id}");
     }
+}
+
+#[test]
+fn the_common_page_has_the_remarks() {
+    let page = read(COMMON_PAGE).expect("a page");
+    for (id, figures) in Remark::TABLE {
+        let text = page.remarks.get(*id).unwrap_or_else(|| panic!("no text of {id}"));
+        assert!(text.names().iter().all(|name| figures.contains(name)), "{id}");
+    }
+    assert_eq!(page.remarks.len(), Remark::TABLE.len());
 }

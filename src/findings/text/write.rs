@@ -1,6 +1,6 @@
 //! Fills the templates of a diagnosis in.
 
-use super::super::diagnosis::Diagnosis;
+use super::super::diagnosis::{Described, Diagnosis};
 use super::pages::{self, Templates};
 use super::template::Template;
 
@@ -20,7 +20,11 @@ pub(in super::super) fn write(finding: &str, diagnosis: &Diagnosis, is_triton: b
     let all = pages::all();
     let of_finding = all.get(finding);
     let own = of_finding.into_iter().chain(all.get(""));
-    let fill = |template: &Template| template.fill(&diagnosis.figures).unwrap_or_else(|| diagnosis.cause.to_owned());
+    let fill = |template: &Template| {
+        let text = template.fill(&diagnosis.figures);
+        debug_assert!(text.is_some(), "{finding}, {}, {}: a figure is missing", diagnosis.cause, diagnosis.remedy);
+        text.unwrap_or_else(|| diagnosis.cause.to_owned())
+    };
     let cause = own.clone().find_map(|page| page.causes.get(diagnosis.cause));
     let remedy = own.clone().find_map(|page| remedy(page, diagnosis.remedy, is_triton));
     Text {
@@ -29,6 +33,12 @@ pub(in super::super) fn write(finding: &str, diagnosis: &Diagnosis, is_triton: b
         remedy: remedy.map(|remedy| fill(&remedy.remedy)).unwrap_or_default(),
         assumption: remedy.and_then(|remedy| remedy.assumption.as_ref()).map(fill).unwrap_or_default(),
     }
+}
+
+/// Puts a remark into words.
+pub(in super::super) fn write_remark(remark: &impl Described) -> String {
+    let template = pages::all().get("").and_then(|page| page.remarks.get(remark.id()));
+    template.and_then(|template| template.fill(&remark.figures())).unwrap_or_default()
 }
 
 fn remedy<'p>(page: &'p Templates, id: &str, is_triton: bool) -> Option<&'p pages::RemedyText> {

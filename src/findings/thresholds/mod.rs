@@ -1,4 +1,14 @@
 //! The numbers that findings compare with, one file per subject. Each says its unit and what it is: *physical* (a property of
 //! hardware), a *policy* (what is worth a user's time), or *calibrated* (chosen on programs, which are named).
 
+pub(super) mod allocations;
+pub(super) mod arithmetic;
+pub(super) mod atomics;
+pub(super) mod banks;
 pub(super) mod coalescing;
+pub(super) mod control_flow;
+pub(super) mod launches;
+pub(super) mod local_memory;
+pub(super) mod races;
+pub(super) mod reuse;
+pub(super) mod transfers;

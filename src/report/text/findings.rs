@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use super::sections::limiter;
 use crate::profile::model::{Finding, Severity};
-use crate::profile::{Profile, seconds_between_launches, seconds_of_copies};
+use crate::profile::{Profile, SECONDS_PER_LAUNCH, dominant_starts, seconds_between_launches, seconds_of_copies};
 use crate::report::finding_text;
-use crate::report::words::figures::{percent, seconds};
+use crate::report::words::figures::{count, percent, seconds};
 use crate::report::words::names;
 use crate::report::words::style::Style;
 use crate::report::words::wrap::{cut, paragraph};
@@ -49,6 +49,15 @@ pub(in crate::report) fn verdict(profile: &Profile) -> String {
             " Copies take about {}, {} of it between launches, by what is assumed of the bus.",
             seconds(seconds_of_copies(profile)),
             seconds(copies)
+        );
+    }
+    if let Some((launches, starts)) = dominant_starts(profile, all) {
+        _ = write!(
+            text,
+            " The starts of {} launches take about {}, at {} each.",
+            count(launches),
+            seconds(starts),
+            seconds(SECONDS_PER_LAUNCH)
         );
     }
     let count = |severity| profile.findings.iter().filter(|finding| finding.severity == severity).count();
@@ -187,6 +196,9 @@ fn one(profile: &Profile, finding: &Finding, style: Style, width: usize, before:
     }
     if let Some(place) = finding_text::library(finding) {
         _ = writeln!(out, "    {}", style.faint(&cut(&place, width.saturating_sub(4))));
+    }
+    if !finding.title.is_empty() {
+        _ = writeln!(out, "    {}", style.strong(&cut(&finding.title, width.saturating_sub(4))));
     }
     out.push_str(&paragraph("    why   ", &finding.reason, width));
     match before {

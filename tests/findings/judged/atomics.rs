@@ -1,123 +1,135 @@
-//! Atomic operations that meet.
+//! Atomic operations that collide.
 
-use super::program::{assumption, cure};
+use super::program::{Judged, cause, remedy};
 use super::programs::{ELEVENTH, FIFTEENTH, FIFTH, FIRST, SEVENTEENTH, SEVENTH, THIRD, THIRTEENTH, TUNED, TWELFTH};
+use crate::planted_program::document;
+use crate::support_programs::{build, root, run, warpline, work_folder};
 use serde_json::Value;
+use std::process::Command;
+
+/// Cause and remedy of the first finding there.
+fn first(program: &'static Judged, words: &str) -> (&'static str, &'static str) {
+    let (finding, ..) = program.first("atomic-contention", words);
+    (cause(finding), remedy(finding))
+}
+
+/// The only finding of a run of one case.
+fn alone(case: &str, words: &str) -> Value {
+    let found = FIFTEENTH.alone(case, "atomic-contention", words);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found.into_iter().next().expect("a finding")
+}
 
 #[test]
 fn atomics_on_several_addresses_gain_together_alone() {
-    for words in ["ADD", "EXCHANGE", "MAX"] {
-        // Those with one cure are one finding.
+    for (words, expected) in
+        [("ADD", "single-address"), ("EXCHANGE", "exchange-without-result"), ("MAX", "single-address")]
+    {
+        // Those with one remedy are one finding, with a gain that all lines together have.
         let found = FIRST.about("atomic-contention", words);
         let [finding] = found[..] else { panic!("{words}: {found:#?}") };
-        // The two others are left, and take as long.
-        assert!(assumption(finding).contains("none of them brings anything alone"), "{words}: {finding:#}");
+        assert_eq!(cause(finding), expected, "{finding:#}");
+        assert!(finding["gain"]["factor"].as_f64() > Some(1.0), "{finding:#}");
     }
 }
 
 #[test]
 fn exchanges_are_not_reduced() {
-    let (_, _, of_exchange) = FIRST.only("atomic-contention", "EXCHANGE");
-    assert!(of_exchange.starts_with("nobody uses what it returns") && !of_exchange.contains("reduce"), "{of_exchange}");
+    assert_eq!(first(&FIRST, "EXCHANGE"), ("exchange-without-result", "plain-store"));
+    assert_eq!(first(&THIRTEENTH, "FLAG"), ("exchange-without-result", "plain-store"));
     let found = FIRST.about("atomic-contention", "MAX");
-    assert!(found.len() == 1 && cure(found[0]).contains("within the warp"), "{found:#?}");
+    assert!(found.len() == 1 && remedy(found[0]) == "reduce-within-block", "{found:#?}");
 }
 
 #[test]
-fn places_in_a_queue_are_taken_for_a_warp() {
-    let (_, _, cure) = THIRD.first("atomic-contention", "QUEUE");
-    assert!(cure.contains("__popc(m)") && cure.contains("below it"), "{cure}");
-    let (_, _, cure) = THIRD.first("atomic-contention", "HOT WORD");
-    assert!(cure.contains("shuffles") && cure.contains("for integers"), "{cure}");
+fn slots_of_a_queue_are_taken_for_a_warp() {
+    assert_eq!(first(&THIRD, "QUEUE"), ("slot-per-lane", "warp-aggregated-slots"));
+    assert_eq!(first(&FIFTH, "POP"), ("slot-per-lane", "warp-aggregated-slots"));
+    assert_eq!(first(&THIRD, "HOT WORD"), ("collisions-in-shared-memory", "combine-or-replicate"));
 }
 
 #[test]
 fn attempts_are_neither_exchanges_nor_loops_of_work() {
-    let (_, _, cure) = THIRD.first("atomic-contention", "ATTEMPTS");
-    assert!(cure.contains("try again") && !cure.contains("cannot be combined"), "{cure}");
+    assert_eq!(first(&THIRD, "ATTEMPTS"), ("compare-and-swap-loop", "native-atomic-or-combine"));
     assert!(THIRD.all("divergent-branch", "ATTEMPTS").is_empty());
     assert!(THIRD.all("uniform-load", "READ ONCE").is_empty());
 }
 
 #[test]
-fn places_are_given_back_by_subtracting() {
-    let (_, _, cure) = FIFTH.first("atomic-contention", "POP");
-    assert!(cure.contains("subtract __popc(m)"), "{cure}");
+fn attempts_without_retry_are_no_loops() {
+    let expected = ("compare-and-swap-without-retry", "test-before-compare-and-swap");
+    assert_eq!(first(&SEVENTEENTH, "NOT REPEATED"), expected);
 }
 
 #[test]
 fn tickets_are_no_sums() {
-    for finding in SEVENTH.all("atomic-contention", "TICKET") {
-        let cure = finding["cure"].as_str().expect("a cure");
-        assert!(cure.contains("let it take more at a time") && !cure.contains("combine"), "{cure}");
-    }
-    assert!(!SEVENTH.all("atomic-contention", "TICKET").is_empty());
+    assert_eq!(first(&SEVENTH, "TICKET"), ("shared-slot-counter", "reserve-several-slots"));
 }
 
 #[test]
-fn copies_of_an_array_are_combined_and_not_only_added() {
-    let (_, _, cure) = ELEVENTH.first("atomic-contention", "BITS");
-    assert!(cure.contains("combine these at the end") && cure.contains("and its kin"), "{cure}");
+fn lanes_that_collide_in_shared_memory_combine_or_have_copies() {
+    assert_eq!(first(&ELEVENTH, "BITS"), ("collisions-in-shared-memory", "combine-or-replicate"));
+    assert_eq!(first(&TUNED, "CLUSTERS"), ("collisions-in-shared-memory", "combine-or-replicate"));
 }
 
 #[test]
-fn what_each_thread_adds_once_needs_no_copy() {
-    let (_, _, cure) = TWELFTH.first("atomic-contention", "ONCE");
-    assert!(cure.starts_with("each thread does this once"), "{cure}");
+fn arrays_of_sums_are_privatised() {
+    assert_eq!(first(&TWELFTH, "ONCE"), ("small-array", "privatise-in-shared-memory"));
+    let finding = alone("bins", "BINS OF ALL");
+    assert_eq!(remedy(&finding), "privatise-in-shared-memory", "{finding:#}");
+    assert!(finding["gain"]["factor"].as_f64() > Some(2.0), "{finding:#}");
 }
 
 #[test]
-fn a_copy_per_warp_does_not_part_the_lanes_of_a_warp() {
-    let (_, _, cure) = TUNED.first("atomic-contention", "CLUSTERS");
-    assert!(cure.contains("neighbouring lanes take different ones") && !cure.contains("per warp"), "{cure}");
-}
-
-#[test]
-fn flags_need_no_exchange() {
-    let (_, _, cure) = THIRTEENTH.first("atomic-contention", "FLAG");
-    assert!(cure.starts_with("nobody uses what it returns") && !cure.contains("cannot be combined"), "{cure}");
-}
-
-#[test]
-fn gains_are_told_for_merged_operations_too() {
+fn gains_of_merged_operations_are_evidence() {
     let (finding, ..) = THIRTEENTH.first("atomic-contention", "COLLIDES");
-    let said = assumption(finding);
-    assert!(said.contains("; 4.0 x where the GPU merges those of a warp anyway"), "{said}");
-}
-
-#[test]
-fn copies_of_an_array_save_all_its_updates() {
-    let found = FIFTEENTH.alone("bins", "atomic-contention", "BINS OF ALL");
-    let gain = |finding: &Value| finding["gain"]["factor"].as_f64().unwrap_or(0.0);
-    assert!(found.iter().all(|finding| cure(finding).starts_with("privatise") && gain(finding) > 2.0), "{found:#?}");
-    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(finding["evidence"]["gain_if_merged"], 4.0, "{finding:#}");
 }
 
 #[test]
 fn arrays_larger_than_shared_memory_have_no_copies_there() {
-    let found = FIFTEENTH.alone("large", "atomic-contention", "TOO LARGE TO COPY");
-    assert!(found.iter().all(|finding| !cure(finding).starts_with("privatise")), "{found:#?}");
-    assert_eq!(found.len(), 1, "{found:#?}");
+    let finding = alone("large", "TOO LARGE TO COPY");
+    assert_eq!((cause(&finding), remedy(&finding)), ("large-array", "combine-or-sort"), "{finding:#}");
 }
 
 #[test]
-fn places_in_several_lists_are_not_only_counted() {
-    let found = FIFTEENTH.alone("kinds", "atomic-contention", "PLACES IN LISTS");
-    assert!(found.iter().all(|finding| cure(finding).starts_with("what it returns is used")), "{found:#?}");
-    assert_eq!(found.len(), 1, "{found:#?}");
+fn slots_of_several_lists_are_not_only_counted() {
+    let finding = alone("kinds", "PLACES IN LISTS");
+    assert_eq!(
+        (cause(&finding), remedy(&finding)),
+        ("slots-of-several-lists", "reserve-slots-per-block"),
+        "{finding:#}"
+    );
+    let finding = alone("places", "PLACES OF A BLOCK");
+    assert_eq!(
+        (cause(&finding), remedy(&finding)),
+        ("slots-of-several-lists", "aggregate-matching-lanes"),
+        "{finding:#}"
+    );
 }
 
+/// Arrivals at a barrier object update no data; the counter next to them does.
 #[test]
-fn places_are_not_taken_in_copies_of_an_array() {
-    let found = FIFTEENTH.alone("places", "atomic-contention", "PLACES OF A BLOCK");
-    let is_fit =
-        |finding: &Value| cure(finding).contains("__match_any_sync") && !cure(finding).contains("keep several");
-    assert!(found.iter().all(is_fit), "{found:#?}");
-    assert_eq!(found.len(), 1, "{found:#?}");
+fn arrivals_at_barriers_are_no_contention() {
+    let folder = work_folder("findings-barrier_arrivals");
+    let program = root().join("tests/findings/judged/barrier_arrivals.cu");
+    let text = std::fs::read_to_string(&program).expect("the program's source");
+    let counter = 1 + text.lines().position(|line| line.ends_with("// COUNTER")).expect("a marked line");
+    let executable = build(&[program], &["-O3", "-g", "-arch=sm_80"].map(str::to_owned), &folder);
+    let mut command = Command::new(warpline());
+    command.arg("run").arg("-o").arg(folder.join("profile.wlprof")).arg("--").arg(executable);
+    assert!(run(&mut command, &folder, "run").status.success());
+    let document = document(&folder);
+    let findings = document["findings"].as_array().expect("findings");
+    let found: Vec<&Value> = findings.iter().filter(|finding| finding["id"] == "atomic-contention").collect();
+    assert!(matches!(found[..], [one] if one["line"] == counter), "{found:#?}");
+    assert_eq!(remedy(found[0]), "combine-or-replicate", "{found:#?}");
 }
 
+/// The largest group of lanes at one address is no mean over the addresses.
 #[test]
-fn attempts_that_nobody_repeats_are_no_loops() {
-    let (_, _, cure) = SEVENTEENTH.first("atomic-contention", "NOT REPEATED");
-    assert!(cure.starts_with("nobody uses what it returns") && !cure.contains("until each of them"), "{cure}");
+fn lanes_of_an_address_are_counted_over_all_addresses() {
+    let evidence = &alone("bins", "BINS OF ALL")["evidence"];
+    let (largest, mean) = (evidence["lanes_on_one_address"].as_f64(), evidence["lanes_per_address"].as_f64());
+    assert!(mean >= Some(1.0) && mean < largest, "{evidence:#}");
 }

@@ -1,6 +1,6 @@
 //! Launches that do not fill the GPU.
 
-use super::program::cure;
+use super::program::diagnosis;
 use super::programs::{EIGHTH_MORE, FIRST, FOURTEENTH, FOURTH, MANY_STARTS, SIXTH, THIRD, THIRTEENTH, TWELFTH};
 
 #[test]
@@ -11,13 +11,16 @@ fn a_single_warp_is_not_spread_over_all_sms() {
 
 #[test]
 fn launches_that_write_apart_could_be_one() {
-    let (finding, _, text) = THIRD.first("small-launch", "A LAUNCH PER ROW");
+    let (finding, ..) = THIRD.first("launch-overhead", "A LAUNCH PER ROW");
     assert_eq!(finding["severity"], "warning", "{finding:#}");
-    assert!(text.contains("make one launch of the 64 launches"), "{text}");
+    assert_eq!(diagnosis(finding), ("independent-launches", "add-grid-dimension"));
+    assert_eq!(finding["evidence"]["launches"], 64.0, "{finding:#}");
     // Each of these needs what the one before wrote.
-    for finding in THIRD.all("small-launch", "STEP BY STEP") {
-        assert_eq!(finding["severity"], "note", "{finding:#}");
-        assert!(!cure(finding).contains("make one launch"), "{finding:#}");
+    for id in ["small-launch", "launch-overhead"] {
+        for finding in THIRD.all(id, "STEP BY STEP") {
+            assert_eq!(finding["severity"], "note", "{finding:#}");
+            assert_ne!(diagnosis(finding).1, "add-grid-dimension");
+        }
     }
 }
 
@@ -38,8 +41,7 @@ fn few_blocks_exits_and_parts() {
         assert!(finding["gain"].is_null() && finding["severity"] == "note", "{finding:#}");
     }
     let leaves = of("divergent-branch", "bisect");
-    let cure = leaves.first().map(|one| one["cure"].as_str().expect("a cure"));
-    assert!(cure.is_some_and(|cure| cure.starts_with("give the threads of a warp loops")), "{all:#?}");
+    assert!(leaves.first().is_some_and(|one| one["cause"] == "varying-trip-count"), "{all:#?}");
     assert!(of("misaligned-access", "shift").is_empty(), "{all:#?}");
 }
 
@@ -56,8 +58,7 @@ fn short_launches_have_no_gain_and_steps_by_the_grid_are_seen() {
 fn launches_that_another_kernel_feeds_are_not_one() {
     let all = EIGHTH_MORE.all("small-launch", "STEPS");
     for finding in &all {
-        let cure = finding["cure"].as_str().expect("a cure");
-        assert!(!cure.contains("make one launch"), "{cure}");
+        assert_ne!(diagnosis(finding).1, "add-grid-dimension");
         assert_eq!(finding["severity"], "note", "{finding:#}");
     }
 }
@@ -79,40 +80,37 @@ fn kernels_that_do_next_to_nothing_have_nothing_to_share() {
 #[test]
 fn last_steps_of_one_block_join_the_kernel_before() {
     let found = FOURTEENTH.alone("sums", "small-launch", "LAST STEP");
-    assert!(
-        found.iter().all(|finding| cure(finding).contains("let the last block of that kernel do it")),
-        "{found:#?}"
-    );
-    assert_eq!(found.len(), 1, "{found:#?}");
+    let [finding] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(diagnosis(finding), ("last-step", "last-block-of-previous-kernel"));
 }
 
 #[test]
 fn steps_in_place_that_others_go_on_with_are_not_the_last() {
     let found = FOURTEENTH.alone("tiles", "small-launch", "FIRST STEP");
-    assert!(found.iter().all(|finding| !cure(finding).contains("last block")), "{found:#?}");
+    assert!(found.iter().all(|finding| diagnosis(finding).0 != "last-step"), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }
 
 #[test]
 fn launches_shorter_than_their_starts_could_be_one() {
-    let found = MANY_STARTS.alone("pictures", "small-launch", "A LAUNCH PER PICTURE");
+    let found = MANY_STARTS.alone("pictures", "launch-overhead", "A LAUNCH PER PICTURE");
     let [finding] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(finding["severity"], "warning", "{finding:#}");
-    assert!(cure(finding).starts_with("make one launch of the 96 launches"), "{finding:#}");
-    assert!(
-        finding["reason"].as_str().is_some_and(|reason| reason.ends_with("about 3 us: 288 us in all")),
-        "{finding:#}"
-    );
+    assert_eq!(diagnosis(finding), ("independent-launches", "add-grid-dimension"));
+    let starts = finding["evidence"]["start_seconds"].as_f64().expect("seconds");
+    assert!((starts - 288e-6).abs() < 1e-9, "{finding:#}");
     let cured = MANY_STARTS.profiled("one-launch", &["one-launch"]);
     assert!(cured["findings"].as_array().is_some_and(Vec::is_empty), "{:#}", cured["findings"]);
 }
 
 #[test]
 fn launches_that_load_what_they_store_may_need_one_another() {
-    let found = MANY_STARTS.alone("rows", "small-launch", "A LAUNCH PER ROW");
+    let found = MANY_STARTS.alone("rows", "launch-overhead", "A LAUNCH PER ROW");
     let [finding] = &found[..] else { panic!("{found:#?}") };
-    assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
-    assert!(cure(finding).starts_with("look at which of the 1023 launches need"), "{finding:#}");
+    // The starts dominate, whether or not the launches can be merged.
+    assert!(finding["severity"] == "warning" && finding["gain"].is_null(), "{finding:#}");
+    assert_eq!(diagnosis(finding), ("short-launches", "merge-launches-or-cuda-graph"));
+    assert_eq!(finding["evidence"]["launches"], 1023.0, "{finding:#}");
 }
 
 #[test]
@@ -120,7 +118,7 @@ fn steps_by_the_grid_fill_the_gpu() {
     let found = MANY_STARTS.alone("few-blocks", "small-launch", "STEPS");
     let [finding] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(finding["severity"], "warning", "{finding:#}");
-    assert!(cure(finding).starts_with("the kernel steps by the grid's size"), "{finding:#}");
+    assert_eq!(diagnosis(finding), ("few-blocks-of-grid-stride-loop", "launch-more-blocks"));
     let gain = finding["gain"]["factor"].as_f64().expect("a gain");
     assert!((2.5..2.8).contains(&gain), "{finding:#}");
     assert!(MANY_STARTS.alone("all-blocks", "small-launch", "STEPS").is_empty());
@@ -131,6 +129,6 @@ fn several_blocks_share_a_plane() {
     let found = MANY_STARTS.alone("planes", "small-launch", "A BLOCK PER PLANE");
     let [finding] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(finding["severity"], "warning", "{finding:#}");
-    assert!(cure(finding).contains("let several blocks share what one does now"), "{finding:#}");
+    assert_eq!(diagnosis(finding), ("few-blocks-of-block-stride-loop", "split-block-work"));
     assert!(finding["gain"]["factor"].as_f64() > Some(4.0), "{finding:#}");
 }

@@ -1,5 +1,6 @@
 //! A program of judged cases, built and profiled once for all tests: its findings by the words that mark their lines.
 
+use crate::recorded;
 use crate::support_programs::{build, root, run, warpline, work_folder};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -62,6 +63,11 @@ impl Judged {
 
     /// The same of a run with these options.
     fn recorded(&self, name: &str, arguments: &[&str], options: &[&str]) -> Value {
+        recorded::document(&format!("{}-{name}", self.name), &self.source(), || self.run(name, arguments, options))
+    }
+
+    /// Builds and runs the program; returns the profile's file.
+    fn run(&self, name: &str, arguments: &[&str], options: &[&str]) -> PathBuf {
         let executable = self.executable();
         let folder = work_folder(&format!("{}-{name}", self.folder()));
         let profile = folder.join("profile.wlprof");
@@ -77,9 +83,7 @@ impl Judged {
             .args(arguments);
         let outcome = run(&mut command, &folder, "run");
         assert!(outcome.status.success(), "{}", outcome.describe());
-        let mut command = Command::new(warpline());
-        command.arg("report").arg(&profile).args(["--format", "json"]);
-        serde_json::from_str(&run(&mut command, &folder, "report").stdout).expect("the report is JSON")
+        profile
     }
 
     /// The profile of the program as it is, made once.
@@ -162,12 +166,22 @@ impl Judged {
     }
 }
 
+/// What is wrong and what to do, by their ids.
+pub fn diagnosis(finding: &Value) -> (&str, &str) {
+    (finding["cause"].as_str().unwrap_or_default(), finding["remedy"].as_str().unwrap_or_default())
+}
+
 /// What a finding's gain rests on.
 pub fn assumption(finding: &Value) -> &str {
     finding["gain"]["assumption"].as_str().unwrap_or_else(|| panic!("no gain: {finding:#}"))
 }
 
-/// What a finding asks for.
-pub fn cure(finding: &Value) -> &str {
-    finding["cure"].as_str().unwrap_or_else(|| panic!("no cure: {finding:#}"))
+/// Stable id of a finding's cause.
+pub fn cause(finding: &Value) -> &str {
+    finding["cause"].as_str().unwrap_or_else(|| panic!("no cause: {finding:#}"))
+}
+
+/// Stable id of a finding's remedy.
+pub fn remedy(finding: &Value) -> &str {
+    finding["remedy"].as_str().unwrap_or_else(|| panic!("no remedy: {finding:#}"))
 }

@@ -1,6 +1,6 @@
 //! Data that is loaded again, by warps, blocks or launches.
 
-use super::program::cure;
+use super::program::{cause, remedy};
 use super::programs::{
     EIGHTH, ELEVENTH, FIFTEENTH, FIFTH, FIRST, FOURTEENTH, IN_PLACE, LAYERS, NINTH, SIXTH_SWEEP, STATES, THIRD,
     THIRTEENTH, TWELFTH,
@@ -8,10 +8,10 @@ use super::programs::{
 
 #[test]
 fn constant_memory_is_advised_where_data_fits() {
-    let (_, _, cure) = FIRST.only("uniform-load", "SMALL");
-    assert!(cure.contains("constant memory"), "{cure}");
-    let (_, _, cure) = FIRST.only("uniform-load", "LARGE");
-    assert!(cure.starts_with("let the block load a tile") && !cure.contains("constant memory"), "{cure}");
+    let (finding, ..) = FIRST.only("uniform-load", "SMALL");
+    assert_eq!((cause(finding), remedy(finding)), ("constant-table", "use-constant-memory"));
+    let (finding, ..) = FIRST.only("uniform-load", "LARGE");
+    assert_eq!((cause(finding), remedy(finding)), ("broadcast-load", "load-once"));
 }
 
 #[test]
@@ -36,10 +36,11 @@ fn launches_on_other_memory_sweep_nothing() {
         let launches = if of_input { 3.0 } else { 6.0 };
         assert_eq!(finding["evidence"]["launches"], launches, "{finding:#}");
     }
-    let about_input = |finding: &&serde_json::Value| {
-        finding["object"] == "in" || finding["reason"].as_str().is_some_and(|reason| reason.contains("; so were `in`"))
+    // One finding is about both arrays, or each has its own.
+    let is_of_input = |finding: &&serde_json::Value| {
+        finding["object"] == "in" || finding["lines"].as_array().is_some_and(|lines| !lines.is_empty())
     };
-    assert!(SIXTH_SWEEP.all("cache-sweep", "SWEPT").iter().any(about_input));
+    assert!(SIXTH_SWEEP.all("cache-sweep", "SWEPT").iter().any(is_of_input));
 }
 
 #[test]
@@ -50,26 +51,26 @@ fn a_warp_that_walks_a_tree_together_loads_what_it_has_to() {
 
 #[test]
 fn constant_memory_is_for_what_stays_small() {
-    let (_, _, cure) = NINTH.first("uniform-load", "STEPS");
-    assert!(cure.contains("if it never grows beyond that"), "{cure}");
+    let (finding, ..) = NINTH.first("uniform-load", "STEPS");
+    assert_eq!(remedy(finding), "use-constant-memory", "{finding:#}");
 }
 
 #[test]
 fn constant_memory_is_not_for_what_lanes_read_apart() {
-    let (finding, _, cure) = ELEVENTH.first("uniform-load", "CHOSEN");
-    assert!(!cure.contains("constant memory") && finding["gain"].is_null(), "{finding:#}");
+    let (finding, ..) = ELEVENTH.first("uniform-load", "CHOSEN");
+    assert!(cause(finding) == "broadcast-load" && finding["gain"].is_null(), "{finding:#}");
 }
 
 #[test]
 fn one_block_shares_nothing_with_others() {
-    let (_, reason, _) = ELEVENTH.first("repeated-load", "AGAIN");
-    assert!(reason.contains("a block loads the same data again"), "{reason}");
+    let (finding, ..) = ELEVENTH.first("repeated-load", "AGAIN");
+    assert_eq!(cause(finding), "reloaded-by-block", "{finding:#}");
 }
 
 #[test]
 fn volatile_loads_go_past_l1_as_they_are_told() {
-    let (finding, reason, cure) = TWELFTH.first("repeated-load", "VOLATILE");
-    assert!(reason.contains("its loads go past L1") && cure.contains("without `volatile`"), "{reason}\n{cure}");
+    let (finding, ..) = TWELFTH.first("repeated-load", "VOLATILE");
+    assert_eq!((cause(finding), remedy(finding)), ("loads-bypass-l1", "cache-loads"));
     assert_eq!(finding["severity"], "note");
 }
 
@@ -95,8 +96,7 @@ fn what_each_lane_stores_once_is_no_sum() {
 #[test]
 fn who_loads_again_is_told_by_the_reuse_of_blocks() {
     let found = FOURTEENTH.alone("again", "repeated-load", "AGAIN BY ONE");
-    let reason = found.first().and_then(|finding| finding["reason"].as_str()).unwrap_or_default();
-    assert!(reason.ends_with("a block loads the same data again after L1 has given it up"), "{found:#?}");
+    assert!(found.first().is_some_and(|finding| cause(finding) == "reloaded-by-block"), "{found:#?}");
     let found = FOURTEENTH.alone("chase", "repeated-load", "CHASE");
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -114,9 +114,7 @@ fn launches_before_an_allocation_do_not_load_it() {
 fn what_is_changed_in_place_and_read_back_is_one_kernel() {
     let found = IN_PLACE.alone("before", "cache-sweep", "READ BACK");
     let [finding] = &found[..] else { panic!("{found:#?}") };
-    let reason = finding["reason"].as_str().expect("a reason");
-    assert!(reason.contains("is written by `advance` and read by `square`"), "{reason}");
-    assert!(cure(finding).starts_with("make one kernel of both"), "{finding:#}");
+    assert_eq!((cause(finding), remedy(finding)), ("producer-consumer", "fuse-kernels"), "{finding:#}");
     assert!(finding["gain"]["factor"].as_f64() > Some(1.5), "{finding:#}");
     assert!(IN_PLACE.alone("after", "cache-sweep", "READ BACK").is_empty());
 }
@@ -127,7 +125,7 @@ fn steps_that_need_results_from_anywhere_stay_apart() {
     assert!(!found.is_empty());
     for finding in &found {
         assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
-        assert!(cure(finding).starts_with("each step needs what another kernel has made"), "{finding:#}");
+        assert_eq!((cause(finding), remedy(finding)), ("global-dependence", "shrink-data"), "{finding:#}");
     }
 }
 
@@ -138,17 +136,15 @@ fn arrays_that_launches_sweep_together_are_one_finding() {
     let all = document["findings"].as_array().expect("findings");
     let found: Vec<_> = all.iter().filter(|finding| finding["id"] == "cache-sweep").collect();
     let [finding] = &found[..] else { panic!("{found:#?}") };
-    let reason = finding["reason"].as_str().expect("a reason");
-    assert!(reason.contains("; so were ") && reason.contains("launches sweep"), "{reason}");
-    assert!(cure(finding).starts_with("fuse the launches"), "{finding:#}");
+    assert_eq!((cause(finding), remedy(finding)), ("elementwise-launches", "fuse-launches"), "{finding:#}");
+    assert!(finding["lines"].as_array().is_some_and(|lines| !lines.is_empty()), "{finding:#}");
     assert!(finding["gain"]["factor"].as_f64() > Some(3.0), "{finding:#}");
 }
 
 #[test]
 fn what_no_loop_goes_over_is_no_loop_to_be_blocked() {
-    let (_, reason, cure) = LAYERS.first("cache-sweep", "LAYERS");
-    assert!(reason.starts_with("a launch goes over"), "{reason}");
-    assert!(cure.contains("let a thread or block go along the dimension"), "{cure}");
+    let (finding, ..) = LAYERS.first("cache-sweep", "LAYERS");
+    assert_eq!((cause(finding), remedy(finding)), ("distant-blocks", "iterate-within-block"), "{finding:#}");
 }
 
 #[test]
@@ -156,7 +152,7 @@ fn launches_that_repeat_each_other_are_no_steps() {
     let found = LAYERS.alone("again", "cache-sweep", "THE SAME AGAIN");
     for finding in &found {
         assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
-        assert!(cure(finding).starts_with("no launch needs what another one has made"), "{finding:#}");
+        assert_eq!((cause(finding), remedy(finding)), ("independent-launches", "merge-launches"), "{finding:#}");
     }
     assert!(!found.is_empty());
 }

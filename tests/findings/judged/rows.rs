@@ -1,6 +1,6 @@
 //! Rows that begin anywhere, and warps that are cut by them.
 
-use super::program::cure;
+use super::program::{cause, diagnosis, remedy};
 use super::programs::{EIGHTH_MORE, ELEVENTH, FIFTEENTH, FIFTH, FOURTEENTH, NINTH, SECOND, TENTH};
 
 #[test]
@@ -11,18 +11,16 @@ fn neighbours_and_loaded_indices_are_not_misaligned_rows() {
 
 #[test]
 fn one_thread_is_no_warp_of_several_pieces() {
-    let (_, reason, cure) = FIFTH.first("partial-warps", "ALONE");
-    assert!(reason.contains("blocks of 1 thread fill 1 of the 32 lanes"), "{reason}");
-    assert!(cure.starts_with("one thread does the work"), "{cure}");
-    let (finding, _, cure) = FIFTH.first("small-launch", "ALONE");
-    assert!(!cure.contains("smaller blocks") && finding["gain"].is_null(), "{finding:#}");
+    let (finding, ..) = FIFTH.first("partial-warps", "ALONE");
+    assert_eq!(diagnosis(finding), ("one-thread-per-block", "share-work-among-threads"));
+    let (finding, ..) = FIFTH.first("small-launch", "ALONE");
+    assert!(finding["remedy"] == "fill-gpu" && finding["gain"].is_null(), "{finding:#}");
 }
 
 #[test]
 fn blocks_that_share_a_border_have_no_rows_to_pad() {
-    let (_, reason, cure) = EIGHTH_MORE.first("misaligned-access", "SHARES");
-    assert!(reason.contains("where the block's share happens to begin"), "{reason}");
-    assert!(cure.contains("a multiple of 8 elements") && !cure.contains("row"), "{cure}");
+    let (finding, ..) = EIGHTH_MORE.first("misaligned-access", "SHARES");
+    assert_eq!((cause(finding), remedy(finding)), ("block-share", "align-blocks"), "{finding:#}");
 }
 
 #[test]
@@ -37,31 +35,30 @@ fn a_window_over_neighbours_has_no_rows() {
 
 #[test]
 fn accesses_to_rows_that_begin_anywhere_waste_sectors_together() {
-    let (_, reason, cure) = TENTH.first("misaligned-access", "ROWS");
-    assert!(reason.contains("`image`") && reason.contains("where rows happen to begin"), "{reason}");
-    assert!(cure.contains("the length of a row a multiple of 32 bytes"), "{cure}");
+    let (finding, ..) = TENTH.first("misaligned-access", "ROWS");
+    assert_eq!((cause(finding), remedy(finding)), ("row-start", "pad-rows"), "{finding:#}");
+    assert_eq!(finding["object"], "result", "{finding:#}");
 }
 
 #[test]
 fn warps_of_blocks_of_odd_width_begin_within_rows() {
-    let (_, reason, cure) = ELEVENTH.first("misaligned-access", "WITHIN ROWS");
-    assert!(reason.contains("a block 85 threads wide") && cure.starts_with("give blocks a width"), "{reason}\n{cure}");
+    let (finding, ..) = ELEVENTH.first("misaligned-access", "WITHIN ROWS");
+    assert_eq!((cause(finding), remedy(finding)), ("narrow-block", "wide-blocks"), "{finding:#}");
 }
 
 #[test]
 fn blocks_that_fill_sectors_put_nothing_off() {
-    let (_, reason, _) = ELEVENTH.first("misaligned-access", "ODD ROWS");
-    assert!(reason.contains("where rows happen to begin"), "{reason}");
-    let (_, reason, _) = ELEVENTH.first("misaligned-access", "BEHIND ONE");
-    assert!(reason.contains("8 bytes behind the begin of a sector, in each block"), "{reason}");
+    let (finding, ..) = ELEVENTH.first("misaligned-access", "ODD ROWS");
+    assert_eq!(cause(finding), "row-start", "{finding:#}");
+    let (finding, ..) = ELEVENTH.first("misaligned-access", "BEHIND ONE");
+    assert_eq!(cause(finding), "block-offset", "{finding:#}");
+    assert_eq!(finding["evidence"]["sector_offset_bytes"], 8.0, "{finding:#}");
 }
 
 #[test]
 fn arrays_of_one_line_have_rows_of_one_length() {
     let found = FOURTEENTH.alone("rows", "misaligned-access", "THREE ARRAYS");
     assert_eq!(found.len(), 1, "{found:#?}");
-    let reason = found[0]["reason"].as_str().expect("a reason");
-    assert!(reason.contains("; so do those to `") && reason.matches("` (").count() == 3, "{reason}");
     assert!(found[0]["gain"].is_null() && found[0]["severity"] == "note", "{found:#?}");
 }
 
@@ -75,9 +72,9 @@ fn memory_of_a_few_values_fills_no_sectors() {
 fn blocks_that_lie_apart_do_not_begin_where_others_end() {
     assert!(FIFTEENTH.alone("windows", "misaligned-access", "WINDOWS OF COLUMNS").is_empty());
     let found = FIFTEENTH.alone("columns", "misaligned-access", "COLUMNS");
-    assert!(found.iter().all(|finding| cure(finding).starts_with("make the length of a row")), "{found:#?}");
+    assert!(found.iter().all(|finding| remedy(finding) == "pad-rows-and-border"), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
     let found = FIFTEENTH.alone("hundreds", "misaligned-access", "BLOCKS OF A HUNDRED");
-    assert!(found.iter().all(|finding| cure(finding).starts_with("give blocks a multiple of 32")), "{found:#?}");
+    assert!(found.iter().all(|finding| remedy(finding) == "whole-warps-per-block"), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }

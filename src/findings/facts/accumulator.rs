@@ -1,0 +1,63 @@
+//! Values that a loop stores at one address in each iteration.
+
+use super::super::thresholds::reuse::{FEW_STORING_LANES, LEAST_ITERATIONS};
+use super::access::Access;
+use super::{Facts, index};
+use crate::profile::model::Line;
+
+/// The loop around a store stores at the same address in each iteration.
+pub(in super::super) fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {
+    store.op == "store"
+        && !store.in_library
+        && index::stays_in_loop(store)
+        && !has_barrier(facts, store)
+        && !stores_once(facts, store)
+}
+
+/// The innermost loop around an access has a barrier, behind which another thread may need the value: on a line of the loop, or as often
+/// executed as the access and on a line between the loop and the next one. Profiles count barriers by line.
+fn has_barrier(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let count = |row: &Line| row.instructions.get("barrier").map_or(0, |count| count.warps);
+    let of_kernel = |row: &&Line| row.kernel == access.kernel.id && count(row) > 0;
+    let mut barriers = facts.profile.lines.iter().filter(of_kernel);
+    let Some((first, last, next)) = loop_lines(facts, access) else {
+        return barriers.any(|row| count(row) >= access.most_requests);
+    };
+    barriers.any(|row| {
+        let is_here = row.file == access.file;
+        let is_as_often = count(row) >= access.most_requests;
+        is_here && (first..=last).contains(&row.line)
+            || is_as_often && (!is_here || row.line > last && next.is_none_or(|next| row.line < next))
+    })
+}
+
+/// Lines of the head of the innermost loop around an access, of the loop's last access, and of the head of the next loop.
+fn loop_lines(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, u32, Option<u32>)> {
+    let addresses = access.kernel.addresses.as_ref()?;
+    let innermost = *addresses.sites.iter().find(|one| Some(one.site) == access.site)?.loops.last()?;
+    let first = addresses.loops.get(innermost as usize).map(|one| one.line).filter(|&line| line != 0)?;
+    let is_inside = |id: u32| addresses.sites.iter().any(|one| one.site == id && one.loops.contains(&innermost));
+    let sites = facts.profile.sites.iter().filter(|site| site.kernel == access.kernel.id && site.file == access.file);
+    let last = sites.filter(|site| is_inside(site.id)).map(|site| site.line).max()?;
+    let next = addresses.loops.iter().map(|one| one.line).filter(|&line| line > last).min();
+    (first <= last).then_some((first, last, next))
+}
+
+/// A few lanes of each request store, and all of them together each element about once: a condition lets each thread store in an
+/// iteration of its own.
+fn stores_once(facts: &Facts<'_>, store: &Access<'_>) -> bool {
+    let touched = store.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
+    store.sums.lanes <= FEW_STORING_LANES.saturating_mul(store.sums.requests)
+        && store.sums.bytes < LEAST_ITERATIONS.saturating_mul(touched)
+}
+
+/// A store, and the loads of the same element on its line.
+pub(in super::super) fn with_loads<'b, 'a>(facts: &'b Facts<'a>, store: &'b Access<'a>) -> Vec<&'b Access<'a>> {
+    let loads = facts.accesses_of(store.kernel.id, "global").filter(|access| {
+        access.op == "load"
+            && (access.file, access.line) == (store.file, store.line)
+            && access.allocation == store.allocation
+            && access.variable() == store.variable()
+    });
+    loads.chain([store]).collect()
+}

@@ -1,0 +1,151 @@
+//! Atomic operations that update one address: how many lanes and blocks collide there, and what the code does.
+
+use super::super::thresholds::atomics::{
+    DEEP, LANES_PER_BLOCK, LEAST_HOTTEST_SHARE, MBARRIER_BYTES, MOST_SHARED_BYTES, ONE_ADDRESS,
+};
+use super::access::{Access, share};
+use super::profile::{Facts, blocks, has_word};
+use crate::profile::model::{Atomics, HotPlace, Site};
+use warpline_format::condition::AtomicKind;
+
+/// Atomic operations of an access that update one address so often that they wait for each other.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Contention<'f, 'a> {
+    pub facts: &'f Facts<'a>,
+    pub access: &'f Access<'a>,
+    pub atomics: &'f Atomics,
+}
+
+impl<'f, 'a> Contention<'f, 'a> {
+    /// `None` where the operations do not collide, or arrive at a barrier.
+    pub(in super::super) fn of(facts: &'f Facts<'a>, access: &'f Access<'a>) -> Option<Contention<'f, 'a>> {
+        let atomics = access.pattern.atomics.as_ref().filter(|_| !is_barrier_arrival(facts, access))?;
+        let found = Contention { facts, access, atomics };
+        let is_crowded = atomics.hottest.first().is_some_and(|hot| {
+            hot.lanes > LANES_PER_BLOCK.saturating_mul(found.blocks_at(hot).max(1))
+                && share(hot.lanes, atomics.lanes) >= LEAST_HOTTEST_SHARE
+        });
+        (is_crowded || collides(access)).then_some(found)
+    }
+
+    /// Lanes of a request at the address that most of them update, on average.
+    pub(in super::super) fn depth(&self) -> f64 {
+        depth(self.atomics)
+    }
+
+    /// Lanes of a warp collide, and not only those of different warps.
+    pub(in super::super) fn is_deep(&self) -> bool {
+        self.depth() >= DEEP
+    }
+
+    /// Nearly all requests update one address each.
+    pub(in super::super) fn has_one_address(&self) -> bool {
+        (self.atomics.addresses as f64) < ONE_ADDRESS * self.atomics.requests.max(1) as f64
+    }
+
+    pub(in super::super) fn is_shared(&self) -> bool {
+        self.access.space == "shared"
+    }
+
+    pub(in super::super) fn kind(&self) -> AtomicKind {
+        self.access.atomic.unwrap_or_default()
+    }
+
+    /// The operations change nothing and return what is there, as `atomicAdd(&flag, 0)`.
+    pub(in super::super) fn only_reads(&self) -> bool {
+        let lines = self.facts.profile.sources.get(self.access.file);
+        let text = lines.and_then(|lines| lines.get(&self.access.line));
+        self.access.result_used && text.is_some_and(|text| changes_nothing(text))
+    }
+
+    /// Bytes of the updated allocation that the program touches.
+    pub(in super::super) fn touched_bytes(&self) -> Option<u64> {
+        let id = self.access.allocation.or(self.atomics.hottest.first().map(|hot| hot.allocation))?;
+        self.facts.profile.allocation(id).map(|allocation| allocation.touched_bytes)
+    }
+
+    /// The array is too large for a copy in each block's shared memory.
+    pub(in super::super) fn exceeds_shared_memory(&self) -> bool {
+        self.touched_bytes().is_some_and(|bytes| bytes > MOST_SHARED_BYTES)
+    }
+
+    /// Blocks that update a hot address: launches may update an allocation each.
+    pub(in super::super) fn blocks_at(&self, hot: &HotPlace) -> u64 {
+        let access = self.access;
+        let all = blocks(access.kernel);
+        let is_own = |site: &&Site| {
+            (site.kernel, site.line, site.column, &site.op[..])
+                == (access.kernel.id, access.line, access.column, access.op)
+                && site.file == access.file
+        };
+        let rows = || self.facts.profile.sites.iter().filter(is_own).flat_map(|site| &site.by_allocation);
+        // Blocks make equally many requests, of more or fewer lanes.
+        let requests = |only: Option<u64>| {
+            let there = rows().filter(|row| only.is_none() || row.allocation == only);
+            there.map(|row| row.metrics.requests).fold(0, u64::saturating_add)
+        };
+        match requests(None) {
+            0 => all,
+            sum => (all as f64 * share(requests(Some(hot.allocation)), sum)).ceil() as u64,
+        }
+    }
+}
+
+fn depth(atomics: &Atomics) -> f64 {
+    atomics.deepest as f64 / atomics.requests.max(1) as f64
+}
+
+/// Lanes of a warp collide at an address, in more operations than a block's few.
+pub(in super::super) fn collides(access: &Access<'_>) -> bool {
+    let least = LANES_PER_BLOCK.saturating_mul(blocks(access.kernel).max(1));
+    access.pattern.atomics.as_ref().is_some_and(|atomics| depth(atomics) >= DEEP && atomics.lanes > least)
+}
+
+/// An arrival at a barrier object (`mbarrier`), which updates no data of the program: an operation of unknown kind on eight bytes of shared
+/// memory, whose line has no atomic instruction of PTX.
+fn is_barrier_arrival(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+    let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));
+    let is_instruction = |text: &String| has_word(text, "atom") || has_word(text, "red");
+    access.atomic.is_none()
+        && access.space == "shared"
+        && access.bytes == MBARRIER_BYTES
+        && !text.is_some_and(is_instruction)
+}
+
+/// The line has one atomic operation, which adds 0 or swaps a 0 for a 0.
+fn changes_nothing(text: &str) -> bool {
+    let code: String = text.split("//").next().unwrap_or_default().split_whitespace().collect();
+    let zero = |before: &str| [")", "u)", "ull)"].iter().any(|end| code.contains(&format!("{before}{end}")));
+    let is_neutral = match code.contains("atomicCAS(") {
+        true => zero(",0,0"),
+        false => {
+            ["atomicAdd", "atomicSub", "atomicOr", "atomicXor"].iter().any(|name| code.contains(name)) && zero(",0")
+        }
+    };
+    is_neutral && code.matches("atomic").count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changes_nothing;
+
+    #[test]
+    fn operations_with_neutral_operands_only_read() {
+        for text in [
+            "while (atomicAdd(&flags[of(my)], 0) == 0) { }",
+            "x = atomicOr_system( p, 0u );",
+            "while (!atomicCAS(f + b, 0, 0));",
+        ] {
+            assert!(changes_nothing(text), "{text}");
+        }
+        for text in [
+            "atomicAdd(&sum, 1);",
+            "atomicCAS(&lock, 0, 1)",
+            "old = atomicExch(&flag, 0);",
+            "n = 0; // atomicAdd(&n, 0)",
+            "a = atomicAdd(&flag, 0) + atomicAdd(&count, 1);",
+        ] {
+            assert!(!changes_nothing(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Statements whose lanes want different words of one bank of shared memory, and how the lanes lie.
+
+use std::collections::BTreeMap;
+
+use super::super::thresholds::banks::{
+    LEAST_EXCESS, LEAST_ROWS, MOST_ALIKE, MOST_ALIKE_BY_LANE, MOST_ITEMS, MOST_PADDING, MOST_ROW_PADDING, WARP,
+    WORD_BYTES,
+};
+use super::access::{Access, Sums, share};
+use super::gather::has_own_columns;
+use super::index;
+use super::padding::{self, Padding};
+use super::profile::{Facts, block_of, lane_axis};
+use super::terms::terms_of;
+use crate::geometry::Banks;
+use crate::profile::is_system;
+use crate::profile::model::{BankConflict, ThreadStep};
+
+/// A statement's accesses to an array with bank conflicts.
+pub(in super::super) struct Conflict<'f, 'a> {
+    /// The access with most conflicts.
+    pub access: &'f Access<'a>,
+    /// Its worst request.
+    pub request: &'f BankConflict,
+    pub banks: Banks,
+    /// Sums over the accesses.
+    pub requests: u64,
+    pub passes: u64,
+    pub ideal_passes: u64,
+    /// Bytes from lane to lane; `None` where they differ, or data decides.
+    pub stride: Option<i64>,
+    /// Loaded data is a part of the index.
+    pub is_data_dependent: bool,
+    /// The thread's number is a part of the index.
+    pub is_of_thread: bool,
+    /// Lanes access a member of structures.
+    pub has_structures: bool,
+    /// The distance between lanes changes from request to request, as in the steps of a reduction.
+    pub stride_changes: bool,
+    /// Bytes between rows of the block, where a warp has several.
+    pub block_row: Option<u64>,
+    /// Padding of rows that removes the conflicts of all accesses to the array.
+    pub row_padding: Option<Padding>,
+    /// The same behind the words of all banks.
+    pub cycle_padding: Option<Padding>,
+    /// Padding between groups of lanes at neighbouring elements that lie a multiple of the words of all banks apart.
+    pub group_padding: Option<Padding>,
+}
+
+/// All statements with bank conflicts.
+pub(in super::super) fn conflicts<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Conflict<'f, 'a>> {
+    let excess = |access: &Access<'_>| access.sums.passes.saturating_sub(access.sums.ideal_passes);
+    let has_conflicts = |access: &&Access<'_>| {
+        access.space == "shared"
+            && access.pattern.bank_conflict.is_some()
+            && share(excess(access), access.sums.passes) >= LEAST_EXCESS
+    };
+    type Key<'k> = (u32, &'k str, u32, &'k str, Option<&'k str>);
+    let mut statements: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
+    for access in facts.accesses.iter().filter(has_conflicts) {
+        let key = (access.kernel.id, access.file, access.line, access.op, access.variable());
+        statements.entry(key).or_default().push(access);
+    }
+    let of_statement = |accesses: Vec<&'f Access<'a>>| {
+        let key = |access: &&&Access<'_>| (excess(access), std::cmp::Reverse((access.column, access.site)));
+        let worst = *accesses.iter().max_by_key(key)?;
+        Conflict::of(facts, worst, &accesses)
+    };
+    statements.into_values().filter_map(of_statement).collect()
+}
+
+impl<'f, 'a> Conflict<'f, 'a> {
+    fn of(facts: &'f Facts<'a>, access: &'f Access<'a>, all: &[&Access<'_>]) -> Option<Conflict<'f, 'a>> {
+        let request = access.pattern.bank_conflict.as_ref()?;
+        let banks = facts.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
+        let banks = Banks { merges_pairs: banks.merges_pairs && access.op == "load", ..banks };
+        let sum = |value: fn(&Sums) -> u64| all.iter().map(|one| value(&one.sums)).fold(0, u64::saturating_add);
+        let is_data_dependent =
+            access.operand.is_some_and(|operand| operand.loaded_index) || index::is_made_of_data(access);
+        let stride = stride(access, request).filter(|_| !is_data_dependent);
+        // Padding is that of all accesses to the array.
+        let is_peer = |peer: &&Access<'_>| peer.variable().is_some() && peer.variable() == access.variable();
+        let peers: Vec<&Access<'_>> = facts.accesses_of(access.kernel.id, "shared").filter(is_peer).collect();
+        let block_row = block_row(access).or_else(|| peers.iter().find_map(|peer| block_row(peer)));
+        let mut found = Conflict {
+            access,
+            request,
+            banks,
+            requests: sum(|sums| sums.requests),
+            passes: sum(|sums| sums.passes),
+            ideal_passes: sum(|sums| sums.ideal_passes),
+            stride,
+            is_data_dependent,
+            is_of_thread: index::is_made_of_thread(access),
+            has_structures: takes_members(access, stride, request),
+            stride_changes: false,
+            block_row: block_row.filter(|_| !is_data_dependent),
+            row_padding: None,
+            cycle_padding: None,
+            group_padding: None,
+        };
+        found.stride_changes = found.stride_changes();
+        let others: Vec<&BankConflict> = peers.iter().filter_map(|peer| peer.pattern.bank_conflict.as_ref()).collect();
+        let padded = |row, most| padding::of_rows(request, &others, row, most, banks);
+        found.row_padding = found
+            .row()
+            .and_then(|row| padded(row, MOST_PADDING))
+            .or_else(|| padded(found.block_row?, MOST_ROW_PADDING));
+        found.cycle_padding = padding::of_bank_cycles(request, &others, banks);
+        let cycle = u64::from(banks.pass_bytes());
+        let groups = between_groups(request).filter(|bytes| cycle > 0 && bytes.is_multiple_of(cycle));
+        found.group_padding = groups.and_then(|row| padding::of_rows(request, &[], row, MOST_ROW_PADDING, banks));
+        Some(found)
+    }
+
+    /// Bytes that the code adds to the address from lane to lane.
+    fn step(&self) -> Option<&'f ThreadStep> {
+        self.access.operand.map(|operand| &operand.thread_steps[lane_axis(self.access.kernel)])
+    }
+
+    /// Nearly all requests take as many passes as the worst.
+    fn has_equal_passes(&self) -> bool {
+        let sums = &self.access.sums;
+        sums.passes as f64 >= MOST_ALIKE * sums.requests as f64 * f64::from(self.request.passes)
+    }
+
+    /// Loops change the step, by their counter or as unrolled iterations, and requests take different numbers of passes.
+    fn stride_changes(&self) -> bool {
+        let (sums, worst) = (&self.access.sums, f64::from(self.request.passes));
+        let Some(stride) = self.stride.filter(|_| !self.has_equal_passes() && !self.has_structures) else {
+            return false;
+        };
+        // Fewer active lanes take fewer passes, whatever the stride.
+        let of_worst = MOST_ALIKE_BY_LANE * worst / self.request.lanes.len().max(1) as f64;
+        let differs_by_lane = sums.lanes > 0 && (sums.passes as f64) < of_worst * sums.lanes as f64;
+        let by_step = match self.step() {
+            Some(ThreadStep::Bytes(first)) => first.unsigned_abs() < stride.unsigned_abs(),
+            _ => differs_by_lane,
+        };
+        by_step || self.access.steps_differ || index::step_grows(self.access)
+    }
+
+    /// Bytes of a row that the code has from lane to lane.
+    fn row(&self) -> Option<u64> {
+        let stride = self.stride?.unsigned_abs();
+        match self.access.operand {
+            Some(operand) if self.has_structures => Some(stride.max(operand.structure_bytes.into())),
+            _ => {
+                let is_fixed = matches!(self.step(), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)));
+                (is_fixed && !self.stride_changes).then_some(stride)
+            }
+        }
+    }
+
+    /// Elements from lane to lane.
+    pub(in super::super) fn stride_elements(&self) -> u64 {
+        self.stride.map_or(0, i64::unsigned_abs) / u64::from(self.request.bytes.max(1))
+    }
+
+    /// The function of a library, which the compiler inlined into the user's kernel, makes the access.
+    pub(in super::super) fn is_of_library(&self) -> bool {
+        !is_system(&self.access.kernel.file)
+            && ["cub::", "thrust::"].iter().any(|name| self.access.innermost.contains(name))
+    }
+
+    /// Rows of the block share banks, and neighbouring lanes of a row do not.
+    pub(in super::super) fn has_padded_block_rows(&self) -> bool {
+        let row = self.row_padding.map(|padding| padding.row);
+        row.is_some() && row == self.block_row && self.stride.map(i64::unsigned_abs) != self.block_row
+    }
+
+    /// A warp has several rows of the block.
+    pub(in super::super) fn has_narrow_block(&self) -> bool {
+        self.block_row.is_some() && block_of(self.access.kernel).is_some_and(|block| block[0] < WARP)
+    }
+
+    /// Bytes of the vector type whose members the lanes access one after the other. Where the size of the type is unknown, as of data
+    /// that is read through another type, its members give it.
+    pub(in super::super) fn vector_bytes(&self) -> Option<u64> {
+        let size = match u64::from(self.access.operand?.structure_bytes) {
+            0 => {
+                let names: Vec<&str> = self.access.members.keys().map(|name| name.trim_start_matches("[].")).collect();
+                let is_vector = matches!(names[..], ["w", "x", "y", "z"] | ["x", "y"]);
+                is_vector.then(|| self.access.members.values().map(|&bytes| u64::from(bytes)).sum())?
+            }
+            size => size,
+        };
+        let is_member = matches!(size, 8 | 16) && size > self.request.bytes.into();
+        (is_member && self.has_structures).then_some(size)
+    }
+
+    /// Neighbouring lanes are so close that what lies between them belongs to a thread.
+    pub(in super::super) fn has_items_per_thread(&self) -> bool {
+        let is_padded = self.row_padding.is_some() || !self.stride_changes && self.cycle_padding.is_some();
+        (2..=MOST_ITEMS).contains(&self.stride_elements()) && is_padded
+    }
+
+    /// Groups of lanes at neighbouring elements share banks.
+    pub(in super::super) fn has_groups(&self) -> bool {
+        self.stride.is_none() && !self.is_data_dependent && self.has_equal_passes() && self.group_padding.is_some()
+    }
+
+    /// Each lane stays in a row of its own whose length is a multiple of the words of all banks: the element in the row decides
+    /// over the bank.
+    pub(in super::super) fn has_own_rows(&self) -> bool {
+        let period = u64::from(self.banks.pass_bytes());
+        let lanes = &self.request.lanes;
+        let (Some(&(first, low)), Some(&(last, high))) = (lanes.first(), lanes.last()) else { return false };
+        let apart = u64::from(last.saturating_sub(first));
+        if !self.is_data_dependent || period == 0 || apart < LEAST_ROWS || high <= low {
+            return false;
+        }
+        let length = ((high - low) / apart).saturating_add(period / 2) / period * period;
+        let start = low / period * period;
+        let in_own_row = |&(lane, address): &(u32, u64)| {
+            let begin = start.saturating_add(u64::from(lane.saturating_sub(first)).saturating_mul(length));
+            (begin..begin.saturating_add(length)).contains(&address)
+        };
+        length > 0 && lanes.iter().all(in_own_row)
+    }
+
+    /// Each lane stays in a column of its own, whose elements are narrower than a bank's word.
+    pub(in super::super) fn has_narrow_columns(&self) -> bool {
+        self.is_data_dependent && self.access.bytes < WORD_BYTES && has_own_columns(self.access, &terms_of(self.access))
+    }
+
+    /// Data decides over the bank, as far as the code shows.
+    pub(in super::super) fn has_unknown_index(&self) -> bool {
+        self.is_data_dependent || !self.is_of_thread && index::is_decided_by_data(self.access)
+    }
+
+    /// Three of the lanes that want different words of the bank with most of these, where there are several; lanes that are served in different passes in
+    /// any case, as of 8 and 16 bytes each, do not collide.
+    pub(in super::super) fn colliding_lanes(&self) -> Option<String> {
+        let together = match self.request.bytes {
+            0..=4 => WARP,
+            5..=8 => WARP / 2,
+            _ => WARP / 4,
+        };
+        let mut by_bank: BTreeMap<(u32, u64), BTreeMap<u64, u32>> = BTreeMap::new();
+        for &(lane, address) in &self.request.lanes {
+            let word = address / u64::from(self.banks.word_bytes.max(1));
+            let bank = word % u64::from(self.banks.banks.max(1));
+            by_bank.entry((lane / together, bank)).or_default().entry(word).or_insert(lane);
+        }
+        let most = by_bank.into_values().max_by_key(BTreeMap::len).unwrap_or_default();
+        let mut lanes: Vec<u32> = most.into_values().collect();
+        lanes.sort_unstable();
+        let shown: Vec<String> = lanes.iter().take(3).map(u32::to_string).collect();
+        let more = if lanes.len() > 3 { ", …" } else { "" };
+        (lanes.len() > 1).then(|| format!("{}{more}", shown.join(", ")))
+    }
+}
+
+/// Bytes from lane to lane: as all lanes of the request have them, or as the code and some of them have.
+fn stride(access: &Access<'_>, request: &BankConflict) -> Option<i64> {
+    let step = |pair: &[(u32, u64)]| {
+        let lanes = i64::from(pair[1].0) - i64::from(pair[0].0);
+        let bytes = (pair[1].1 as i64).wrapping_sub(pair[0].1 as i64);
+        bytes.checked_rem(lanes).filter(|rest| *rest == 0).and_then(|_| bytes.checked_div(lanes))
+    };
+    let steps: Vec<Option<i64>> = request.lanes.windows(2).map(step).collect();
+    let first = (*steps.first()?)?;
+    if steps.iter().all(|step| *step == Some(first)) {
+        return Some(first);
+    }
+    // Warps of several rows: within a row, and to the next.
+    match access.operand?.thread_steps.get(lane_axis(access.kernel))? {
+        // An unrolled loop may have other steps, and the request come from one of these.
+        ThreadStep::Bytes(bytes) if steps.contains(&Some(*bytes)) => Some(*bytes),
+        _ => None,
+    }
+}
+
+/// Bytes from a group of lanes at neighbouring elements to the next, where all groups are as far apart.
+fn between_groups(request: &BankConflict) -> Option<u64> {
+    let breaks = request.lanes.windows(2).filter(|pair| {
+        let lanes = u64::from(pair[1].0.saturating_sub(pair[0].0));
+        pair[0].1.checked_add(lanes.saturating_mul(request.bytes.into())) != Some(pair[1].1)
+    });
+    let first = request.lanes.first().map(|lane| lane.1);
+    let begins: Vec<u64> = first.into_iter().chain(breaks.map(|pair| pair[1].1)).collect();
+    let mut apart = begins.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
+    let first = apart.next()??;
+    (2 * begins.len() <= request.lanes.len() && apart.all(|bytes| bytes == Some(first))).then_some(first)
+}
+
+/// Bytes from one row of the block to the next, where a warp has several.
+fn block_row(access: &Access<'_>) -> Option<u64> {
+    let block = block_of(access.kernel)?;
+    let axis = lane_axis(access.kernel);
+    let steps = &access.operand?.thread_steps;
+    // Where the lanes of a row do not lie along it, the step is not one row of the array.
+    match (&steps[axis], steps.get(axis + 1)?) {
+        (ThreadStep::Bytes(_), ThreadStep::Bytes(bytes)) if block[axis] < WARP => Some(bytes.unsigned_abs()),
+        _ => None,
+    }
+}
+
+/// Lanes access a member of an array's structures, and not of one structure that contains the array.
+fn takes_members(access: &Access<'_>, stride: Option<i64>, request: &BankConflict) -> bool {
+    let Some(operand) = access.operand else { return false };
+    let size = u64::from(operand.structure_bytes);
+    // An array within a structure of unknown size: lanes are assumed to stay in it.
+    let is_array = size == 0 && operand.member.as_deref().is_some_and(|member| member.ends_with("[]"));
+    let is_apart = |pair: &[(u32, u64)]| {
+        let bytes = pair[1].1.abs_diff(pair[0].1);
+        bytes != 0 && size > 0 && bytes.is_multiple_of(size)
+    };
+    operand.member.is_some()
+        && !is_array
+        && (stride.is_none_or(|stride| size <= stride.unsigned_abs()) || request.lanes.windows(2).all(is_apart))
+}

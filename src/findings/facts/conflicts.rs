@@ -1,0 +1,171 @@
+//! Conflicts between warps: what their accesses have in common, and which barriers are there.
+
+use super::super::thresholds::races::EARLY_LOADS;
+use super::access::Access;
+use super::index;
+use super::profile::{Facts, block_of, warps_of_block};
+use crate::profile::model::{Conflict, ConflictParty, Kernel, ThreadStep};
+
+/// Parts of names by which a source calls a barrier of the block.
+const BARRIERS: [&str; 4] = ["__syncthreads", ".sync(", "bar.sync", "barrier.sync"];
+
+/// A conflict and its kernel.
+pub(in super::super) struct Race<'f, 'a> {
+    pub facts: &'f Facts<'a>,
+    pub conflict: &'f Conflict,
+    pub kernel: Option<&'a Kernel>,
+}
+
+impl<'f, 'a> Race<'f, 'a> {
+    pub(in super::super) fn new(facts: &'f Facts<'a>, conflict: &'f Conflict) -> Race<'f, 'a> {
+        let kernel = facts.profile.kernels.iter().find(|kernel| kernel.id == conflict.kernel);
+        Race { facts, conflict, kernel }
+    }
+
+    pub(in super::super) fn is_triton(&self) -> bool {
+        self.kernel.is_some_and(Kernel::is_triton)
+    }
+
+    pub(in super::super) fn is_in_block(&self) -> bool {
+        is_in_block(self.conflict)
+    }
+
+    fn has(&self, op: &str) -> bool {
+        self.conflict.accesses.iter().any(|party| party.op == op)
+    }
+
+    /// The accesses of one side.
+    fn accesses(&self, party: &'f ConflictParty) -> impl Iterator<Item = &'f Access<'a>> {
+        let conflict = self.conflict;
+        self.facts.accesses_of(conflict.kernel, &conflict.space).filter(move |access| {
+            (access.file, access.line, access.op) == (&party.frame.file[..], party.frame.line, &party.op[..])
+        })
+    }
+
+    /// The access of one side at its column.
+    fn access(&self, party: &'f ConflictParty) -> Option<&'f Access<'a>> {
+        self.accesses(party).find(|access| access.column == party.frame.column)
+    }
+
+    /// Returns whether the compiler merged or moved the access, so that its line is the nearest known one.
+    pub(in super::super) fn is_near(&self, party: &'f ConflictParty) -> bool {
+        self.access(party).is_some_and(|access| access.is_near)
+    }
+
+    fn are_on_one_line(&self) -> bool {
+        let [one, other] = &self.conflict.accesses;
+        (&one.frame.file, one.frame.line) == (&other.frame.file, other.frame.line)
+    }
+
+    /// Returns whether both sides are the load and the store of one statement.
+    pub(in super::super) fn is_statement(&self) -> bool {
+        self.are_on_one_line() && self.has("load") && self.has("store")
+    }
+
+    /// Returns whether both sides store, on different lines.
+    pub(in super::super) fn is_of_stores(&self) -> bool {
+        !self.are_on_one_line() && self.conflict.accesses.iter().all(|party| party.op == "store")
+    }
+
+    /// Returns whether one side reads on another line than the other one writes.
+    pub(in super::super) fn is_read_elsewhere(&self) -> bool {
+        !self.is_statement() && self.has("load")
+    }
+
+    /// Returns whether a store meets an atomic operation.
+    pub(in super::super) fn is_store_with_atomic(&self) -> bool {
+        self.has("atomic") && self.has("store")
+    }
+
+    /// Returns whether each thread stores to an element of its own, and loads others' elements, by the addresses of the lanes.
+    pub(in super::super) fn reads_other_threads(&self) -> bool {
+        let side =
+            |op: &str| self.conflict.accesses.iter().find(|party| party.op == op).and_then(|party| self.access(party));
+        let (Some(store), Some(load)) = (side("store"), side("load")) else { return false };
+        let (own, other) = (index::place(store), index::place(load));
+        own.is_some() && other.is_some() && own != other && self.is_own(store)
+    }
+
+    /// Returns whether distinct threads store to distinct elements.
+    fn is_own(&self, store: &Access<'_>) -> bool {
+        let (Some(operand), Some(block)) = (store.operand, self.kernel.and_then(block_of)) else { return false };
+        let moves = |axis: usize| match operand.thread_steps[axis] {
+            ThreadStep::Bytes(bytes) => bytes.unsigned_abs() >= u64::from(store.bytes),
+            _ => false,
+        };
+        !operand.loaded_index && (0..3).filter(|&axis| block[axis] > 1).all(moves)
+    }
+
+    /// Returns whether the load of a statement comes before its condition: far more lanes load than store.
+    pub(in super::super) fn is_early_load(&self) -> bool {
+        let moved = |party: &&ConflictParty| party.op == "load" && self.is_near(party);
+        let Some(party) = self.conflict.accesses.iter().find(moved).filter(|_| self.is_statement()) else {
+            return false;
+        };
+        let lanes = |op: &str| {
+            let place = |access: &&Access<'_>| {
+                (access.file, access.line, access.op) == (&party.frame.file[..], party.frame.line, op)
+            };
+            let of_kernel = self.facts.accesses_of(self.conflict.kernel, &self.conflict.space).filter(place);
+            of_kernel.map(|access| access.sums.lanes).fold(0, u64::saturating_add)
+        };
+        lanes("load") > lanes("store").saturating_mul(EARLY_LOADS)
+    }
+
+    /// A dimension of the block that moves neither address, though another does: its threads do the same work.
+    pub(in super::super) fn idle_axis(&self) -> Option<(usize, [u32; 3])> {
+        let block = block_of(self.kernel?)?;
+        let allocation = self.conflict.allocation;
+        let is_still = |access: &Access<'_>, axis: usize| {
+            access.operand.is_some_and(|operand| {
+                let steps = &operand.thread_steps;
+                steps[axis] == ThreadStep::None && steps.iter().any(|step| *step != ThreadStep::None)
+            })
+        };
+        let is_unmoved = |axis: usize| {
+            self.conflict.accesses.iter().all(|party| {
+                let is_meant = |access: &&Access<'_>| {
+                    access.sums.requests != 0 && (allocation.is_none() || access.allocation == allocation)
+                };
+                let mut accesses = self.accesses(party).filter(is_meant).peekable();
+                accesses.peek().is_some() && accesses.all(|access| is_still(access, axis))
+            })
+        };
+        (1..3).find(|&axis| block[axis] > 1 && is_unmoved(axis)).map(|axis| (axis, block))
+    }
+
+    /// The line of a barrier that the source has between the two accesses.
+    pub(in super::super) fn barrier_between(&self) -> Option<u32> {
+        let [one, other] = self.conflict.accesses.each_ref().map(|party| &party.frame);
+        let (first, last) = (one.line.min(other.line), one.line.max(other.line));
+        let lines = self.facts.profile.sources.get(&one.file).filter(|_| one.file == other.file)?;
+        let is_barrier = |text: &str| BARRIERS.iter().any(|name| text.contains(name));
+        let between = lines.iter().filter(|(line, _)| (first.saturating_add(1)..last).contains(line));
+        between.filter(|(_, text)| is_barrier(text)).map(|(line, _)| *line).next()
+    }
+
+    /// Returns whether the warps of some block reached barriers a different number of times: otherwise the number of arrivals would
+    /// be a multiple of the warps of a block.
+    pub(in super::super) fn has_uneven_barriers(&self) -> bool {
+        self.kernel.is_some_and(|kernel| {
+            let arrivals = kernel.instructions.get("barrier").map_or(0, |count| count.warps);
+            arrivals % warps_of_block(kernel).max(1) != 0
+        })
+    }
+}
+
+pub(in super::super) fn is_in_block(conflict: &Conflict) -> bool {
+    conflict.scope == "block"
+}
+
+/// Returns whether blocks meet through the same two accesses as these warps of a block do: that is reported of the blocks, or it is a
+/// bound or a flag, for warps as for blocks.
+pub(in super::super) fn is_between_blocks(other: &Conflict, conflict: &Conflict) -> bool {
+    let places = |conflict: &Conflict| {
+        let mut sites = conflict.accesses.each_ref().map(|party| party.site);
+        sites.sort_unstable();
+        (conflict.kernel, conflict.allocation, sites)
+    };
+    let is_settled = other.severity == "warning" || other.verdict == "flag";
+    is_settled && !is_in_block(other) && places(other) == places(conflict)
+}

@@ -1,0 +1,31 @@
+//! Bad accesses: the user's line that leads to them, and races that may.
+
+use super::profile::Facts;
+use crate::profile::is_system;
+use crate::profile::model::{Fault, Frame, Site};
+
+/// The line of the user's kernel that calls the library's function in which the fault is: the one line from which the kernel reaches
+/// the library's file.
+pub(in super::super) fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
+    let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == fault.kernel)?;
+    if !is_system(&fault.frame.file) || is_system(&kernel.file) {
+        return None;
+    }
+    let is_inside = |site: &&Site| {
+        Some(site.kernel) == fault.kernel
+            && !is_system(&site.file)
+            && (site.leaf.file == fault.frame.file || site.inlined_at.iter().any(|one| one.file == fault.frame.file))
+    };
+    let mut sites = facts.profile.sites.iter().filter(is_inside);
+    let first = sites.next()?;
+    let is_same = |site: &Site| (&site.file, site.line) == (&first.file, first.line);
+    let (function, file) = (String::new(), first.file.clone());
+    sites.all(is_same).then_some(Frame { function, file, line: first.line, column: first.column })
+}
+
+/// Where the fault's kernel has a race that is reported: data that it leaves undefined makes indices that are.
+pub(in super::super) fn race_of<'a>(facts: &Facts<'a>, fault: &Fault) -> Option<&'a Frame> {
+    let mut races = facts.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
+    let race = races.find(|conflict| fault.kernel == Some(conflict.kernel))?;
+    race.accesses.first().map(|party| &party.frame)
+}

@@ -1,0 +1,61 @@
+//! Fills of memory whose value nothing reads.
+
+use super::super::thresholds::allocations::LEAST_FILLED_BYTES;
+use super::profile::Facts;
+use crate::profile::SECONDS_PER_DEVICE_COPY;
+use crate::profile::model::{Allocation, CopyRow};
+
+/// A fill that is overwritten.
+pub(in super::super) struct Overwritten<'a> {
+    pub allocation: &'a Allocation,
+    pub fill: &'a CopyRow,
+    pub by_copy: bool,
+    pub seconds: f64,
+}
+
+pub(in super::super) fn overwritten<'a>(facts: &Facts<'a>) -> Vec<Overwritten<'a>> {
+    let fills = facts.profile.allocations.iter().flat_map(|allocation| {
+        let fills = allocation.copies.iter().filter(|copy| copy.direction == "set");
+        fills.map(move |fill| (allocation, fill))
+    });
+    let large = fills.filter(|(_, fill)| fill.bytes >= LEAST_FILLED_BYTES);
+    large.filter_map(|(allocation, fill)| of_fill(facts, allocation, fill)).collect()
+}
+
+fn of_fill<'a>(facts: &Facts<'a>, allocation: &'a Allocation, fill: &'a CopyRow) -> Option<Overwritten<'a>> {
+    let by_copy = is_copied_over(allocation, fill);
+    let moved = facts.rates.and_then(|rates| rates.dram).map_or(0.0, |rate| fill.bytes as f64 / rate);
+    let seconds = moved + fill.count as f64 * SECONDS_PER_DEVICE_COPY;
+    (by_copy || is_stored_over(facts, allocation, fill)).then_some(Overwritten { allocation, fill, by_copy, seconds })
+}
+
+/// Returns whether copies as large come to the memory as often, with no launch in between.
+fn is_copied_over(allocation: &Allocation, fill: &CopyRow) -> bool {
+    let at = |copy: &CopyRow| copy.first_launch.zip(copy.last_launch);
+    allocation.copies.iter().any(|copy| {
+        copy.direction == "host_to_device"
+            && at(fill).is_some()
+            && at(copy) == at(fill)
+            && copy.count == fill.count
+            && copy.bytes >= fill.bytes
+    })
+}
+
+/// Returns whether kernels store to all of the memory for each fill and never load from it, and no copy reads it before.
+fn is_stored_over(facts: &Facts<'_>, allocation: &Allocation, fill: &CopyRow) -> bool {
+    let of_memory = || {
+        facts.profile.sites.iter().flat_map(|site| {
+            let rows = site.by_allocation.iter().filter(|row| row.allocation == Some(allocation.id));
+            rows.map(|row| (&site.op[..], &row.metrics))
+        })
+    };
+    let stored = of_memory().map(|(_, metrics)| metrics.bytes).fold(0, u64::saturating_add);
+    let is_read_first = allocation.copies.iter().any(|copy| {
+        matches!(&copy.direction[..], "device_to_host" | "device_to_device")
+            && copy.first_launch.is_none_or(|first| fill.first_launch.is_none_or(|at| first <= at))
+    });
+    of_memory().all(|(op, _)| op == "store")
+        && allocation.touched_bytes >= allocation.bytes
+        && stored >= fill.bytes
+        && !is_read_first
+}

@@ -1,0 +1,71 @@
+//! Many launches from one place that could be one.
+
+use std::collections::BTreeSet;
+
+use super::super::super::thresholds::launches::MANY_LAUNCHES;
+use super::super::access::Access;
+use super::super::profile::{Facts, blocks};
+use super::launch_line;
+use crate::profile::model::{Frame, Kernel};
+
+/// Returns whether all launches of a kernel come from one place.
+pub(super) fn from_one_place(kernel: &Kernel) -> bool {
+    let paths = kernel.launches.iter().map(|launch| &launch.path);
+    let mut lines = paths
+        .chain(kernel.launch_groups.iter().map(|group| &group.path))
+        .map(|path| path.last().map(|frame| (&frame.file, frame.line, frame.column)));
+    lines.next().flatten().is_some_and(|first| lines.all(|line| line == Some(first)))
+}
+
+/// Blocks of all launches of a kernel, where these are many, come from one place and each writes memory of its own: so they could
+/// be one launch.
+pub(super) fn blocks_of_all(facts: &Facts<'_>, kernel: &Kernel) -> Option<u64> {
+    if kernel.launch_count() < MANY_LAUNCHES || !from_one_place(kernel) {
+        return None;
+    }
+    let stores = || facts.accesses_of(kernel.id, "global").filter(|access| access.op != "load");
+    let written: BTreeSet<u64> = stores().filter_map(|access| access.allocation).collect();
+    let touched =
+        written.iter().filter_map(|&id| facts.profile.allocation(id)).map(|allocation| allocation.touched_bytes);
+    // By bytes: a launch may leave less than a sector.
+    let stored = stores().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
+    let apart = !written.is_empty()
+        && stores().all(|access| access.op == "store" && access.allocation.is_some())
+        && stored <= touched.fold(0u64, u64::saturating_add);
+    // What another kernel writes between the launches, as each step of an elimination, keeps them apart.
+    let loaded: BTreeSet<u64> = facts
+        .accesses_of(kernel.id, "global")
+        .filter(|access| access.op == "load")
+        .filter_map(|access| access.allocation)
+        .collect();
+    let is_fed = facts.accesses.iter().any(|other| {
+        other.kernel.id != kernel.id
+            && other.kernel.launch_count() > 1
+            && other.op != "load"
+            && other.allocation.is_some_and(|id| loaded.contains(&id))
+    });
+    (apart && !is_fed && is_named(facts, kernel, launch_line(kernel))).then(|| blocks(kernel))
+}
+
+/// Returns whether the line that launches has the kernel's name: it has another one where that kernel launched this one.
+fn is_named(facts: &Facts<'_>, kernel: &Kernel, frame: Option<&Frame>) -> bool {
+    let text = frame.and_then(|frame| facts.profile.sources.get(&frame.file)?.get(&frame.line));
+    let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
+    let name = plain.rsplit([':', ' ']).next().unwrap_or_default();
+    text.is_none_or(|text| !text.contains("<<<") || text.contains(name))
+}
+
+/// Returns whether it loads an allocation that it stores to, elsewhere than where it stores.
+pub(super) fn loads_what_it_stores(facts: &Facts<'_>, kernel: &Kernel) -> bool {
+    let address = |access: &Access<'_>| {
+        let sites = kernel.addresses.as_ref().map_or(&[][..], |addresses| &addresses.sites);
+        sites.iter().find(|site| Some(site.site) == access.site).map(|site| &site.address)
+    };
+    let stores: Vec<&Access<'_>> =
+        facts.accesses_of(kernel.id, "global").filter(|access| access.op != "load").collect();
+    let mut loads = facts.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
+    loads.any(|load| {
+        let mut there = stores.iter().filter(|store| store.allocation == load.allocation).peekable();
+        there.peek().is_some() && !there.any(|store| address(store).is_some() && address(store) == address(load))
+    })
+}

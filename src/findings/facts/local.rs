@@ -1,0 +1,255 @@
+//! Variables of a thread that lie in local memory: what reaches them, and how their lines index and fill them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::thresholds::atomics::MOST_SHARED_BYTES;
+use super::super::thresholds::local_memory::WIDEST_ACCESS;
+use super::access::Access;
+use super::index::subscripts;
+use super::source::{
+    code_of, declared_elements, follows, has_name, is_constant, is_declared, is_named_whole, line_of, subscripted_names,
+};
+use super::{Facts, block_of, has_word};
+use crate::profile::model::{Kernel, Site, ThreadStep};
+
+/// A variable of a kernel's threads in local memory.
+pub(in super::super) struct LocalVariable<'f, 'a> {
+    facts: &'f Facts<'a>,
+    pub kernel: &'a Kernel,
+    pub name: &'f str,
+    pub accesses: Vec<&'f Access<'a>>,
+    /// A function that is not inlined reaches it.
+    function: Option<Function>,
+    /// The function that reaches all such variables of the kernel, if there is one: it may reach this one under another name.
+    only_function: Option<String>,
+    /// No function that is not inlined reaches any variable of the kernel.
+    pub all_inlined: bool,
+}
+
+/// A function that is not inlined and reaches a variable of its caller's.
+struct Function {
+    /// Its name, without its parameters.
+    name: String,
+    /// Nothing else reaches the variable under its name: it is `this`, or a parameter.
+    only_there: bool,
+}
+
+/// The variables in local memory of all kernels, without what libraries and launches of kernels keep there.
+pub(in super::super) fn local_variables<'f, 'a>(facts: &'f Facts<'a>) -> Vec<LocalVariable<'f, 'a>> {
+    let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
+    let is_launch = |access: &Access<'_>| line_of(facts, access).is_some_and(|text| text.contains("<<<"));
+    let is_own = |access: &&Access<'_>| access.space == "local" && !access.in_library && !is_launch(access);
+    for access in facts.accesses.iter().filter(is_own) {
+        if let Some(name) = access.variable() {
+            groups.entry((access.kernel.id, name)).or_default().push(access);
+        }
+    }
+    let mut functions: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for ((id, name), accesses) in groups {
+        let Some(kernel) = accesses.first().map(|access| access.kernel) else { continue };
+        let mut variable =
+            LocalVariable { facts, kernel, name, accesses, function: None, only_function: None, all_inlined: false };
+        variable.function = variable.own_function();
+        let names = functions.entry(id).or_default();
+        names.extend(variable.function.as_ref().map(|function| function.name.clone()));
+        all.push(variable);
+    }
+    for variable in &mut all {
+        let Some(names) = functions.get(&variable.kernel.id) else { continue };
+        variable.all_inlined = names.is_empty();
+        variable.only_function = names.first().filter(|_| names.len() == 1).cloned();
+    }
+    all
+}
+
+impl<'f> LocalVariable<'f, '_> {
+    /// The function that is not inlined and reaches it from outside of the kernel's code.
+    fn own_function(&self) -> Option<Function> {
+        let first = self.accesses.first()?;
+        let outer = |site: &Site| {
+            let function = site.inlined_at.last().map_or(&site.leaf.function, |frame| &frame.function);
+            (*function != self.kernel.name).then(|| function.clone())
+        };
+        let all: Vec<Option<String>> = self.sites().map(outer).collect();
+        let function = all.iter().flatten().next()?.clone();
+        let only_there = all.iter().all(Option::is_some);
+        // An array of the function's own does not belong to its caller.
+        let takes_pointers = function.split_once('(').is_some_and(|(_, types)| types.contains(['*', '&']));
+        let declares = |text: &String| is_declared(text, self.name) && text.trim_end().ends_with(';');
+        let is_own = self.facts.profile.sources.get(first.file).is_some_and(|lines| lines.values().any(declares));
+        let plain = function.split(['(', '<']).next().unwrap_or(&function);
+        let name = plain.rsplit([':', ' ']).next().unwrap_or(plain).to_owned();
+        let is_passed = !only_there || self.name == "this" || takes_pointers && !is_own;
+        is_passed.then_some(Function { name, only_there })
+    }
+
+    /// The function for which it lies in memory, as unrolling has made its indices constants.
+    pub(in super::super) fn function(&self) -> Option<&str> {
+        let name = self.function.as_ref().map(|function| &function.name).or(self.only_function.as_ref())?;
+        (!self.is_computed() && self.are_unrolled()).then_some(name)
+    }
+
+    /// It is the name that a function has for a variable of its caller's.
+    pub(in super::super) fn is_parameter(&self) -> bool {
+        self.function.as_ref().is_some_and(|function| function.only_there)
+    }
+
+    fn sites(&self) -> impl Iterator<Item = &Site> {
+        let is_variable =
+            |site: &Site| site.operand.as_ref().is_some_and(|operand| operand.variable.as_deref() == Some(self.name));
+        let sites = self.facts.profile.sites.iter();
+        sites.filter(move |site| site.kernel == self.kernel.id && site.space == "local" && is_variable(site))
+    }
+
+    /// Data or the thread's number chooses an element.
+    pub(in super::super) fn is_computed(&self) -> bool {
+        self.accesses.iter().any(|access| is_computed(access))
+    }
+
+    /// The source names an index of it.
+    pub(in super::super) fn has_variable_index(&self) -> bool {
+        self.accesses.iter().any(|access| self.is_indexed_by_name(access))
+    }
+
+    /// The access's line indexes it by something that has a name, and does not declare it.
+    fn is_indexed_by_name(&self, access: &Access<'_>) -> bool {
+        line_of(self.facts, access)
+            .is_some_and(|text| !is_declared(text, self.name) && subscripts(text, self.name).any(has_name))
+    }
+
+    /// Most of the lines with such an index have a site for each element, or take several at once.
+    fn are_unrolled(&self) -> bool {
+        let named: Vec<&&Access<'_>> = self.accesses.iter().filter(|access| self.is_indexed_by_name(access)).collect();
+        let is_unrolled = |access: &&&&Access<'_>| {
+            let there =
+                |site: &&Site| (site.line, &site.op[..], &site.file[..]) == (access.line, access.op, access.file);
+            let sites: Vec<&Site> = self.sites().filter(there).collect();
+            sites.len() > 1 || sites.iter().any(|site| site.bytes >= WIDEST_ACCESS)
+        };
+        named.is_empty() || 2 * named.iter().filter(is_unrolled).count() > named.len()
+    }
+
+    /// The access to change: one with a computed index, as an array is initialised many times over, too.
+    pub(in super::super) fn worst(&self) -> Option<&'f Access<'_>> {
+        let key = |access: &&&Access<'_>| {
+            let place = std::cmp::Reverse((access.line, access.column));
+            (is_computed(access), self.is_indexed_by_name(access), access.sums.requests, place)
+        };
+        self.accesses.iter().max_by_key(key).copied()
+    }
+
+    /// A structure or a single value, and no array.
+    pub(in super::super) fn is_object(&self) -> bool {
+        let is_structure = |access: &&Access<'_>| access.operand.is_some_and(|operand| operand.structure.is_some());
+        !self.is_computed() && (self.accesses.iter().all(is_structure) || !self.is_array())
+    }
+
+    /// A line of the source indexes or declares it with brackets.
+    fn is_array(&self) -> bool {
+        let own = || self.accesses.iter().filter_map(|access| line_of(self.facts, access));
+        if own().any(|text| follows(text, self.name, "[")) {
+            return true;
+        }
+        if own().any(|text| follows(text, self.name, "->") || follows(text, self.name, ".")) {
+            return false;
+        }
+        // Without its source it may be one.
+        let mut lines = self.lines_of_files().peekable();
+        lines.peek().is_none() || lines.any(|text| follows(text, self.name, "["))
+    }
+
+    /// The known lines of the files that access it.
+    fn lines_of_files(&self) -> impl Iterator<Item = &String> {
+        let files: BTreeSet<&str> = self.accesses.iter().map(|access| access.file).collect();
+        files.into_iter().filter_map(|file| self.facts.profile.sources.get(file)).flat_map(BTreeMap::values)
+    }
+
+    /// The arrays within the object that its lines index by something that has a name.
+    pub(in super::super) fn indexed_members(&self) -> BTreeSet<String> {
+        let mut members = BTreeSet::new();
+        for access in &self.accesses {
+            let Some(text) = line_of(self.facts, access) else { continue };
+            let member = access.operand.and_then(|operand| operand.member.as_deref());
+            let names: Vec<&str> = match member {
+                Some(member) => {
+                    member.strip_suffix("[]").and_then(|name| name.rsplit(['.', ']']).next()).into_iter().collect()
+                }
+                None => subscripted_names(text).filter(|name| self.is_member(name, access)).collect(),
+            };
+            let is_indexed = |name: &&str| !name.is_empty() && subscripts(text, name).any(has_name);
+            members.extend(names.into_iter().filter(is_indexed).map(str::to_owned));
+        }
+        members
+    }
+
+    /// A name is that of one of the object's members, where the compiler has kept none: the source selects it from the object, or a
+    /// function of the object's accesses nothing else on this line.
+    fn is_member(&self, name: &str, access: &Access<'_>) -> bool {
+        let selected = [format!("{}.{name}", self.name), format!("{}->{name}", self.name)];
+        let is_selected = |text: &String| selected.iter().any(|member| follows(text, member, "["));
+        let function = access.innermost.split('(').next().unwrap_or_default();
+        let is_method = function.contains("::") && access.innermost != self.kernel.name;
+        let is_other = |other: &Access<'_>| {
+            other.space != "local"
+                && (other.kernel.id, other.file, other.line) == (access.kernel.id, access.file, access.line)
+        };
+        self.lines_of_files().any(is_selected) || is_method && !self.facts.accesses.iter().any(is_other)
+    }
+
+    /// No line that reaches it has its name: functions do, which have a pointer to it.
+    pub(in super::super) fn is_reached_elsewhere(&self) -> bool {
+        let mut lines = self.accesses.iter().filter_map(|access| line_of(self.facts, access)).peekable();
+        lines.peek().is_some() && !lines.any(|text| has_word(text, self.name))
+    }
+
+    /// Bytes of the array, where a known line declares it with numbers. Compilers fill and copy an array in pieces of other sizes, so
+    /// that an element has the size of most requests.
+    pub(in super::super) fn declared_bytes(&self) -> Option<u64> {
+        let mut requests: BTreeMap<u32, u64> = BTreeMap::new();
+        for access in &self.accesses {
+            let of_size = requests.entry(access.bytes).or_default();
+            *of_size = of_size.saturating_add(access.sums.requests);
+        }
+        let element = requests.into_iter().max_by_key(|&(_, requests)| requests)?.0;
+        let declared =
+            |text: &String| is_declared(text, self.name).then(|| declared_elements(text, self.name)).flatten();
+        let elements = self.lines_of_files().find_map(declared)?;
+        Some(elements.saturating_mul(element.into()))
+    }
+
+    /// All that is stored in it are numbers of the source, or what stands in braces behind its declaration: a table, the same for all threads.
+    pub(in super::super) fn is_table(&self) -> bool {
+        let is_filled = |text: &str| {
+            let code = code_of(text);
+            let numbers = code.split_once('=').filter(|(_, value)| is_constant(value));
+            numbers.is_some_and(|(target, _)| follows(target, self.name, "["))
+                || is_declared(code, self.name) && code.trim_end().ends_with('{')
+        };
+        let mut stores = self.accesses.iter().filter(|access| access.op == "store").peekable();
+        stores.peek().is_some()
+            && !self.is_passed_whole()
+            && stores.all(|access| line_of(self.facts, access).is_some_and(is_filled))
+    }
+
+    /// A line of the kernel has its name without an index, so that others may fill it under another name.
+    fn is_passed_whole(&self) -> bool {
+        let lines = self.facts.profile.sources.get(&self.kernel.file);
+        let lines = lines.into_iter().flat_map(|lines| lines.range(self.kernel.line..));
+        let mut lines = lines.take_while(|(_, text)| !text.starts_with('}'));
+        lines.any(|(_, text)| is_named_whole(code_of(text), self.name))
+    }
+
+    /// Bytes of shared memory for each thread of a block, and the threads of a block.
+    pub(in super::super) fn column(&self) -> (u64, u64) {
+        let threads =
+            block_of(self.kernel).map_or(1, |block| block.iter().map(|&size| u64::from(size)).product::<u64>());
+        (MOST_SHARED_BYTES / threads.max(1), threads)
+    }
+}
+
+fn is_computed(access: &Access<'_>) -> bool {
+    access.operand.is_some_and(|operand| {
+        operand.loaded_index || operand.thread_steps.iter().any(|step| *step != ThreadStep::None)
+    })
+}

@@ -1,0 +1,188 @@
+//! Allocations: who makes them, how many come from one place, and what becomes of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::thresholds::allocations::PLACEHOLDER_BYTES;
+use super::profile::{Facts, innermost, is_of_library};
+use crate::profile::model::{Allocation, Frame};
+use crate::profile::{constructed_class, copied_class, is_system, library_function};
+
+/// Allocations of one name from one place.
+pub(in super::super) struct Made<'a> {
+    pub rows: Vec<&'a Allocation>,
+    /// Most that are alive at a time.
+    pub live: u64,
+    pub maker: Maker<'a>,
+    /// The line of the user that makes them.
+    pub frame: Option<&'a Frame>,
+}
+
+/// What makes an allocation, by its call path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) enum Maker<'a> {
+    /// The copy of an object of this class.
+    Copy(&'a str),
+    /// An algorithm, for scratch memory.
+    Algorithm(String),
+    /// The constructor of an object.
+    Constructor,
+    /// The line itself.
+    Line,
+}
+
+impl Made<'_> {
+    pub(in super::super) fn count(&self) -> u64 {
+        self.rows.iter().map(|row| row.count).fold(0, u64::saturating_add)
+    }
+
+    pub(in super::super) fn bytes(&self) -> u64 {
+        self.rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add)
+    }
+
+    pub(in super::super) fn sizes_differ(&self) -> bool {
+        let each = || self.rows.iter().map(|row| row.bytes / row.count.max(1));
+        each().max() != each().min()
+    }
+
+    /// Returns whether none was freed before the end.
+    pub(in super::super) fn are_kept(&self) -> bool {
+        self.rows.iter().all(|row| !row.freed && row.freed_count == 0)
+    }
+
+    /// Numbers of launches before which they were made, or copied to: those of a setup loop have one.
+    pub(in super::super) fn launches_between(&self) -> u64 {
+        let starts: BTreeSet<u64> =
+            self.rows.iter().filter_map(|row| row.lifetime.as_ref().map(|lifetime| lifetime.first_launch)).collect();
+        let copies = self.rows.iter().flat_map(|row| &row.copies);
+        let spans =
+            copies.filter_map(|copy| Some(copy.last_launch?.saturating_sub(copy.first_launch?).min(copy.count)));
+        (starts.len() as u64).max(spans.max().unwrap_or(0).saturating_add(1))
+    }
+}
+
+/// Allocations by the functions of CUDA whose names begin with `cudaMalloc`, by place and name, of call paths from which at least so many
+/// come for each that is alive at a time. Those of a pool cost little.
+pub(in super::super) fn made<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Made<'a>> {
+    let is_meant = |row: &&Allocation| {
+        row.kind.starts_with("cudaMalloc")
+            && row.kind != "cudaMallocAsync"
+            && !row.path.is_empty()
+            && row.live_at_once > 0
+    };
+    let mut paths: BTreeMap<&[Frame], Vec<&Allocation>> = BTreeMap::new();
+    for row in facts.profile.allocations.iter().filter(is_meant) {
+        paths.entry(&row.path).or_default().push(row);
+    }
+    type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
+    let mut places: BTreeMap<Place<'_>, Made<'_>> = BTreeMap::new();
+    for (path, rows) in paths {
+        let (Some(first), live) = (rows.first(), live(&rows)) else { continue };
+        if rows.iter().map(|row| row.count).fold(0, u64::saturating_add) / live < least_per_live {
+            continue;
+        }
+        let (maker, frame) = maker(facts, first);
+        let place = frame.or_else(|| innermost(path));
+        let (file, line, column) = place.map_or(("", 0, 0), |frame| (&frame.file[..], frame.line, frame.column));
+        let made = places.entry((file, line, column, first.name.as_deref()));
+        let made = made.or_insert_with(|| Made { rows: Vec::new(), live, maker, frame });
+        made.rows.extend(rows);
+        made.live = made.live.max(live);
+    }
+    places.into_values().collect()
+}
+
+/// How many from one call path are alive at a time: those of several names, as the elements of an array, are so together.
+fn live(rows: &[&Allocation]) -> u64 {
+    let mut by_name: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for row in rows {
+        let live = by_name.entry(row.name.as_deref()).or_default();
+        *live = (*live).max(row.live_at_once);
+    }
+    by_name.values().copied().fold(0, u64::saturating_add).max(1)
+}
+
+fn maker<'a>(facts: &Facts<'a>, row: &'a Allocation) -> (Maker<'a>, Option<&'a Frame>) {
+    let path = &row.path;
+    let named = facts.named_at(row);
+    if let Some((frame, class)) = copied_at(path) {
+        return (Maker::Copy(class), Some(frame));
+    }
+    let is_algorithm = |function: &String| row.name.is_none() && function.starts_with("thrust::");
+    if let Some(function) = library_function(path).filter(is_algorithm) {
+        return (Maker::Algorithm(function), named);
+    }
+    // Where the variable has a name of its own, its line is known.
+    let is_in_constructor = named.is_none_or(|frame| constructed_class(&frame.function).is_some());
+    match constructed_at(path).filter(|_| is_in_constructor) {
+        Some(frame) => (Maker::Constructor, Some(frame)),
+        None => (Maker::Line, named),
+    }
+}
+
+/// Where the user's code makes an object whose constructor allocates, which other objects have as well.
+fn constructed_at(path: &[Frame]) -> Option<&Frame> {
+    let mut users = path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file)).peekable();
+    users.peek().filter(|frame| constructed_class(&frame.function).is_some())?;
+    users.find(|frame| constructed_class(&frame.function).is_none())
+}
+
+/// Where the user's code copies an object, whose copy the memory is of, and the object's class.
+fn copied_at(path: &[Frame]) -> Option<(&Frame, &str)> {
+    let (at, class) = path.iter().enumerate().find_map(|(at, frame)| Some((at, copied_class(&frame.function)?)))?;
+    let frame = path[..at].iter().rev().find(|frame| frame.line != 0 && !is_system(&frame.file))?;
+    Some((frame, class))
+}
+
+/// Returns whether it is device memory of the user that no kernel and no copy uses.
+pub(in super::super) fn is_unused(allocation: &Allocation) -> bool {
+    allocation.metrics.requests == 0
+        && allocation.by_kernel.iter().all(|row| row.metrics.requests == 0)
+        // Requests to a named part of a pool count for the part alone; what was touched, for the pool, too.
+        && allocation.touched_bytes == 0
+        && allocation.copies.iter().all(|copy| copy.direction == "set")
+        && allocation.kind.starts_with("cuda")
+        && !is_host_kind(&allocation.kind)
+        && allocation.kind != "cudaMallocManaged"
+        && allocation.bytes > PLACEHOLDER_BYTES
+        && !is_of_library(allocation)
+}
+
+fn is_host_kind(kind: &str) -> bool {
+    matches!(kind, "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister")
+}
+
+/// Bytes of all device memory. A named part lies in memory that is counted already.
+pub(in super::super) fn allocated_bytes(facts: &Facts<'_>) -> u64 {
+    let is_meant = |row: &&Allocation| !row.kind.contains("Host") && row.kind != "named";
+    facts.profile.allocations.iter().filter(is_meant).map(|row| row.bytes).fold(0, u64::saturating_add)
+}
+
+/// What names of one array or member have in common: `parts[]` of `parts[3]`, `.sums` of `ranks[3].sums`; else the name itself.
+pub(in super::super) fn family(name: &str) -> String {
+    if let Some((_, member)) = name.split_once('.') {
+        return format!(".{member}");
+    }
+    let mut pieces = name.split('[');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |common, piece| {
+        let index = piece.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = if piece[index..].starts_with(']') { &piece[index..] } else { piece };
+        common + "[" + rest
+    })
+}
+
+/// Returns whether a name is that of a plain variable: each allocation replaces the pointer to the one before.
+pub(in super::super) fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::family;
+
+    #[test]
+    fn elements_of_an_array_have_a_name_in_common() {
+        let names = ["tmp", "parts[3]", "ranks[12].sums", "map[key][2]", "open[3"];
+        assert_eq!(names.map(family), ["tmp", "parts[]", ".sums", "map[key][]", "open[3"]);
+    }
+}

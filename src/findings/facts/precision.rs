@@ -1,0 +1,78 @@
+//! Double-precision operations of a kernel, and whether its data asks for them.
+
+use super::super::thresholds::arithmetic::MOST_DOUBLES_MOVED;
+use super::access::{Access, share};
+use super::profile::Facts;
+use crate::profile::model::{Kernel, Line};
+
+/// Double-precision operations of a kernel.
+pub(in super::super) struct Doubles<'a> {
+    /// Operations of active lanes.
+    pub all: u64,
+    /// Share of them that no line has: those of mathematical functions that lines call.
+    pub of_functions: f64,
+    /// The line with most of them.
+    pub worst: &'a Line,
+    /// Share of them on that line.
+    pub on_worst: f64,
+    /// The kernel moves floats, and has no doubles among its arguments: constants, functions or variables are double.
+    pub are_promoted: bool,
+}
+
+/// The double-precision operations of a kernel; `None` where no line has any.
+pub(in super::super) fn doubles<'a>(facts: &Facts<'a>, kernel: &Kernel) -> Option<Doubles<'a>> {
+    let of_line = |line: &Line| line.instructions.get("fp64").map_or(0, |count| count.lanes);
+    let lines = facts.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);
+    let on_lines = lines.clone().map(of_line).fold(0, u64::saturating_add);
+    let worst = lines.max_by_key(|line| (of_line(line), std::cmp::Reverse(line.line)))?;
+    let all = kernel.instructions.get("fp64").map_or(0, |count| count.lanes);
+    let moved = |doubles: bool| -> u64 {
+        let those = facts.accesses_of(kernel.id, "global").filter(|access| has_doubles(access) == Some(doubles));
+        those.map(|access| access.sums.bytes).fold(0, u64::saturating_add)
+    };
+    Some(Doubles {
+        all,
+        of_functions: share(all.saturating_sub(on_lines), all),
+        worst,
+        on_worst: share(of_line(worst), all),
+        are_promoted: (moved(true) as f64) < MOST_DOUBLES_MOVED * moved(false) as f64 && !wants_doubles(&kernel.name),
+    })
+}
+
+/// A kernel has a parameter of type double, or no data but integers, for which single precision may not be enough.
+fn wants_doubles(name: &str) -> bool {
+    let types = name.split_once('(').map_or("", |(_, types)| types).trim_end_matches(')');
+    let each = || types.split(',').map(str::trim);
+    let is_integer = |of: &str| {
+        let plain = ["const", "volatile", "unsigned", "signed", "__restrict__"]
+            .iter()
+            .fold(of.trim_end_matches('*').to_owned(), |of, word| of.replace(word, ""));
+        matches!(plain.trim(), "" | "char" | "short" | "int" | "long" | "long long" | "bool")
+    };
+    let mut pointers = each().filter(|of| of.ends_with('*')).peekable();
+    each().any(|of| of == "double") || pointers.peek().is_some() && pointers.all(is_integer)
+}
+
+/// Returns whether an access moves doubles rather than floats; `None` of whole structures and of narrow elements.
+fn has_doubles(access: &Access<'_>) -> Option<bool> {
+    let whole = access.operand.filter(|operand| operand.structure_bytes == access.bytes);
+    match whole.and_then(|operand| operand.structure.as_deref()) {
+        Some(name) if name.starts_with("double") => Some(true),
+        Some(name) if name.starts_with("float") => Some(false),
+        Some(_) => None,
+        None if access.bytes < 4 => None,
+        None => Some(access.bytes.is_multiple_of(8)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wants_doubles;
+
+    #[test]
+    fn parameters_show_whether_doubles_are_wanted() {
+        assert!(wants_doubles("keys(int*, double, double, long)") && wants_doubles("keys(unsigned int const*, int*)"));
+        assert!(!wants_doubles("tone(float4*, Look, int)") && !wants_doubles("tone(float const*, int*)"));
+        assert!(!wants_doubles("step(State, int)") && !wants_doubles("step()"));
+    }
+}

@@ -1,0 +1,37 @@
+//! Requests that the width of the block splits into rows.
+
+use super::super::thresholds::launches::{LEAST_ROWS, LEAST_SAVED_SECTORS, WARP};
+use super::access::{Access, share};
+use super::profile::Facts;
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::{Kernel, ThreadStep};
+
+/// Accesses to global memory that a block of this width splits into rows, where longer rows would save sectors.
+pub(in super::super) fn split_rows<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel, width: u64) -> Vec<&'f Access<'a>> {
+    facts.accesses_of(kernel.id, "global").filter(|access| is_split(access, width)).collect()
+}
+
+fn is_split(access: &Access<'_>, width: u64) -> bool {
+    let pattern = &access.pattern;
+    // Where a whole row of lanes reads one address, or each row the same ones, its length changes little.
+    let is_repeated = access.operand.is_some_and(|operand| operand.thread_steps[..2].contains(&ThreadStep::None));
+    !is_repeated
+        && !access.is_opaque
+        && width < WARP
+        && share(pattern.rows, pattern.requests) >= LEAST_ROWS
+        // Shorter rows are those of lanes that a branch lets through.
+        && pattern.row_lanes.is_some_and(|lanes| lanes <= width && lanes.saturating_mul(4) >= width.saturating_mul(3))
+        && share(saved_sectors(access), access.sums.sectors) >= LEAST_SAVED_SECTORS
+}
+
+/// Sectors that an access in rows would save, if each request were one row that begins as these do: on a sector, or within one.
+pub(in super::super) fn saved_sectors(access: &Access<'_>) -> u64 {
+    let sums = &access.sums;
+    let Some(row) = access.pattern.row_lanes.filter(|&lanes| lanes > 0) else { return 0 };
+    let aligned = row.saturating_mul(u64::from(access.bytes)).div_ceil(SECTOR_BYTES).max(1);
+    let rows = sums.lanes.div_ceil(row);
+    // Each row that begins within a sector touches one more at most; what goes beyond has another reason.
+    let off = share(sums.sectors.saturating_sub(rows.saturating_mul(aligned)), rows).min(1.0);
+    let left = sums.ideal_sectors.saturating_add((off * sums.requests as f64) as u64);
+    sums.sectors.saturating_sub(left)
+}

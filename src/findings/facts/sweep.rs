@@ -1,0 +1,88 @@
+//! Data that is read from DRAM again and again.
+
+use super::super::thresholds::reuse::{
+    LAUNCHES_PER_SWEEP, LEAST_GONE_LAUNCHES, LEAST_SWEEPS, LEAST_SWEPT_BYTES, LEAST_TRAFFIC_SHARE, MOST_RENEWED,
+    MOST_SWEPT_EXCESS,
+};
+use super::access::{Access, share};
+use super::{Facts, warps};
+use crate::geometry::SECTOR_BYTES;
+use crate::profile::model::{Allocation, Kernel};
+
+/// How an allocation is swept.
+pub(in super::super) struct Sweep<'f, 'a> {
+    /// Accesses to it, the one with most reads from DRAM first.
+    pub accesses: Vec<&'f Access<'a>>,
+    /// Bytes read from DRAM for each touched byte.
+    pub times: f64,
+    /// Launches of all kernels that access it.
+    pub launches: u64,
+    /// Launches sweep it one after the other.
+    pub is_across: bool,
+}
+
+impl Sweep<'_, '_> {
+    /// No loop iterates over it.
+    pub(in super::super) fn has_no_loop(&self) -> bool {
+        self.accesses.iter().all(|access| access.sums.requests <= warps(access.kernel))
+    }
+}
+
+/// Sectors of an allocation that are read from DRAM, and written to it.
+fn dram(allocation: &Allocation) -> (u64, u64) {
+    allocation.metrics.dram.as_ref().map_or((0, 0), |dram| (dram.read_sectors, dram.write_sectors))
+}
+
+/// Bytes of an allocation that DRAM moves.
+pub(in super::super) fn moved_bytes(allocation: &Allocation) -> u64 {
+    let (read, written) = dram(allocation);
+    read.saturating_add(written).saturating_mul(SECTOR_BYTES)
+}
+
+/// Bytes of an allocation that are read from DRAM.
+pub(in super::super) fn read_bytes(allocation: &Allocation) -> u64 {
+    dram(allocation).0.saturating_mul(SECTOR_BYTES)
+}
+
+/// An allocation's share of all traffic of DRAM.
+pub(in super::super) fn traffic_share(facts: &Facts<'_>, allocation: &Allocation) -> f64 {
+    let all = facts.profile.allocations.iter().map(moved_bytes).fold(0, u64::saturating_add);
+    share(moved_bytes(allocation), all)
+}
+
+/// It is read from DRAM several times.
+fn is_swept(allocation: &Allocation) -> bool {
+    read_bytes(allocation) as f64 >= LEAST_SWEEPS * allocation.touched_bytes.max(1) as f64
+}
+
+/// How an allocation is swept, if it is.
+pub(in super::super) fn sweep<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Sweep<'f, 'a>> {
+    if allocation.touched_bytes < LEAST_SWEPT_BYTES
+        || !is_swept(allocation)
+        || traffic_share(facts, allocation) < LEAST_TRAFFIC_SHARE
+    {
+        return None;
+    }
+    let of_it = |access: &&Access<'_>| access.space == "global" && access.allocation == Some(allocation.id);
+    let mut accesses: Vec<&Access<'_>> = facts.accesses.iter().filter(of_it).collect();
+    accesses.sort_by_key(|access| (std::cmp::Reverse(access.sums.dram_reads), access.line, access.column));
+    if accesses.first()?.sums.excess_share() >= MOST_SWEPT_EXCESS {
+        return None;
+    }
+    let times = share(read_bytes(allocation), allocation.touched_bytes);
+    let is_user = |id: u32| allocation.by_kernel.iter().any(|row| row.kernel == id);
+    let users = facts.profile.kernels.iter().filter(|kernel| is_user(kernel.id));
+    let launches = users.map(|kernel| kernel.launch_count()).fold(0, u64::saturating_add);
+    // Launches of these kernels on other memory sweep nothing of this.
+    let all = facts.profile.kernels.iter().map(Kernel::launch_count).fold(0, u64::saturating_add);
+    let lived = allocation.lifetime.map(|lived| lived.last_launch.unwrap_or(all).saturating_sub(lived.first_launch));
+    let launches = launches.min(lived.unwrap_or(u64::MAX));
+    let is_across = launches as f64 >= times * LAUNCHES_PER_SWEEP;
+    let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));
+    let renewed = renewed.map(|copy| copy.count).fold(0, u64::saturating_add);
+    let is_kept = times < LEAST_GONE_LAUNCHES * launches as f64;
+    if is_across && (is_kept || renewed as f64 >= MOST_RENEWED * times) {
+        return None;
+    }
+    Some(Sweep { accesses, times, launches, is_across })
+}

@@ -1,0 +1,130 @@
+//! Memory that is copied to the device, of which kernels touch a part.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::super::thresholds::transfers::{LEAST_PIECES_SHARE, LEAST_UNTOUCHED_BYTES, MOST_TOUCHED};
+use super::access::{Access, share};
+use super::profile::{Facts, innermost};
+use crate::profile::model::{Allocation, Frame, TouchedRows};
+
+/// Allocations of one name that one line copies to, more than kernels touch of them.
+pub(in super::super) struct Untouched<'a> {
+    /// The first of them.
+    pub allocation: &'a Allocation,
+    pub frame: Option<&'a Frame>,
+    pub allocations: u64,
+    pub copied: u64,
+    pub touched: u64,
+    /// Of the bytes that were copied, each counted once.
+    pub whole: u64,
+    /// Bytes that were copied in vain, each time.
+    pub wasted: u64,
+    is_scattered: bool,
+    rows: Option<TouchedRows>,
+}
+
+/// Where the untouched bytes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Layout {
+    /// Everywhere.
+    Whole,
+    /// At the ends of rows.
+    Rows(TouchedRows),
+    /// Between pieces whose positions no data chooses.
+    Pieces,
+    /// Between single elements, or pieces that data chooses.
+    Scattered,
+    /// In one part.
+    Part,
+}
+
+impl Untouched<'_> {
+    fn add(&mut self, other: &Untouched<'_>) {
+        self.allocations = self.allocations.saturating_add(other.allocations);
+        self.copied = self.copied.saturating_add(other.copied);
+        self.touched = self.touched.saturating_add(other.touched);
+        self.whole = self.whole.saturating_add(other.whole);
+        self.wasted = self.wasted.saturating_add(other.wasted);
+        self.is_scattered &= other.is_scattered;
+        self.rows = self.rows.filter(|rows| other.rows == Some(*rows));
+    }
+
+    pub(in super::super) fn layout(&self, facts: &Facts<'_>) -> Layout {
+        let id = self.allocation.id;
+        let accesses =
+            || facts.accesses.iter().filter(|access| access.space == "global" && access.allocation == Some(id));
+        let is_along =
+            |access: &Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= LEAST_PIECES_SHARE;
+        let is_chosen = |access: &Access<'_>| access.operand.is_some_and(|operand| operand.loaded_index);
+        if self.touched == 0 {
+            Layout::Whole
+        } else if !self.is_scattered {
+            Layout::Part
+        } else if !accesses().all(is_along) {
+            Layout::Scattered
+        } else if let Some(rows) = self.rows {
+            Layout::Rows(rows)
+        } else if accesses().any(is_chosen) {
+            Layout::Scattered
+        } else {
+            Layout::Pieces
+        }
+    }
+}
+
+/// Copied memory of which kernels touch little, by the line of the copy and the name.
+pub(in super::super) fn untouched<'a>(facts: &Facts<'a>) -> Vec<Untouched<'a>> {
+    type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
+    let mut places: BTreeMap<Place<'_>, Untouched<'_>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for one in facts.profile.allocations.iter().filter_map(of_allocation) {
+        let Some(frame) = one.frame else {
+            others.push(one);
+            continue;
+        };
+        match places.entry((&frame.file, frame.line, frame.column, one.allocation.name.as_deref())) {
+            Entry::Vacant(place) => _ = place.insert(one),
+            Entry::Occupied(mut place) => place.get_mut().add(&one),
+        }
+    }
+    places.into_values().chain(others).collect()
+}
+
+fn of_allocation(allocation: &Allocation) -> Option<Untouched<'_>> {
+    let in_copies = || allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
+    let largest = in_copies().max_by_key(|copy| copy.bytes)?;
+    let copied = in_copies().map(|copy| copy.bytes).fold(0, u64::saturating_add);
+    // Copies read, too.
+    let is_read_by_copies =
+        allocation.copies.iter().any(|copy| matches!(&copy.direction[..], "device_to_host" | "device_to_device"));
+    // Repeated copies may be of the same part: where kernels touch anything, only what one of them brings was surely there.
+    let each = in_copies().map(|copy| copy.bytes / copy.count.max(1)).max().unwrap_or(0);
+    let is_repeated = in_copies().any(|copy| copy.count > 1) && allocation.touched_bytes > 0;
+    let whole = if is_repeated { each } else { copied }.min(allocation.bytes);
+    let touched = allocation.touched_bytes;
+    let untouched = whole.saturating_sub(touched);
+    if is_read_by_copies || untouched < LEAST_UNTOUCHED_BYTES || share(touched, whole) > MOST_TOUCHED {
+        return None;
+    }
+    Some(Untouched {
+        allocation,
+        frame: innermost(&largest.path),
+        allocations: allocation.count.max(1),
+        copied,
+        touched,
+        whole,
+        wasted: (copied as f64 * share(untouched, whole)) as u64,
+        is_scattered: is_scattered(allocation),
+        rows: allocation.touched_map.as_ref().and_then(|map| map.rows),
+    })
+}
+
+/// Returns whether less than half of what is untouched lies in parts of which nothing is touched.
+fn is_scattered(allocation: &Allocation) -> bool {
+    allocation.touched_map.as_ref().is_some_and(|map| {
+        let whole_parts = map.touched.iter().filter(|&&touched| touched == 0).count() as u64;
+        let untouched = allocation.bytes.saturating_sub(allocation.touched_bytes);
+        whole_parts.saturating_mul(map.part_bytes).saturating_mul(2) < untouched
+    })
+}

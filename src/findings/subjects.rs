@@ -1,0 +1,57 @@
+//! Which finding is about a global access: the first whose condition is true, in the order of a table.
+
+use super::facts::access::Access;
+use super::facts::banks::Conflict;
+use super::facts::pattern::{
+    is_scattered, is_strided, is_strided_in_short_rows, packs_structures, strides_over_structures,
+};
+use super::facts::{Facts, access_order, atomics, library_layout};
+use super::facts::{beside, index};
+use super::texture;
+
+/// What costs an access to global memory sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coalescing {
+    /// Consecutive threads access members of consecutive structures.
+    Members,
+    /// Consecutive threads are a stride apart.
+    Strided,
+    /// Lanes access irregular addresses.
+    Scattered,
+    /// Nothing that a user could change.
+    Accepted,
+}
+
+type Condition = fn(&Facts<'_>, &Access<'_>) -> bool;
+
+/// In this order.
+const ORDER: &[(Condition, Coalescing)] = &[
+    (|_, access| is_strided(access) && strides_over_structures(access), Coalescing::Members),
+    (|_, access| is_scattered(access) && packs_structures(access), Coalescing::Members),
+    // Only a few lanes at a border are elsewhere.
+    (|_, access| beside::is_held_within(access), Coalescing::Accepted),
+    (|_, access| is_any_strided(access) && index::is_given_by_atomics(access), Coalescing::Accepted),
+    (|_, access| is_any_strided(access) && library_layout::is_blocked(access), Coalescing::Accepted),
+    (|_, access| is_any_strided(access) && texture::is_scaled(access), Coalescing::Accepted),
+    (|_, access| is_any_strided(access), Coalescing::Strided),
+    (|facts, access| library_layout::is_permuted(facts, access), Coalescing::Accepted),
+    (|facts, access| access_order::is_dense(facts, access), Coalescing::Accepted),
+    (|facts, access| access_order::spans_allocations(facts, access), Coalescing::Accepted),
+    (|_, access| is_scattered(access), Coalescing::Scattered),
+];
+
+fn is_any_strided(access: &Access<'_>) -> bool {
+    is_strided(access) || is_strided_in_short_rows(access)
+}
+
+/// What an access's finding is about; `None` where its requests are coalesced, or misaligned at most.
+pub(super) fn coalescing(facts: &Facts<'_>, access: &Access<'_>) -> Option<Coalescing> {
+    ORDER.iter().find(|(condition, _)| condition(facts, access)).map(|(_, subject)| *subject)
+}
+
+/// Lanes that collide on an address of shared memory are atomic-contention's, whose remedy, copies of the array, serves bank-conflict,
+/// too: unless the thread's number alone decides over the bank.
+pub(super) fn is_about_contention(conflict: &Conflict<'_, '_>) -> bool {
+    let access = conflict.access;
+    access.op == "atomic" && (conflict.is_data_dependent || !conflict.is_of_thread) && atomics::collides(access)
+}
