@@ -102,6 +102,7 @@ programs![
     static_objects,
     streams_events,
     surfaces,
+    swapped_windows,
     templates_lambdas,
     tensor_cores,
     texture_references,

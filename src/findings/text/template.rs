@@ -34,16 +34,27 @@ impl Template {
     /// The sentence; `None` where a figure outside of `[[ ]]` is missing.
     pub(super) fn fill(&self, figures: &Figures) -> Option<String> {
         let mut out = String::new();
+        self.fill_into(figures, &mut out)?;
+        Some(out)
+    }
+
+    /// Appends the sentence; `None` where a figure outside of `[[ ]]` is missing.
+    fn fill_into(&self, figures: &Figures, out: &mut String) -> Option<()> {
         for part in &self.0 {
             match part {
                 // An absent optional part leaves a space on each side of it.
                 Part::Text(text) if out.is_empty() || out.ends_with(' ') => out.push_str(text.trim_start_matches(' ')),
                 Part::Text(text) => out.push_str(text),
                 Part::Figure { name, forms } => out.push_str(&figures.get(name)?.shown(forms)),
-                Part::Optional(inner) => out.push_str(&inner.fill(figures).unwrap_or_default()),
+                Part::Optional(inner) => {
+                    let before = out.len();
+                    if inner.fill_into(figures, out).is_none() {
+                        out.truncate(before);
+                    }
+                }
             }
         }
-        Some(out)
+        Some(())
     }
 
     /// Characters that it has whatever its figures are.

@@ -73,6 +73,9 @@ fn templates_are_filled_in() {
     let text = "{requests:request|requests} {op:reads|writes} {data}[i][[ {row} apart]][[, {stride} apart]]";
     assert_eq!(fill(text).as_deref(), Some("1 request writes `a`[i], 2.0 KiB apart"));
     assert_eq!(fill("{row}"), None);
+    let spaces = |text: &str| Template::parse(text).expect("a template").fill(&Figures::default());
+    assert_eq!(spaces("One. [[{a}. ]] Two.").as_deref(), Some("One. Two."));
+    assert_eq!(spaces("One[[ {a}]], two[[ after]].").as_deref(), Some("One, two after."));
     assert_eq!(Template::parse("{a"), Err(TemplateError::Open("{")));
     assert_eq!(Template::parse("[[a"), Err(TemplateError::Open("[[")));
     assert_eq!(Template::parse("a]]"), Err(TemplateError::Closed));

@@ -7,7 +7,7 @@ pub(in super::super) const MOST_SMALL_COPY_BYTES: u64 = 16 << 10;
 
 /// Least copies that brought nothing new. Policy: one may be the first iteration's.
 pub(in super::super) const LEAST_UNCHANGED: u64 = 2;
-/// Least share of copies that brought nothing new, in general. Calibrated on public programs (`docs/design/findings.md`).
+/// Least share of copies that brought nothing new, in general. Calibrated on public programs.
 pub(in super::super) const LEAST_UNCHANGED_SHARE: f64 = 0.1;
 /// The same of single values and of results that kernels write, which are often equal by chance. Policy.
 pub(in super::super) const LEAST_UNCHANGED_OF_VALUES: f64 = 0.5;

@@ -1,4 +1,4 @@
-//! Findings that were wrong, doubtful or missing when public programs and planted problems were judged (`docs/design/findings.md`), each
+//! Findings that were wrong, doubtful or missing when public programs and planted problems were judged, each
 //! as a small case: what is said of it now, and what must not be said again.
 
 mod allocations;

@@ -1,4 +1,4 @@
-//! The programs of the rounds of judging (`docs/design/findings.md`), a file for a round or for what had to be apart in it.
+//! The programs of the rounds of judging, a file for a round or for what had to be apart in it.
 
 use super::program::Judged;
 
