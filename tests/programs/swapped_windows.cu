@@ -1,7 +1,6 @@
 // Windows of 7 x 7 elements of three floats each, two elements apart; a thread sums 4 x 4 windows. Without SWAP the lanes of a warp
 // have windows below each other, with SWAP beside each other. Each thread uses most of a sector again in its next steps.
-#include <cstdio>
-#include <cuda_runtime.h>
+#include "test.h"
 
 const int WIDTH = 264;
 
@@ -26,11 +25,15 @@ __global__ void windows(const float *in, float *out)
 int main()
 {
     const int blocks = 1, elements = 3 * WIDTH * WIDTH;
+    std::vector<float> ones(elements, 1.0f), sums(blocks * 1024);
     float *in, *out;
-    cudaMalloc(&in, elements * sizeof(float));
-    cudaMalloc(&out, blocks * 1024 * sizeof(float));
-    cudaMemset(in, 0, elements * sizeof(float));
+    CHECK(cudaMalloc(&in, elements * sizeof(float)));
+    CHECK(cudaMalloc(&out, sums.size() * sizeof(float)));
+    CHECK(cudaMemcpy(in, ones.data(), elements * sizeof(float), cudaMemcpyHostToDevice));
     windows<<<blocks, dim3(32, 32)>>>(in, out);
-    std::puts(cudaGetErrorString(cudaDeviceSynchronize()));
-    return 0;
+    CHECK(cudaMemcpy(sums.data(), out, sums.size() * sizeof(float), cudaMemcpyDeviceToHost));
+    for (float sum : sums) {
+        EXPECT(sum == 16 * 7 * 7 * 3);
+    }
+    return done("swapped_windows");
 }
