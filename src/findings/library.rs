@@ -10,9 +10,6 @@ use crate::profile::{is_system, library_call};
 /// The gain from which on a kernel waits for a limit. Policy.
 const LEAST_GAIN: f64 = 1.05;
 
-/// Those of launches that could be fewer.
-const ABOUT_CALLS: [&str; 2] = ["small-launch", "launch-overhead"];
-
 described! {
     /// What users of a library can do, whose code they cannot change.
     pub(super) enum Remedy {
@@ -39,7 +36,7 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
     let Some(call) = kernel.and_then(library_call) else { return Some(draft) };
     if !is_system(&draft.file) {
         // The launch of a library's kernel stands at the user's line already.
-        return Some(if ABOUT_CALLS.contains(&id) {
+        return Some(if is_about(id, About::Calls) {
             let draft = draft.with_remedy(&Remedy::MergeCalls);
             Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft }
         } else if is_about(id, About::Launch) {

@@ -17,6 +17,8 @@ pub(super) enum About {
     Limit,
     /// How a kernel is launched: it stands at the line of the launch.
     Launch,
+    /// Launches that could be fewer: of a library's kernels the user can merge the calls.
+    Calls,
 }
 
 /// A rule and its page.
@@ -74,8 +76,8 @@ rules! {
     spill "spill" (Cause, Remedy) [Code],
     divergent_branch "divergent-branch" (Cause, Remedy) [KernelTime],
     double_precision "double-precision" (Cause, Remedy) [],
-    small_launch "small-launch" (Cause, Remedy) [KernelTime Code Launch],
-    launch_overhead "launch-overhead" (Cause, Remedy) [Code],
+    small_launch "small-launch" (Cause, Remedy) [KernelTime Code Launch Calls],
+    launch_overhead "launch-overhead" (Cause, Remedy) [Code Calls],
     launch_tail "launch-tail" (Cause, Remedy) [KernelTime Code Launch],
     block_shape "block-shape" (Cause, Remedy) [],
     low_occupancy "low-occupancy" (Cause, Remedy) [Code Launch],

@@ -18,7 +18,7 @@ pub(in super::super) struct Untouched<'a> {
     pub touched: u64,
     /// Of the bytes that were copied, each counted once.
     pub whole: u64,
-    /// Bytes that were copied in vain, each time.
+    /// Copied bytes that no kernel touched, summed over the copies.
     pub wasted: u64,
     is_scattered: bool,
     rows: Option<TouchedRows>,

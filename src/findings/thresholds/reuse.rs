@@ -30,7 +30,7 @@ pub(in super::super) const LEAST_LOAD_SHARE: f64 = 0.8;
 pub(in super::super) const MOST_L1_EXCESS: f64 = 0.6;
 /// The same of a load from L2: wasted sectors have findings of their own. Policy.
 pub(in super::super) const MOST_EXCESS: f64 = 0.25;
-/// Share of irregular requests of a load from L2 below which it is no gather. Policy.
+/// Irregular share of the requests of a load from L2, at most: with more the load is a gather. Policy.
 pub(in super::super) const MOST_IRREGULAR: f64 = 0.5;
 /// Times that a block loads data, at least, to load it again: borders and fills are a little more than once. Policy.
 pub(in super::super) const MORE_THAN_ONCE: f64 = 1.1;

@@ -9,8 +9,9 @@ use super::super::profile::Facts;
 use super::merging::from_one_place;
 use crate::profile::model::Kernel;
 
-/// Returns whether the launches come from one place and one of them could make all steps: a thread loads of what the kernel stores to only what it stores itself, and nobody else
-/// comes to the memory between the first launch and the last.
+/// Returns whether one launch could perform the steps of all. The launches come from one call site, each thread loads only those
+/// of the stored elements that it stores itself, and no copy or other kernel accesses the memory between the first launch and the
+/// last.
 pub(super) fn are_in_place(facts: &Facts<'_>, kernel: &Kernel) -> bool {
     if kernel.launch_count() < MANY_LAUNCHES || !from_one_place(kernel) {
         return false;
