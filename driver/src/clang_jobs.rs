@@ -133,6 +133,7 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
         true => command.args(["-D__NVCC__"]),
         false => command,
     };
+    let command = command.args(architecture_list(tools, invocation));
     let command = match invocation.relocatable {
         // Both sides must give the same names to what is static in the file.
         true => command.args([
@@ -144,6 +145,20 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
         false => command,
     };
     bitcode(command, input, output)
+}
+
+/// Defines `__CUDA_ARCH_LIST__` as nvcc does: the values of `__CUDA_ARCH__` that the command line names, in ascending order.
+fn architecture_list(tools: &Tools, invocation: &Invocation) -> Option<String> {
+    if invocation.dialect != Dialect::Nvcc {
+        return None;
+    }
+    let mut named = invocation.architectures.clone();
+    if named.is_empty() {
+        named.push(tools.asked_architecture);
+    }
+    named.sort_unstable();
+    let values: Vec<String> = named.iter().map(|number| format!("{}", number * 10)).collect();
+    Some(format!("-D__CUDA_ARCH_LIST__={}", values.join(",")))
 }
 
 /// What `-Xcompiler` and its like give to host compilations. What is for the linker, of which g++ takes no notice there, is not.
