@@ -1,40 +1,19 @@
-//! Warpline's analyzer and command line: reads the trace of an instrumented CUDA program, ties each
-//! access to its source line, call path and allocation, and reports. Links no LLVM and no CUDA.
+//! Warpline's command line, and the library's parts under one name.
 //!
-//! Data flows one way: [`trace`] → [`requests`] → [`analysis`] (with [`attribution`] and [`metrics`]) → [`profile`]
-//! → [`findings`] → [`report`] → [`explore`]; [`comparison`] and [`merge`] take several profiles; [`validate`] compares with closed forms and hardware; [`cli`] puts them together.
+//! Data flows one way: [`trace`] → [`requests`] → [`analysis`] → [`profile`] → [`findings`] → [`report`] → [`explore`].
+//! [`comparison`] and [`merge`] take several profiles, [`prediction`] evaluates launches that were never made, [`dataset`]
+//! writes tables. Each part is a crate of its own in a folder of `src`; [`cli`] puts them together. Nothing here links
+//! LLVM or CUDA.
 
-pub mod advice;
-pub mod analyses;
-pub mod analysis;
-pub mod attribution;
 pub mod cli;
-pub mod comparison;
-pub mod dataset;
 pub mod exit_code;
-pub mod explore;
-pub mod findings;
-pub mod gate;
-pub mod geometry;
-pub mod hierarchy;
-pub mod history;
-pub mod live;
-pub mod locality;
-pub mod merge;
-pub mod metrics;
-pub mod models;
-mod named_files;
-mod nearest;
-
-pub mod patterns;
-pub mod prediction;
-pub mod profile;
-pub mod races;
-mod ranks;
-pub mod report;
-pub mod requests;
-mod simd;
-pub mod simulation;
-pub mod store;
-pub mod trace;
 pub mod validate;
+
+pub use warpline_analyzer::{advice, analyses, analysis, attribution, patterns, races, requests, simulation, trace};
+pub use warpline_comparison::{self as comparison, gate, history, merge};
+pub use warpline_dataset as dataset;
+pub use warpline_findings as findings;
+pub use warpline_prediction as prediction;
+pub use warpline_profile::{self as profile, live, ranks, store};
+pub use warpline_report::{self as report, explore};
+pub use warpline_simulator::{geometry, hierarchy, locality, metrics, models};

@@ -111,7 +111,7 @@ pub(super) fn write(bytes: &[u8], to: Option<&Path>) -> Result<(), Failure> {
     match to {
         None => print(bytes),
         Some(path) if path.as_os_str() == "-" => print(bytes),
-        Some(path) => crate::profile::file::write_bytes(bytes, path)
+        Some(path) => warpline_profile::file::write_bytes(bytes, path)
             .map_err(|error| Failure::new(exit_code::UNEXPECTED, format!("{}: cannot write: {error}", path.display()))),
     }
 }

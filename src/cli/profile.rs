@@ -12,8 +12,8 @@ use crate::cli::output::Color;
 use crate::cli::profiles::report;
 use crate::cli::{Failure, cc, output, run};
 use crate::exit_code;
-use crate::profile::Profile;
-use crate::report::Filter;
+use warpline_profile::Profile;
+use warpline_report::Filter;
 
 pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, Failure> {
     if asks_for_help(&arguments.arguments) {

@@ -29,7 +29,7 @@ pub(in crate::cli) fn size(text: &str) -> Option<u64> {
 /// `zstd`, or `zstd:LEVEL`.
 pub(in crate::cli) fn compression(text: &str) -> Option<i32> {
     let level = match text.split_once(':') {
-        None => crate::trace::DEFAULT_LEVEL.to_string(),
+        None => warpline_analyzer::trace::DEFAULT_LEVEL.to_string(),
         Some((_, level)) => level.to_owned(),
     };
     let level = level.parse().ok().filter(|level| (1..=19).contains(level))?;

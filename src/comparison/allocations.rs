@@ -6,7 +6,7 @@ use super::compare::{Options, Side, by_weight, sides};
 use super::document::{AllocationChange, Both, Unchanged, Value};
 use super::figures::{self, Figures};
 use super::matching::{AllocationGroup, Lines, Pairs};
-use crate::profile::model::Allocation;
+use warpline_profile::model::Allocation;
 
 /// Allocations that are one row: groups of either side, by index.
 #[derive(Default)]

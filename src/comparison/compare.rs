@@ -15,8 +15,8 @@ use super::matching::{
     AllocationGroup, Code, Lines, Pairs, Place, groups, pair_allocations, pair_findings, pair_kernels,
 };
 use super::{differences, document};
-use crate::profile::Profile;
-use crate::profile::model::{Allocation, Branch, Finding, Severity};
+use warpline_profile::Profile;
+use warpline_profile::model::{Allocation, Branch, Finding, Severity};
 
 /// How profiles are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -465,7 +465,7 @@ fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs:
 }
 
 /// Evidence that depends on all that the program does.
-pub(crate) const BESIDE_OTHERS: [&str; 3] = ["wasted_share", "share_of_time", "share_of_memory"];
+pub const BESIDE_OTHERS: [&str; 3] = ["wasted_share", "share_of_time", "share_of_memory"];
 
 /// Whether a finding of both sides rests on other numbers now. Its words name lines and numbers, which are told apart.
 fn differ(before: &Finding, after: &Finding, tolerance: f64) -> bool {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::document::Difference;
-use crate::profile::Profile;
-use crate::profile::model::Run;
+use warpline_profile::Profile;
+use warpline_profile::model::Run;
 
 /// Assumptions that say why another one holds.
 const REASONS: [&str; 2] = ["model_chosen", "model_figures_assumed"];

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::estimates::Estimates;
-use crate::profile::model::Finding;
+use warpline_profile::model::Finding;
 
 /// Value of [`Diff::schema`].
 pub const SCHEMA: &str = "warpline.diff";

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{Both, Value};
 use super::figures::Figures;
-use crate::profile::Profile;
-use crate::profile::model::{Estimated, WholeRun};
+use warpline_profile::Profile;
+use warpline_profile::model::{Estimated, WholeRun};
 
 /// How many launches of a run were recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::document::{Changes, Value};
-use crate::profile::Profile;
-use crate::profile::model::{Branch, HitRate, Kernel, Metrics, Spaces};
+use warpline_profile::Profile;
+use warpline_profile::model::{Branch, HitRate, Kernel, Metrics, Spaces};
 
 /// In which direction a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,7 +262,7 @@ impl Figures {
         if whole != 0 {
             self.0.insert(
                 name.into(),
-                Figure { value: Value::Ratio(crate::profile::nine_digits(part as f64 / whole as f64)), out_of: None },
+                Figure { value: Value::Ratio(warpline_profile::nine_digits(part as f64 / whole as f64)), out_of: None },
             );
         }
     }
@@ -270,7 +270,7 @@ impl Figures {
     /// Adds a hit rate, which is modelled.
     fn rate(&mut self, name: impl Into<String>, rate: HitRate) {
         if let Some(share) = rate.share() {
-            let value = Value::Ratio(crate::profile::nine_digits(share));
+            let value = Value::Ratio(warpline_profile::nine_digits(share));
             self.0.insert(name.into(), Figure { value, out_of: Some(1.0) });
         }
     }
@@ -390,7 +390,7 @@ pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl I
         }
     }
     if let Some(estimate) = kernel.estimates.first() {
-        let seconds = crate::profile::nine_digits(estimate.seconds);
+        let seconds = warpline_profile::nine_digits(estimate.seconds);
         let figure = Figure { value: Value::Ratio(seconds), out_of: Some(seconds) };
         figures.0.insert("estimate.seconds".to_owned(), figure);
     }
@@ -442,7 +442,7 @@ fn only(mut values: impl Iterator<Item = u64>) -> Option<u64> {
 }
 
 /// Figures of allocations that are told together.
-pub(super) fn of_allocations(rows: &[&crate::profile::model::Allocation]) -> Figures {
+pub(super) fn of_allocations(rows: &[&warpline_profile::model::Allocation]) -> Figures {
     let mut figures = Figures::default();
     let mut sum = Metrics::default();
     for row in rows {
@@ -476,7 +476,7 @@ pub(super) fn of_program(
                 Some(Figure { value: Value::Ratio(more), .. }) => {
                     let mut seconds = *more;
                     if let Some(Value::Ratio(before)) = sum.get(name) {
-                        seconds = crate::profile::nine_digits(seconds + before);
+                        seconds = warpline_profile::nine_digits(seconds + before);
                     }
                     let figure = Figure { value: Value::Ratio(seconds), out_of: Some(seconds) };
                     sum.0.insert(name.to_owned(), figure);
@@ -497,7 +497,7 @@ pub(super) fn of_program(
         sum.subtract(&format!("copies.{}.bytes", copy.direction), copy.source_bytes);
         sum.subtract(&format!("copies.{}.count", copy.direction), copy.source_count);
     }
-    let seconds = crate::profile::nine_digits(crate::profile::seconds_of_copies(profile));
+    let seconds = warpline_profile::nine_digits(warpline_profile::seconds_of_copies(profile));
     sum.0.insert(OF_COPYING.name.to_owned(), Figure { value: Value::Ratio(seconds), out_of: Some(seconds) });
     sum
 }

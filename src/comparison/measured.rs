@@ -3,7 +3,7 @@
 use super::compare::Side;
 use super::figures::Figures;
 use super::matching::Code;
-use crate::profile::Profile;
+use warpline_profile::Profile;
 
 /// The figures of one profile.
 #[derive(Clone, Debug, Default)]

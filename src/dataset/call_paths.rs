@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::row::Rows;
 use super::tables::PathRow;
-use crate::profile::model::Frame;
+use warpline_profile::model::Frame;
 
 /// Frames of a path that are kept; deeper ones are left out at the inner end.
 const MOST_FRAMES: usize = 1024;

@@ -10,7 +10,7 @@ use super::tables::{
     AccessRow, AllocationRow, BlockRow, BranchRow, ContextRow, CopyRow, DivergenceRow, Figures, FindingRow,
     InstructionRow, KernelMetricsRow, KernelRow, LaunchMetricsRow, LaunchRow, LineRow, ReuseRow, RunRow, SiteRow,
 };
-use crate::profile::model::{Allocation, Distances, Frame, Kernel, Metrics, Site};
+use warpline_profile::model::{Allocation, Distances, Frame, Kernel, Metrics, Site};
 
 /// What rows of several tables need of a run.
 pub(super) struct Names<'a> {
@@ -111,7 +111,7 @@ fn runs(run: &Run<'_>) -> Rows {
 
 fn kernels(names: &Names<'_>) -> Rows {
     Rows::from_rows(names.run.profile.kernels.iter().map(|kernel| {
-        let sum = |figure: fn(&crate::profile::model::InstructionCount) -> u64| {
+        let sum = |figure: fn(&warpline_profile::model::InstructionCount) -> u64| {
             kernel.instructions.values().fold(0u64, |sum, count| sum.saturating_add(figure(count)))
         };
         let estimate = kernel.estimates.iter().find(|estimate| Some(estimate.model.as_str()) == names.run.model);
@@ -309,7 +309,7 @@ fn memory(names: &Names<'_>, paths: &mut CallPaths<'_>) -> (Rows, Rows) {
 fn launches(names: &Names<'_>, paths: &mut CallPaths<'_>) -> (Rows, Rows) {
     let (mut rows, mut metrics) = (Rows::of::<LaunchRow<'_>>(), Rows::of::<LaunchMetricsRow<'_>>());
     for kernel in &names.run.profile.kernels {
-        let mut add = |launch: u64, spaces: &crate::profile::model::Spaces| {
+        let mut add = |launch: u64, spaces: &warpline_profile::model::Spaces| {
             for (space, figures) in spaces {
                 metrics.push(LaunchMetricsRow {
                     run: &names.run.name,

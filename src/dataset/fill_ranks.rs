@@ -4,7 +4,7 @@ use super::call_paths::CallPaths;
 use super::fill::Names;
 use super::row::Rows;
 use super::tables::RankStatisticRow;
-use crate::profile::model::OverRanks;
+use warpline_profile::model::OverRanks;
 
 /// What a statistic is of.
 #[derive(Clone, Copy, Default)]

@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn the_page_says_what_the_tables_are() {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/dataset.md");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/dataset.md");
         let text = std::fs::read_to_string(&path).unwrap();
         let written = text.split_once(MARK).expect("the page has the mark").0;
         let whole = format!("{written}{}", page());

@@ -52,10 +52,10 @@ impl Rows {
 /// Declares columns: name, type, unit and description stand here and nowhere else.
 macro_rules! columns {
     ($($field:ident: $type:ty, $unit:literal, $description:literal;)*) => {
-        &[$($crate::dataset::column::Column {
+        &[$($crate::column::Column {
             name: stringify!($field),
-            kind: <$type as $crate::dataset::column::Cell>::KIND,
-            optional: <$type as $crate::dataset::column::Cell>::OPTIONAL,
+            kind: <$type as $crate::column::Cell>::KIND,
+            optional: <$type as $crate::column::Cell>::OPTIONAL,
             unit: $unit,
             description: $description,
         },)*]
@@ -68,7 +68,7 @@ macro_rules! shared {
         &[]
     };
     ($group:ty) => {
-        <$group as $crate::dataset::row::Group>::COLUMNS
+        <$group as $crate::row::Group>::COLUMNS
     };
 }
 
@@ -88,20 +88,20 @@ macro_rules! table {
             pub $group: $shared,)?
         }
 
-        impl<$life> $crate::dataset::row::Row for $row<$life> {
-            const TABLE: $crate::dataset::column::Table = $crate::dataset::column::Table {
+        impl<$life> $crate::row::Row for $row<$life> {
+            const TABLE: $crate::column::Table = $crate::column::Table {
                 name: $name,
                 description: &[$($about),+],
-                own: $crate::dataset::row::columns!($($field: $type, $unit, $description;)*),
-                shared: $crate::dataset::row::shared!($($shared)?),
+                own: $crate::row::columns!($($field: $type, $unit, $description;)*),
+                shared: $crate::row::shared!($($shared)?),
             };
 
-            fn push(self, columns: &mut [$crate::dataset::column::Values]) {
+            fn push(self, columns: &mut [$crate::column::Values]) {
                 let mut own = columns.iter_mut();
                 $(if let Some(column) = own.next() {
-                    $crate::dataset::column::Cell::put(self.$field, column);
+                    $crate::column::Cell::put(self.$field, column);
                 })*
-                $($crate::dataset::row::Group::push(self.$group, own.into_slice());)?
+                $($crate::row::Group::push(self.$group, own.into_slice());)?
             }
         }
     };
@@ -116,14 +116,14 @@ macro_rules! group {
             $(#[doc = $description] pub $field: $type,)*
         }
 
-        impl $crate::dataset::row::Group for $group {
-            const COLUMNS: &'static [$crate::dataset::column::Column] =
-                $crate::dataset::row::columns!($($field: $type, $unit, $description;)*);
+        impl $crate::row::Group for $group {
+            const COLUMNS: &'static [$crate::column::Column] =
+                $crate::row::columns!($($field: $type, $unit, $description;)*);
 
-            fn push(self, columns: &mut [$crate::dataset::column::Values]) {
+            fn push(self, columns: &mut [$crate::column::Values]) {
                 let mut own = columns.iter_mut();
                 $(if let Some(column) = own.next() {
-                    $crate::dataset::column::Cell::put(self.$field, column);
+                    $crate::column::Cell::put(self.$field, column);
                 })*
             }
         }

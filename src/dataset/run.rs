@@ -1,6 +1,6 @@
 //! Runs of a dataset: a profile on one of its models, and where its rows go.
 
-use crate::profile::Profile;
+use warpline_profile::Profile;
 
 /// A profile, seen as what one of its models makes of it.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub(super) fn digest(bytes: &[u8]) -> String {
 }
 
 impl<'a> Run<'a> {
-    /// What [`crate::profile::model::Metrics::other_models`] calls the model; `None` for the first one.
+    /// What [`warpline_profile::model::Metrics::other_models`] calls the model; `None` for the first one.
     pub(super) fn other(&self) -> Option<&'a str> {
         self.model.filter(|_| !self.first)
     }

@@ -104,7 +104,7 @@ impl Folder {
             Err(error) => return Err(ExportError::Write { path, error }),
         }
         // Tables may have got columns since.
-        crate::profile::file::write_bytes(manifest::manifest().as_bytes(), &path)
+        warpline_profile::file::write_bytes(manifest::manifest().as_bytes(), &path)
             .map_err(|error| ExportError::Write { path, error })?;
         Ok(Folder { root: root.to_owned() })
     }

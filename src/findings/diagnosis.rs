@@ -160,9 +160,9 @@ macro_rules! described {
             $($(#[$inner])* $variant $({ $($(#[$of_field])* $field: $type),* })?),*
         }
 
-        impl $crate::findings::diagnosis::Described for $name {
+        impl $crate::diagnosis::Described for $name {
             #[cfg(test)]
-            const TABLE: &'static [$crate::findings::diagnosis::Row] = &[$(($id, &[$($(stringify!($field)),*)?])),*];
+            const TABLE: &'static [$crate::diagnosis::Row] = &[$(($id, &[$($(stringify!($field)),*)?])),*];
 
             fn id(&self) -> &'static str {
                 match self {
@@ -170,9 +170,9 @@ macro_rules! described {
                 }
             }
 
-            fn figures(&self) -> $crate::findings::diagnosis::Figures {
+            fn figures(&self) -> $crate::diagnosis::Figures {
                 #[allow(unused_mut)]
-                let mut figures = $crate::findings::diagnosis::Figures::default();
+                let mut figures = $crate::diagnosis::Figures::default();
                 match self.clone() {
                     $($name::$variant $({ $($field),* })? => {
                         $($(figures.set(stringify!($field), $field);)*)?

@@ -8,7 +8,7 @@ use super::facts::launches::launch_line;
 use super::facts::{Copies, Facts, innermost, lane_axis, thread_index};
 use super::gain::Saving;
 use super::remark::{Remark, push};
-use crate::profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
+use warpline_profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
 
 /// From this share of the estimated time on that it wastes, a finding asks for a change.
 pub(super) const WORTH_A_CHANGE: f64 = 0.05;

@@ -8,9 +8,9 @@ use super::facts::index::Place;
 use super::facts::{Facts, index};
 use super::remark::{Remark, push};
 use super::words;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::SECONDS_PER_LAUNCH;
-use crate::profile::model::{Estimate, Gain, Kernel};
+use warpline_profile::SECONDS_PER_LAUNCH;
+use warpline_profile::model::{Estimate, Gain, Kernel};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Amounts that a kernel would ask less, by name of the limit and in its unit.
 #[derive(Clone, Debug, Default)]

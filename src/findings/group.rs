@@ -7,7 +7,7 @@ use super::diagnosis::{Count, Diagnosis, Names};
 use super::draft::Draft;
 use super::facts::Facts;
 use super::remark::{Remark, push};
-use crate::profile::model::{FindingLine, also_on};
+use warpline_profile::model::{FindingLine, also_on};
 
 /// What findings have in common that are one thing to change.
 type Key = (&'static str, Option<u32>, String, Option<u64>, Option<String>, String);

@@ -4,8 +4,8 @@ use super::diagnosis::{Name, described};
 use super::draft::{Draft, WORTH_A_CHANGE};
 use super::facts::Facts;
 use super::list::{About, is_about};
-use crate::profile::model::{Frame, Severity};
-use crate::profile::{is_system, library_call};
+use warpline_profile::model::{Frame, Severity};
+use warpline_profile::{is_system, library_call};
 
 /// The gain from which on a kernel waits for a limit. Policy.
 const LEAST_GAIN: f64 = 1.05;

@@ -122,7 +122,7 @@ pub fn pages() -> impl Iterator<Item = Page> {
 }
 
 /// Returns the message for an id that no finding has.
-pub(crate) fn unknown(id: &str) -> String {
+pub fn unknown(id: &str) -> String {
     let alike = crate::nearest::nearest(id, RULES.iter().map(|rule| rule.id));
     match alike.is_empty() {
         true => format!("`{id}` is no finding; `warpline explain` lists them"),

@@ -10,9 +10,9 @@ use super::library;
 use super::list::{About, RULES, is_about};
 use super::remark::{Remark, push};
 use super::text::{Text, write};
-use crate::models::Rates;
-use crate::profile::Profile;
-use crate::profile::model::{Finding, Kernel, Severity};
+use warpline_profile::Profile;
+use warpline_profile::model::{Finding, Kernel, Severity};
+use warpline_simulator::models::Rates;
 
 /// Share of the estimated time of all kernels that a note is about, at least: for less nobody changes a program.
 const LEAST_SCORE: f64 = 0.003;

@@ -1,7 +1,7 @@
 //! Findings that somebody has looked at and wants to hear no more of.
 
-use crate::profile::model::{Finding, FindingLine, also_on};
-use crate::profile::{IGNORE_COMMENT, Profile};
+use warpline_profile::model::{Finding, FindingLine, also_on};
+use warpline_profile::{IGNORE_COMMENT, Profile};
 
 use super::list::RULES;
 
@@ -88,7 +88,7 @@ impl Suppression {
 }
 
 /// Whether a path ends with these components.
-pub(crate) fn ends_with(path: &str, end: &str) -> bool {
+pub fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
 }
 

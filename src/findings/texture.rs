@@ -1,8 +1,8 @@
 //! Fetches through textures: the code has coordinates there and no address, and a texture's path has no wide accesses.
 
 use super::facts::access::Access;
-use crate::profile::is_system;
-use crate::profile::model::Site;
+use warpline_profile::is_system;
+use warpline_profile::model::Site;
 
 /// Texels from lane to lane, at most, that are an image fetched at a smaller scale: its filter or a neighbouring row takes what lies between.
 const MOST_APART: u64 = 4;

@@ -1,6 +1,6 @@
 //! Numbers in sentences.
 
-use crate::profile::model::{Frame, Kernel};
+use warpline_profile::model::{Frame, Kernel};
 
 /// `1 byte`, `512 bytes`, `4.0 KiB`, `16.0 MiB`.
 pub(super) fn bytes(count: u64) -> String {

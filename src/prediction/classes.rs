@@ -203,7 +203,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::prediction::interpret::bounds_of;
+    use crate::interpret::bounds_of;
 
     fn condition() -> impl Strategy<Value = Truth> {
         let indices = [0, 1, 2, THREADS, THREADS + 1, THREADS + 2, FIXED];

@@ -10,7 +10,7 @@ use super::form::{FIXED, THREADS, block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
 use super::tiling::Tiling;
-use crate::profile::model::Parameter;
+use warpline_profile::model::Parameter;
 
 /// Threads of a block, at most.
 pub const MOST_THREADS: u32 = 1024;

@@ -17,7 +17,7 @@ use super::laps::Laps;
 use super::launch::Launch;
 use super::request::{Costs, Kind, PERIOD, Pattern, Requests};
 use super::stepped;
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// Threads times iterations that are looked at one by one for the sites of a group, about.
 const MOST_THREADS: f64 = (1 << 20) as f64;

@@ -13,7 +13,7 @@ use super::changes::Graph;
 use super::evaluate::{Evaluated, Value};
 use super::form::{Index, THREADS, block, thread};
 use super::launch::Launch;
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// Multiples at which the digits of a number begin, the first left out: it is 1.
 #[derive(Clone, Default)]
@@ -215,8 +215,8 @@ fn put_together(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction::form::Form;
-    use crate::prediction::interpret::Interpreter;
+    use crate::form::Form;
+    use crate::interpret::Interpreter;
 
     /// Builds expressions of 32 bits.
     struct Code(Vec<Expression>);

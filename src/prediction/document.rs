@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::predict::Prediction;
-use crate::profile::nine_digits;
+use warpline_profile::nine_digits;
 
 /// Value of [`Document::schema`].
 pub const SCHEMA: &str = "warpline.prediction";

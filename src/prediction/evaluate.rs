@@ -7,7 +7,7 @@ use super::interpret::{bits_of, bounds_of, combine, wrap};
 use super::launch::Launch;
 use super::throughout::holds_throughout;
 use super::{laps, stepped, unrolled};
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// Most iterations that are looked at where the end of a loop has no closed form.
 const MOST_STEPS: i64 = 1 << 16;
@@ -707,7 +707,7 @@ mod tests {
     use warpline_format::expression::Expression;
 
     use super::*;
-    use crate::prediction::interpret::Interpreter;
+    use crate::interpret::Interpreter;
 
     /// Operations and the operands they take, as steps back among what there is.
     fn steps() -> impl Strategy<Value = Vec<(u8, usize, usize, i64)>> {

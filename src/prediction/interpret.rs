@@ -5,7 +5,7 @@ use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKi
 
 use super::form::{Bounds, FIXED, THREADS, block};
 use super::launch::Launch;
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// A number as one of `bits` bits with a sign.
 #[inline(always)]

@@ -6,7 +6,7 @@ use super::form::THREADS;
 use super::laps::{Deciding, Laps};
 use super::launch::Launch;
 use super::warp_interpreter::{LANES, WarpInterpreter};
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// The lanes that make a request, and their addresses in order.
 pub type Request = (u32, Vec<u64>);

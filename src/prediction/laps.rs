@@ -12,7 +12,7 @@ use super::evaluate::Evaluated;
 use super::form::{Bounds, FIXED, Index, THREADS, block, counter, thread};
 use super::interpret::Interpreter;
 use super::launch::Launch;
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// Iterations that are gone through, at most.
 pub const MOST: i64 = 64;

@@ -2,7 +2,7 @@
 
 use super::evaluate::{Evaluated, Value};
 use super::launch::Launch;
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// Whether some number of a launch that the code takes to fit its width does not; then the program overflows, where a prediction goes on.
 pub fn overflows(addresses: &Addresses, launch: &Launch) -> bool {

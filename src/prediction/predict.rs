@@ -17,10 +17,10 @@ use super::traffic::by_thread::first_touches;
 use super::traffic::caches::{Distinct, Levels, Replayed, Sampled, traffic};
 use super::traffic::capacity::Capacity;
 use super::traffic::volumes::{Affine, touched};
-use crate::hierarchy::HierarchyConfig;
-use crate::models::Rates;
-use crate::profile::model::Bytes;
-use crate::profile::{Work, of_work};
+use warpline_profile::model::Bytes;
+use warpline_profile::{Work, of_work};
+use warpline_simulator::hierarchy::HierarchyConfig;
+use warpline_simulator::models::Rates;
 
 /// Share of an L2 of two partitions that copies take, beside what they are copies of, of what the blocks of an SM come back to in loops (fitted).
 const COPIED: f64 = 0.75;

@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
 use warpline_format::site_table::Op;
 
-use crate::geometry::Width;
-use crate::hierarchy::{Coalescer, Groups, HierarchyConfig, tag_passes};
-use crate::metrics::{FootprintMemo, LineTable, WavefrontMemo, footprint, wavefronts};
+use warpline_simulator::geometry::Width;
+use warpline_simulator::hierarchy::{Coalescer, Groups, HierarchyConfig, tag_passes};
+use warpline_simulator::metrics::{FootprintMemo, LineTable, WavefrontMemo, footprint, wavefronts};
 
 /// Sums over requests. Not whole numbers where they stand for requests that were not looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

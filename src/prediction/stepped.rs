@@ -5,7 +5,7 @@ use warpline_format::expression::{Binary, ExpressionId, ExpressionKind, LoopId, 
 use super::form::{FIXED, counter};
 use super::interpret::Interpreter;
 use super::launch::Launch;
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// Most iterations that such a loop has: a bit is left with each.
 const MOST: i64 = 64;

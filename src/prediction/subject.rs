@@ -9,8 +9,8 @@ use super::changes::Origin;
 use super::count::{Access, Basis, SiteRequests};
 use super::evaluate::Lost;
 use super::launch::Launch;
-use crate::profile::Profile;
-use crate::profile::model::{self, Addresses, Allocation, Kernel, Site};
+use warpline_profile::Profile;
+use warpline_profile::model::{self, Addresses, Allocation, Kernel, Site};
 
 /// Why a kernel cannot be predicted.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use super::predict::Model;
 use super::request::Requests;
 use super::traffic::caches::Requested;
-use crate::profile::model::Site;
+use warpline_profile::model::Site;
 
 /// Sums over a kernel's sites.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKi
 
 use super::evaluate::Value;
 use super::form::{Bounds, Form, Truth, counter};
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// The condition that takes the place of such an end of a loop, with the values of what comes before it; `None` for other ends.
 pub fn end(addresses: &Addresses, values: &[Value], bounds: &Bounds, lap: LoopId, end: ExpressionId) -> Option<Truth> {
@@ -63,8 +63,8 @@ mod tests {
     use warpline_format::expression::{Expression, LoopExpression};
 
     use super::*;
-    use crate::prediction::evaluate::Evaluated;
-    use crate::prediction::launch::Launch;
+    use crate::evaluate::Evaluated;
+    use crate::launch::Launch;
 
     proptest! {
         /// Thread `x` of a loop that goes over `x + more` elements, eight or so at a time, comes to as many iterations as it has whole

@@ -5,7 +5,7 @@ use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKi
 use super::form::{FIXED, THREADS, block, counter};
 use super::interpret::{Order, bits_of, combine, compare, of_launch, wrap};
 use super::launch::Launch;
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// Lanes of a warp.
 pub const LANES: usize = 32;
@@ -217,7 +217,7 @@ mod tests {
     use warpline_format::expression::{Expression, Reason};
 
     use super::*;
-    use crate::prediction::interpret::Interpreter;
+    use crate::interpret::Interpreter;
 
     const OPERATIONS: [Binary; 17] = [
         Binary::Sum,

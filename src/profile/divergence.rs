@@ -39,7 +39,7 @@ pub fn degree(counts: &[u64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::model::{Metrics, Site};
+    use crate::model::{Metrics, Site};
 
     #[test]
     fn sites_of_global_memory_are_added_up() {

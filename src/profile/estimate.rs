@@ -11,11 +11,11 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 use warpline_format::matrix::Product;
 
-use crate::analysis::{KernelData, LaunchData};
-use crate::geometry::SECTOR_BYTES;
-use crate::metrics::Counters;
-use crate::models::Rates;
-use crate::profile::model::{Bytes, Estimate, IdealEstimate, Limit, nine_digits};
+use crate::model::{Bytes, Estimate, IdealEstimate, Limit, nine_digits};
+use warpline_analyzer::analysis::{KernelData, LaunchData};
+use warpline_simulator::geometry::SECTOR_BYTES;
+use warpline_simulator::metrics::Counters;
+use warpline_simulator::models::Rates;
 
 /// A launch, or the sums of several of one shape, and how many.
 type Launches<'a> = (&'a LaunchData, u64);
@@ -104,37 +104,43 @@ fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches
 
 /// What a launch asks of a GPU, where nothing of it was run: `predict` has it from address expressions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Work {
+pub struct Work {
     /// Blocks.
-    pub(crate) blocks: f64,
+    pub blocks: f64,
     /// Warp instructions.
-    pub(crate) instructions: u64,
-    /// Results of single precision, inactive lanes among them; likewise the next two.
-    pub(crate) fp32: u64,
-    pub(crate) fp64: u64,
-    pub(crate) special: u64,
+    pub instructions: u64,
+    /// Results of single precision, inactive lanes included.
+    pub fp32: u64,
+    /// Results of double precision.
+    pub fp64: u64,
+    /// Results of the special function units.
+    pub special: u64,
     /// Multiply-adds of tensor cores.
-    pub(crate) products: [u64; Product::ALL.len()],
+    pub products: [u64; Product::ALL.len()],
     /// Passes of global requests through the stages of L1.
-    pub(crate) data: u64,
-    pub(crate) ideal_data: u64,
-    pub(crate) tag: u64,
-    pub(crate) ideal_tag: u64,
+    pub data: u64,
+    /// The same with ideal requests.
+    pub ideal_data: u64,
+    /// Passes of global requests through the tag stage of L1.
+    pub tag: u64,
+    /// The same with ideal requests.
+    pub ideal_tag: u64,
     /// Words that the load/store units move.
-    pub(crate) words: u64,
+    pub words: u64,
     /// Passes over the banks of shared memory.
-    pub(crate) shared: u64,
-    pub(crate) ideal_shared: u64,
+    pub shared: u64,
+    /// The same without bank conflicts.
+    pub ideal_shared: u64,
     /// Atomic operations on the address of global memory that most of them meet.
-    pub(crate) atomic_address: u64,
+    pub atomic_address: u64,
     /// Atomic operations on shared memory that are done one after the other.
-    pub(crate) shared_atomics: u64,
+    pub shared_atomics: u64,
     /// Bytes moved.
-    pub(crate) bytes: Bytes,
+    pub bytes: Bytes,
 }
 
 /// The estimate of a launch that was not made, by the limits of those that were.
-pub(crate) fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
+pub fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
     let (mut data, mut shared) = (
         Demand { amount: work.data, ideal: work.ideal_data },
         Demand { amount: work.shared, ideal: work.ideal_shared },

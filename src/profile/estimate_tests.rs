@@ -3,15 +3,15 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::analysis::{BlockSum, BranchSum, HostTraffic, InstructionSums, LaunchGroup};
-use crate::attribution::ContextTree;
-use crate::geometry::Banks;
-use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
-use crate::patterns::SerialAtomics;
-use crate::requests::Cells;
+use warpline_analyzer::analysis::{BlockSum, BranchSum, HostTraffic, InstructionSums, LaunchGroup};
+use warpline_analyzer::attribution::ContextTree;
+use warpline_analyzer::patterns::SerialAtomics;
+use warpline_analyzer::requests::Cells;
 use warpline_format::event::Launch;
 use warpline_format::matrix::Product;
 use warpline_format::site_table::InstructionMix;
+use warpline_simulator::geometry::Banks;
+use warpline_simulator::hierarchy::{LevelCounts, StageCounts, Traffic};
 
 fn rates() -> Rates {
     Rates {

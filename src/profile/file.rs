@@ -228,7 +228,7 @@ pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Profile, ProfileError> {
 
 /// Reads files one after the other for merging, into the same memory.
 #[derive(Debug, Default)]
-pub(crate) struct MergeReader {
+pub struct MergeReader {
     file: Vec<u8>,
     section: Vec<u8>,
     /// What [`ToMerge::Section`] is.
@@ -237,7 +237,7 @@ pub(crate) struct MergeReader {
 
 /// A profile that was read for merging.
 #[derive(Debug)]
-pub(crate) enum ToMerge<'a> {
+pub enum ToMerge<'a> {
     /// All of it.
     Document(Box<Profile>),
     /// What merging looks at.
@@ -249,7 +249,7 @@ impl MergeReader {
     ///
     /// # Errors
     /// [`ProfileError`].
-    pub(crate) fn read(&mut self, path: &Path) -> Result<ToMerge<'_>, ProfileError> {
+    pub fn read(&mut self, path: &Path) -> Result<ToMerge<'_>, ProfileError> {
         self.file.clear();
         read_into(path, &mut self.file)?;
         let container = Container::open(&self.file, path)?;
@@ -304,7 +304,7 @@ pub fn write(profile: &Profile, path: &Path) -> Result<(), ProfileError> {
 }
 
 /// Writes a file under a temporary name and renames it.
-pub(crate) fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
+pub fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     // A device or pipe is written as it is; a rename would replace it.
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes));
@@ -325,7 +325,7 @@ fn new_in(folder: &Path) -> std::io::Result<NamedTempFile> {
 }
 
 /// Writes a profile to a new file in the folder for temporary files, for its owner alone.
-pub(crate) fn write_spare(profile: &Profile, name: &str) -> std::io::Result<PathBuf> {
+pub fn write_spare(profile: &Profile, name: &str) -> std::io::Result<PathBuf> {
     let mut file = tempfile::Builder::new().prefix(&format!("{name}.")).suffix(".wlprof").tempfile()?;
     let _removal = interrupt::removes(file.path());
     file.write_all(&to_bytes(profile))?;
@@ -333,7 +333,7 @@ pub(crate) fn write_spare(profile: &Profile, name: &str) -> std::io::Result<Path
 }
 
 /// Whether a file can be written at a path, or why not.
-pub(crate) fn probe(path: &Path) -> std::io::Result<()> {
+pub fn probe(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = new_in(folder)?;
     let _removal = interrupt::removes(file.path());

@@ -2,7 +2,7 @@
 
 /// A function's name without its parameters, template arguments kept. Names of templates have their result before them:
 /// a kernel's, `void`, goes.
-pub(crate) fn plain_name(function: &str) -> &str {
+pub fn plain_name(function: &str) -> &str {
     let function = function.strip_prefix("void ").unwrap_or(function);
     let mut depth = 0i32;
     for (index, character) in function.char_indices() {
@@ -24,14 +24,14 @@ pub(crate) fn plain_name(function: &str) -> &str {
 }
 
 /// The class of a constructor: `State` of `State::State(int)`, template arguments kept.
-pub(crate) fn constructed_class(function: &str) -> Option<&str> {
+pub fn constructed_class(function: &str) -> Option<&str> {
     let (class, constructor) = plain_name(function).rsplit_once("::")?;
     let of_template = class.split('<').next().unwrap_or(class);
     (of_template.rsplit("::").next()? == constructor).then_some(class)
 }
 
 /// The class that a copy constructor copies objects of: `State` of `State::State(State const&)`.
-pub(crate) fn copied_class(function: &str) -> Option<&str> {
+pub fn copied_class(function: &str) -> Option<&str> {
     let class = constructed_class(function)?;
     let taken = function.strip_prefix(plain_name(function))?.strip_prefix('(')?.strip_suffix(" const&)")?;
     (taken == class).then_some(class)

@@ -13,7 +13,7 @@ const MOST_READ: u128 = 1 << 63;
 const ANY: [&[u8]; 2] = [b"addresses", b"arguments"];
 
 /// Whether rules of findings may add rows up.
-pub(crate) fn may_be_added(profile: &Profile) -> bool {
+pub fn may_be_added(profile: &Profile) -> bool {
     are_below(MOST_ADDED, profile, &serde_json::to_vec(profile).unwrap_or_default())
 }
 

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use warpline_format::event::AllocationId;
 
 use super::estimate::{DRAM, Demand, demands, slowest};
-use crate::analysis::{Analysis, KernelData, LaunchData};
-use crate::geometry::SECTOR_BYTES;
-use crate::models::Rates;
-use crate::requests::Owner;
+use warpline_analyzer::analysis::{Analysis, KernelData, LaunchData};
+use warpline_analyzer::requests::Owner;
+use warpline_simulator::geometry::SECTOR_BYTES;
+use warpline_simulator::models::Rates;
 
 /// Seconds of all launches that ended without an error, on the first model, whose rates these are.
 ///
 /// The blocks that ran stand for the others: they ask of each part as much in the mean. Of device memory they would ask too much, as
 /// they find in L2 nothing that others have read: it counts each allocation once at most in each direction.
-pub(crate) fn seconds_of_all(analysis: &Analysis, rates: &Rates) -> f64 {
+pub fn seconds_of_all(analysis: &Analysis, rates: &Rates) -> f64 {
     let of_kernel = |kernel: &KernelData| {
         let once = touched_once(analysis, kernel);
         let ended = kernel.all().filter(|launch| launch.error == Some(0));

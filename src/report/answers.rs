@@ -2,8 +2,8 @@
 
 use super::views::{self, View};
 use super::words::Style;
-use crate::profile::Profile;
-use crate::report::text::{LEAST_WIDTH, TextOptions, write_short};
+use crate::text::{LEAST_WIDTH, TextOptions, write_short};
+use warpline_profile::Profile;
 
 /// What was run in short, then everything of the things that were asked for.
 pub fn answers(profile: &Profile, views: &[View], options: &TextOptions) -> String {

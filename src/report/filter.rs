@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use regex::Regex;
 
 use super::question::{FindingChoice, LinePlace, keep_findings, keep_line};
-use crate::profile::Profile;
-use crate::report::words::add;
+use crate::words::add;
+use warpline_profile::Profile;
 
 /// What a report shows.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ fn keep_allocations(kept: &mut Profile, name: &str) -> bool {
     let named = allocations_named(kept, name);
     let hosts: BTreeSet<u64> = named.host.iter().copied().collect();
     let ids: BTreeSet<u64> = named.device.iter().copied().collect();
-    let of_host = |row: &crate::profile::model::Allocation| {
+    let of_host = |row: &warpline_profile::model::Allocation| {
         row.copies.iter().any(|copy| copy.host.is_some_and(|id| hosts.contains(&id)))
     };
     kept.allocations.retain(|row| ids.contains(&row.id) || of_host(row));
@@ -123,6 +123,6 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
     if filter.finding.as_ref().is_some_and(|choice| !keep_findings(&mut kept, choice)) {
         return None;
     }
-    kept.memory_divergence = crate::profile::memory_divergence(&kept);
+    kept.memory_divergence = warpline_profile::memory_divergence(&kept);
     Some(kept)
 }

@@ -1,8 +1,8 @@
 //! The parts of a finding as text, the same in every form of the report.
 
-use crate::profile::Profile;
-use crate::profile::model::{Finding, Frame, Gain};
-use crate::report::words::{bytes, label, seconds};
+use crate::words::{bytes, label, seconds};
+use warpline_profile::Profile;
+use warpline_profile::model::{Finding, Frame, Gain};
 
 /// `transpose.cu:20`; `?` where nothing is known.
 pub(super) fn place(finding: &Finding) -> String {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use warpline_format::visible;
 
-use crate::geometry::SECTOR_BYTES;
-use crate::live::Snapshot;
-use crate::report::words::{bytes, count, cut, percent, plain_name};
+use crate::words::{bytes, count, cut, percent, plain_name};
+use warpline_profile::live::Snapshot;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// A page of text with the `top` kernels that have most traffic.
 pub fn live_text(snapshot: &Snapshot, width: usize, top: usize) -> String {

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::finding_text;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::Kernel;
-use crate::report::rows::ranks::over_ranks;
-use crate::report::rows::whole::{caution, lines};
-use crate::report::words::{count, estimates, hit_rate, label, memory, percent, ratio, seconds};
+use crate::rows::ranks::over_ranks;
+use crate::rows::whole::{caution, lines};
+use crate::words::{count, estimates, hit_rate, label, memory, percent, ratio, seconds};
+use warpline_profile::Profile;
+use warpline_profile::model::Kernel;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// The document; `top` kernels.
 pub fn markdown(profile: &Profile, top: usize) -> String {

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use super::Filter;
 use super::filter::allocations_named;
 use super::views::{self, View};
-use crate::findings::Suppression;
-use crate::profile::Profile;
-use crate::profile::model::Finding;
+use warpline_findings::Suppression;
+use warpline_profile::Profile;
+use warpline_profile::model::Finding;
 
 /// Lines of source that stay on each side of a line that is kept.
 const SOURCE_AROUND: u32 = 8;
@@ -49,7 +49,7 @@ pub enum FindingChoice {
 }
 
 impl FromStr for FindingChoice {
-    type Err = crate::findings::SuppressionError;
+    type Err = warpline_findings::SuppressionError;
 
     fn from_str(text: &str) -> Result<FindingChoice, Self::Err> {
         match text.parse() {
@@ -103,7 +103,7 @@ fn lines_at(profile: &Profile, place: &LinePlace) -> BTreeSet<(String, u32)> {
     let branches = profile.branches.iter().map(|row| (&row.file, row.line));
     let findings = profile.findings.iter().flat_map(|row| row.all_lines().map(|line| (&row.file, line)));
     let all = lines.chain(sites).chain(branches).chain(findings);
-    let meant = all.filter(|(file, line)| *line == place.line && crate::findings::ends_with(file, &place.file));
+    let meant = all.filter(|(file, line)| *line == place.line && warpline_findings::ends_with(file, &place.file));
     meant.map(|(file, line)| (file.clone(), line)).collect()
 }
 

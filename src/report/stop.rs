@@ -9,10 +9,10 @@ use warpline_format::stop::{CodePlace, Stopped, StoppedLane, Target};
 use warpline_format::visible::make_name;
 
 use super::views::{Block, Cell, Column, Fact, Row, Source, SourceLine, Table, View};
-use crate::geometry::{BankRules, Banks, SECTOR_BYTES, Width};
-use crate::metrics::{WavefrontMemo, wavefronts};
-use crate::profile::model::Frame;
-use crate::report::words::{at, bytes, frame, host_path, plain_name, sizes};
+use crate::words::{at, bytes, frame, host_path, plain_name, sizes};
+use warpline_profile::model::Frame;
+use warpline_simulator::geometry::{BankRules, Banks, SECTOR_BYTES, Width};
+use warpline_simulator::metrics::{WavefrontMemo, wavefronts};
 
 /// Lanes of a warp.
 const LANES: u32 = 32;

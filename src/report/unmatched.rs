@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::filter::{Filter, apply};
 use super::words::short_path;
-use crate::nearest::{listed, nearest};
-use crate::profile::Profile;
+use warpline_findings::nearest::{listed, nearest};
+use warpline_profile::Profile;
 
 /// Returns why the filters leave nothing of the profile.
 pub fn unmatched(profile: &Profile, filter: &Filter) -> String {
@@ -55,7 +55,7 @@ fn of_one(profile: &Profile, filter: &Filter) -> String {
         return format!("{option} matches no file with figures; {}", instead("files", part, &files));
     }
     if let Some(place) = &filter.line {
-        let here = |file: &str| crate::findings::ends_with(file, &place.file);
+        let here = |file: &str| warpline_findings::ends_with(file, &place.file);
         let lines: BTreeSet<u32> =
             profile.lines.iter().filter(|row| here(&row.file)).map(|row| row.line).filter(|line| *line > 0).collect();
         if lines.is_empty() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hierarchy::HierarchyConfig;
+use warpline_simulator::hierarchy::HierarchyConfig;
 
 /// Source of the program, in CUDA.
 pub const PROGRAM: &str = include_str!("chases.cu");
@@ -146,7 +146,7 @@ pub fn read_cycles(text: &str, chases: usize) -> Result<Vec<u64>, CyclesError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models;
+    use warpline_simulator::models;
 
     #[test]
     fn plans_are_whole_laps_of_whole_strides() {

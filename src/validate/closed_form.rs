@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::chase::Chase;
-use crate::hierarchy::{HierarchyConfig, Index, Replacement};
+use warpline_simulator::hierarchy::{HierarchyConfig, Index, Replacement};
 
 /// Misses of all loads of a chase, `None` where no closed form holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,9 +97,9 @@ fn cold(config: &HierarchyConfig, chase: &Chase) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models;
-    use crate::simulation::walk;
+    use warpline_analyzer::simulation::walk;
     use warpline_format::site_table::CacheOp;
+    use warpline_simulator::models;
 
     #[test]
     fn every_model_misses_as_its_closed_forms_say() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::counters::KernelCounters;
-use crate::profile::model::{Kernel, LevelMetrics, Metrics, Profile, Site};
+use warpline_profile::model::{Kernel, LevelMetrics, Metrics, Profile, Site};
 
 /// A figure and a counter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -268,7 +268,8 @@ pub fn compare(profile: &Profile, counters: &[KernelCounters]) -> Comparison {
     }
     let kernels = of_kernel.into_iter().map(|(index, rows)| compare_kernel(profile, &profile.kernels[index], &rows));
     let mut kernels: Vec<ComparedKernel> = kernels.collect();
-    let model = profile.run.models.first().and_then(|name| crate::models::find(name).ok()?.hierarchy().ok());
+    let model =
+        profile.run.models.first().and_then(|name| warpline_simulator::models::find(name).ok()?.hierarchy().ok());
     let most = model.map_or(0.0, |model| model.l2.bytes() as f64 / f64::from(SECTOR_BYTES));
     let mut stay = false;
     for kernel in &mut kernels {

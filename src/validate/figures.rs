@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::chase::{Chase, Sweep};
 use super::curve::{Point, doubling, plateaus, tag_bytes};
-use crate::hierarchy::HierarchyConfig;
-use crate::models::{Curve, CurvePath as Path};
+use warpline_simulator::hierarchy::HierarchyConfig;
+use warpline_simulator::models::{Curve, CurvePath as Path};
 
 /// A figure as the model has it and as it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -139,10 +139,10 @@ pub fn model_text(curves: &[Curve], figures: &[FigureRow], source: (&str, &str))
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models;
-    use crate::simulation::walk_behind;
     use crate::validate::timing_plan;
+    use warpline_analyzer::simulation::walk_behind;
     use warpline_format::site_table::CacheOp;
+    use warpline_simulator::models;
 
     /// Latencies as a GPU with exactly the model's caches would give them: 30 cycles at L1, 200 at L2, 500 beyond.
     fn timed(config: &HierarchyConfig) -> Vec<(Sweep, Chase, u64)> {

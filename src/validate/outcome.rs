@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chase::Chase;
 use super::figures::FigureRow;
-use crate::models::Curve;
+use warpline_simulator::models::Curve;
 
 /// What was validated, and how it came out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ pub struct ReportArguments {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Cost of folded stacks, and the one that speedscope shows first
-    #[arg(long, value_name = "COST", default_value = crate::report::COSTS[0].0, value_parser = costs())]
+    #[arg(long, value_name = "COST", default_value = warpline_report::COSTS[0].0, value_parser = costs())]
     pub metric: String,
     /// Where it goes [default: standard output]
     #[arg(short, long, value_name = "OUT")]
@@ -136,5 +136,5 @@ impl Format {
 
 /// Names of costs of call stacks.
 fn costs() -> clap::builder::PossibleValuesParser {
-    crate::report::COSTS.map(|(name, _)| name).into()
+    warpline_report::COSTS.map(|(name, _)| name).into()
 }

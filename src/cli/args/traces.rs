@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::run::StateArguments;
-use crate::analyses::pages::DEFAULT_WINDOW;
+use warpline_analyzer::analyses::pages::DEFAULT_WINDOW;
 
 /// Arguments of `sim`.
 #[derive(Clone, Debug, Args)]

@@ -11,10 +11,10 @@ use crate::cli::models::default_model::DefaultModel;
 use crate::cli::models::gpus;
 use crate::cli::{Failure, quantities};
 use crate::exit_code;
-use crate::locality::{Distance, Stores};
-use crate::models::Rates;
-use crate::races::RaceCheck;
-use crate::simulation::{ReuseScope, ReuseSettings, Settings};
+use warpline_analyzer::races::RaceCheck;
+use warpline_analyzer::simulation::{ReuseScope, ReuseSettings, Settings};
+use warpline_simulator::locality::{Distance, Stores};
+use warpline_simulator::models::Rates;
 
 /// A model, ready to be simulated.
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@ use warpline_format::device::model_for;
 use warpline_format::event::Event;
 use warpline_format::site_table::SiteTable;
 
-use crate::models::{self, DEFAULT_MODEL};
-use crate::trace::{self, Message, TraceReader};
+use warpline_analyzer::trace::{self, Message, TraceReader};
+use warpline_simulator::models::{self, DEFAULT_MODEL};
 
 /// A choice, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use warpline_format::visible;
 use crate::cli::args::GpusArguments;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::models::{self, Curve, CurvePath, Figure, Model};
 use crate::validate::{Point, plateaus};
+use warpline_simulator::models::{self, Curve, CurvePath, Figure, Model};
 
 pub(in crate::cli) fn execute(arguments: &GpusArguments) -> Result<u8, Failure> {
     let text = match &arguments.model {

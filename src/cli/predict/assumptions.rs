@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use warpline_format::warp_order::Order;
 
 use super::options::Wishes;
-use crate::prediction::configurations::GridRule;
-use crate::prediction::count::Basis;
-use crate::prediction::document::RecordedSite;
-use crate::prediction::launch::Launch;
-use crate::prediction::overflow::overflows;
-use crate::prediction::predict::{Model, Prediction};
-use crate::prediction::subject::Subject;
+use warpline_prediction::configurations::GridRule;
+use warpline_prediction::count::Basis;
+use warpline_prediction::document::RecordedSite;
+use warpline_prediction::launch::Launch;
+use warpline_prediction::overflow::overflows;
+use warpline_prediction::predict::{Model, Prediction};
+use warpline_prediction::subject::Subject;
 
 /// Sites that some configuration took from the run.
 pub(super) fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) -> Vec<RecordedSite> {

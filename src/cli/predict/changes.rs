@@ -3,10 +3,10 @@
 use crate::cli::Failure;
 use crate::cli::args::PredictArguments;
 use crate::exit_code;
-use crate::prediction::changes::{ChangeError, Origin, folded, padded, parted};
-use crate::prediction::subject::Subject;
-use crate::prediction::tiling::Tiling;
-use crate::profile::model::Addresses;
+use warpline_prediction::changes::{ChangeError, Origin, folded, padded, parted};
+use warpline_prediction::subject::Subject;
+use warpline_prediction::tiling::Tiling;
+use warpline_profile::model::Addresses;
 
 /// Most points of a thread along an axis.
 const MOST_POINTS: u32 = 64;

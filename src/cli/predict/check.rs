@@ -13,9 +13,9 @@ use warpline_toolchain::interrupt;
 
 use crate::cli::Failure;
 use crate::exit_code;
-use crate::prediction::document::{Configuration, Document};
-use crate::profile::model::{Kernel, Launch};
-use crate::profile::{self, Profile};
+use warpline_prediction::document::{Configuration, Document};
+use warpline_profile::model::{Kernel, Launch};
+use warpline_profile::{self as profile, Profile};
 
 /// Configurations between the best and the worst one that are run.
 const BETWEEN: usize = 3;

@@ -15,15 +15,15 @@ use crate::cli::models::default_model::{self, DefaultModel};
 use crate::cli::output;
 use crate::cli::profiles::report::width;
 use crate::exit_code;
-use crate::prediction::configurations::GridRule;
-use crate::prediction::document::{self, Compared, Configuration, Document, Refused, Size, Sizes};
-use crate::prediction::launch::Launch;
-use crate::prediction::other_work::{most_work, other_work};
-use crate::prediction::predict::{Model, Prediction, Refusal, predict};
-use crate::prediction::subject::Subject;
-use crate::profile::model::Kernel;
-use crate::profile::{self, Profile, nine_digits};
-use crate::report;
+use warpline_prediction::configurations::GridRule;
+use warpline_prediction::document::{self, Compared, Configuration, Document, Refused, Size, Sizes};
+use warpline_prediction::launch::Launch;
+use warpline_prediction::other_work::{most_work, other_work};
+use warpline_prediction::predict::{Model, Prediction, Refusal, predict};
+use warpline_prediction::subject::Subject;
+use warpline_profile::model::Kernel;
+use warpline_profile::{self as profile, Profile, nine_digits};
+use warpline_report as report;
 
 pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failure> {
     if let Some(output) = &arguments.output {

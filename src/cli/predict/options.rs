@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use crate::cli::Failure;
 use crate::cli::args::PredictArguments;
 use crate::exit_code;
-use crate::prediction::configurations::{GridRule, Grids, all_blocks, is_block, is_grid, sizes};
-use crate::prediction::launch::Launch;
-use crate::prediction::subject::Subject;
-use crate::prediction::tiling::Tiling;
-use crate::profile::model::Parameter;
+use warpline_prediction::configurations::{GridRule, Grids, all_blocks, is_block, is_grid, sizes};
+use warpline_prediction::launch::Launch;
+use warpline_prediction::subject::Subject;
+use warpline_prediction::tiling::Tiling;
+use warpline_profile::model::Parameter;
 
 /// What is asked for.
 pub(super) struct Wishes<'a> {
@@ -30,7 +30,7 @@ pub(super) struct Wishes<'a> {
 
 /// The launch whose work all shapes are to do.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Work {
+pub enum Work {
     /// That of the run.
     Recorded,
     /// One of the recorded shape, with what else is asked for.

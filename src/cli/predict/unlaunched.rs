@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::cli::Failure;
 use crate::cli::args::PredictArguments;
 use crate::exit_code;
-use crate::prediction::configurations::{is_block, sizes};
-use crate::prediction::executable::{ExecutableError, Unlaunched, made_up, modules, unseen_call};
+use warpline_prediction::configurations::{is_block, sizes};
+use warpline_prediction::executable::{ExecutableError, Unlaunched, made_up, modules, unseen_call};
 
 /// Whether a file is an executable and no profile.
 pub(super) fn is_executable(path: &Path) -> bool {
@@ -29,14 +29,14 @@ pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure
     let pattern = arguments.kernel.as_deref().map(regex::Regex::new).transpose();
     let pattern = pattern.map_err(|error| usage(format!("--kernel: {error}")))?;
     let all = || modules.iter().flat_map(|module| module.kernels.iter().map(move |kernel| (module, kernel)));
-    let name = |module: &crate::prediction::executable::Module, function: u32| {
+    let name = |module: &warpline_prediction::executable::Module, function: u32| {
         module.table.functions.get(function as usize).map(|function| function.name.clone()).unwrap_or_default()
     };
     let matching: Vec<_> = all()
         .filter(|(module, kernel)| pattern.as_ref().is_none_or(|one| one.is_match(&name(module, kernel.function))))
         .collect();
     let names =
-        |kernels: &[(&crate::prediction::executable::Module, &crate::prediction::executable::BuiltKernel)]| {
+        |kernels: &[(&warpline_prediction::executable::Module, &warpline_prediction::executable::BuiltKernel)]| {
             kernels.iter().map(|(module, kernel)| format!("\n  {}", name(module, kernel.function))).collect::<String>()
         };
     let (module, built) = match matching[..] {

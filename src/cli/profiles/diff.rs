@@ -6,11 +6,11 @@ use crate::cli::Failure;
 use crate::cli::args::{DiffArguments, DiffFormat, FindingArguments};
 use crate::cli::output::{self, Color};
 use crate::cli::profiles::findings;
-use crate::comparison::limits::LimitSet;
-use crate::comparison::{self, Diff, Options};
 use crate::exit_code;
-use crate::profile::{self, Profile};
-use crate::report::{self, DiffOptions};
+use warpline_comparison::limits::LimitSet;
+use warpline_comparison::{self as comparison, Diff, Options};
+use warpline_profile::{self as profile, Profile};
+use warpline_report::{self as report, DiffOptions};
 
 pub(in crate::cli) fn execute(arguments: &DiffArguments, color: Color) -> Result<u8, Failure> {
     if let Some(output) = &arguments.output {

@@ -3,7 +3,7 @@
 use crate::cli::args::ExplainArguments;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::findings::{pages, unknown};
+use warpline_findings::{pages, unknown};
 
 pub(in crate::cli) fn execute(arguments: &ExplainArguments) -> Result<u8, Failure> {
     let text = match &arguments.id {

@@ -7,8 +7,8 @@ use crate::cli::args::{ExploreArguments, FindingArguments};
 use crate::cli::output::{self, Color};
 use crate::cli::profiles::findings;
 use crate::exit_code;
-use crate::explore::{self, ExploreError, Profiles, Session};
-use crate::profile::{self, Profile};
+use warpline_profile::{self as profile, Profile};
+use warpline_report::explore::{self, ExploreError, Profiles, Session};
 
 pub(in crate::cli) fn execute(arguments: &ExploreArguments, color: Color) -> Result<u8, Failure> {
     let profile = read(&arguments.file)?;

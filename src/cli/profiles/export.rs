@@ -19,8 +19,9 @@ fn without() -> Failure {
 #[cfg(feature = "parquet")]
 pub(in crate::cli) fn execute(arguments: &ExportArguments) -> Result<u8, Failure> {
     use crate::cli::output;
-    use crate::dataset::{ExportError, Exported, Folder, Requests, RequestsError, runs_of};
-    use crate::{exit_code, profile};
+    use crate::exit_code;
+    use warpline_dataset::{ExportError, Exported, Folder, Requests, RequestsError, runs_of};
+    use warpline_profile as profile;
 
     let labels = crate::cli::labels::parse(&arguments.label)?;
     let failed = |error: ExportError| {

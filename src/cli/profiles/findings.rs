@@ -3,10 +3,10 @@
 use crate::cli::Failure;
 use crate::cli::args::FindingArguments;
 use crate::exit_code;
-use crate::findings::{self, Ignored, Suppression};
-use crate::models::Rates;
-use crate::profile::Profile;
-use crate::profile::model::Severity;
+use warpline_findings::{self as findings, Ignored, Suppression};
+use warpline_profile::Profile;
+use warpline_profile::model::Severity;
+use warpline_simulator::models::Rates;
 
 /// Fills in a new profile's findings; `rates` are those of its first model.
 pub(in crate::cli) fn add(profile: &mut Profile, rates: Option<&Rates>) {
@@ -47,7 +47,7 @@ pub(in crate::cli) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> 
 
 /// The first findings that a report must fail for, in one message.
 pub(in crate::cli) fn breach(profile: &Profile, rules: &[FailOn]) -> Option<String> {
-    let broken = |finding: &&crate::profile::model::Finding| {
+    let broken = |finding: &&warpline_profile::model::Finding| {
         rules.iter().any(|rule| match rule {
             FailOn::Severity(least) => finding.severity >= *least,
             FailOn::Id(id) => *id == finding.id,

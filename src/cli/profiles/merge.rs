@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use crate::cli::args::MergeArguments;
 use crate::cli::{Failure, output};
-use crate::merge::{self, Files, FilesError};
-use crate::{exit_code, profile, ranks};
+use crate::exit_code;
+use warpline_comparison::merge::{self, Files, FilesError};
+use warpline_profile::{self as profile, ranks};
 
 /// Notes that are told on the terminal; the report has all of them.
 const MOST_NOTES: usize = 20;

@@ -7,8 +7,8 @@ use crate::cli::output::Color;
 use crate::cli::profiles::findings;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::profile::{self, Profile, ProfileError};
-use crate::report::{self, Filter};
+use warpline_profile::{self as profile, Profile, ProfileError};
+use warpline_report::{self as report, Filter};
 
 pub(in crate::cli) fn execute(arguments: &ReportArguments, color: Color) -> Result<u8, Failure> {
     let filter = filter(&arguments.filters)?;
@@ -132,7 +132,7 @@ pub(in crate::cli) fn filter(arguments: &FilterArguments) -> Result<Filter, Fail
     let line = arguments.line.as_deref().map(str::parse).transpose();
     let line = line.map_err(|error: report::PlaceError| Failure::new(exit_code::USAGE, format!("--line {error}")))?;
     let finding = arguments.finding.as_deref().map(str::parse).transpose();
-    let finding = finding.map_err(|error: crate::findings::SuppressionError| {
+    let finding = finding.map_err(|error: warpline_findings::SuppressionError| {
         Failure::new(exit_code::USAGE, format!("--finding {error}"))
     })?;
     Ok(Filter { kernel, source, allocation, line, finding, top: arguments.top.max(1) })

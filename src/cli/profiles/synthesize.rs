@@ -2,7 +2,8 @@
 
 use crate::cli::args::SynthesizeArguments;
 use crate::cli::{Failure, output};
-use crate::{exit_code, profile, ranks};
+use crate::exit_code;
+use warpline_profile::{self as profile, ranks};
 
 pub(in crate::cli) fn execute(arguments: &SynthesizeArguments) -> Result<u8, Failure> {
     let read =

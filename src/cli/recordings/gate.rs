@@ -11,12 +11,13 @@ use crate::cli::args::{FindingArguments, GateArguments, GateFormat};
 use crate::cli::output::Color;
 use crate::cli::profiles::{diff, findings};
 use crate::cli::{Failure, output};
-use crate::comparison::Options;
-use crate::comparison::limits::{LimitSet, parse};
-use crate::gate::{self, Accepted, Candidates, Case, DEFAULT_LIMITS, Gate, Judged, Verdict};
-use crate::report::{self, DiffOptions};
-use crate::store::{Listing, Recorded, Store};
-use crate::{exit_code, profile};
+use crate::exit_code;
+use warpline_comparison::Options;
+use warpline_comparison::gate::{self, Accepted, Candidates, Case, DEFAULT_LIMITS, Gate, Judged, Verdict};
+use warpline_comparison::limits::{LimitSet, parse};
+use warpline_profile as profile;
+use warpline_profile::store::{Listing, Recorded, Store};
+use warpline_report::{self as report, DiffOptions};
 
 /// Fewer letters of a commit may mean a branch.
 const LEAST_COMMIT: usize = 7;

@@ -7,11 +7,11 @@ use super::repository::Repository;
 use crate::cli::args::{HistoryArguments, HistoryFormat};
 use crate::cli::output::Color;
 use crate::cli::{Failure, output};
-use crate::comparison::{Subject, names};
 use crate::exit_code;
-use crate::history::{Wanted, collect};
-use crate::report::{self, DiffOptions};
-use crate::store::{Recorded, Store};
+use warpline_comparison::history::{Wanted, collect};
+use warpline_comparison::{Subject, names};
+use warpline_profile::store::{Recorded, Store};
+use warpline_report::{self as report, DiffOptions};
 
 /// What stands for the whole program in the place of a kernel.
 const PROGRAM: &str = "@program";

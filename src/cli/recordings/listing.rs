@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::cli::args::{HistoryArguments, HistoryFormat};
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::history::listing;
-use crate::profile::file;
-use crate::report;
-use crate::store::{Digest, Recorded, Store, StoreError};
+use warpline_comparison::history::listing;
+use warpline_profile::file;
+use warpline_profile::store::{Digest, Recorded, Store, StoreError};
+use warpline_report as report;
 
 /// Lists recordings, which stand in their order.
 pub(super) fn execute(arguments: &HistoryArguments, store: &Store, records: &[Recorded]) -> Result<u8, Failure> {

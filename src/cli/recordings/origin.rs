@@ -6,7 +6,7 @@ use super::repository::{Facts, Repository};
 use crate::cli::Failure;
 use crate::cli::args::OriginArguments;
 use crate::exit_code;
-use crate::store::is_commit;
+use warpline_profile::store::is_commit;
 
 /// Variables in which CI services tell the commit and the branch.
 const SERVICES: [(&str, &str); 7] = [

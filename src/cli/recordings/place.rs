@@ -7,8 +7,8 @@ use super::repository::Repository;
 use crate::cli::args::StoreArguments;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::history::in_order;
-use crate::store::{Listing, Recorded, Store, StoreError};
+use warpline_comparison::history::in_order;
+use warpline_profile::store::{Listing, Recorded, Store, StoreError};
 
 /// Variable that names the store.
 const VARIABLE: &str = "WARPLINE_STORE";
@@ -26,7 +26,7 @@ pub(super) fn open(arguments: &StoreArguments, create: bool) -> Result<Store, Fa
 
 #[cfg(feature = "object-store")]
 fn remote(address: &str, create: bool) -> Result<Store, StoreError> {
-    Store::open(Box::new(crate::store::Remote::at(address)?), create)
+    Store::open(Box::new(warpline_profile::store::Remote::at(address)?), create)
 }
 
 #[cfg(not(feature = "object-store"))]

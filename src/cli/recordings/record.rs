@@ -8,8 +8,8 @@ use super::repository::Repository;
 use crate::cli::args::RecordArguments;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::profile::{self, Profile};
-use crate::store::Store;
+use warpline_profile::store::Store;
+use warpline_profile::{self as profile, Profile};
 
 pub(in crate::cli) fn execute(arguments: &RecordArguments) -> Result<u8, Failure> {
     if arguments.verify {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::store::is_commit;
+use warpline_profile::store::is_commit;
 
 /// Most ancestors that are looked through: a baseline further away says little.
 const MOST_ANCESTORS: usize = 100_000;

@@ -14,15 +14,15 @@ use super::processes::Processes;
 use super::stops::{Serving, Stops};
 use super::tee::Tee;
 use super::{plan, progress, signals, stops, unmatched};
-use crate::analysis::{self, Analysis, Finish};
 use crate::cli::Failure;
 use crate::cli::args::RunArguments;
 use crate::cli::models::chosen::Chosen;
 use crate::exit_code;
-use crate::live::{Publisher, Source};
-use crate::profile::model::Environment;
-use crate::profile::{self, BuildInput, Profile, RunFacts, Sources};
-use crate::trace::{Damage, RingMemory, RingReader, TraceReader};
+use warpline_analyzer::analysis::{self, Analysis, Finish};
+use warpline_analyzer::trace::{Damage, RingMemory, RingReader, TraceReader};
+use warpline_profile::live::{Publisher, Source};
+use warpline_profile::model::Environment;
+use warpline_profile::{self as profile, BuildInput, Profile, RunFacts, Sources};
 
 /// Bytes of the ring: a few milliseconds of records, small enough to stay in the processor's caches.
 const RING_BYTES: usize = 16 << 20;

@@ -6,11 +6,11 @@ use tempfile::TempPath;
 use warpline_toolchain::interrupt::{self, Removal};
 
 use super::plan::Plan;
-use crate::analysis::{Analysis, Finish};
 use crate::cli::traces::sim;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::trace::first_of;
+use warpline_analyzer::analysis::{Analysis, Finish};
+use warpline_analyzer::trace::first_of;
 
 /// The trace as it is kept for further models, or because the user wants it.
 pub(super) struct Kept {

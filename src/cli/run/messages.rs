@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::plan::Plan;
-use crate::profile::Profile;
-use crate::ranks;
+use warpline_profile::Profile;
+use warpline_profile::ranks;
 
 /// Says so where further processes of the program used the device and are not in the profile.
 pub(super) fn other_processes(refused: u32, children: bool) -> Option<String> {
@@ -67,7 +67,7 @@ pub(super) fn tell(plan: &Plan, profile: &Profile) {
             crate::cli::output::say(format_args!("{count} {what}, see the report"));
         }
     }
-    if let Some(line) = crate::report::conflicts_in_short(profile) {
+    if let Some(line) = warpline_report::conflicts_in_short(profile) {
         crate::cli::output::say(format_args!("{line}"));
     }
     let requests: u64 =

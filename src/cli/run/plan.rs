@@ -16,8 +16,8 @@ use crate::cli::models::chosen::{Chosen, bound_memory, choose};
 use crate::cli::models::default_model;
 use crate::cli::{Failure, labels, quantities};
 use crate::exit_code;
-use crate::ranks::{self, Told};
-use crate::trace::{DEFAULT_LEVEL, Packing};
+use warpline_analyzer::trace::{DEFAULT_LEVEL, Packing};
+use warpline_profile::ranks::{self, Told};
 
 /// What to run and how.
 pub(in crate::cli) struct Plan {
@@ -238,7 +238,7 @@ impl Plan {
         } else if self.output.exists() && !self.output.is_file() {
             None
         } else {
-            crate::profile::probe(&self.output).err().map(|error| error.to_string())
+            warpline_profile::probe(&self.output).err().map(|error| error.to_string())
         };
         match problem {
             None => Ok(()),

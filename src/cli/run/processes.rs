@@ -14,9 +14,10 @@ use crate::cli::models::default_model;
 use crate::cli::profiles::findings;
 use crate::cli::traces::sim;
 use crate::cli::{Failure, output};
-use crate::profile::model::Environment;
-use crate::profile::{self, BuildInput, Profile, RunFacts};
-use crate::{exit_code, merge};
+use crate::exit_code;
+use warpline_comparison::merge;
+use warpline_profile::model::Environment;
+use warpline_profile::{self as profile, BuildInput, Profile, RunFacts};
 
 /// Where further processes leave their traces.
 pub(super) struct Processes {

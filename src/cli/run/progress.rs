@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use crate::analysis::{Progress, Status};
+use warpline_analyzer::analysis::{Progress, Status};
 
 const EVERY: Duration = Duration::from_millis(150);
 /// Chunks between two looks at the clock.

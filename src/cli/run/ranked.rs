@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::naming::filled_in;
 use crate::cli::Failure;
-use crate::profile::model::Rank;
-use crate::ranks;
+use warpline_profile::model::Rank;
+use warpline_profile::ranks;
 
 /// The file that is meant by a name of the command line, or by default.
 ///

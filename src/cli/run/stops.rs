@@ -12,14 +12,14 @@ use warpline_format::event::InterpretedFrame;
 use warpline_format::stop::{HostPath, Reply, StopAt, Stopped, receive, send};
 
 use super::inherited::inherit;
-use crate::attribution::Symbolizer;
 use crate::cli::args::{DeviceChoice, RunArguments, StopArguments, StopOn};
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::geometry::Banks;
-use crate::profile::Profile;
-use crate::profile::model::Frame;
-use crate::report::{self, LinePlace};
+use warpline_analyzer::attribution::Symbolizer;
+use warpline_profile::Profile;
+use warpline_profile::model::Frame;
+use warpline_report::{self as report, LinePlace};
+use warpline_simulator::geometry::Banks;
 
 /// Stops that are shown where nobody can be asked.
 const SHOWN_UNASKED: u64 = 1;
@@ -129,7 +129,7 @@ fn show(stopped: Stopped, number: u64, banks: Banks) {
     let objects = objects.iter().map(|(id, path, build_id)| (*id, &path[..], &build_id[..]));
     let interpreted: BTreeMap<u64, InterpretedFrame> = interpreted.iter().cloned().collect();
     let path = Symbolizer::new(objects, &interpreted).path(frames);
-    let frame = |frame: crate::attribution::HostFrame| Frame {
+    let frame = |frame: warpline_analyzer::attribution::HostFrame| Frame {
         function: frame.function,
         file: frame.file,
         line: frame.line,
@@ -205,7 +205,7 @@ pub(super) fn say_if_never(wanted: &StopAt, stops: u64, profile: Option<&Profile
     }
     for (file, line) in &wanted.lines {
         let known = profile.map_or_else(BTreeSet::new, |profile| {
-            let sites = profile.sites.iter().filter(|site| crate::findings::ends_with(&site.file, file));
+            let sites = profile.sites.iter().filter(|site| warpline_findings::ends_with(&site.file, file));
             sites.map(|site| site.line).collect::<BTreeSet<u32>>()
         });
         let lines: Vec<String> = known.iter().map(u32::to_string).collect();

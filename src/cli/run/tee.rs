@@ -4,7 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::trace::{PackedWriter, Packing};
+use warpline_analyzer::trace::{PackedWriter, Packing};
 
 /// Where the copy goes.
 enum Copy {

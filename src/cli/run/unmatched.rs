@@ -1,6 +1,6 @@
 //! Filters that chose nothing.
 
-use crate::analysis::{Analysis, KernelData};
+use warpline_analyzer::analysis::{Analysis, KernelData};
 
 /// Says so where `--kernels` matched none of the kernels that were launched, or `--launches` has numbers that no launch had.
 pub(super) fn notes(kernels: Option<&str>, launches: &[(u64, u64)], analysis: &Analysis) -> Vec<String> {

@@ -10,7 +10,7 @@ use warpline_toolchain::interrupt::{self, Removal};
 use crate::cli::args::CompactArguments;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::trace::{self, PackedWriter, Packing};
+use warpline_analyzer::trace::{self, PackedWriter, Packing};
 
 /// Bytes copied at a time.
 const STEP: usize = 1 << 20;

@@ -11,7 +11,7 @@ use warpline_toolchain::interrupt::{self, Removal};
 
 use crate::cli::Failure;
 use crate::exit_code;
-use crate::trace::is_packed;
+use warpline_analyzer::trace::is_packed;
 
 /// A temporary file, which goes when the user interrupts, too.
 pub(in crate::cli) struct Copied {

@@ -5,19 +5,19 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::advice::{Advice, advise};
-use crate::analyses::pages::PageSettings;
-use crate::analysis::{self, Analysis, Finish};
 use crate::cli::args::SimArguments;
 use crate::cli::models::chosen::{Chosen, bound_memory, choose};
 use crate::cli::models::default_model;
 use crate::cli::traces::piped::Whole;
 use crate::cli::{Failure, quantities};
 use crate::exit_code;
-use crate::profile::model::Environment;
-use crate::profile::{self, BuildInput, RunFacts, Sources};
-use crate::requests::WorkerLost;
-use crate::trace::{self, TraceReader};
+use warpline_analyzer::advice::{Advice, advise};
+use warpline_analyzer::analyses::pages::PageSettings;
+use warpline_analyzer::analysis::{self, Analysis, Finish};
+use warpline_analyzer::requests::WorkerLost;
+use warpline_analyzer::trace::{self, TraceReader};
+use warpline_profile::model::Environment;
+use warpline_profile::{self as profile, BuildInput, RunFacts, Sources};
 
 pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let labels = crate::cli::labels::parse(&arguments.label)?;

@@ -10,8 +10,8 @@ use ratatui::text::Text;
 use crate::cli::args::{TopArguments, TopFormat};
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use crate::live::{self, LiveError, Snapshot};
-use crate::report::live_text;
+use warpline_profile::live::{self, LiveError, Snapshot};
+use warpline_report::live_text;
 
 /// Time between two pictures.
 const EVERY: Duration = Duration::from_millis(500);

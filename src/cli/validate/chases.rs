@@ -6,11 +6,11 @@ use crate::cli::args::{DeviceChoice, ValidateArguments};
 use crate::cli::models::{default_model, gpus};
 use crate::cli::{Failure, output, profile, run};
 use crate::exit_code;
-use crate::profile::Profile;
 use crate::validate::{
     Case, CaseRow, Chase, KernelCounters, Level, Sweep, Validation, cases, curves, figures, model_text, of_curves,
     timing_plan, validation_text,
 };
+use warpline_profile::Profile;
 
 /// Key of measured curves in a model's sources.
 const SOURCE: &str = "validate";

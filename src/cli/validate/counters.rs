@@ -7,8 +7,9 @@ use serde::Serialize;
 use super::write;
 use crate::cli::Failure;
 use crate::cli::args::ValidateArguments;
+use crate::exit_code;
 use crate::validate::{Comparison, Summary, compare, comparison_text, read_counters, summarize};
-use crate::{exit_code, profile};
+use warpline_profile as profile;
 
 /// The document.
 #[derive(Serialize)]

@@ -1,24 +1,24 @@
 //! Limits against the rows of a comparison.
 
 use super::file::{FigureLimit, FindingLimit, LimitSet, Which};
-use crate::comparison::document::{Both, BrokenLimit, Diff, Limits, Value};
-use crate::comparison::figures::{Better, Figures, Subject, better};
-use crate::profile::Profile;
-use crate::profile::model::Finding;
+use crate::document::{Both, BrokenLimit, Diff, Limits, Value};
+use crate::figures::{Better, Figures, Subject, better};
+use warpline_profile::Profile;
+use warpline_profile::model::Finding;
 
 /// A row of a comparison with all its figures, whether they differ or not.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
-    pub(crate) subject: Subject,
+pub struct Row {
+    pub subject: Subject,
     /// How it is called in messages.
-    pub(crate) name: Both<String>,
+    pub name: Both<String>,
     /// What patterns are looked for in.
-    pub(crate) texts: Vec<String>,
-    pub(crate) figures: Both<Figures>,
+    pub texts: Vec<String>,
+    pub figures: Both<Figures>,
 }
 
 /// Checks all limits.
-pub(crate) fn check(limits: &LimitSet, rows: &[Row], diff: &Diff, after: &Profile) -> Limits {
+pub fn check(limits: &LimitSet, rows: &[Row], diff: &Diff, after: &Profile) -> Limits {
     let mut result = Limits::default();
     for limit in &limits.figures {
         let before = result.checked;

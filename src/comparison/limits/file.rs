@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 use toml::{Table, Value};
 
-use crate::comparison::figures::{Subject, names};
-use crate::findings;
-use crate::profile::model::Severity;
+use crate::figures::{Subject, names};
+use warpline_findings as findings;
+use warpline_profile::model::Severity;
 
 /// Why a file of limits is not one.
 #[derive(Debug, thiserror::Error)]

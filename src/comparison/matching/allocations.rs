@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::{Code, Lines, Place};
 use super::pairs::{Pairs, in_order};
-use crate::profile::model::{Allocation, Frame};
+use warpline_profile::model::{Allocation, Frame};
 
 /// Allocations of one name, kind and call path.
 #[derive(Clone, Debug)]
-pub(crate) struct AllocationGroup<'a> {
+pub struct AllocationGroup<'a> {
     /// In the order of the profile; at least one.
-    pub(crate) rows: Vec<&'a Allocation>,
+    pub rows: Vec<&'a Allocation>,
 }
 
 impl<'a> AllocationGroup<'a> {
-    pub(crate) fn first(&self) -> &'a Allocation {
+    pub fn first(&self) -> &'a Allocation {
         self.rows[0]
     }
 
@@ -22,7 +22,7 @@ impl<'a> AllocationGroup<'a> {
         self.first().name.as_deref().filter(|name| !name.is_empty())
     }
 
-    pub(crate) fn kind(&self) -> &'a str {
+    pub fn kind(&self) -> &'a str {
         &self.first().kind
     }
 
@@ -31,12 +31,12 @@ impl<'a> AllocationGroup<'a> {
     }
 
     /// Bytes of all of them.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.rows.iter().fold(0, |sum, row| sum.saturating_add(row.bytes))
     }
 
     /// The line of the user's own code that makes them.
-    pub(crate) fn place(&self) -> Option<Place<'a>> {
+    pub fn place(&self) -> Option<Place<'a>> {
         let frame = self.path().iter().rev().find(|frame| frame.line != 0 && !is_header(&frame.file))?;
         Some((&frame.file, frame.line))
     }
@@ -53,7 +53,7 @@ fn is_header(file: &str) -> bool {
 }
 
 /// All groups, by their first row. What the compiler made is told only where it is used.
-pub(crate) fn groups<'a>(code: &Code<'a>) -> Vec<AllocationGroup<'a>> {
+pub fn groups<'a>(code: &Code<'a>) -> Vec<AllocationGroup<'a>> {
     let mut known: BTreeMap<(&str, Option<&str>, &[Frame]), usize> = BTreeMap::new();
     let mut groups: Vec<AllocationGroup<'a>> = Vec::new();
     for row in code.profile.allocations.iter().filter(|row| row.kind != "compiler" || row.metrics.requests > 0) {
@@ -67,7 +67,7 @@ pub(crate) fn groups<'a>(code: &Code<'a>) -> Vec<AllocationGroup<'a>> {
 }
 
 /// Which group is which.
-pub(crate) fn pair(
+pub fn pair(
     (before, after): (&Code<'_>, &Code<'_>),
     (one, other): (&[AllocationGroup<'_>], &[AllocationGroup<'_>]),
     kernels: &Pairs,

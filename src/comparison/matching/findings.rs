@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::allocations::AllocationGroup;
 use super::lines::{Code, Lines, Place};
 use super::pairs::{Pairs, in_order};
-use crate::profile::model::Finding;
+use warpline_profile::model::Finding;
 
 /// Findings about an allocation in all kernels, which stand at the access that takes most of it.
 const OF_ALLOCATIONS: [&str; 1] = ["cache-sweep"];
@@ -37,7 +37,7 @@ fn groups_of(groups: &[AllocationGroup<'_>]) -> BTreeMap<u64, usize> {
 }
 
 /// Which finding is which.
-pub(crate) fn pair(
+pub fn pair(
     (before, after): (&Code<'_>, &Code<'_>),
     (one, other): (&[AllocationGroup<'_>], &[AllocationGroup<'_>]),
     (kernels, lines, allocations): (&Pairs, &Lines<'_>, &Pairs),

@@ -3,7 +3,7 @@
 use super::lines::Code;
 use super::pairs::{Pairs, best_first, in_order};
 use super::text::{SAME, likeness, words};
-use crate::profile::model::Kernel;
+use warpline_profile::model::Kernel;
 
 /// A kernel with another name is taken for the same one from here on; of [`SAME`].
 const RENAMED: u32 = 500;
@@ -74,7 +74,7 @@ impl<'a> Facts<'a> {
 type KeyOf = fn(&Facts<'_>) -> Option<(String, String)>;
 
 /// Which kernel is which.
-pub(crate) fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
+pub fn pair(before: &Code<'_>, after: &Code<'_>) -> Pairs {
     let (one, other) = (Facts::all(before), Facts::all(after));
     let mut pairs = Pairs::default();
     // Of those that share a name, those that are most alike.
@@ -146,7 +146,7 @@ fn unnamed(name: &str) -> Option<String> {
 
 /// Name without result and template arguments, and parameters.
 fn parts(name: &str) -> (&str, &str) {
-    let plain = crate::profile::plain_name(name);
+    let plain = warpline_profile::plain_name(name);
     let parameters = name.rfind(plain).map_or("", |at| &name[at + plain.len()..]);
     let base = plain.find('<').filter(|&at| at > 0).map_or(plain, |at| &plain[..at]);
     (base, parameters)

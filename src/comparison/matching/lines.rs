@@ -6,15 +6,15 @@ use super::align::{Budget, Item, align};
 use super::kernels::file_name;
 use super::pairs::Pairs;
 use super::text::Text;
-use crate::profile::Profile;
-use crate::profile::model::Frame;
+use warpline_profile::Profile;
+use warpline_profile::model::Frame;
 
 /// File and line.
-pub(crate) type Place<'a> = (&'a str, u32);
+pub type Place<'a> = (&'a str, u32);
 
 /// A profile's code: the lines that its rows name, by kernel.
-pub(crate) struct Code<'a> {
-    pub(crate) profile: &'a Profile,
+pub struct Code<'a> {
+    pub profile: &'a Profile,
     texts: BTreeMap<&'a str, BTreeMap<u32, Text>>,
     unknown: Text,
     /// By index of the kernel.
@@ -25,7 +25,7 @@ pub(crate) struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    pub(crate) fn new(profile: &'a Profile) -> Code<'a> {
+    pub fn new(profile: &'a Profile) -> Code<'a> {
         let mut by_id = BTreeMap::new();
         for (index, kernel) in profile.kernels.iter().enumerate() {
             by_id.entry(kernel.id).or_insert(index);
@@ -67,7 +67,7 @@ impl<'a> Code<'a> {
     }
 
     /// The kernel that rows mean by a number.
-    pub(crate) fn kernel(&self, id: u32) -> Option<usize> {
+    pub fn kernel(&self, id: u32) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
 
@@ -97,14 +97,14 @@ impl<'a> Code<'a> {
 type Map<'a> = BTreeMap<&'a str, BTreeMap<u32, Place<'a>>>;
 
 /// Which line is which.
-pub(crate) struct Lines<'a> {
+pub struct Lines<'a> {
     /// By the index of the kernel before.
     kernels: BTreeMap<usize, Map<'a>>,
     host: Map<'a>,
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn new(before: &'a Code<'a>, after: &'a Code<'a>, kernels: &Pairs) -> Lines<'a> {
+    pub fn new(before: &'a Code<'a>, after: &'a Code<'a>, kernels: &Pairs) -> Lines<'a> {
         let mut budget = Budget::default();
         let mut paired = |one: &BTreeSet<Place<'a>>, other: &BTreeSet<Place<'a>>| {
             let one: Vec<Place<'a>> = one.iter().copied().collect();
@@ -121,7 +121,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The line after of a line before, in a kernel (by its index before) or in host code.
-    pub(crate) fn after(&self, kernel: Option<usize>, place: Place<'_>) -> Option<Place<'a>> {
+    pub fn after(&self, kernel: Option<usize>, place: Place<'_>) -> Option<Place<'a>> {
         let map = match kernel {
             Some(kernel) => self.kernels.get(&kernel)?,
             None => &self.host,
@@ -130,7 +130,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Whether a line after is one that was there before, in a kernel (by its index before) or in host code.
-    pub(crate) fn was_there(&self, kernel: Option<usize>, place: Place<'_>) -> bool {
+    pub fn was_there(&self, kernel: Option<usize>, place: Place<'_>) -> bool {
         let map = match kernel {
             Some(kernel) => self.kernels.get(&kernel),
             None => Some(&self.host),

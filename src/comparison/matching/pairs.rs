@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 /// Which row of one side is which of the other, by index; each row is in one pair at most.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pairs {
+pub struct Pairs {
     after: BTreeMap<usize, usize>,
     before: BTreeMap<usize, usize>,
 }
 
 impl Pairs {
     /// Adds a pair unless one of its rows has one.
-    pub(crate) fn add(&mut self, before: usize, after: usize) {
+    pub fn add(&mut self, before: usize, after: usize) {
         if !self.after.contains_key(&before) && !self.before.contains_key(&after) {
             self.after.insert(before, after);
             self.before.insert(after, before);
@@ -19,29 +19,29 @@ impl Pairs {
     }
 
     /// The row after of a row before.
-    pub(crate) fn after(&self, before: usize) -> Option<usize> {
+    pub fn after(&self, before: usize) -> Option<usize> {
         self.after.get(&before).copied()
     }
 
     /// The row before of a row after.
-    pub(crate) fn before(&self, after: usize) -> Option<usize> {
+    pub fn before(&self, after: usize) -> Option<usize> {
         self.before.get(&after).copied()
     }
 
     /// All, by the row before.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.after.iter().map(|(&before, &after)| (before, after))
     }
 
     /// Rows of the one side and of the other that have none yet.
-    pub(crate) fn rest(&self, before: usize, after: usize) -> (Vec<usize>, Vec<usize>) {
+    pub fn rest(&self, before: usize, after: usize) -> (Vec<usize>, Vec<usize>) {
         let one = (0..before).filter(|index| !self.after.contains_key(index)).collect();
         let other = (0..after).filter(|index| !self.before.contains_key(index)).collect();
         (one, other)
     }
 
     /// Pairs rows that share a key. Where several do, they are paired in order, or as `choose` says.
-    pub(crate) fn by_key<K: Ord>(
+    pub fn by_key<K: Ord>(
         &mut self,
         (before, after): (usize, usize),
         key_before: impl Fn(usize) -> Option<K>,
@@ -71,12 +71,12 @@ impl Pairs {
 }
 
 /// Rows in order, one with the other.
-pub(crate) fn in_order(before: &[usize], after: &[usize]) -> Vec<(usize, usize)> {
+pub fn in_order(before: &[usize], after: &[usize]) -> Vec<(usize, usize)> {
     before.iter().copied().zip(after.iter().copied()).collect()
 }
 
 /// Pairs with the highest scores, each index once; of equal ones the first.
-pub(crate) fn best_first(mut scores: Vec<(u32, usize, usize)>) -> Vec<(usize, usize)> {
+pub fn best_first(mut scores: Vec<(u32, usize, usize)>) -> Vec<(usize, usize)> {
     scores.sort_unstable_by_key(|&(score, at, to)| (std::cmp::Reverse(score), at, to));
     let mut pairs = Pairs::default();
     for (_, at, to) in scores {

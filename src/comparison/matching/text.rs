@@ -7,11 +7,11 @@ use rustc_hash::FxHasher;
 /// Tokens of a line that are looked at; a profile of anybody's may have lines of any length.
 const MOST_TOKENS: usize = 200;
 /// What [`Text::likeness`] is out of.
-pub(crate) const SAME: u32 = 1000;
+pub const SAME: u32 = 1000;
 
 /// A source line, ready to be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Text {
+pub struct Text {
     /// Tokens, joined by blanks; empty where the profile does not have the line.
     key: String,
     /// Hashes of tokens and of pairs of neighbours, sorted; equal ones stay.
@@ -21,7 +21,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    pub(crate) fn new(line: &str) -> Text {
+    pub fn new(line: &str) -> Text {
         let tokens = tokens(line);
         let mut grams: Vec<u64> = tokens.iter().map(|token| hash(&[token])).collect();
         grams.extend(tokens.windows(2).map(hash));
@@ -31,32 +31,32 @@ impl Text {
     }
 
     /// Whether the profile has the line.
-    pub(crate) fn is_known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         !self.key.is_empty()
     }
 
-    pub(crate) fn is_telling(&self) -> bool {
+    pub fn is_telling(&self) -> bool {
         self.telling
     }
 
     /// What lines that say the same share.
-    pub(crate) fn key(&self) -> &str {
+    pub fn key(&self) -> &str {
         &self.key
     }
 
     /// Hashes of tokens and of pairs of them, sorted.
-    pub(crate) fn grams(&self) -> &[u64] {
+    pub fn grams(&self) -> &[u64] {
         &self.grams
     }
 
     /// How alike two lines are, up to [`SAME`].
-    pub(crate) fn likeness(&self, other: &Text) -> u32 {
+    pub fn likeness(&self, other: &Text) -> u32 {
         likeness(&self.grams, &other.grams)
     }
 }
 
 /// Dice's coefficient of two sorted lists, up to [`SAME`].
-pub(crate) fn likeness<T: Ord>(one: &[T], other: &[T]) -> u32 {
+pub fn likeness<T: Ord>(one: &[T], other: &[T]) -> u32 {
     let (mut at, mut to, mut common) = (0, 0, 0usize);
     while let (Some(left), Some(right)) = (one.get(at), other.get(to)) {
         match left.cmp(right) {
@@ -120,7 +120,7 @@ fn literal(text: &str) -> usize {
 }
 
 /// Words of a name: `sumOfEnergy_2` has `sum`, `of`, `energy` and `2`; sorted.
-pub(crate) fn words(name: &str) -> Vec<String> {
+pub fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
     for character in name.chars().take(4 * MOST_TOKENS) {

@@ -8,12 +8,12 @@ use warpline_format::device::Device;
 use warpline_format::event::{Allocation, Event, Launch, LaunchId};
 
 use super::places::Places;
-use crate::analysis::{AllocationRows, space_name};
-use crate::attribution::{AllocationError, AllocationMap, Module, ModuleError, Segment};
-use crate::dataset::tables::RequestRow;
-use crate::metrics::{FootprintMemo, LineTable, Scattered, footprint};
-use crate::profile::op_name;
-use crate::requests::{BatchError, LaunchShape, ShapeError, check_batch, decode, read_request};
+use crate::tables::RequestRow;
+use warpline_analyzer::analysis::{AllocationRows, space_name};
+use warpline_analyzer::attribution::{AllocationError, AllocationMap, Module, ModuleError, Segment};
+use warpline_analyzer::requests::{BatchError, LaunchShape, ShapeError, check_batch, decode, read_request};
+use warpline_profile::op_name;
+use warpline_simulator::metrics::{FootprintMemo, LineTable, Scattered, footprint};
 
 /// What a trace cannot say.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::dataset::Run;
+use crate::Run;
 
 /// Names of kernels, instructions and allocations.
 pub(super) struct Places<'a> {

@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use super::follow::{Follow, Refusal};
 use super::places::Places;
-use crate::dataset::row::{Row as _, Rows};
-use crate::dataset::tables::RequestRow;
-use crate::dataset::{ExportError, Exported, Folder, Run, encode};
-use crate::trace::{Damage, Ending, Message, TraceReader};
+use crate::row::{Row as _, Rows};
+use crate::tables::RequestRow;
+use crate::{ExportError, Exported, Folder, Run, encode};
+use warpline_analyzer::trace::{Damage, Ending, Message, TraceReader};
 
 /// Rows that are handed to the encoder at a time.
 const BATCH_ROWS: usize = 1 << 16;
@@ -115,7 +115,7 @@ impl Requests {
             return Ok(Requests { done: Exported::default(), cut });
         }
         let trace = format!("{:x}", sum.borrow().clone().finalize());
-        file.finish(&crate::dataset::run::digest(format!("{} {trace}", run.name).as_bytes()))?;
+        file.finish(&crate::run::digest(format!("{} {trace}", run.name).as_bytes()))?;
         Ok(Requests { done: Exported { files: 1, rows: count }, cut })
     }
 }

@@ -1,6 +1,6 @@
 //! Distributions: how far requests spread, and how soon memory is used again.
 
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// Requests of a memory instruction that touch so many pieces of memory.

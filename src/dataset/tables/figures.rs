@@ -1,7 +1,7 @@
 //! Figures of a set of requests.
 
-use crate::dataset::row::group;
-use crate::profile::model::{CacheMetrics, LevelMetrics, Metrics};
+use crate::row::group;
+use warpline_profile::model::{CacheMetrics, LevelMetrics, Metrics};
 
 group! {
     /// What a set of requests costs. Those of caches and DRAM are the model's, and missing where nothing was simulated.

@@ -1,6 +1,6 @@
 //! Findings.
 
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A finding. Those of a profile of several models rest on the first one, and stand with it only.

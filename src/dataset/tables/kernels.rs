@@ -1,7 +1,7 @@
 //! Kernels and what they execute.
 
 use super::Figures;
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A kernel of a run.

@@ -1,7 +1,7 @@
 //! Launches.
 
 use super::Figures;
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A launch, or launches of one call path and shape that are summed up.

@@ -5,10 +5,10 @@ use super::{
     KernelMetricsRow, KernelRow, LaunchMetricsRow, LaunchRow, LineRow, PathRow, RankStatisticRow, RequestRow, ReuseRow,
     RunRow, SiteRow,
 };
-use crate::dataset::column::Table;
-use crate::dataset::row::Row;
+use crate::column::Table;
+use crate::row::Row;
 
-/// Of profiles, in the order of [`crate::dataset::tables_of`].
+/// Of profiles, in the order of [`crate::tables_of`].
 pub const PROFILE_TABLES: [Table; 19] = [
     RunRow::TABLE,
     KernelRow::TABLE,

@@ -1,7 +1,7 @@
 //! Allocations and copies.
 
 use super::Figures;
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A device allocation, or several that share a row as they have name, kind, path and size in common.

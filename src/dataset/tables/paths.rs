@@ -1,6 +1,6 @@
 //! Call paths.
 
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A node of the tree of call paths: a frame, and the node that called it.

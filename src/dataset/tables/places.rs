@@ -1,7 +1,7 @@
 //! Source lines, instructions and what they touch.
 
 use super::Figures;
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A source line in a kernel and memory space.

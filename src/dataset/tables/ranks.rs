@@ -1,6 +1,6 @@
 //! How figures differ from rank to rank.
 
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A figure of a place over the ranks that have the place, in profiles merged from several ranks.

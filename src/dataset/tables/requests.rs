@@ -1,6 +1,6 @@
 //! Requests of a trace, one by one.
 
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A request: one execution of a memory instruction by a warp. Of kept traces, where `--requests` asks for it.

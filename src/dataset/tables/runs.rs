@@ -1,6 +1,6 @@
 //! What was run.
 
-use crate::dataset::row::table;
+use crate::row::table;
 
 table! {
     /// A profile on one of its GPU models. A profile of several models is as many runs: its counted figures stand in each, as they

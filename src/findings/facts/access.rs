@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::texture;
 use super::profile::lane_axis;
 use super::terms::without_numbers;
-use crate::profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics, ThreadStep};
-use crate::profile::{Profile, is_system};
 use warpline_format::condition::AtomicKind;
+use warpline_profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics, ThreadStep};
+use warpline_profile::{Profile, is_system};
 
 /// Sums over an access's sites.
 #[derive(Clone, Copy, Debug, Default)]

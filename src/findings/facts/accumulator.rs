@@ -3,7 +3,7 @@
 use super::super::thresholds::reuse::{FEW_STORING_LANES, LEAST_ITERATIONS};
 use super::access::Access;
 use super::{Facts, index};
-use crate::profile::model::Line;
+use warpline_profile::model::Line;
 
 /// The loop around a store stores at the same address in each iteration.
 pub(in super::super) fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {

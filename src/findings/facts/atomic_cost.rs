@@ -7,9 +7,9 @@ use super::super::thresholds::atomics::USUAL_CLOCK_HZ;
 use super::access::{Access, share};
 use super::atomics::Contention;
 use super::profile::blocks;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{HotPlace, Limit};
 use warpline_format::condition::AtomicKind;
+use warpline_profile::model::{HotPlace, Limit};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Operations that a remedy leaves one after the other.
 #[derive(Clone, Copy, PartialEq, Eq)]

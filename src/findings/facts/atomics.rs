@@ -5,8 +5,8 @@ use super::super::thresholds::atomics::{
 };
 use super::access::{Access, share};
 use super::profile::{Facts, blocks, has_word};
-use crate::profile::model::{Atomics, HotPlace, Site};
 use warpline_format::condition::AtomicKind;
+use warpline_profile::model::{Atomics, HotPlace, Site};
 
 /// Atomic operations of an access that update one address so often that they wait for each other.
 #[derive(Clone, Copy)]

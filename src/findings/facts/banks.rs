@@ -12,9 +12,9 @@ use super::index;
 use super::padding::{self, Padding};
 use super::profile::{Facts, block_of, lane_axis};
 use super::terms::terms_of;
-use crate::geometry::Banks;
-use crate::profile::is_system;
-use crate::profile::model::{BankConflict, ThreadStep};
+use warpline_profile::is_system;
+use warpline_profile::model::{BankConflict, ThreadStep};
+use warpline_simulator::geometry::Banks;
 
 /// A statement's accesses to an array with bank conflicts.
 pub(in super::super) struct Conflict<'f, 'a> {

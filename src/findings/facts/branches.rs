@@ -7,8 +7,8 @@ use super::super::thresholds::control_flow::{
     ALONE, DO_LINES, LITTLE, LONG, MUCH_SHORTER, PASS_BYTES, POLL_LINES, SHORT, SIDE_LINES, STEP_LINES,
 };
 use super::{Facts, block_of, blocks, has_word};
-use crate::profile::model::{Branch, Kernel, Site};
 use warpline_format::condition::Decider;
+use warpline_profile::model::{Branch, Kernel, Site};
 
 /// Words of loops, of other decisions, of ways out of a loop, and signs that decide within an expression.
 const LOOPS: [&str; 3] = ["for", "while", "do"];

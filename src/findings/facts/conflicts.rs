@@ -4,7 +4,7 @@ use super::super::thresholds::races::EARLY_LOADS;
 use super::access::Access;
 use super::index;
 use super::profile::{Facts, block_of, warps_of_block};
-use crate::profile::model::{Conflict, ConflictParty, Kernel, ThreadStep};
+use warpline_profile::model::{Conflict, ConflictParty, Kernel, ThreadStep};
 
 /// Parts of names by which a source calls a barrier of the block.
 const BARRIERS: [&str; 4] = ["__syncthreads", ".sync(", "bar.sync", "barrier.sync"];

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::super::thresholds::transfers::{LEAST_COPIED_BYTES, PAGE_BYTES, SAME_MEMORY};
 use super::access::share;
 use super::profile::{Copies, Facts, innermost};
-use crate::profile::library_function;
-use crate::profile::model::{Allocation, HostAllocation};
+use warpline_profile::library_function;
+use warpline_profile::model::{Allocation, HostAllocation};
 
 /// Device memory that the copied bytes were in before.
 pub(in super::super) struct Origin<'a> {

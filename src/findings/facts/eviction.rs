@@ -9,8 +9,8 @@ use super::super::thresholds::reuse::{
 use super::Facts;
 use super::access::{Access, share};
 use super::pattern::is_scattered;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Distances, Kernel};
+use warpline_profile::model::{Distances, Kernel};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// What a kernel's L1 loses.
 pub(in super::super) struct Evicted<'f, 'a> {

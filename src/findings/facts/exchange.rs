@@ -3,8 +3,8 @@
 use super::super::thresholds::coalescing::MOST_OF_TILE;
 use super::access::{Access, share};
 use super::{Facts, block_of, index, lane_axis};
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::ThreadStep;
+use warpline_profile::model::ThreadStep;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// The statement moves data from here to where neighbouring threads have neighbouring elements, or the other way. What a loop
 /// adds up at one address goes nowhere.

@@ -1,8 +1,8 @@
 //! Bad accesses: the user's line that leads to them, and races that may.
 
 use super::profile::Facts;
-use crate::profile::is_system;
-use crate::profile::model::{Fault, Frame, Site};
+use warpline_profile::is_system;
+use warpline_profile::model::{Fault, Frame, Site};
 
 /// The line of the user's kernel that calls the library's function in which the fault is: the one line from which the kernel reaches
 /// the library's file.

@@ -2,8 +2,8 @@
 
 use super::super::thresholds::allocations::LEAST_FILLED_BYTES;
 use super::profile::Facts;
-use crate::profile::SECONDS_PER_DEVICE_COPY;
-use crate::profile::model::{Allocation, CopyRow};
+use warpline_profile::SECONDS_PER_DEVICE_COPY;
+use warpline_profile::model::{Allocation, CopyRow};
 
 /// A fill that is overwritten.
 pub(in super::super) struct Overwritten<'a> {

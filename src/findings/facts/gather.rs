@@ -4,7 +4,7 @@ use super::super::thresholds::coalescing::{LEAST_SCATTERED_EXCESS, MOST_UNROLLED
 use super::access::Access;
 use super::terms::{Term, terms_of};
 use super::{Facts, beside, index, warps};
-use crate::geometry::SECTOR_BYTES;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Lanes of a warp.
 const WARP: u64 = 32;

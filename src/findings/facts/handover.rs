@@ -9,9 +9,9 @@ use super::super::thresholds::reuse::{
 use super::Facts;
 use super::access::{Access, share};
 use super::sweep::traffic_share;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::is_system;
-use crate::profile::model::{Allocation, CopyRow, Kernel};
+use warpline_profile::is_system;
+use warpline_profile::model::{Allocation, CopyRow, Kernel};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// A producer and a consumer of data.
 pub(in super::super) struct Handover<'f, 'a> {

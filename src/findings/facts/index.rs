@@ -7,7 +7,7 @@ use super::super::draft::Draft;
 use super::access::Access;
 use super::profile::{Facts, block_of, has_word, lane_axis, thread_index};
 use super::terms::{Term, apart, terms_of, terms_of_launches};
-use crate::geometry::SECTOR_BYTES;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Expressions of a kernel and the address of one of its accesses there.
 pub(in super::super) fn address<'a>(access: &Access<'a>) -> Option<(&'a [Expression], ExpressionId)> {

@@ -10,7 +10,7 @@ use super::gather::iterates_within_sectors;
 use super::pattern::is_strided;
 use super::terms::terms_of;
 use super::{Facts, block_of, index, warps};
-use crate::geometry::SECTOR_BYTES;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// The kernel's accesses of this stride to the same memory together take most of what lies between neighbouring threads.
 pub(in super::super) fn takes_whole_records(facts: &Facts<'_>, access: &Access<'_>) -> bool {

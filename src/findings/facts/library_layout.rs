@@ -3,8 +3,8 @@
 use super::super::thresholds::coalescing::{LIBRARY_SPAN_BYTES, MOST_LIBRARY_ITEMS};
 use super::access::Access;
 use super::{Facts, is_of_library, lane_axis};
-use crate::profile::model::ThreadStep;
-use crate::profile::{is_system, library_call};
+use warpline_profile::model::ThreadStep;
+use warpline_profile::{is_system, library_call};
 
 /// A library's kernel gives each thread consecutive items, all of which it accesses: an arrangement that the library tuned.
 pub(in super::super) fn is_blocked(access: &Access<'_>) -> bool {

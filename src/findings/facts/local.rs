@@ -10,7 +10,7 @@ use super::source::{
     code_of, declared_elements, follows, has_name, is_constant, is_declared, is_named_whole, line_of, subscripted_names,
 };
 use super::{Facts, block_of, has_word};
-use crate::profile::model::{Kernel, Site, ThreadStep};
+use warpline_profile::model::{Kernel, Site, ThreadStep};
 
 /// A variable of a kernel's threads in local memory.
 pub(in super::super) struct LocalVariable<'f, 'a> {

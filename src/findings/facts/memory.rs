@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::thresholds::allocations::PLACEHOLDER_BYTES;
 use super::profile::{Facts, innermost, is_of_library};
-use crate::profile::model::{Allocation, Frame};
-use crate::profile::{constructed_class, copied_class, is_system, library_function};
+use warpline_profile::model::{Allocation, Frame};
+use warpline_profile::{constructed_class, copied_class, is_system, library_function};
 
 /// Allocations of one name from one place.
 pub(in super::super) struct Made<'a> {

@@ -1,8 +1,8 @@
 //! The caches of the model that a profile's first figures are of.
 
 use super::profile::Facts;
-use crate::hierarchy::HierarchyConfig;
-use crate::models;
+use warpline_simulator::hierarchy::HierarchyConfig;
+use warpline_simulator::models;
 
 /// Share of L2 that data can have for itself, at most, beside what else passes.
 const OF_L2: f64 = 0.5;

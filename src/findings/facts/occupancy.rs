@@ -2,8 +2,8 @@
 
 use super::access::share;
 use super::profile::{Facts, blocks};
-use crate::models;
-use crate::profile::model::Kernel;
+use warpline_profile::model::Kernel;
+use warpline_simulator::models;
 
 /// Shared memory that a block takes and does not store to.
 pub(in super::super) struct UnusedShared {

@@ -1,11 +1,11 @@
 //! Padding that keeps lanes in different banks: applied to the worst request, whose passes are counted again.
 
 use super::super::thresholds::banks::{LEFT_OF_CYCLES, LEFT_OF_ROWS, WORD_BYTES};
-use crate::geometry::{BankRules, Banks, Width};
-use crate::metrics::{WavefrontMemo, wavefronts};
-use crate::profile::model::BankConflict;
 use warpline_format::access::{Addresses, Space};
 use warpline_format::site_table::Op;
+use warpline_profile::model::BankConflict;
+use warpline_simulator::geometry::{BankRules, Banks, Width};
+use warpline_simulator::metrics::{WavefrontMemo, wavefronts};
 
 /// Elements of padding behind each row of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use super::super::thresholds::coalescing::{
 };
 use super::access::{Access, share};
 use super::{block_of, lane_axis};
-use crate::profile::is_system;
-use crate::profile::model::ThreadStep;
+use warpline_profile::is_system;
+use warpline_profile::model::ThreadStep;
 
 /// Most of its requests have one stride that leaves gaps, and it costs sectors.
 pub(in super::super) fn is_strided(access: &Access<'_>) -> bool {

@@ -3,7 +3,7 @@
 use super::super::thresholds::arithmetic::MOST_DOUBLES_MOVED;
 use super::access::{Access, share};
 use super::profile::Facts;
-use crate::profile::model::{Kernel, Line};
+use warpline_profile::model::{Kernel, Line};
 
 /// Double-precision operations of a kernel.
 pub(in super::super) struct Doubles<'a> {

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::words;
 use super::access::{Access, accesses, share};
 use super::shapes::Better;
-use crate::models::Rates;
-use crate::profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
-use crate::profile::{Profile, bus_seconds, constructed_class, is_system, over_bus};
+use warpline_profile::model::{Allocation, CopyRow, Estimate, Frame, Kernel, user_frame};
+use warpline_profile::{Profile, bus_seconds, constructed_class, is_system, over_bus};
+use warpline_simulator::models::Rates;
 
 /// Direction of copies that do not cross the bus.
 const WITHIN_DEVICE: &str = "device_to_device";

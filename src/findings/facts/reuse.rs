@@ -11,8 +11,8 @@ use super::access::{Access, share};
 use super::eviction::{Evicted, evicted};
 use super::staging::is_staged;
 use super::{Facts, blocks, index};
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Allocation, ByKernel, Kernel, Launch};
+use warpline_profile::model::{Allocation, ByKernel, Kernel, Launch};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Why data comes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

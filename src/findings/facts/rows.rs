@@ -3,8 +3,8 @@
 use super::super::thresholds::launches::{LEAST_ROWS, LEAST_SAVED_SECTORS, WARP};
 use super::access::{Access, share};
 use super::profile::Facts;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Kernel, ThreadStep};
+use warpline_profile::model::{Kernel, ThreadStep};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Accesses to global memory that a block of this width splits into rows, where longer rows would save sectors.
 pub(in super::super) fn split_rows<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel, width: u64) -> Vec<&'f Access<'a>> {

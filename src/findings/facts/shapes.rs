@@ -7,20 +7,20 @@ use super::super::thresholds::launches::{
     MOST_PREDICTION_ERROR, MOST_SHAPES, WARP,
 };
 use super::profile::Facts;
-use crate::models;
-use crate::prediction::configurations::{Grids, all_blocks};
-use crate::prediction::count::Basis;
-use crate::prediction::evaluate::{Evaluated, Value};
-use crate::prediction::form::{Form, block, thread};
-use crate::prediction::launch::Launch;
-use crate::prediction::predict::{Model, Prediction, predict};
-use crate::prediction::subject::Subject;
-use crate::prediction::tiling::tiled_axes;
-use crate::profile::model::{Estimate, Kernel};
+use warpline_prediction::configurations::{Grids, all_blocks};
+use warpline_prediction::count::Basis;
+use warpline_prediction::evaluate::{Evaluated, Value};
+use warpline_prediction::form::{Form, block, thread};
+use warpline_prediction::launch::Launch;
+use warpline_prediction::predict::{Model, Prediction, predict};
+use warpline_prediction::subject::Subject;
+use warpline_prediction::tiling::tiled_axes;
+use warpline_profile::model::{Estimate, Kernel};
+use warpline_simulator::models;
 
 /// Where the traffic is that another shape has less of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::findings) enum Level {
+pub enum Level {
     /// Between L1 and L2: loads.
     L2,
     /// Between L2 and DRAM.
@@ -29,7 +29,7 @@ pub(in crate::findings) enum Level {
 
 /// A shape that is better.
 #[derive(Clone, Debug)]
-pub(in crate::findings) struct Better {
+pub struct Better {
     pub recorded: [u32; 3],
     pub block: [u32; 3],
     pub level: Level,
@@ -43,13 +43,13 @@ pub(in crate::findings) struct Better {
 
 impl Better {
     /// How many times as much the launch as it was moves.
-    pub(in crate::findings) fn factor(&self) -> f64 {
+    pub fn factor(&self) -> f64 {
         self.moved.0 / self.moved.1
     }
 }
 
 /// The best shape of as many threads, where it is better by DRAM traffic, or by what comes from L2 where that limits the kernel.
-pub(in crate::findings) fn better(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
+pub fn better(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
     let known = facts.shapes.borrow().get(&kernel.id).cloned();
     known.unwrap_or_else(|| {
         let found = search(facts, kernel);

@@ -7,7 +7,7 @@ use super::Facts;
 use super::access::{Access, share};
 use super::pattern::is_contiguous;
 use super::staging::is_staged;
-use crate::profile::model::{Allocation, Site};
+use warpline_profile::model::{Allocation, Site};
 
 /// What an element needs of what the step before has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

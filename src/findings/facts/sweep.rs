@@ -6,8 +6,8 @@ use super::super::thresholds::reuse::{
 };
 use super::access::{Access, share};
 use super::{Facts, warps};
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Allocation, Kernel};
+use warpline_profile::model::{Allocation, Kernel};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// How an allocation is swept.
 pub(in super::super) struct Sweep<'f, 'a> {

@@ -5,7 +5,7 @@ use warpline_format::expression::{
 };
 
 use super::access::Access;
-use crate::profile::model::{Argument, Kernel};
+use warpline_profile::model::{Argument, Kernel};
 
 /// Terms of an address that are looked at, at most.
 const MOST_TERMS: usize = 64;

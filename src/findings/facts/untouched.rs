@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use super::super::thresholds::transfers::{LEAST_PIECES_SHARE, LEAST_UNTOUCHED_BYTES, MOST_TOUCHED};
 use super::access::{Access, share};
 use super::profile::{Facts, innermost};
-use crate::profile::model::{Allocation, Frame, TouchedRows};
+use warpline_profile::model::{Allocation, Frame, TouchedRows};
 
 /// Allocations of one name that one line copies to, more than kernels touch of them.
 pub(in super::super) struct Untouched<'a> {

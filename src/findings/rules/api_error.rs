@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::diagnosis::{Count, Diagnosis, Name, Shown, described};
 use super::super::draft::Draft;
 use super::super::facts::{Facts, innermost};
-use crate::profile::model::{FailedCall, Frame, Launch, Missing, Severity};
+use warpline_profile::model::{FailedCall, Frame, Launch, Missing, Severity};
 
 /// Functions that launch kernels.
 const LAUNCHES: [&str; 8] = [

@@ -11,8 +11,8 @@ use super::super::facts::atomics::Contention;
 use super::super::facts::{Facts, index};
 use super::super::gain::Saving;
 use super::super::thresholds::atomics::{BY_CHANCE, LEAST_WASTE_OF_WARPS, VERY_DEEP};
-use crate::profile::model::{Gain, Severity};
 use warpline_format::condition::AtomicKind;
+use warpline_profile::model::{Gain, Severity};
 
 described! {
     pub(in super::super) enum Cause {

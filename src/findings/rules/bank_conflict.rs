@@ -10,7 +10,7 @@ use super::super::facts::padding::Padding;
 use super::super::gain::Saving;
 use super::super::subjects;
 use super::super::thresholds::banks::LEAST_UNSURE_GAIN;
-use crate::profile::model::Severity;
+use warpline_profile::model::Severity;
 
 described! {
     pub(in super::super) enum Cause {

@@ -7,7 +7,7 @@ use super::super::facts::Facts;
 use super::super::facts::launches::shape;
 use super::super::facts::shapes::{Level, better};
 use super::super::gain::gain_of_kernel;
-use crate::profile::model::{Kernel, Severity};
+use warpline_profile::model::{Kernel, Severity};
 
 described! {
     pub(in super::super) enum Cause {

@@ -12,8 +12,8 @@ use super::super::facts::sweep::{Sweep, moved_bytes, read_bytes, sweep};
 use super::super::gain::Saving;
 use super::super::thresholds::reuse::LEAST_HANDED_SHARE;
 use super::super::words;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Allocation, Kernel, Severity};
+use warpline_profile::model::{Allocation, Kernel, Severity};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 described! {
     pub(in super::super) enum Cause {
@@ -103,7 +103,7 @@ fn of_sweep(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     let (cause, remedy) = classify(&it, needs, allocation.touched_bytes, is_handed_over(facts, allocation))?;
     // One sweep is left, of the writes too.
     let part = 1.0 - 1.0 / it.times;
-    let moved = |row: &crate::profile::model::ByKernel| {
+    let moved = |row: &warpline_profile::model::ByKernel| {
         let sectors = row.metrics.dram.as_ref().map_or(0, |dram| dram.read_sectors.saturating_add(dram.write_sectors));
         (row.kernel, Saving::of("dram", part * sectors.saturating_mul(SECTOR_BYTES) as f64))
     };

@@ -7,7 +7,7 @@ use super::super::facts::eviction::{Evicted, again_from_dram};
 use super::super::facts::reuse::evictions;
 use super::super::gain::Saving;
 use super::super::thresholds::reuse::MOST_EXCESS;
-use crate::profile::model::Severity;
+use warpline_profile::model::Severity;
 
 described! {
     pub(in super::super) enum Cause {

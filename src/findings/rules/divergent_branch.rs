@@ -12,8 +12,8 @@ use super::super::thresholds::control_flow::{
     LITTLE, MOST_SIDES, NEARLY_ALWAYS, SELDOM, SHORT, WARP,
 };
 use super::super::words;
-use crate::profile::model::{Branch, FindingLine, Frame, Kernel, Severity, also_on};
 use warpline_format::condition::Decider;
+use warpline_profile::model::{Branch, FindingLine, Frame, Kernel, Severity, also_on};
 
 described! {
     /// What decides, and how long the sides are.

@@ -7,7 +7,7 @@ use super::super::facts::Facts;
 use super::super::facts::precision::{Doubles, doubles};
 use super::super::gain::Saving;
 use super::super::thresholds::arithmetic::{FEW_DOUBLE_UNITS, LEAST_BUSY, LEAST_BUSY_OF_MANY, MOSTLY_FUNCTIONS};
-use crate::profile::model::{Frame, Kernel, Severity};
+use warpline_profile::model::{Frame, Kernel, Severity};
 
 described! {
     pub(in super::super) enum Cause {

@@ -6,7 +6,7 @@ use super::super::diagnosis::{Bytes, Count, Diagnosis, Shown, described};
 use super::super::draft::Draft;
 use super::super::facts::Facts;
 use super::super::facts::faults::{called_at, race_of};
-use crate::profile::model::{Fault, Severity};
+use warpline_profile::model::{Fault, Severity};
 
 described! {
     pub(in super::super) enum Cause {
@@ -114,7 +114,7 @@ fn remedy(facts: &Facts<'_>, fault: &Fault, cause: &Cause, is_called: bool) -> R
         Cause::OutsideLocal { .. } => Remedy::CheckLocalIndex,
         _ => Remedy::CheckIndex,
     };
-    let fix = |race: &crate::profile::model::Frame| Remedy::FixRace { line: Shown(race.line.to_string()) };
+    let fix = |race: &warpline_profile::model::Frame| Remedy::FixRace { line: Shown(race.line.to_string()) };
     race_of(facts, fault).map_or(remedy, fix)
 }
 

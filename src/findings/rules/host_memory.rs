@@ -5,9 +5,9 @@ use super::super::draft::Draft;
 use super::super::facts::access::Access;
 use super::super::facts::{Facts, describe};
 use super::super::thresholds::transfers::{LEAST_BUS_BYTES, LEAST_BUS_PER_BYTE, LEAST_MAPPED_BYTES, LEAST_USES};
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::BUS_BYTES_PER_SECOND;
-use crate::profile::model::{Allocation, Severity};
+use warpline_profile::BUS_BYTES_PER_SECOND;
+use warpline_profile::model::{Allocation, Severity};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 described! {
     pub(in super::super) enum Cause {

@@ -4,8 +4,8 @@ use super::super::diagnosis::{Bytes, Choice, Count, Diagnosis, Seconds, Shown, d
 use super::super::draft::Draft;
 use super::super::facts::{Copies, Facts};
 use super::super::thresholds::transfers::{DOMINANT_SHARE, INPUT_SHARE, LEAST_REPEATED_COPIES, LEAST_RESULT_SHARE};
-use crate::profile::copy_seconds;
-use crate::profile::model::Severity;
+use warpline_profile::copy_seconds;
+use warpline_profile::model::Severity;
 
 described! {
     pub(in super::super) enum Cause {

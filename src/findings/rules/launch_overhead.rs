@@ -8,8 +8,8 @@ use super::super::thresholds::launches::{
     DOMINANT_START_SHARE, LEAST_MERGEABLE_SECONDS, LEAST_START_SECONDS, LEAST_START_SHARE,
 };
 use super::super::words;
-use crate::profile::SECONDS_PER_LAUNCH;
-use crate::profile::model::{FindingLine, Severity};
+use warpline_profile::SECONDS_PER_LAUNCH;
+use warpline_profile::model::{FindingLine, Severity};
 
 described! {
     pub(in super::super) enum Cause {

@@ -7,7 +7,7 @@ use super::super::facts::Facts;
 use super::super::facts::launches::shape;
 use super::super::gain::{OF_ALL_SMS, gain_of_kernel};
 use super::super::thresholds::launches::{LEAST_KERNEL_SHARE, LEAST_LOST, LEAST_TAIL};
-use crate::profile::model::{Kernel, Severity};
+use warpline_profile::model::{Kernel, Severity};
 
 described! {
     pub(in super::super) enum Cause {

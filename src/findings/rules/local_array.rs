@@ -7,7 +7,7 @@ use super::super::facts::access::{Access, Sums, share};
 use super::super::facts::local::{LocalVariable, local_variables};
 use super::super::gain::Saving;
 use super::super::thresholds::local_memory::{LEAST_ARRAY_SHARE, MOST_BYTES_OF_THREAD};
-use crate::geometry::SECTOR_BYTES;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 described! {
     /// Why a variable has no registers.

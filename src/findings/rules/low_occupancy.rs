@@ -7,7 +7,7 @@ use super::super::facts::occupancy::{UnusedShared, unused_shared};
 use super::super::thresholds::launches::{
     LEAST_KERNEL_SHARE, LEAST_MORE_BLOCKS, MOST_OCCUPANCY, MOST_USED_SHARED, OCCUPANCY_WEIGHT,
 };
-use crate::profile::model::{Kernel, Severity};
+use warpline_profile::model::{Kernel, Severity};
 
 described! {
     pub(in super::super) enum Cause {

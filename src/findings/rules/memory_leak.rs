@@ -8,7 +8,7 @@ use super::super::facts::memory::{Made, Maker, allocated_bytes, is_variable, mad
 use super::super::thresholds::allocations::{
     LEAST_ALLOCATIONS, LEAST_RETAINED_BYTES, LEAST_SEPARATED_SHARE, MEMORY_WEIGHT,
 };
-use crate::profile::model::Severity;
+use warpline_profile::model::Severity;
 
 described! {
     pub(in super::super) enum Cause {

@@ -13,9 +13,9 @@ use super::super::thresholds::coalescing::{
     LEAST_GAIN_OF_BORDERS, LEAST_MISALIGNED_EXCESS, LEAST_MISALIGNED_SHARE, MOST_OF_BORDER, NEAR_LINES, NEARLY_ALL,
     STENCIL_NEIGHBOURS,
 };
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::is_system;
-use crate::profile::model::Severity;
+use warpline_profile::is_system;
+use warpline_profile::model::Severity;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 described! {
     /// Where the requests start.

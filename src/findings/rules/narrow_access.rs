@@ -9,7 +9,7 @@ use super::super::gain::Saving;
 use super::super::thresholds::coalescing::{
     LEAST_CONTIGUOUS_SHARE, LEAST_NARROW_LANES, LEAST_NARROW_SHARE, NARROW_BYTES, WIDE_BYTES,
 };
-use crate::profile::model::{Kernel, Severity};
+use warpline_profile::model::{Kernel, Severity};
 
 described! {
     pub(in super::super) enum Cause {

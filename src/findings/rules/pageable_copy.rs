@@ -5,8 +5,8 @@ use super::super::diagnosis::{Bytes, Diagnosis, Name, Shown, described};
 use super::super::draft::Draft;
 use super::super::facts::{Copies, Facts, innermost};
 use super::super::thresholds::transfers::{LEAST_ASYNCHRONOUS_BYTES, LEAST_PAGEABLE_BYTES, SAVED_BY_PINNING};
-use crate::profile::copy_seconds;
-use crate::profile::model::Severity;
+use warpline_profile::copy_seconds;
+use warpline_profile::model::Severity;
 
 described! {
     pub(in super::super) enum Cause {

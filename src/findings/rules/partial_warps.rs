@@ -8,7 +8,7 @@ use super::super::facts::rows::{saved_sectors, split_rows};
 use super::super::facts::{Facts, block_of};
 use super::super::gain::Saving;
 use super::super::thresholds::launches::{LEAST_EMPTY_LANES, LEAST_SHAPE_WASTE, WARP};
-use crate::profile::model::Kernel;
+use warpline_profile::model::Kernel;
 
 described! {
     pub(in super::super) enum Cause {

@@ -9,9 +9,9 @@ use super::super::gain::Saving;
 use super::super::thresholds::coalescing::{
     ABOUT_A_SECTOR, FEW_LANES, LEAST_PARTIAL_BYTES, LEAST_PARTIAL_SHARE, MOST_FILLED, NEARLY_ALL,
 };
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{Severity, ThreadStep};
 use warpline_format::condition::Decider;
+use warpline_profile::model::{Severity, ThreadStep};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 described! {
     pub(in super::super) enum Cause {

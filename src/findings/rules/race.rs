@@ -8,7 +8,7 @@ use super::super::facts::conflicts::{Race, is_between_blocks, is_in_block};
 use super::super::facts::launches::shape;
 use super::super::facts::{Facts, thread_index};
 use super::super::thresholds::races::NEAR_LINES;
-use crate::profile::model::{Conflict, ConflictParty, Severity};
+use warpline_profile::model::{Conflict, ConflictParty, Severity};
 
 described! {
     pub(in super::super) enum Cause {

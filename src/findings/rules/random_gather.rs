@@ -13,8 +13,8 @@ use super::super::gain::Saving;
 use super::super::library;
 use super::super::subjects::{Coalescing, coalescing};
 use super::super::thresholds::coalescing::SMALL_TABLE_BYTES;
-use crate::profile::model::Severity;
-use crate::profile::{LibraryCall, is_system, library_call};
+use warpline_profile::model::Severity;
+use warpline_profile::{LibraryCall, is_system, library_call};
 
 described! {
     /// How the lanes come to their elements.

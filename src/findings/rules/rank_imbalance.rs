@@ -5,7 +5,7 @@ use super::super::draft::Draft;
 use super::super::facts::Facts;
 use super::super::thresholds::launches::{LEAST_RANK_FACTOR, LEAST_RANK_SHARE};
 use super::super::words;
-use crate::profile::model::{Gain, Kernel, RankSpread};
+use warpline_profile::model::{Gain, Kernel, RankSpread};
 
 /// Estimated time; without estimates what shows most of the work.
 const TIME: &str = "estimate.picoseconds";
@@ -80,8 +80,8 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel, figure: &str, present: u64, all: f6
         absent: present.checked_sub(spread.ranks).filter(|&absent| absent > 0).map(Count),
     };
     let gain = (figure == TIME).then(|| Gain {
-        factor: crate::profile::nine_digits(1.0 / (1.0 - (share / (1.0 + share)).min(0.99))),
-        seconds: crate::profile::nine_digits((most - mean) * 1e-12),
+        factor: warpline_profile::nine_digits(1.0 / (1.0 - (share / (1.0 + share)).min(0.99))),
+        seconds: warpline_profile::nine_digits((most - mean) * 1e-12),
         assumption: String::new(),
     });
     let draft = Draft::of(Diagnosis::new(&cause, &Remedy::Balance))

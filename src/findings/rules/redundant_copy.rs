@@ -6,8 +6,8 @@ use super::super::facts::{Copies, Facts, describe};
 use super::super::thresholds::transfers::{
     LEAST_COPIED_BYTES, LEAST_UNCHANGED, LEAST_UNCHANGED_OF_VALUES, LEAST_UNCHANGED_SHARE, PAGE_BYTES, VALUE_BYTES,
 };
-use crate::profile::copy_seconds;
-use crate::profile::model::Severity;
+use warpline_profile::copy_seconds;
+use warpline_profile::model::Severity;
 
 described! {
     pub(in super::super) enum Cause {

@@ -8,7 +8,7 @@ use super::super::facts::access::share;
 use super::super::facts::reuse::{Again, Reloaded, load_share, reloads};
 use super::super::gain::Saving;
 use super::super::thresholds::reuse::SAVED_BY_BLOCKING;
-use crate::profile::model::Severity;
+use warpline_profile::model::Severity;
 
 described! {
     pub(in super::super) enum Cause {

@@ -4,7 +4,7 @@ use super::super::diagnosis::{Bytes, Choice, Count, Diagnosis, Name, Seconds, Sh
 use super::super::draft::Draft;
 use super::super::facts::{Copies, Facts};
 use super::super::thresholds::transfers::{LEAST_SMALL_COPIES, MOST_SMALL_COPY_BYTES};
-use crate::profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY};
+use warpline_profile::{SECONDS_PER_COPY, SECONDS_PER_DEVICE_COPY};
 
 described! {
     pub(in super::super) enum Cause {

@@ -7,8 +7,8 @@ use super::super::facts::{Facts, warps_of_block};
 use super::super::thresholds::launches::{
     IDLE_WEIGHT, LEAST_IDLE, LEAST_IDLE_OF_STEPS, LEAST_KERNEL_SHARE, LEAST_LAUNCH_SECONDS, MANY_LAUNCHES,
 };
-use crate::profile::model::{Kernel, Severity};
-use crate::profile::{SECONDS_PER_LAUNCH, library_call};
+use warpline_profile::model::{Kernel, Severity};
+use warpline_profile::{SECONDS_PER_LAUNCH, library_call};
 
 described! {
     pub(in super::super) enum Cause {

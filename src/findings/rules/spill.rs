@@ -4,7 +4,7 @@ use super::super::diagnosis::{Bytes, Count, Diagnosis, described};
 use super::super::draft::Draft;
 use super::super::facts::Facts;
 use super::super::thresholds::local_memory::{LEAST_SPILL_BYTES, LEAST_SPILL_SHARE, MOST_REGISTERS, SCORE_OF_SPILLS};
-use crate::profile::model::{Kernel, Severity};
+use warpline_profile::model::{Kernel, Severity};
 
 described! {
     pub(in super::super) enum Cause {

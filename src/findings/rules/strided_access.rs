@@ -12,8 +12,8 @@ use super::super::facts::{
 use super::super::gain::Saving;
 use super::super::subjects::{Coalescing, coalescing};
 use super::super::thresholds::coalescing::{MANY_STRIDES, MOST_FIELDS, WIDEST_BYTES};
-use crate::profile::is_system;
-use crate::profile::model::ThreadStep;
+use warpline_profile::is_system;
+use warpline_profile::model::ThreadStep;
 
 described! {
     /// Why consecutive threads are apart.

@@ -12,7 +12,7 @@ use super::super::gain::Saving;
 use super::super::thresholds::reuse::{
     CONSTANT_BYTES, LEAST_BROADCAST_GAIN, LEAST_BROADCAST_SHARE, LEAST_BROADCAST_WASTE,
 };
-use crate::profile::model::{FindingLine, Severity, also_on};
+use warpline_profile::model::{FindingLine, Severity, also_on};
 
 described! {
     pub(in super::super) enum Cause {

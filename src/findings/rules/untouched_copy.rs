@@ -6,8 +6,8 @@ use super::super::facts::access::share;
 use super::super::facts::untouched::{Layout, Untouched, untouched};
 use super::super::facts::{Facts, describe};
 use super::super::words;
-use crate::profile::BUS_BYTES_PER_SECOND;
-use crate::profile::model::Severity;
+use warpline_profile::BUS_BYTES_PER_SECOND;
+use warpline_profile::model::Severity;
 
 described! {
     pub(in super::super) enum Cause {

@@ -8,7 +8,7 @@ use super::super::facts::access::share;
 use super::super::facts::memory::{allocated_bytes, family, is_unused};
 use super::super::facts::{Facts, describe};
 use super::super::thresholds::allocations::{LEAST_UNUSED_BYTES, MEMORY_WEIGHT, MOST_POSITIONS};
-use crate::profile::model::{Allocation, Severity};
+use warpline_profile::model::{Allocation, Severity};
 
 described! {
     pub(in super::super) enum Cause {

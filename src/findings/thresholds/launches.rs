@@ -27,7 +27,7 @@ pub(in super::super) const LEAST_BLOCK_ITERATIONS: f64 = 32.0;
 pub(in super::super) const IDLE_WEIGHT: f64 = 0.9;
 
 /// Least seconds of starts for more than a note; the verdict of a report has it, too.
-pub(in super::super) use crate::profile::LEAST_START_SECONDS;
+pub(in super::super) use warpline_profile::LEAST_START_SECONDS;
 /// The same where launches are known to be mergeable. Policy.
 pub(in super::super) const LEAST_MERGEABLE_SECONDS: f64 = 1e-4;
 /// Least share of starts in the time of kernels, copies and starts. Policy.

@@ -7,7 +7,7 @@ use warpline_format::expression::{AddressExpression, Binary, ExpressionKind, Loo
 
 use super::graph::Graph;
 use super::{ChangeError, Origin};
-use crate::profile::model::Addresses;
+use warpline_profile::model::Addresses;
 
 /// Points of a thread, at most.
 const MOST_POINTS: u64 = 64;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind};
 
 /// A graph that grows.
-pub(in crate::prediction) struct Graph {
+pub struct Graph {
     /// Each behind its operands.
     pub expressions: Vec<Expression>,
     numbers: FxHashMap<Expression, ExpressionId>,

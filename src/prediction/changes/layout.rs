@@ -9,10 +9,10 @@ use warpline_format::expression::{AddressExpression, Binary};
 
 use super::graph::Graph;
 use super::{ChangeError, Origin};
-use crate::prediction::evaluate::{Evaluated, Value};
-use crate::prediction::form::gcd;
-use crate::prediction::subject::Subject;
-use crate::profile::model::Addresses;
+use crate::evaluate::{Evaluated, Value};
+use crate::form::gcd;
+use crate::subject::Subject;
+use warpline_profile::model::Addresses;
 
 /// Each of the arrays starts at a multiple of so many bytes, as one that `cudaMalloc` makes.
 const ALIGNED: u64 = 256;

@@ -7,11 +7,11 @@ use warpline_format::expression::{Binary, ExpressionId, ExpressionKind};
 
 use super::ChangeError;
 use super::graph::Graph;
-use crate::prediction::evaluate::{Evaluated, Value};
-use crate::prediction::form::Form;
-use crate::prediction::launch::Launch;
-use crate::prediction::subject::Subject;
-use crate::profile::model::{Addresses, Parameter};
+use crate::evaluate::{Evaluated, Value};
+use crate::form::Form;
+use crate::launch::Launch;
+use crate::subject::Subject;
+use warpline_profile::model::{Addresses, Parameter};
 
 /// The expressions with an array (its number in the subject) padded by so many elements along an axis.
 ///

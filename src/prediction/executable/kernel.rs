@@ -7,8 +7,8 @@ use warpline_format::expression::{Binary, ExpressionId, ExpressionKind};
 use warpline_format::site_table::{Op, SiteTable};
 
 use super::{BuiltKernel, Module};
-use crate::profile::addresses_of;
-use crate::profile::model::{Addresses, Argument, Kernel, Launch, Site, Variable};
+use warpline_profile::addresses_of;
+use warpline_profile::model::{Addresses, Argument, Kernel, Launch, Site, Variable};
 
 /// Address of the first array; each has so much room.
 const FIRST: u64 = 1 << 40;

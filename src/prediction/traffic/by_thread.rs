@@ -5,11 +5,11 @@ use rustc_hash::FxHashSet;
 
 use super::flow::SECTOR;
 use super::volumes::{Affine, ByThread};
-use crate::prediction::classes::masks;
-use crate::prediction::form::{Bounds, FIXED, Index, THREADS, block};
-use crate::prediction::lanes::{Guard, Lanes, Request};
-use crate::prediction::launch::Launch;
-use crate::profile::model::Addresses;
+use crate::classes::masks;
+use crate::form::{Bounds, FIXED, Index, THREADS, block};
+use crate::lanes::{Guard, Lanes, Request};
+use crate::launch::Launch;
+use warpline_profile::model::Addresses;
 
 /// Lanes whose addresses are worked out for what a launch touches, at most about.
 const MOST_LANES: f64 = (1 << 20) as f64;
@@ -168,8 +168,8 @@ mod tests {
     use warpline_format::expression::{Binary, Expression, ExpressionKind};
 
     use super::*;
-    use crate::prediction::form::{Form, Truth};
-    use crate::prediction::interpret::bounds_of;
+    use crate::form::{Form, Truth};
+    use crate::interpret::bounds_of;
 
     /// Every thread loads element `i % 100`, of 4 bytes, and stores `i / 2`: 13 and half as many sectors as a whole array has.
     #[test]

@@ -11,10 +11,10 @@ use super::flow::Flow;
 use super::overlaps::without_overlaps;
 use super::skewed::skewed;
 use super::volumes::{Affine, Footprints};
-use crate::hierarchy::HierarchyConfig;
-use crate::prediction::form::Bounds;
-use crate::prediction::launch::Launch;
-use crate::profile::model::Addresses;
+use crate::form::Bounds;
+use crate::launch::Launch;
+use warpline_profile::model::Addresses;
+use warpline_simulator::hierarchy::HierarchyConfig;
 
 /// Sums over the requests of a launch whose footprints are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::prediction::form::gcd;
+use crate::form::gcd;
 
 /// First and last of a range.
 type Range = (i64, i64);

@@ -3,10 +3,10 @@
 use super::capacity::Capacity;
 use super::replay::golden;
 use super::volumes::{Affine, Blocks, Family, Footprints, Union};
-use crate::hierarchy::HierarchyConfig;
-use crate::prediction::form::Bounds;
-use crate::prediction::launch::Launch;
-use crate::profile::model::Addresses;
+use crate::form::Bounds;
+use crate::launch::Launch;
+use warpline_profile::model::Addresses;
+use warpline_simulator::hierarchy::HierarchyConfig;
 
 /// Bytes of the pieces that unions are counted in: sectors, and lines, of which caches hold whole ones.
 pub(super) const SECTOR: i64 = 32;

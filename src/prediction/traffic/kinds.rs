@@ -4,8 +4,8 @@
 
 use super::flow::{Flow, SECTOR};
 use super::volumes::boxes;
-use crate::prediction::classes::{Class, classes};
-use crate::prediction::form::{Truth, block, gcd};
+use crate::classes::{Class, classes};
+use crate::form::{Truth, block, gcd};
 
 /// Kinds of blocks that are told apart, at most.
 const MOST_KINDS: usize = 200;
@@ -131,12 +131,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::models;
-    use crate::prediction::form::{Bounds, Form};
-    use crate::prediction::launch::Launch;
-    use crate::prediction::traffic::capacity::Capacity;
-    use crate::prediction::traffic::volumes::{Affine, Footprints};
-    use crate::profile::model::Addresses;
+    use crate::form::{Bounds, Form};
+    use crate::launch::Launch;
+    use crate::traffic::capacity::Capacity;
+    use crate::traffic::volumes::{Affine, Footprints};
+    use warpline_profile::model::Addresses;
+    use warpline_simulator::models;
 
     proptest! {
         /// A kernel with a guard at the edges of an array whose rows start anywhere in a sector, each block counted by itself. Rows hold

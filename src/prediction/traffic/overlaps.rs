@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::volumes::Affine;
-use crate::prediction::form::Bounds;
+use crate::form::Bounds;
 
 /// Arrays are moved by multiples of it, so that lines, sectors and sets of small caches are those that they were.
 const STEP: i64 = 1 << 30;
@@ -48,7 +48,7 @@ pub(super) fn without_overlaps<'a>(accesses: &'a [Affine], bounds: &Bounds) -> C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction::form::{Form, Truth};
+    use crate::form::{Form, Truth};
 
     #[test]
     fn arrays_that_have_grown_into_each_other_are_moved() {

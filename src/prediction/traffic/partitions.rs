@@ -17,7 +17,7 @@ pub(super) const AGES: usize = 8;
 /// may have been lost since. With 0 an H100's counters are met less well, its simulation as well (`docs/design/prediction.md`).
 const GONE: f64 = 0.8;
 /// Probability that the next use of a line comes from the same partition: the number of a block does not decide its partition
-/// ([`crate::hierarchy::L2Config::partition_of_sm`]).
+/// ([`warpline_simulator::hierarchy::L2Config::partition_of_sm`]).
 const SAME_PARTITION: f64 = 0.5;
 
 /// Difference of shares that does not matter.

@@ -5,7 +5,7 @@
 //! loop does (loop skewing: Wolfe, Parallel Computing 3(1), 1986).
 
 use super::volumes::{Affine, conjuncts};
-use crate::prediction::form::{Bounds, FIXED, Form, Index, Truth};
+use crate::form::{Bounds, FIXED, Form, Index, Truth};
 
 /// A number that a loop counts: so many times its counter, and indices of threads and blocks.
 struct Counted {
@@ -116,8 +116,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::prediction::form::THREADS;
-    use crate::prediction::traffic::volumes::{Footprints, boxes};
+    use crate::form::THREADS;
+    use crate::traffic::volumes::{Footprints, boxes};
 
     /// `for (j = i; j < n; j++) a[j * n + i]`, of blocks of 32 threads.
     #[test]

@@ -125,7 +125,7 @@ impl Stretch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction::form::{Form, Truth};
+    use crate::form::{Form, Truth};
 
     fn access(site: usize) -> Affine {
         Affine { site, item: site, ..Affine::load(Form::number(0), Truth::Known(true), 4) }

@@ -5,7 +5,7 @@
 //! neighbours along planes, one is left within a plane.
 
 use super::box_order::BoxOrder;
-use crate::prediction::form::gcd;
+use crate::form::gcd;
 
 /// Sets of boxes whose answers are kept, of each stride.
 const KEPT: usize = 32;

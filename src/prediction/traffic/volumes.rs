@@ -14,9 +14,9 @@ use warpline_format::expression::ExpressionId;
 use super::flow::SECTOR;
 use super::lattice::{Counter, Multiples, Piece};
 use super::sweep::Counting;
-use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
-use crate::prediction::laps::Deciding;
-use crate::prediction::launch::Launch;
+use crate::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
+use crate::laps::Deciding;
+use crate::launch::Launch;
 
 /// Pieces from which a distance of rows is no distance.
 const PAGE: i64 = 4096;

@@ -1,12 +1,12 @@
 //! Bypassing advice and TLB reach in the profile's form.
 
 use super::rows::caches::caches;
-use crate::advice::{Advice, Choice};
-use crate::analyses::pages::{PageCounts, PageSettings};
-use crate::hierarchy::Traffic;
-use crate::profile::model::{
+use crate::model::{
     BypassAdvice, BypassEquation, DramMetrics, LevelMetrics, PageMetrics, SiteChoice, WarpChoice, nine_digits,
 };
+use warpline_analyzer::advice::{Advice, Choice};
+use warpline_analyzer::analyses::pages::{PageCounts, PageSettings};
+use warpline_simulator::hierarchy::Traffic;
 
 fn levels(traffic: &Traffic) -> (LevelMetrics, LevelMetrics, DramMetrics) {
     let caches = caches(traffic);

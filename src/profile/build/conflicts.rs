@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::rows::{Paths, chain_place, op_name};
-use crate::analysis::{Analysis, space_name};
-use crate::profile::model::{Conflict, ConflictParty};
-use crate::races::{self, Scope, Verdict};
+use crate::model::{Conflict, ConflictParty};
+use warpline_analyzer::analysis::{Analysis, space_name};
+use warpline_analyzer::races::{self, Scope, Verdict};
 
 /// How much was looked at.
 pub(super) fn extent(analysis: &Analysis) -> Option<String> {

@@ -12,13 +12,13 @@ use warpline_format::visible;
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
 use super::{advice, conflicts, missing, notes, sources, unnamed};
-use crate::advice::Advice;
-use crate::analyses::pages::PageSettings;
-use crate::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
-use crate::metrics::Counters;
-use crate::models::Rates;
-use crate::profile::model::{self, Missing, Profile};
-use crate::profile::{estimate, memory_divergence};
+use crate::model::{self, Missing, Profile};
+use crate::{estimate, memory_divergence};
+use warpline_analyzer::advice::Advice;
+use warpline_analyzer::analyses::pages::PageSettings;
+use warpline_analyzer::analysis::{AllocationData, Analysis, FaultData, Finish, KernelData, WarpSum};
+use warpline_simulator::metrics::Counters;
+use warpline_simulator::models::Rates;
 
 /// What the caller knows of the run beside the trace.
 #[derive(Clone, Debug, Default)]
@@ -141,7 +141,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             row.pages = counted.map(|(settings, counts)| advice::pages(settings, counts));
         }
         for (key, counters) in kernel.cells.iter() {
-            use crate::requests::Owner::{Allocation, PartOf};
+            use warpline_analyzer::requests::Owner::{Allocation, PartOf};
             if let Allocation(allocation) | PartOf(allocation) = key.owner {
                 by_allocation.entry(allocation).or_default().entry(id).or_default().add(counters);
             }

@@ -3,8 +3,8 @@
 use warpline_format::event::{NotLaunched, StopCause};
 
 use super::rows::Paths;
-use crate::analysis::{Analysis, FailedLaunch};
-use crate::profile::model::{FailedCall, Missing};
+use crate::model::{FailedCall, Missing};
+use warpline_analyzer::analysis::{Analysis, FailedLaunch};
 
 /// Launches of one kernel that get a row of their own; a program that resets the device can have any number of them.
 const ROWS_OF_A_KERNEL: usize = 16;

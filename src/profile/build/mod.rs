@@ -12,8 +12,7 @@ mod unnamed;
 
 pub use document::{BuildInput, RunFacts, build};
 pub use kernels::addresses_of;
-pub(crate) use rows::idle_in_part;
-#[cfg(feature = "parquet")]
-pub(crate) use rows::op_name;
-pub(crate) use sources::IGNORE_COMMENT;
+pub use rows::idle_in_part;
+pub use rows::op_name;
+pub use sources::IGNORE_COMMENT;
 pub use sources::Sources;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::{RunFacts, sampled};
 use super::kernels::whole;
-use crate::analysis::sharing::{ALLOCATIONS, LAUNCHES};
-use crate::analysis::{Analysis, Finish, GivenUp, KernelData};
-use crate::profile::model::{Kernel, Profile};
+use crate::model::{Kernel, Profile};
+use warpline_analyzer::analysis::sharing::{ALLOCATIONS, LAUNCHES};
+use warpline_analyzer::analysis::{Analysis, Finish, GivenUp, KernelData};
 use warpline_format::occupancy::architecture;
 
 const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was kept: which allocations they touch, bank \

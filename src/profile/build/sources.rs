@@ -7,9 +7,9 @@ use warpline_format::site_table::Digest;
 use warpline_format::visible;
 
 use super::rows::Paths;
-use crate::analysis::Analysis;
-use crate::named_files;
-use crate::profile::model::{Frame, Profile};
+use crate::model::{Frame, Profile};
+use warpline_analyzer::analysis::Analysis;
+use warpline_analyzer::named_files;
 
 /// Larger files are no sources.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
@@ -18,7 +18,7 @@ const MAX_CHECKED_BYTES: u64 = 1 << 30;
 /// Longer lines are cut.
 const MAX_LINE_CHARACTERS: usize = 400;
 /// What stands in a comment that silences findings.
-pub(crate) const IGNORE_COMMENT: &str = "warpline: ignore";
+pub const IGNORE_COMMENT: &str = "warpline: ignore";
 /// What stands where a kernel makes its index: findings say from which line an index comes.
 const INDEX: &str = "threadIdx";
 /// Lines with it that are kept of a file.

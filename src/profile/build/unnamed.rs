@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::profile::model::{Allocation, Frame, Profile};
+use crate::model::{Allocation, Frame, Profile};
 
 /// Places that are named in one note.
 const MOST_PLACES: usize = 3;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::metrics::{DramMetrics, LevelMetrics};
 use super::number::Wide;
-use crate::advice::Best;
+use warpline_analyzer::advice::Best;
 
 /// Who should use L1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

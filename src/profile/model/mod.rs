@@ -41,9 +41,9 @@ pub use metrics::{
     Metrics, OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics,
 };
 pub use number::Wide;
-pub(crate) use number::nine_digits;
+pub use number::nine_digits;
 pub use operand::{Operand, ThreadStep};
-pub(in crate::profile) use pattern::HOTTEST;
+pub use pattern::HOTTEST;
 pub use pattern::{Atomics, BankConflict, HotPlace, Pattern};
 pub use places::{ByAllocation, Context, Line, Site};
 pub use profile::{NotSeen, Profile, SCHEMA, VERSION};

@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Wide {
 }
 
 /// The nearest number of nine digits: more would claim too much, and documents read back exactly.
-pub(crate) fn nine_digits(value: f64) -> f64 {
+pub fn nine_digits(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
 

@@ -97,11 +97,11 @@ pub struct BankConflict {
 }
 
 /// Places of atomic operations that are told.
-pub(in crate::profile) const HOTTEST: usize = 4;
+pub const HOTTEST: usize = 4;
 
 impl Pattern {
     /// Adds another site's or run's, whose allocations have the same numbers.
-    pub(crate) fn add(&mut self, more: &Pattern) {
+    pub fn add(&mut self, more: &Pattern) {
         // What most of the requests of a shape have in common is told of the run that has more of them.
         if more.strided > self.strided {
             self.stride_bytes = more.stride_bytes;

@@ -76,7 +76,7 @@ impl Profile {
     }
 
     /// Puts allocations into the order that [`Self::allocation`] relies on.
-    pub(in crate::profile) fn put_in_order(&mut self) {
+    pub fn put_in_order(&mut self) {
         self.allocations.sort_by_key(|allocation| allocation.id);
         self.host_allocations.sort_by_key(|allocation| allocation.id);
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analyses::Merged;
+use warpline_analyzer::analyses::Merged;
 
 /// What an analysis found in a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

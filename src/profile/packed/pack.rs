@@ -66,7 +66,7 @@ macro_rules! signed_numbers {
 
 signed_numbers! { i32 i64 }
 
-impl Pack for crate::profile::model::Wide {
+impl Pack for crate::model::Wide {
     fn describe(to: &mut String) {
         to.push_str("wide");
     }

@@ -6,7 +6,7 @@ use warpline_format::visible;
 /// Why a section cannot be read; the document can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the section for merging cannot be read")]
-pub(in crate::profile) struct Broken;
+pub struct Broken;
 
 /// A section that is being read.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn json<T: DeserializeOwned>(&mut self) -> Result<T, Broken> {
-        crate::profile::shown::read(self.name()?.as_bytes()).map_err(|_| Broken)
+        crate::shown::read(self.name()?.as_bytes()).map_err(|_| Broken)
     }
 
     /// Goes on where names that were looked at end.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::pack::Pack;
 use super::reader::{Broken, Reader};
 use super::writer::Writer;
-use crate::profile::Profile;
+use crate::Profile;
 
 /// Number of the layout that this release writes and reads.
 fn layout() -> u32 {
@@ -18,7 +18,7 @@ fn layout() -> u32 {
 }
 
 /// The section of a profile; `None` for profiles that are not of one rank, and where a number is none.
-pub(in crate::profile) fn section(profile: &Profile) -> Option<Vec<u8>> {
+pub fn section(profile: &Profile) -> Option<Vec<u8>> {
     if profile.run.merged.is_some() || profile.run.environment.rank.is_none() {
         return None;
     }
@@ -31,7 +31,7 @@ pub(in crate::profile) fn section(profile: &Profile) -> Option<Vec<u8>> {
 ///
 /// # Errors
 /// [`Broken`]; then the profile has parts of it.
-pub(in crate::profile) fn read(section: &[u8], profile: &mut Profile) -> Result<(), Broken> {
+pub fn read(section: &[u8], profile: &mut Profile) -> Result<(), Broken> {
     let mut reader = Reader::new(section, layout())?;
     profile.unpack(&mut reader)?;
     reader.finish()?;
@@ -42,7 +42,7 @@ pub(in crate::profile) fn read(section: &[u8], profile: &mut Profile) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::model::{Kernel, Spread};
+    use crate::model::{Kernel, Spread};
 
     #[test]
     fn damaged_sections_are_refused() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::pack::{Pack, describe_field, pack, replace};
 use super::reader::{Broken, Reader};
 use super::writer::Writer;
-use crate::profile::model::{
+use crate::model::{
     Allocation, Atomics, BankConflict, Beyond, Block, BlockPart, Branch, ByAllocation, ByKernel, Bytes, CacheMetrics,
     Context, CopyRow, DistanceBucket, Distances, DramMetrics, Estimate, EstimateExact, Estimated, Exact, Finding,
     FindingLine, Frame, HostAllocation, HotPlace, IdealEstimate, InstructionCount, Kernel, KernelExact, LaneSlots,

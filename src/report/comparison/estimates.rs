@@ -1,10 +1,10 @@
 //! Estimates of whole runs side by side, in words.
 
 use super::shown::words;
-use crate::comparison::{EstimatedChange, Estimates, Recorded};
-use crate::profile::model::Estimated;
-use crate::report::words::count;
-use crate::report::words::estimates::sum;
+use crate::words::count;
+use crate::words::estimates::sum;
+use warpline_comparison::{EstimatedChange, Estimates, Recorded};
+use warpline_profile::model::Estimated;
 
 /// A figure of whole runs.
 pub(super) struct ShownEstimate {

@@ -7,11 +7,11 @@ use super::shown::{
     self, Shown, Sides, Verdict, advice, arrow, broken, figures, in_words, places, programs, state, unchanged, words,
 };
 use super::text::{DiffOptions, evidence};
-use crate::comparison::document::{Both, Changes, Diff, Position, Value};
-use crate::comparison::{rank, unit};
-use crate::profile::Profile;
-use crate::profile::model::Finding;
-use crate::report::markdown::{code, escaped};
+use crate::markdown::{code, escaped};
+use warpline_comparison::document::{Both, Changes, Diff, Position, Value};
+use warpline_comparison::{rank, unit};
+use warpline_profile::Profile;
+use warpline_profile::model::Finding;
 
 /// The comparison; the profiles are those it is of.
 pub fn markdown(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {

@@ -9,7 +9,7 @@ pub use markdown::markdown;
 pub(super) use shown::words;
 pub use text::{DiffOptions, text};
 
-use crate::comparison::Diff;
+use warpline_comparison::Diff;
 
 /// The contract's JSON document, indented.
 pub fn json(diff: &Diff) -> String {

@@ -3,25 +3,25 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::comparison::document::{
+use crate::finding_text;
+use crate::words::{bytes, count, label, percent, seconds, short_path};
+use warpline_comparison::document::{
     AllocationChange, Both, BrokenLimit, Changes, Diff, LineChange, Position, Unchanged, Value,
 };
-use crate::comparison::{Better, Unit, better, rank, unit};
-use crate::profile::Profile;
-use crate::profile::model::Finding;
-use crate::report::finding_text;
-use crate::report::words::{bytes, count, label, percent, seconds, short_path};
+use warpline_comparison::{Better, Unit, better, rank, unit};
+use warpline_profile::Profile;
+use warpline_profile::model::Finding;
 
 /// Whether a change is for the better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::report) enum Verdict {
+pub(crate) enum Verdict {
     Better,
     Worse,
     Neither,
 }
 
 impl Verdict {
-    pub(in crate::report) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Verdict::Better => "better",
             Verdict::Worse => "worse",
@@ -32,29 +32,29 @@ impl Verdict {
 
 /// A figure that differs, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::report) struct Shown {
-    pub(in crate::report) label: String,
-    pub(in crate::report) before: String,
-    pub(in crate::report) after: String,
-    pub(in crate::report) change: String,
-    pub(in crate::report) verdict: Verdict,
+pub(crate) struct Shown {
+    pub(crate) label: String,
+    pub(crate) before: String,
+    pub(crate) after: String,
+    pub(crate) change: String,
+    pub(crate) verdict: Verdict,
 }
 
 /// Both profiles, for the names of what a comparison knows by number.
-pub(in crate::report) struct Sides<'a> {
-    pub(in crate::report) before: &'a Profile,
-    pub(in crate::report) after: &'a Profile,
+pub(crate) struct Sides<'a> {
+    pub(crate) before: &'a Profile,
+    pub(crate) after: &'a Profile,
     /// Labels of kernels, each made once: what tells a kernel apart depends on all others.
     labels: RefCell<BTreeMap<(bool, u32), Option<String>>>,
 }
 
 impl<'a> Sides<'a> {
-    pub(in crate::report) fn new(before: &'a Profile, after: &'a Profile) -> Sides<'a> {
+    pub(crate) fn new(before: &'a Profile, after: &'a Profile) -> Sides<'a> {
         Sides { before, after, labels: RefCell::default() }
     }
 
     /// `transpose`, or `total -> sum` where it has another name now.
-    pub(in crate::report) fn kernel(&self, ids: &Both<u32>) -> String {
+    pub(crate) fn kernel(&self, ids: &Both<u32>) -> String {
         let of = |is_after: bool, id: Option<u32>| {
             let id = id?;
             let profile = if is_after { self.after } else { self.before };
@@ -64,7 +64,7 @@ impl<'a> Sides<'a> {
     }
 
     /// What a finding is about, as `in transpose, a.cu:9, allocation d_out`.
-    pub(in crate::report) fn finding(&self, finding: &Finding, is_after: bool) -> Vec<String> {
+    pub(crate) fn finding(&self, finding: &Finding, is_after: bool) -> Vec<String> {
         let profile = if is_after { self.after } else { self.before };
         let place = Some(finding_text::place(finding)).filter(|place| place != "?");
         let parts = [finding_text::kernel(profile, finding), place, finding_text::object(profile, finding)];
@@ -73,7 +73,7 @@ impl<'a> Sides<'a> {
 }
 
 /// Why a finding matters, what to do, and what that brings.
-pub(in crate::report) fn advice(finding: &Finding) -> String {
+pub(crate) fn advice(finding: &Finding) -> String {
     let gain = finding.gain.as_ref().map(|gain| format!("gain: {}", finding_text::gain(finding, gain)));
     let parts = [Some(finding.reason.clone()), Some(finding.cure.clone()), gain];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
@@ -85,7 +85,7 @@ fn kernel(profile: &Profile, id: u32) -> Option<String> {
 }
 
 /// Executables and arguments; with their folders where these tell them apart.
-pub(in crate::report) fn programs(before: &Profile, after: &Profile) -> (String, String) {
+pub(crate) fn programs(before: &Profile, after: &Profile) -> (String, String) {
     let short = (program(before, short_path), program(after, short_path));
     if short.0 == short.1 { (program(before, |path| path), program(after, |path| path)) } else { short }
 }
@@ -101,7 +101,7 @@ fn program(profile: &Profile, name: fn(&str) -> &str) -> String {
 }
 
 /// Name of an allocation, both where it was renamed.
-pub(in crate::report) fn allocation(row: &AllocationChange) -> String {
+pub(crate) fn allocation(row: &AllocationChange) -> String {
     let name = |name: &Option<String>, there: bool| {
         there.then(|| name.clone().unwrap_or_else(|| "an unnamed allocation".to_owned()))
     };
@@ -109,7 +109,7 @@ pub(in crate::report) fn allocation(row: &AllocationChange) -> String {
 }
 
 /// What there is on both sides, once where it is the same.
-pub(in crate::report) fn arrow(before: Option<String>, after: Option<String>) -> String {
+pub(crate) fn arrow(before: Option<String>, after: Option<String>) -> String {
     match (before, after) {
         (Some(before), Some(after)) if before != after => format!("{before} -> {after}"),
         (before, after) => after.or(before).unwrap_or_else(|| "?".to_owned()),
@@ -117,13 +117,13 @@ pub(in crate::report) fn arrow(before: Option<String>, after: Option<String>) ->
 }
 
 /// `file:line`.
-pub(in crate::report) fn place(file: &str, line: u32) -> String {
+pub(crate) fn place(file: &str, line: u32) -> String {
     let name = short_path(file);
     if line == 0 { name.to_owned() } else { format!("{name}:{line}") }
 }
 
 /// What became of a row: "new", "gone", or nothing where both sides have it.
-pub(in crate::report) fn state<T>(before: Option<T>, after: Option<T>) -> &'static str {
+pub(crate) fn state<T>(before: Option<T>, after: Option<T>) -> &'static str {
     match (before, after) {
         (Some(_), None) => "gone",
         (None, _) => "new",
@@ -132,7 +132,7 @@ pub(in crate::report) fn state<T>(before: Option<T>, after: Option<T>) -> &'stat
 }
 
 /// `a.cu:9`, `a.cu:9 -> 16` or `a.cu:9 -> b.cu:16`.
-pub(in crate::report) fn places(before: Option<&Position>, after: Option<&Position>) -> String {
+pub(crate) fn places(before: Option<&Position>, after: Option<&Position>) -> String {
     let name = |position: &Position| place(&position.file, position.line);
     match (before, after) {
         (Some(one), Some(other)) if one.line != other.line && short_path(&one.file) == short_path(&other.file) => {
@@ -144,7 +144,7 @@ pub(in crate::report) fn places(before: Option<&Position>, after: Option<&Positi
 
 /// Rows of a table: those of lines of both sides' kernels and of allocations in which more differs than how caches behave, which
 /// follows from what else changed; and how many are left out for that.
-pub(in crate::report) fn telling<'a, T>(
+pub(crate) fn telling<'a, T>(
     rows: impl Iterator<Item = &'a T>,
     modelled: impl Fn(&T) -> bool,
     all: bool,
@@ -154,19 +154,19 @@ pub(in crate::report) fn telling<'a, T>(
 }
 
 /// Lines as a comparison shows them. Those of kernels that are new or gone say nothing that these do not.
-pub(in crate::report) fn lines(diff: &Diff, all: bool) -> (Vec<&LineChange>, usize) {
+pub(crate) fn lines(diff: &Diff, all: bool) -> (Vec<&LineChange>, usize) {
     let rows = diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some());
     let text = |position: &Option<Position>| position.as_ref().map(|position| position.text.clone());
     telling(rows, |row| row.modelled && text(&row.before) == text(&row.after), all)
 }
 
 /// Allocations as a comparison shows them.
-pub(in crate::report) fn allocations(diff: &Diff, all: bool) -> (Vec<&AllocationChange>, usize) {
+pub(crate) fn allocations(diff: &Diff, all: bool) -> (Vec<&AllocationChange>, usize) {
     telling(diff.allocations.iter(), |row| row.modelled, all)
 }
 
 /// What the figures of a row are called, most telling first. `all`: those too that follow from others.
-pub(in crate::report) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
+pub(crate) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
     let mut ranked: Vec<(usize, &String)> = changes
         .keys()
         .filter_map(|name| match rank(name) {
@@ -261,7 +261,7 @@ fn shown(name: &str, [before, after]: [Option<Value>; 2]) -> Shown {
 }
 
 /// `global.sectors_per_request` as `global sectors per request`.
-pub(in crate::report) fn words(name: &str) -> String {
+pub(crate) fn words(name: &str) -> String {
     match name {
         KERNEL_SECONDS => "estimated time".to_owned(),
         COPY_SECONDS => "assumed time of all copies".to_owned(),
@@ -273,7 +273,7 @@ pub(in crate::report) fn words(name: &str) -> String {
 }
 
 /// A value with its unit.
-pub(in crate::report) fn in_words(value: Value, unit: Unit) -> String {
+pub(crate) fn in_words(value: Value, unit: Unit) -> String {
     match (unit, value) {
         (Unit::Bytes, Value::Count(number)) => bytes(number),
         (_, Value::Count(number)) => count(number),
@@ -340,7 +340,7 @@ fn verdict(name: &str, before: Option<f64>, after: Option<f64>) -> Verdict {
 }
 
 /// `3 kernels, 14 lines and 1 allocation`; empty where nothing is the same.
-pub(in crate::report) fn unchanged(same: &Unchanged) -> String {
+pub(crate) fn unchanged(same: &Unchanged) -> String {
     let parts = [
         (same.kernels, "kernel", "kernels"),
         (same.lines, "line", "lines"),
@@ -360,7 +360,7 @@ pub(in crate::report) fn unchanged(same: &Unchanged) -> String {
 }
 
 /// A broken limit in a sentence.
-pub(in crate::report) fn broken(row: &BrokenLimit) -> String {
+pub(crate) fn broken(row: &BrokenLimit) -> String {
     let unit = unit(&row.metric);
     let text = |value: Option<Value>| value.map_or("-".to_owned(), |value| in_words(value, unit));
     let allowed = row.allowed.map_or(String::new(), |allowed| {

@@ -2,11 +2,11 @@
 
 use super::estimates;
 use super::shown::{self, Shown, Sides, Verdict, advice, arrow, figures, in_words, places, programs, state, words};
-use crate::comparison::document::{Both, Changes, Diff, FindingChange, Position, Value};
-use crate::comparison::{BESIDE_OTHERS, unit};
-use crate::profile::Profile;
-use crate::profile::model::{Finding, Severity};
-use crate::report::words::{cut, paragraph};
+use crate::words::{cut, paragraph};
+use warpline_comparison::document::{Both, Changes, Diff, FindingChange, Position, Value};
+use warpline_comparison::{BESIDE_OTHERS, unit};
+use warpline_profile::Profile;
+use warpline_profile::model::{Finding, Severity};
 
 /// How the text looks.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +149,7 @@ impl Page<'_> {
     fn only(&mut self, indent: usize, changes: &Changes, most: usize) {
         let value = |[before, after]: [Option<Value>; 2]| after.or(before);
         let mut ranked: Vec<(usize, &String)> =
-            changes.keys().filter_map(|name| Some((crate::comparison::rank(name)?, name))).collect();
+            changes.keys().filter_map(|name| Some((warpline_comparison::rank(name)?, name))).collect();
         ranked.sort();
         let each = ranked.into_iter().filter_map(|(_, name)| {
             let value = value(changes[name])?;
@@ -399,7 +399,7 @@ pub(super) fn evidence(change: &FindingChange) -> String {
 /// Evidence, which has no unit that is known here.
 fn number_of(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
-        if value >= 0.0 { crate::report::words::count(value as u64) } else { format!("{value:.0}") }
+        if value >= 0.0 { crate::words::count(value as u64) } else { format!("{value:.0}") }
     } else if value.abs() >= 0.01 && value.abs() < 1e6 {
         format!("{value:.2}")
     } else {

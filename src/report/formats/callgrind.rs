@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::profile::Profile;
-use crate::profile::model::{Frame, Metrics};
+use warpline_profile::Profile;
+use warpline_profile::model::{Frame, Metrics};
 
 /// Names and titles of the costs, in order.
 const EVENTS: [(&str, &str); 6] = [
@@ -72,7 +72,7 @@ pub fn callgrind(profile: &Profile) -> String {
     write(profile, &functions, &total)
 }
 
-fn user(site: &crate::profile::model::Site) -> Frame {
+fn user(site: &warpline_profile::model::Site) -> Frame {
     Frame { function: site.function.clone(), file: site.file.clone(), line: site.line, column: site.column }
 }
 

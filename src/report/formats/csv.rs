@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::profile::Profile;
-use crate::profile::model::{Distances, Site};
+use warpline_profile::Profile;
+use warpline_profile::model::{Distances, Site};
 
 /// Raised whenever a column changes its meaning or goes away; new ones come at the end.
 const SCHEMA_VERSION: u32 = 1;
@@ -111,7 +111,7 @@ fn over_ranks(site: &Site) -> [String; 8] {
 }
 
 /// A field as RFC 4180 has it.
-pub(in crate::report) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r', '\t']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::stacks::{COSTS, frame_name, stacks};
-use crate::profile::Profile;
+use warpline_profile::Profile;
 
 /// The stacks with their own cost of one kind, by index into [`COSTS`]; those without cost are left out.
 pub fn folded(profile: &Profile, cost: usize) -> String {

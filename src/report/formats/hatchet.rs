@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::stacks::{COSTS, Costs, frame_name, stacks};
-use crate::profile::Profile;
-use crate::profile::model::Frame;
+use warpline_profile::Profile;
+use warpline_profile::model::Frame;
 
 /// Frames below which a stack is not followed; readers go down by recursion.
 const MOST_DEPTH: usize = 200;

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use prost::Message as _;
 
 use super::stacks::frame_name;
-use crate::profile::Profile;
-use crate::profile::model::{Allocation, CopyRow, Frame, Spaces};
-use crate::report::words::plain_name;
+use crate::words::plain_name;
 use message::{Annotation, BEGIN, COUNTER, Counter, END, Event, Packet, Process, Trace, Track, UNIT_BYTES};
+use warpline_profile::Profile;
+use warpline_profile::model::{Allocation, CopyRow, Frame, Spaces};
 
 /// Nanoseconds of a launch and of what comes before it.
 const SLOT: u64 = 1000;

@@ -11,9 +11,9 @@ use flate2::write::GzEncoder;
 use prost::Message as _;
 
 use super::stacks::{costs, host_path};
-use crate::profile::Profile;
-use crate::profile::model::{Frame, Metrics};
 use message::{Function, Label, Line, Location, Mapping, Sample, ValueType};
+use warpline_profile::Profile;
+use warpline_profile::model::{Frame, Metrics};
 
 /// Types and units of a sample's values.
 const VALUES: [(&str, &str); 6] = [

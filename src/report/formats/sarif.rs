@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::findings::pages;
-use crate::profile::Profile;
-use crate::profile::model::Finding;
-use crate::report::finding_text;
-use crate::report::rows::whole::caution;
-use crate::report::words::plain_name;
+use crate::finding_text;
+use crate::rows::whole::caution;
+use crate::words::plain_name;
+use warpline_findings::pages;
+use warpline_profile::Profile;
+use warpline_profile::model::Finding;
 
 /// A profile, and those of its findings that are told.
-pub(in crate::report) struct Scanned<'a> {
-    pub(in crate::report) profile: &'a Profile,
-    pub(in crate::report) findings: &'a [Finding],
+pub(crate) struct Scanned<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) findings: &'a [Finding],
 }
 
 /// The findings of the profile.
@@ -21,7 +21,7 @@ pub fn sarif(profile: &Profile) -> String {
 }
 
 /// Findings of profiles; files below the folder `root` by their path in it, as code review knows them.
-pub(in crate::report) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>) -> String {
+pub(crate) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>) -> String {
     let rules: Vec<Value> = pages()
         .map(|page| {
             json!({

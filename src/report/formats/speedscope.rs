@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::stacks::{COSTS, stacks};
-use crate::profile::Profile;
-use crate::profile::model::Frame;
+use warpline_profile::Profile;
+use warpline_profile::model::Frame;
 
 #[derive(Serialize)]
 struct File<'a> {

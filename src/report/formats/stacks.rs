@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::profile::Profile;
-use crate::profile::model::{Frame, Kernel, Metrics};
+use warpline_profile::Profile;
+use warpline_profile::model::{Frame, Kernel, Metrics};
 
 /// Kinds of cost, with their units.
 pub const COSTS: [(&str, &str); 6] = [
@@ -19,7 +19,7 @@ pub const COSTS: [(&str, &str); 6] = [
 pub type Costs = [u64; COSTS.len()];
 
 /// Own costs by stack, outermost frame first. The first frame on the device is the kernel.
-pub(in crate::report) fn stacks(profile: &Profile) -> BTreeMap<Vec<Frame>, Costs> {
+pub(crate) fn stacks(profile: &Profile) -> BTreeMap<Vec<Frame>, Costs> {
     let mut found: BTreeMap<Vec<Frame>, Costs> = BTreeMap::new();
     for site in &profile.sites {
         let Some(kernel) = profile.kernels.iter().find(|kernel| kernel.id == site.kernel) else { continue };
@@ -49,7 +49,7 @@ pub(in crate::report) fn stacks(profile: &Profile) -> BTreeMap<Vec<Frame>, Costs
 }
 
 /// The call path of the launches, where all have the same.
-pub(in crate::report) fn host_path(kernel: &Kernel) -> &[Frame] {
+pub(crate) fn host_path(kernel: &Kernel) -> &[Frame] {
     let launches = kernel.launches.iter().map(|launch| &launch.path);
     let mut paths = launches.chain(kernel.launch_groups.iter().map(|group| &group.path));
     match paths.next() {
@@ -59,14 +59,14 @@ pub(in crate::report) fn host_path(kernel: &Kernel) -> &[Frame] {
 }
 
 /// Sectors of shared memory are none of the memory's: its cost is passes.
-pub(in crate::report) fn costs(metrics: &Metrics, space: &str) -> Costs {
+pub(crate) fn costs(metrics: &Metrics, space: &str) -> Costs {
     let passes = metrics.shared.as_ref().map_or(0, |shared| shared.wavefronts);
     let (sectors, ideal) = if space == "shared" { (0, 0) } else { (metrics.sectors, metrics.ideal_sectors) };
     [sectors, sectors.saturating_sub(ideal), metrics.requests, metrics.lanes, metrics.bytes, passes]
 }
 
 /// Function and place of a frame, in one word for a tree.
-pub(in crate::report) fn frame_name(frame: &Frame) -> String {
+pub(crate) fn frame_name(frame: &Frame) -> String {
     let file = frame.file.rsplit('/').next().unwrap_or(&frame.file);
     match (frame.function.is_empty(), file.is_empty()) {
         (true, true) => "?".to_owned(),

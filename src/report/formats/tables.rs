@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::profile::Profile;
-use crate::profile::model::{Frame, Kernel, Launch, Metrics, Spaces};
+use warpline_profile::Profile;
+use warpline_profile::model::{Frame, Kernel, Launch, Metrics, Spaces};
 
 /// Raised whenever a column changes its meaning or goes away.
 const VERSION: u32 = 2;
@@ -156,7 +156,7 @@ impl<'p> Writer<'p> {
     }
 
     fn lines(&mut self) -> Columns {
-        let spaces = |line: &'p crate::profile::model::Line| {
+        let spaces = |line: &'p warpline_profile::model::Line| {
             SPACES.into_iter().filter_map(move |space| Some((line, space, line.metrics.get(space)?)))
         };
         let rows: Vec<_> = self.profile.lines.iter().flat_map(spaces).collect();

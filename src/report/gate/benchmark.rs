@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::comparison::{Figures, Unit, measure, unit};
-use crate::gate::Judged;
-use crate::report::comparison::words;
-use crate::report::plain_name;
+use crate::comparison::words;
+use crate::plain_name;
+use warpline_comparison::gate::Judged;
+use warpline_comparison::{Figures, Unit, measure, unit};
 
 /// Figures of the program of which less is better.
 const OF_PROGRAM: [&str; 4] =

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::{baseline, unlike, words};
-use crate::gate::{Judged, Verdict};
-use crate::report::DiffOptions;
-use crate::report::comparison;
-use crate::report::comparison::shown::broken;
-use crate::report::markdown::{code, escaped};
+use crate::DiffOptions;
+use crate::comparison;
+use crate::comparison::shown::broken;
+use crate::markdown::{code, escaped};
+use warpline_comparison::gate::{Judged, Verdict};
 
 /// Services cut longer comments: GitHub's at 65 536 letters, its job summaries at 1 MiB.
 const MOST: usize = 60_000;

@@ -8,9 +8,9 @@ pub use benchmark::benchmark;
 pub use markdown::markdown;
 pub use text::text;
 
-use crate::gate::{Gate, Judged, Verdict};
-use crate::profile::model::Finding;
-use crate::report::formats::{Scanned, of_findings};
+use crate::formats::{Scanned, of_findings};
+use warpline_comparison::gate::{Gate, Judged, Verdict};
+use warpline_profile::model::Finding;
 
 /// The document, indented.
 pub fn json(gate: &Gate) -> String {

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{baseline, unlike, words};
-use crate::gate::{Judged, Verdict};
-use crate::report::comparison;
-use crate::report::comparison::shown::broken;
-use crate::report::{DiffOptions, plain_name};
+use crate::comparison;
+use crate::comparison::shown::broken;
+use crate::{DiffOptions, plain_name};
+use warpline_comparison::gate::{Judged, Verdict};
 
 /// The verdicts, and what changed where something did.
 pub fn text(judged: &[Judged], options: &DiffOptions) -> String {

@@ -1,8 +1,8 @@
 //! A row per value.
 
-use crate::comparison::document::Value;
-use crate::history::History;
-use crate::report::formats::quoted;
+use crate::formats::quoted;
+use warpline_comparison::document::Value;
+use warpline_comparison::history::History;
 
 /// The table.
 pub fn csv(history: &History) -> String {

@@ -1,7 +1,7 @@
 //! What is recorded, as a table and for programs.
 
-use crate::history::{Recording, Recordings};
-use crate::report::formats::quoted;
+use crate::formats::quoted;
+use warpline_comparison::history::{Recording, Recordings};
 
 /// A line for each recording, in columns.
 pub fn listing_text(recordings: &Recordings) -> String {

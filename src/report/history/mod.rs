@@ -10,10 +10,10 @@ pub use listing::{listing_csv, listing_json, listing_text};
 pub use picture::{html, svg};
 pub use text::text;
 
-use crate::comparison::document::Value;
-use crate::comparison::{Better, better};
-use crate::history::{History, Point, Series};
-use crate::report::plain_name;
+use crate::plain_name;
+use warpline_comparison::document::Value;
+use warpline_comparison::history::{History, Point, Series};
+use warpline_comparison::{Better, better};
 
 /// The document, indented.
 pub fn json(history: &History) -> String {

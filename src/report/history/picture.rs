@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{change, commit, title};
-use crate::comparison::document::Value;
-use crate::comparison::unit;
-use crate::history::{History, Series};
-use crate::report::comparison::shown::in_words;
+use crate::comparison::shown::in_words;
+use warpline_comparison::document::Value;
+use warpline_comparison::history::{History, Series};
+use warpline_comparison::unit;
 
 /// Size of a series' picture.
 const WIDTH: f64 = 900.0;

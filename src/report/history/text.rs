@@ -1,11 +1,11 @@
 //! A chart for terminals: the values of every commit at a glance, then the commits at which they changed.
 
 use super::{change, commit, title};
-use crate::comparison::document::Value;
-use crate::comparison::unit;
-use crate::history::{History, Point, Series};
-use crate::report::DiffOptions;
-use crate::report::comparison::shown::in_words;
+use crate::DiffOptions;
+use crate::comparison::shown::in_words;
+use warpline_comparison::document::Value;
+use warpline_comparison::history::{History, Point, Series};
+use warpline_comparison::unit;
 
 /// Heights of a column.
 const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -8,12 +8,12 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
-use crate::comparison::{Better, Diff, Unit, better, rank, unit};
-use crate::profile::Profile;
-use crate::profile::model::{ByOp, Metrics};
-use crate::report::comparison::words;
-use crate::report::rows::ranks::{RankRows, over_ranks};
-use crate::report::words::label;
+use crate::comparison::words;
+use crate::rows::ranks::{RankRows, over_ranks};
+use crate::words::label;
+use warpline_comparison::{Better, Diff, Unit, better, rank, unit};
+use warpline_profile::Profile;
+use warpline_profile::model::{ByOp, Metrics};
 
 /// Data above this many bytes is compressed; browsers unpack it faster than they read it from a disk.
 const MOST_PLAIN: usize = 1 << 19;

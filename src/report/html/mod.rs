@@ -4,9 +4,9 @@
 mod data;
 mod parts;
 
-use crate::comparison::Diff;
-use crate::profile::Profile;
 use data::{Document, Side};
+use warpline_comparison::Diff;
+use warpline_profile::Profile;
 
 /// The page of a profile.
 pub fn html(profile: &Profile) -> String {

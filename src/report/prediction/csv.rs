@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::prediction::document::{Configuration, Document};
+use warpline_prediction::document::{Configuration, Document};
 
 /// Columns; `schema_version` first, as in the report's CSV.
 const HEADER: &str = "schema_version,kernel,model,rank,block_x,block_y,block_z,grid_x,grid_y,grid_z,recorded,blocks_per_sm,requests,\

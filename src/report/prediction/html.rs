@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::prediction::document::{Configuration, Document, Sizes};
-use crate::report::words::{bytes, seconds};
+use crate::words::{bytes, seconds};
+use warpline_prediction::document::{Configuration, Document, Sizes};
 
 const STYLE: &str = include_str!("prediction.css");
 /// Width and height of a drawing of lines.

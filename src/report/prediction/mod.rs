@@ -8,7 +8,7 @@ pub use csv::csv;
 pub use html::html;
 pub use text::text;
 
-use crate::prediction::document::Document;
+use warpline_prediction::document::Document;
 
 /// As JSON.
 pub fn json(document: &Document) -> String {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::prediction::document::{Configuration, Document};
-use crate::report::words::wrap::paragraph;
-use crate::report::words::{bytes, count, percent, seconds};
+use crate::words::wrap::paragraph;
+use crate::words::{bytes, count, percent, seconds};
+use warpline_prediction::document::{Configuration, Document};
 
 /// Sites that are named below the table, at most.
 const MOST_SITES: usize = 10;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::profile::Profile;
-use crate::profile::model::Branch;
-use crate::report::words::{percent, ratio};
+use crate::words::{percent, ratio};
+use warpline_profile::Profile;
+use warpline_profile::model::Branch;
 
 /// Where the lanes of a branch's first sides go that are told.
 const MOST_SIDES: usize = 6;
@@ -12,24 +12,24 @@ const MOST_SIDES: usize = 6;
 /// The branches of one place in a kernel: unrolling and inlining make several of one. Two places of a line, as in `a && b`, are
 /// two rows.
 #[derive(Clone, Debug)]
-pub(in crate::report) struct BranchRow<'a> {
-    pub(in crate::report) kernel: u32,
-    pub(in crate::report) file: &'a str,
-    pub(in crate::report) line: u32,
-    pub(in crate::report) column: u32,
-    pub(in crate::report) executions: u64,
-    pub(in crate::report) divergent: u64,
+pub(crate) struct BranchRow<'a> {
+    pub(crate) kernel: u32,
+    pub(crate) file: &'a str,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) executions: u64,
+    pub(crate) divergent: u64,
     copies: Vec<&'a Branch>,
 }
 
 impl BranchRow<'_> {
     /// Share of its executions that diverge.
-    pub(in crate::report) fn share(&self) -> f64 {
+    pub(crate) fn share(&self) -> f64 {
         ratio(self.divergent, self.executions)
     }
 
     /// Where the lanes go. Copies may have their sides in another order, so theirs are not told.
-    pub(in crate::report) fn sides(&self) -> String {
+    pub(crate) fn sides(&self) -> String {
         let [branch] = self.copies[..] else { return format!("in {} copies", self.copies.len()) };
         let lanes: u64 = branch.lanes.iter().sum();
         let sides: Vec<String> =
@@ -39,7 +39,7 @@ impl BranchRow<'_> {
 }
 
 /// Rows that diverge at all, most divergent executions first.
-pub(in crate::report) fn branch_rows(profile: &Profile) -> Vec<BranchRow<'_>> {
+pub(crate) fn branch_rows(profile: &Profile) -> Vec<BranchRow<'_>> {
     let mut places: BTreeMap<(u32, &str, u32, u32), BranchRow<'_>> = BTreeMap::new();
     for branch in &profile.branches {
         let key = (branch.kernel, &branch.file[..], branch.line, branch.column);
@@ -64,8 +64,8 @@ pub(in crate::report) fn branch_rows(profile: &Profile) -> Vec<BranchRow<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{Analysis, Finish};
-    use crate::profile::{BuildInput, RunFacts, build};
+    use warpline_analyzer::analysis::{Analysis, Finish};
+    use warpline_profile::{BuildInput, RunFacts, build};
 
     #[test]
     fn copies_of_a_branch_are_one_row_and_two_of_a_line_are_two() {

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use crate::profile::Profile;
-use crate::profile::model::{OverRanks, RankSpread};
-use crate::report::words::{at, bytes, count, host_path, label, seconds};
+use crate::words::{at, bytes, count, host_path, label, seconds};
+use warpline_profile::Profile;
+use warpline_profile::model::{OverRanks, RankSpread};
 
 /// What a figure of a row is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::report) enum RankUnit {
+pub(crate) enum RankUnit {
     Seconds,
     Bytes,
     Count,
@@ -17,42 +17,42 @@ pub(in crate::report) enum RankUnit {
 
 /// A figure of a place over the ranks that have the place.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::report) struct RankRow {
+pub(crate) struct RankRow {
     /// What every format calls the place.
-    pub(in crate::report) name: String,
+    pub(crate) name: String,
     /// Its kernel, where it is one or lies in one.
-    pub(in crate::report) kernel: Option<u32>,
+    pub(crate) kernel: Option<u32>,
     /// Where it stands; empty for kernels, call paths and allocations.
-    pub(in crate::report) file: String,
-    pub(in crate::report) line: u32,
+    pub(crate) file: String,
+    pub(crate) line: u32,
     /// What differs.
-    pub(in crate::report) figure: String,
-    pub(in crate::report) unit: RankUnit,
-    pub(in crate::report) ranks: u64,
-    pub(in crate::report) min: f64,
-    pub(in crate::report) min_rank: u32,
-    pub(in crate::report) mean: f64,
-    pub(in crate::report) max: f64,
-    pub(in crate::report) max_rank: u32,
-    pub(in crate::report) stddev: f64,
+    pub(crate) figure: String,
+    pub(crate) unit: RankUnit,
+    pub(crate) ranks: u64,
+    pub(crate) min: f64,
+    pub(crate) min_rank: u32,
+    pub(crate) mean: f64,
+    pub(crate) max: f64,
+    pub(crate) max_rank: u32,
+    pub(crate) stddev: f64,
     /// The greatest over the mean.
-    pub(in crate::report) factor: f64,
+    pub(crate) factor: f64,
 }
 
 /// Places whose work is not the same in all ranks, by what they are; of each, what exceeds its mean the most first.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(in crate::report) struct RankRows {
+pub(crate) struct RankRows {
     /// Ranks whose profiles are in this one.
-    pub(in crate::report) present: u64,
-    pub(in crate::report) kernels: Vec<RankRow>,
-    pub(in crate::report) paths: Vec<RankRow>,
-    pub(in crate::report) lines: Vec<RankRow>,
-    pub(in crate::report) allocations: Vec<RankRow>,
+    pub(crate) present: u64,
+    pub(crate) kernels: Vec<RankRow>,
+    pub(crate) paths: Vec<RankRow>,
+    pub(crate) lines: Vec<RankRow>,
+    pub(crate) allocations: Vec<RankRow>,
 }
 
 impl RankRow {
     /// A value of the row for people.
-    pub(in crate::report) fn told(&self, value: f64) -> String {
+    pub(crate) fn told(&self, value: f64) -> String {
         match self.unit {
             RankUnit::Seconds => seconds(value),
             RankUnit::Bytes => bytes(value.round() as u64),
@@ -64,7 +64,7 @@ impl RankRow {
 
 impl RankRows {
     /// Each kind with its title.
-    pub(in crate::report) fn kinds(&self) -> [(&'static str, &[RankRow]); 4] {
+    pub(crate) fn kinds(&self) -> [(&'static str, &[RankRow]); 4] {
         [
             ("kernels", &self.kernels),
             ("call paths", &self.paths),
@@ -92,7 +92,7 @@ const WORK: [(&str, &str); 4] = [
 ];
 
 /// The rows; `None` where the profile is not of ranks.
-pub(in crate::report) fn over_ranks(profile: &Profile) -> Option<RankRows> {
+pub(crate) fn over_ranks(profile: &Profile) -> Option<RankRows> {
     let ranks = profile.run.merged.as_ref()?.ranks.as_ref()?;
     let ranges = ranks.present.iter().filter(|[first, last]| first <= last);
     let present = ranges.map(|[first, last]| u64::from(last - first) + 1).sum();

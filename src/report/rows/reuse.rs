@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::profile::Profile;
-use crate::profile::model::{Distances, ReuseMetrics};
-use crate::report::words::label;
+use crate::words::label;
+use warpline_profile::Profile;
+use warpline_profile::model::{Distances, ReuseMetrics};
 
 /// Reuse of the sectors that loads use.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::report) struct Row {
+pub(crate) struct Row {
     /// Uses of sectors.
     pub uses: u64,
     /// First ones.
@@ -54,7 +54,7 @@ impl Row {
 }
 
 /// Kernels by uses that a level-1 cache of their own would miss, the worst first.
-pub(in crate::report) fn by_kernel(profile: &Profile) -> Vec<(String, Row)> {
+pub(crate) fn by_kernel(profile: &Profile) -> Vec<(String, Row)> {
     let mut rows: Vec<(u32, String, Row)> = Vec::new();
     for kernel in &profile.kernels {
         let mut row = Row::default();
@@ -67,7 +67,7 @@ pub(in crate::report) fn by_kernel(profile: &Profile) -> Vec<(String, Row)> {
 }
 
 /// Lines, likewise: file and line.
-pub(in crate::report) fn by_line(profile: &Profile) -> Vec<((&str, u32), Row)> {
+pub(crate) fn by_line(profile: &Profile) -> Vec<((&str, u32), Row)> {
     let mut lines: BTreeMap<(&str, u32), Row> = BTreeMap::new();
     for site in &profile.sites {
         if let Some(reuse) = &site.metrics.reuse {
@@ -80,7 +80,7 @@ pub(in crate::report) fn by_line(profile: &Profile) -> Vec<((&str, u32), Row)> {
 }
 
 /// What the figures are of, for a heading.
-pub(in crate::report) fn heading(profile: &Profile) -> String {
+pub(crate) fn heading(profile: &Profile) -> String {
     let said = |name: &str| profile.run.assumptions.get(name).map(String::as_str);
     let scope = said("reuse_scope").unwrap_or("thread block");
     let stores = match said("reuse_restart") {

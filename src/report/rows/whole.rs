@@ -1,23 +1,23 @@
 //! A run of which a budget recorded some launches: what all of them did, estimated, in words.
 
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::{Estimated, Line, WholeRun};
-use crate::report::words::estimates::{sum, together};
-use crate::report::words::{at, label};
+use crate::words::estimates::{sum, together};
+use crate::words::{at, label};
+use warpline_profile::Profile;
+use warpline_profile::model::{Estimated, Line, WholeRun};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// A line, in words.
-pub(in crate::report) struct WholeLine {
+pub(crate) struct WholeLine {
     /// File and line.
-    pub(in crate::report) place: String,
+    pub(crate) place: String,
     /// Its kernel.
-    pub(in crate::report) kernel: String,
+    pub(crate) kernel: String,
     /// Requests, bytes of global and local memory, passes of shared and constant memory.
-    pub(in crate::report) figures: [String; 3],
+    pub(crate) figures: [String; 3],
 }
 
 /// How far the figures of a budgeted run are to be trusted, in a sentence.
-pub(in crate::report) fn caution(whole: &WholeRun) -> String {
+pub(crate) fn caution(whole: &WholeRun) -> String {
     format!(
         "{} of {} launches were recorded (--budget), and counts are of these; what all launches did is an estimate, with bounds that \
          hold in {} of 100 draws of launches",
@@ -28,7 +28,7 @@ pub(in crate::report) fn caution(whole: &WholeRun) -> String {
 }
 
 /// Lines with estimates, those of most traffic and passes first.
-pub(in crate::report) fn lines(profile: &Profile) -> Vec<WholeLine> {
+pub(crate) fn lines(profile: &Profile) -> Vec<WholeLine> {
     let cost = |line: &Line| {
         let parts = [figure(line, "sectors"), figure(line, "wavefronts")];
         parts.into_iter().flatten().map(|one| one.estimate).sum::<f64>()

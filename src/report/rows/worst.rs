@@ -5,39 +5,39 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::profile::Profile;
-use crate::profile::model::{Allocation, Metrics, Site, user_frame};
-use crate::report::words::add;
+use crate::words::add;
+use warpline_profile::Profile;
+use warpline_profile::model::{Allocation, Metrics, Site, user_frame};
 
 /// Sites of one place in one kernel that do the same kind of access: copies of one expression that
 /// unrolling made.
-pub(in crate::report) struct Group<'a> {
-    pub(in crate::report) column: u32,
-    pub(in crate::report) op: &'a str,
-    pub(in crate::report) space: &'a str,
-    pub(in crate::report) bytes: u32,
-    pub(in crate::report) sum: Metrics,
-    pub(in crate::report) sites: Vec<&'a Site>,
+pub(crate) struct Group<'a> {
+    pub(crate) column: u32,
+    pub(crate) op: &'a str,
+    pub(crate) space: &'a str,
+    pub(crate) bytes: u32,
+    pub(crate) sum: Metrics,
+    pub(crate) sites: Vec<&'a Site>,
 }
 
 /// A line of a kernel.
-pub(in crate::report) struct Row<'a> {
-    pub(in crate::report) file: &'a str,
-    pub(in crate::report) line: u32,
-    pub(in crate::report) kernel: u32,
-    pub(in crate::report) groups: Vec<Group<'a>>,
+pub(crate) struct Row<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) line: u32,
+    pub(crate) kernel: u32,
+    pub(crate) groups: Vec<Group<'a>>,
     /// What it is ranked by.
-    pub(in crate::report) excess: u64,
-    pub(in crate::report) total: u64,
+    pub(crate) excess: u64,
+    pub(crate) total: u64,
 }
 
 /// Lines by sectors beyond the ideal, worst first. Shared memory has none.
-pub(in crate::report) fn by_sectors(profile: &Profile) -> Vec<Row<'_>> {
+pub(crate) fn by_sectors(profile: &Profile) -> Vec<Row<'_>> {
     rows(profile, |site| site.space != "shared", |m| (m.sectors, m.sectors.saturating_sub(m.ideal_sectors)))
 }
 
 /// Lines by passes over the banks of shared memory beyond the ideal, worst first.
-pub(in crate::report) fn by_passes(profile: &Profile) -> Vec<Row<'_>> {
+pub(crate) fn by_passes(profile: &Profile) -> Vec<Row<'_>> {
     let passes = |m: &Metrics| m.shared.clone().unwrap_or_default();
     rows(
         profile,
@@ -96,7 +96,7 @@ fn rows<'a>(
 
 /// Allocations by traffic, then by size; those of one name, kind and line are one row. Those that the compiler made only
 /// show where they are used.
-pub(in crate::report) fn allocations(profile: &Profile) -> Vec<Cow<'_, Allocation>> {
+pub(crate) fn allocations(profile: &Profile) -> Vec<Cow<'_, Allocation>> {
     type Key<'a> = (Option<&'a str>, &'a str, Option<(&'a str, u32)>);
     let mut rows: Vec<Cow<'_, Allocation>> = Vec::new();
     let mut known: HashMap<Key<'_>, usize> = HashMap::new();

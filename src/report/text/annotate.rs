@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::{Finding, Metrics, Severity, Site};
-use crate::report::words::figures::{add, bytes, count, memory, ratio};
-use crate::report::words::places;
-use crate::report::words::style::Style;
-use crate::report::words::wrap::{cut, paragraph};
+use crate::words::figures::{add, bytes, count, memory, ratio};
+use crate::words::places;
+use crate::words::style::Style;
+use crate::words::wrap::{cut, paragraph};
+use warpline_profile::Profile;
+use warpline_profile::model::{Finding, Metrics, Severity, Site};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Sums of a line over all kernels.
 #[derive(Default)]

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use super::sections::limiter;
 use super::sections::more;
-use crate::profile::Profile;
-use crate::profile::model::Kernel;
-use crate::report::words::figures::{count, hit_rate, memory, percent, ratio, seconds};
-use crate::report::words::names;
-use crate::report::words::style::Style;
+use crate::words::figures::{count, hit_rate, memory, percent, ratio, seconds};
+use crate::words::names;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::Kernel;
 
 /// Columns before the name, and of the share, for which narrow terminals have no room.
 const BEFORE_NAME: usize = 73;

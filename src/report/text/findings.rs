@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::sections::limiter;
-use crate::profile::model::{Finding, Severity};
-use crate::profile::{Profile, SECONDS_PER_LAUNCH, dominant_starts, seconds_between_launches, seconds_of_copies};
-use crate::report::finding_text;
-use crate::report::words::figures::{count, percent, seconds};
-use crate::report::words::names;
-use crate::report::words::style::Style;
-use crate::report::words::wrap::{cut, paragraph};
+use crate::finding_text;
+use crate::words::figures::{count, percent, seconds};
+use crate::words::names;
+use crate::words::style::Style;
+use crate::words::wrap::{cut, paragraph};
+use warpline_profile::model::{Finding, Severity};
+use warpline_profile::{Profile, SECONDS_PER_LAUNCH, dominant_starts, seconds_between_launches, seconds_of_copies};
 
 /// Findings of a short report. Notes stand there only where nothing asks for a change.
 const MOST: usize = 5;
@@ -22,7 +22,7 @@ pub(super) fn write_verdict(out: &mut String, profile: &Profile, style: Style, w
 }
 
 /// What takes most of the time, and how much there is to change, in a sentence or two.
-pub(in crate::report) fn verdict(profile: &Profile) -> String {
+pub(crate) fn verdict(profile: &Profile) -> String {
     let estimates = profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.estimates.first()?)));
     let slowest = estimates
         .clone()

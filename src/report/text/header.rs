@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::profile::Profile;
-use crate::report::words::names;
-use crate::report::words::places;
-use crate::report::words::style::Style;
-use crate::report::words::wrap::paragraph;
+use crate::words::names;
+use crate::words::places;
+use crate::words::style::Style;
+use crate::words::wrap::paragraph;
+use warpline_profile::Profile;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
     let run = &profile.run;
     _ = writeln!(out, "{}", style.heading(&format!("Warpline: memory profile of {}", program(profile))));
     let mut line = |name: &str, text: String| _ = writeln!(out, "  {name:<10} {text}");
@@ -130,12 +130,12 @@ fn status(profile: &Profile, style: Style) -> String {
 }
 
 /// What was run, on what, and whether it was whole, in a line.
-pub(in crate::report) fn write_short(out: &mut String, profile: &Profile, style: Style, width: usize) {
+pub(crate) fn write_short(out: &mut String, profile: &Profile, style: Style, width: usize) {
     out.push_str(&paragraph(&style.heading("WARPLINE "), &summary(profile, style), width));
 }
 
 /// Program, model, and how far the figures can be trusted, in a sentence.
-pub(in crate::report) fn summary(profile: &Profile, style: Style) -> String {
+pub(crate) fn summary(profile: &Profile, style: Style) -> String {
     let run = &profile.run;
     let model = run.assumptions.get("model").or(run.models.first()).map_or("no GPU model", String::as_str);
     let device = match (&run.device[..], &run.mode[..]) {
@@ -154,7 +154,7 @@ pub(in crate::report) fn summary(profile: &Profile, style: Style) -> String {
 const MOST_NOTES: usize = 4;
 
 /// The first notes.
-pub(in crate::report) fn write_short_notes(out: &mut String, profile: &Profile, style: Style, width: usize) {
+pub(crate) fn write_short_notes(out: &mut String, profile: &Profile, style: Style, width: usize) {
     let notes = &profile.run.notes;
     let all = notes.len() + profile.not_seen.len();
     if all == 0 {
@@ -171,7 +171,7 @@ pub(in crate::report) fn write_short_notes(out: &mut String, profile: &Profile, 
     out.push('\n');
 }
 
-pub(in crate::report) fn write_notes(out: &mut String, profile: &Profile, style: Style) {
+pub(crate) fn write_notes(out: &mut String, profile: &Profile, style: Style) {
     let run = &profile.run;
     if run.notes.is_empty() && profile.not_seen.is_empty() {
         return;

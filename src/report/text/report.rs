@@ -1,11 +1,11 @@
 //! The text report put together.
 
 use super::{annotate, brief, findings, header, sections};
-use crate::profile::Profile;
-use crate::report::words::{Style, paragraph};
+use crate::words::{Style, paragraph};
+use warpline_profile::Profile;
 
 /// Narrower terminals get lines of this width.
-pub(in crate::report) const LEAST_WIDTH: usize = 60;
+pub(crate) const LEAST_WIDTH: usize = 60;
 /// Lines of a short report of a program with that many kernels.
 const LINES: usize = 40;
 const KERNELS: usize = 3;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::figures::{Figures, columns, words};
 use super::links::{access_name, all_sectors, findings, kernel_name, line_target, path_target, place, rows, table};
 use super::model::{Block, Cell, Fact, Target, View};
-use crate::profile::Profile;
-use crate::profile::model::{Allocation, CopyRow, user_frame};
-use crate::report::text::name_of;
-use crate::report::words::{at, bytes, count, host_path, percent, ratio};
+use crate::text::name_of;
+use crate::words::{at, bytes, count, host_path, percent, ratio};
+use warpline_profile::Profile;
+use warpline_profile::model::{Allocation, CopyRow, user_frame};
 
 /// The view of an allocation; `None` where the profile has none of this number.
 pub fn allocation(profile: &Profile, id: u64) -> Option<View> {

@@ -3,9 +3,9 @@
 use super::figures::{Figures, columns, figure, words};
 use super::links::{all_sectors, kernel_name};
 use super::model::{Block, Cell, Fact, Row, Table, Target, View};
-use crate::profile::Profile;
-use crate::profile::model::{Frame, is_system, user_frame};
-use crate::report::words::{count, frame};
+use crate::words::{count, frame};
+use warpline_profile::Profile;
+use warpline_profile::model::{Frame, is_system, user_frame};
 
 /// A frame of a call path, or a kernel at its end.
 #[derive(Clone, Debug)]

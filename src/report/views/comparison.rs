@@ -3,13 +3,11 @@
 use super::figures::words;
 use super::links::line_target;
 use super::model::{Block, Cell, Fact, Row, Table, Target, View};
-use crate::comparison::document::{Both, Changes, Diff};
-use crate::comparison::{Options, compare};
-use crate::profile::Profile;
-use crate::profile::model::Finding;
-use crate::report::comparison::shown::{
-    Sides, Verdict, allocation, allocations, figures, lines, places, programs, state,
-};
+use crate::comparison::shown::{Sides, Verdict, allocation, allocations, figures, lines, places, programs, state};
+use warpline_comparison::document::{Both, Changes, Diff};
+use warpline_comparison::{Options, compare};
+use warpline_profile::Profile;
+use warpline_profile::model::Finding;
 
 /// Figures that a row tells.
 const FIGURES: usize = 4;

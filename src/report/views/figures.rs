@@ -1,9 +1,9 @@
 //! The figures of memory requests as columns of a table, the same in each.
 
 use super::model::{Cell, Column};
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::model::{HitRate, Metrics, Spaces};
-use crate::report::words::{add, memory, ratio};
+use crate::words::{add, memory, ratio};
+use warpline_profile::model::{HitRate, Metrics, Spaces};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Columns of [`cells`].
 pub(super) const COLUMNS: [Column; 10] = [

@@ -4,10 +4,10 @@ use super::figures::{figure, words};
 use super::links::{allocation_name, kernel_name, line_target};
 use super::model::{Block, Cell, Fact, Row, Table, Target, View};
 use super::source::source;
-use crate::findings::pages;
-use crate::profile::Profile;
-use crate::profile::model::Finding;
-use crate::report::finding_text;
+use crate::finding_text;
+use warpline_findings::pages;
+use warpline_profile::Profile;
+use warpline_profile::model::Finding;
 
 /// Lines of source before and after.
 const AROUND: u32 = 4;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::figures::{Figures, columns, figure, words};
 use super::links::{all_sectors, allocation_name, findings, line_target, path_target, place, rows, table};
 use super::model::{Block, Cell, Fact, Row, Table, Target, View};
-use crate::profile::Profile;
-use crate::profile::model::{Frame, Kernel};
-use crate::report::rows::branch_rows;
-use crate::report::text::{limit_name, limiter};
-use crate::report::words::{at, count, host_path, label, memory, percent, plain_name, ratio, seconds, sizes};
+use crate::rows::branch_rows;
+use crate::text::{limit_name, limiter};
+use crate::words::{at, count, host_path, label, memory, percent, plain_name, ratio, seconds, sizes};
+use warpline_profile::Profile;
+use warpline_profile::model::{Frame, Kernel};
 
 /// The view of a kernel by number; `None` where the profile has none of this number.
 pub fn kernel(profile: &Profile, id: u32) -> Option<View> {
@@ -138,7 +138,7 @@ pub(super) fn branches(profile: &Profile, kernel: Option<u32>, at_place: impl Fn
 fn launches(kernel: &Kernel) -> Option<Block> {
     let one = kernel.launches.iter().map(|launch| Row {
         cells: vec![
-            Cell::Bytes(memory(&launch.metrics).sectors.saturating_mul(crate::geometry::SECTOR_BYTES)),
+            Cell::Bytes(memory(&launch.metrics).sectors.saturating_mul(warpline_simulator::geometry::SECTOR_BYTES)),
             Cell::Text(format!("#{}", launch.id)),
             Cell::Text(format!("<<<{}, {}>>>", sizes(launch.grid), sizes(launch.block))),
             Cell::Text(path_text(&launch.path)),
@@ -148,7 +148,7 @@ fn launches(kernel: &Kernel) -> Option<Block> {
     let shape = |shape: Option<[u32; 3]>| shape.map_or_else(|| "several".to_owned(), sizes);
     let groups = kernel.launch_groups.iter().map(|group| Row {
         cells: vec![
-            Cell::Bytes(memory(&group.metrics).sectors.saturating_mul(crate::geometry::SECTOR_BYTES)),
+            Cell::Bytes(memory(&group.metrics).sectors.saturating_mul(warpline_simulator::geometry::SECTOR_BYTES)),
             Cell::Text(format!("{} from #{} on", count(group.launches), group.first)),
             Cell::Text(format!("<<<{}, {}>>>", shape(group.grid), shape(group.block))),
             Cell::Text(path_text(&group.path)),

@@ -7,8 +7,8 @@ use super::kernel::branches;
 use super::links::{access_name, all_sectors, allocation_name, findings, kernel_name, rows, table};
 use super::model::{Block, Cell, Row, Target, View};
 use super::source::source;
-use crate::profile::Profile;
-use crate::report::words::{at, frame, ratio};
+use crate::words::{at, frame, ratio};
+use warpline_profile::Profile;
 
 /// Lines of source before and after.
 const AROUND: u32 = 5;
@@ -83,7 +83,7 @@ fn contexts(profile: &Profile, here: impl Fn(&str, u32) -> bool) -> Option<Block
     for site in profile.sites.iter().filter(|site| here(&site.file, site.line)) {
         for context in site.contexts.iter().filter(|context| !context.calls.is_empty()) {
             let path: Vec<String> = context.calls.iter().map(frame).collect();
-            let key = format!("{} > {}", path.join(" > "), crate::report::words::plain_name(&site.function));
+            let key = format!("{} > {}", path.join(" > "), crate::words::plain_name(&site.function));
             sums.entry(key).or_default().add(&Figures::of_space(&site.space, &context.metrics));
         }
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::figures::{Figures, cells};
 use super::model::{Block, Cell, Column, Fact, Row, Table, Target};
-use crate::profile::Profile;
-use crate::profile::model::{Finding, Frame, Site};
-use crate::report::finding_text;
-use crate::report::text::name_of;
-use crate::report::words::{at, bytes, label, memory};
+use crate::finding_text;
+use crate::text::name_of;
+use crate::words::{at, bytes, label, memory};
+use warpline_profile::Profile;
+use warpline_profile::model::{Finding, Frame, Site};
 
 /// Sectors of all kernels, which shares are of.
 pub(super) fn all_sectors(profile: &Profile) -> u64 {
@@ -37,7 +37,7 @@ pub(super) fn line_target(file: &str, line: u32) -> Option<Target> {
 
 /// Where a call path's innermost known frame leads.
 pub(super) fn path_target(path: &[Frame]) -> Option<Target> {
-    let frame = crate::profile::model::user_frame(path)?;
+    let frame = warpline_profile::model::user_frame(path)?;
     line_target(&frame.file, frame.line)
 }
 

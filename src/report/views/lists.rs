@@ -6,11 +6,11 @@ use super::figures::{Figures, columns, figure, words};
 use super::kernel::source_cell;
 use super::links::{all_sectors, line_target, place, rows};
 use super::model::{Cell, Row, Table, Target};
-use crate::profile::Profile;
-use crate::profile::model::user_frame;
-use crate::report::finding_text;
-use crate::report::text::{limiter, name_of};
-use crate::report::words::label;
+use crate::finding_text;
+use crate::text::{limiter, name_of};
+use crate::words::label;
+use warpline_profile::Profile;
+use warpline_profile::model::user_frame;
 
 /// Findings, what matters most first.
 pub fn findings(profile: &Profile) -> Table {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::model::{Block, Cell, Source, Table, View};
-use crate::report::markdown::{code, escaped};
-use crate::report::words::short_path;
+use crate::markdown::{code, escaped};
+use crate::words::short_path;
 
 /// The view; tables have at most `top` rows.
 pub fn markdown(view: &View, top: usize) -> String {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::report::words::{bytes, count, percent, seconds};
+use crate::words::{bytes, count, percent, seconds};
 
 /// What a row or a fact leads to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::model::{Block, Cell, Fact, Source, Table, View};
-use crate::report::words::{Style, bar, cut, paragraph};
+use crate::words::{Style, bar, cut, paragraph};
 
 /// Columns of a label, and between columns of a table.
 const LABEL: usize = 9;

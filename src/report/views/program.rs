@@ -2,9 +2,9 @@
 
 use super::lists::findings;
 use super::model::{Block, Fact, View};
-use crate::profile::Profile;
-use crate::report::text::{summary, verdict};
-use crate::report::words::{Style, at, plain_name, short};
+use crate::text::{summary, verdict};
+use crate::words::{Style, at, plain_name, short};
+use warpline_profile::Profile;
 
 /// The view of the whole program: verdict, findings and notes.
 pub fn program(profile: &Profile) -> View {

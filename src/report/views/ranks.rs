@@ -3,8 +3,8 @@
 use super::figures::{figure, words};
 use super::links::line_target;
 use super::model::{Block, Cell, Fact, Row, Table, Target, View};
-use crate::profile::Profile;
-use crate::report::rows::ranks::{RankRow, RankUnit, over_ranks};
+use crate::rows::ranks::{RankRow, RankUnit, over_ranks};
+use warpline_profile::Profile;
 
 /// Where ranks differ, by what the places are; `None` where the profile is not of ranks.
 pub fn ranks(profile: &Profile) -> Option<View> {

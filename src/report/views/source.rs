@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::model::{Source, SourceLine};
-use crate::profile::Profile;
-use crate::report::words::{memory, ratio};
+use crate::words::{memory, ratio};
+use warpline_profile::Profile;
 
 /// Tabs are as wide as this.
 const TAB: &str = "    ";

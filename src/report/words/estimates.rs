@@ -1,10 +1,10 @@
 //! Estimates with their bounds, in words.
 
 use super::figures::{bytes, count, percent};
-use crate::profile::model::Estimated;
+use warpline_profile::model::Estimated;
 
 /// A sum, in units of `scale` bytes where that is more than 1: `1.07 M ±22.0 %`.
-pub(in crate::report) fn sum(estimated: &Estimated, scale: u64) -> String {
+pub(crate) fn sum(estimated: &Estimated, scale: u64) -> String {
     let amount = (estimated.estimate * scale as f64).round().max(0.0) as u64;
     let amount = if scale == 1 { count(amount) } else { bytes(amount) };
     match estimated.bound {
@@ -15,7 +15,7 @@ pub(in crate::report) fn sum(estimated: &Estimated, scale: u64) -> String {
 }
 
 /// A ratio with its bound in points: `87.5 % ±0.4`.
-pub(in crate::report) fn share(ratio: &Estimated) -> String {
+pub(crate) fn share(ratio: &Estimated) -> String {
     match ratio.bound {
         Some(bound) => format!("{} ±{:.1}", percent(ratio.estimate), bound * 100.0),
         None => format!("{} ±?", percent(ratio.estimate)),
@@ -23,7 +23,7 @@ pub(in crate::report) fn share(ratio: &Estimated) -> String {
 }
 
 /// Several sums of one sample, together: their bounds add up at worst.
-pub(in crate::report) fn together(parts: impl IntoIterator<Item = Estimated>) -> Option<Estimated> {
+pub(crate) fn together(parts: impl IntoIterator<Item = Estimated>) -> Option<Estimated> {
     parts.into_iter().reduce(|one, other| Estimated {
         estimate: one.estimate + other.estimate,
         bound: one.bound.zip(other.bound).map(|(one, other)| one + other),

@@ -1,9 +1,9 @@
 //! Numbers for people.
 
-use crate::profile::model::{CacheMetrics, DramMetrics, HitRate, LevelMetrics, Metrics, Spaces};
+use warpline_profile::model::{CacheMetrics, DramMetrics, HitRate, LevelMetrics, Metrics, Spaces};
 
 /// Bytes as `1.50 MiB`.
-pub(in crate::report) fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if count < 1024 {
         return format!("{count} B");
@@ -25,7 +25,7 @@ pub(in crate::report) fn bytes(count: u64) -> String {
 }
 
 /// A count as `12 345` or `1.23 M`.
-pub(in crate::report) fn count(count: u64) -> String {
+pub(crate) fn count(count: u64) -> String {
     let units = [(1e12, "T"), (1e9, "G"), (1e6, "M")];
     if count < 1_000_000 {
         return if count < 10_000 { count.to_string() } else { format!("{} {:03}", count / 1000, count % 1000) };
@@ -44,22 +44,22 @@ pub(in crate::report) fn count(count: u64) -> String {
 }
 
 /// `part / whole`, 0 for nothing of nothing.
-pub(in crate::report) fn ratio(part: u64, whole: u64) -> f64 {
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// A share as `12.5 %`.
-pub(in crate::report) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.000_95 { "<0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
 /// A hit rate as `12.5 %`, a dash if there were no lookups.
-pub(in crate::report) fn hit_rate(rate: HitRate) -> String {
+pub(crate) fn hit_rate(rate: HitRate) -> String {
     rate.share().map_or("-".to_owned(), percent)
 }
 
 /// A time as `12.3 us`.
-pub(in crate::report) fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {
         seconds if seconds >= 1.0 => (seconds, "s"),
         seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
@@ -80,7 +80,7 @@ pub(in crate::report) fn seconds(seconds: f64) -> String {
 const MEMORY: [&str; 3] = ["global", "local", "constant"];
 
 /// Sums over the spaces outside the SM.
-pub(in crate::report) fn memory(spaces: &Spaces) -> Metrics {
+pub(crate) fn memory(spaces: &Spaces) -> Metrics {
     let mut sum = Metrics::default();
     for (_, metrics) in spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str())) {
         add(&mut sum, metrics);
@@ -89,7 +89,7 @@ pub(in crate::report) fn memory(spaces: &Spaces) -> Metrics {
 }
 
 /// What requests of the spaces outside the SM did in the caches of a further model; `None` where nothing is known.
-pub(in crate::report) fn model_caches(spaces: &Spaces, model: &str) -> Option<CacheMetrics> {
+pub(crate) fn model_caches(spaces: &Spaces, model: &str) -> Option<CacheMetrics> {
     let all = spaces.iter().filter(|(space, _)| MEMORY.contains(&space.as_str()));
     let found: Vec<&CacheMetrics> = all.filter_map(|(_, metrics)| metrics.other_models.get(model)).collect();
     let (first, rest) = found.split_first()?;
@@ -115,7 +115,7 @@ fn add_dram(sum: &mut DramMetrics, more: &DramMetrics) {
 }
 
 /// Adds the plain figures.
-pub(in crate::report) fn add(sum: &mut Metrics, more: &Metrics) {
+pub(crate) fn add(sum: &mut Metrics, more: &Metrics) {
     sum.requests = sum.requests.saturating_add(more.requests);
     sum.lanes = sum.lanes.saturating_add(more.lanes);
     sum.bytes = sum.bytes.saturating_add(more.bytes);

@@ -3,13 +3,13 @@
 //! Kernels of template libraries have names of several hundred characters, of which the first tell nothing: where
 //! they come from. Such a name is cut down to what fits: namespaces go first, then the innermost template arguments.
 
-use crate::profile::model::Kernel;
-use crate::profile::{Profile, library_call};
+use warpline_profile::model::Kernel;
+use warpline_profile::{Profile, library_call};
 
 use super::places;
 use super::wrap::cut;
 
-pub(crate) use crate::profile::plain_name;
+pub(crate) use warpline_profile::plain_name;
 
 /// Most characters of a name that is shown as it is, and of what longer ones are cut down to where they can be.
 const MOST: usize = 64;
@@ -101,12 +101,12 @@ fn library_label(kernel: &Kernel) -> Option<String> {
 }
 
 /// Whether a name is not shown whole.
-pub(in crate::report) fn is_long(name: &str) -> bool {
+pub(crate) fn is_long(name: &str) -> bool {
     name.chars().count() > MOST
 }
 
 /// A name of at most [`MOST`] characters, if that leaves anything.
-pub(in crate::report) fn short(name: &str) -> String {
+pub(crate) fn short(name: &str) -> String {
     if !is_long(name) {
         return name.to_owned();
     }

@@ -1,16 +1,16 @@
 //! Files, lines and call paths for people.
 
 use super::names;
-use crate::profile::Profile;
-use crate::profile::model::{Frame, Launch, is_system};
+use warpline_profile::Profile;
+use warpline_profile::model::{Frame, Launch, is_system};
 
 /// The file's name without its folders.
-pub(in crate::report) fn short(file: &str) -> &str {
+pub(crate) fn short(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
 /// `file:line`, `?` where nothing is known.
-pub(in crate::report) fn at(file: &str, line: u32) -> String {
+pub(crate) fn at(file: &str, line: u32) -> String {
     match (file.is_empty(), line) {
         (true, _) => "?".to_owned(),
         (false, 0) => short(file).to_owned(),
@@ -19,7 +19,7 @@ pub(in crate::report) fn at(file: &str, line: u32) -> String {
 }
 
 /// `function (file:line)`; a place outside of functions, where variables are declared, has no function.
-pub(in crate::report) fn frame(frame: &Frame) -> String {
+pub(crate) fn frame(frame: &Frame) -> String {
     let function = names::short(names::plain_name(&frame.function));
     match (function.is_empty(), frame.file.is_empty()) {
         (true, _) => at(&frame.file, frame.line),
@@ -29,7 +29,7 @@ pub(in crate::report) fn frame(frame: &Frame) -> String {
 }
 
 /// A host path, outermost first, without what lies inside the user's last frame.
-pub(in crate::report) fn host_path(path: &[Frame]) -> Vec<String> {
+pub(crate) fn host_path(path: &[Frame]) -> Vec<String> {
     let end = path
         .iter()
         .rposition(|frame| !frame.file.is_empty() && !is_system(&frame.file))
@@ -38,12 +38,12 @@ pub(in crate::report) fn host_path(path: &[Frame]) -> Vec<String> {
 }
 
 /// `name<<<grid, block>>>`.
-pub(in crate::report) fn launch(name: &str, launch: &Launch) -> String {
+pub(crate) fn launch(name: &str, launch: &Launch) -> String {
     format!("{}<<<{}, {}>>>", names::short(names::plain_name(name)), sizes(launch.grid), sizes(launch.block))
 }
 
 /// `64` or `(8,8)` or `(4,4,4)`.
-pub(in crate::report) fn sizes(sizes: [u32; 3]) -> String {
+pub(crate) fn sizes(sizes: [u32; 3]) -> String {
     match sizes {
         [x, 1, 1] => x.to_string(),
         [x, y, 1] => format!("({x},{y})"),
@@ -52,12 +52,12 @@ pub(in crate::report) fn sizes(sizes: [u32; 3]) -> String {
 }
 
 /// The text of a source line, if the profile has it.
-pub(in crate::report) fn source<'a>(profile: &'a Profile, file: &str, line: u32) -> Option<&'a str> {
+pub(crate) fn source<'a>(profile: &'a Profile, file: &str, line: u32) -> Option<&'a str> {
     profile.sources.get(file)?.get(&line).map(String::as_str)
 }
 
 /// Joins parts with ` > `, breaking lines at `width` columns; every line begins with `indent`.
-pub(in crate::report) fn wrapped(parts: &[String], indent: &str, width: usize) -> String {
+pub(crate) fn wrapped(parts: &[String], indent: &str, width: usize) -> String {
     let mut text = String::new();
     let mut column = 0;
     for (number, part) in parts.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 /// With or without colours.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::report) struct Style {
-    pub(in crate::report) color: bool,
+pub(crate) struct Style {
+    pub(crate) color: bool,
 }
 
 impl Style {
@@ -11,24 +11,24 @@ impl Style {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    pub(in crate::report) fn heading(self, text: &str) -> String {
+    pub(crate) fn heading(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    pub(in crate::report) fn strong(self, text: &str) -> String {
+    pub(crate) fn strong(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    pub(in crate::report) fn faint(self, text: &str) -> String {
+    pub(crate) fn faint(self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    pub(in crate::report) fn warning(self, text: &str) -> String {
+    pub(crate) fn warning(self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
     /// Colour of a share that is good when it is high.
-    pub(in crate::report) fn quality(self, share: f64, text: &str) -> String {
+    pub(crate) fn quality(self, share: f64, text: &str) -> String {
         let code = match share {
             share if share < 0.4 => "31",
             share if share < 0.8 => "33",
@@ -39,7 +39,7 @@ impl Style {
 }
 
 /// A share as ten characters.
-pub(in crate::report) fn bar(share: f64) -> String {
+pub(crate) fn bar(share: f64) -> String {
     let full = (share.clamp(0.0, 1.0) * 10.0).round() as usize;
     format!("{}{}", "#".repeat(full), ".".repeat(10 - full))
 }

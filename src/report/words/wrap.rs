@@ -1,7 +1,7 @@
 //! Paragraphs that keep to a width.
 
 /// Words in lines of at most `width` columns: the first begins with `first`, the others with as many blanks.
-pub(in crate::report) fn paragraph(first: &str, text: &str, width: usize) -> String {
+pub(crate) fn paragraph(first: &str, text: &str, width: usize) -> String {
     let indent = visible(first);
     let room = width.saturating_sub(indent).max(20);
     let mut lines: Vec<String> = vec![String::new()];
@@ -55,7 +55,7 @@ fn visible(text: &str) -> usize {
 }
 
 /// The first `most` characters of a text, the last of them `…` where it is longer.
-pub(in crate::report) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -7,7 +7,7 @@ use super::super::access::Access;
 use super::super::index;
 use super::super::profile::Facts;
 use super::merging::from_one_place;
-use crate::profile::model::Kernel;
+use warpline_profile::model::Kernel;
 
 /// Returns whether one launch could perform the steps of all. The launches come from one call site, each thread loads only those
 /// of the stored elements that it stores itself, and no copy or other kernel accesses the memory between the first launch and the

@@ -6,7 +6,7 @@ use super::super::super::thresholds::launches::MANY_LAUNCHES;
 use super::super::access::Access;
 use super::super::profile::{Facts, blocks};
 use super::launch_line;
-use crate::profile::model::{Frame, Kernel};
+use warpline_profile::model::{Frame, Kernel};
 
 /// Returns whether all launches of a kernel come from one place.
 pub(super) fn from_one_place(kernel: &Kernel) -> bool {

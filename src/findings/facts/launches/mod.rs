@@ -12,9 +12,9 @@ use super::super::thresholds::launches::{
 };
 use super::access::Access;
 use super::profile::{Facts, innermost, warps_of_block};
-use crate::profile::SECONDS_PER_LAUNCH;
-use crate::profile::model::{Frame, Gain, Kernel};
 pub(in super::super) use in_place::have_steps;
+use warpline_profile::SECONDS_PER_LAUNCH;
+use warpline_profile::model::{Frame, Gain, Kernel};
 
 /// Launches of a kernel.
 pub(in super::super) struct Launches<'a> {

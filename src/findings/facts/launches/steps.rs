@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::super::thresholds::launches::{LEAST_BLOCK_ITERATIONS, LEAST_GRID_ITERATIONS};
 use super::super::profile::{Facts, warps};
-use crate::profile::model::Kernel;
 use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind, parts};
+use warpline_profile::model::Kernel;
 
 /// Returns whether a kernel's threads step by the grid's size: then more blocks would each do less.
 pub(super) fn by_grid(facts: &Facts<'_>, kernel: &Kernel) -> bool {

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use super::program::{Step, counters_of, steps};
 use super::requests::RequestPieces;
-use crate::hierarchy::Route;
-use crate::prediction::classes::lanes;
-use crate::prediction::form::{Bounds, FIXED, Index, Truth};
-use crate::prediction::launch::Launch;
-use crate::prediction::traffic::volumes::Affine;
-use crate::profile::model::Addresses;
+use crate::classes::lanes;
+use crate::form::{Bounds, FIXED, Index, Truth};
+use crate::launch::Launch;
+use crate::traffic::volumes::Affine;
+use warpline_profile::model::Addresses;
+use warpline_simulator::hierarchy::Route;
 
 /// The kernel, as the warps of one launch run it.
 pub struct Code<'a> {

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
-use crate::simd::processor;
+use warpline_simulator::simd::processor;
 
 /// A place among the turns of an SM.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::sample::golden;
-use crate::prediction::launch::Launch;
-use crate::prediction::traffic::capacity::Capacity;
-use crate::prediction::traffic::volumes::Affine;
+use crate::launch::Launch;
+use crate::traffic::capacity::Capacity;
+use crate::traffic::volumes::Affine;
 
 /// Of a large grid. Eight times the filling is no nearer for a 25-point stencil.
 const OF_LARGE: Effort = Effort { enough: 6_000.0, most: 30_000.0, filling: 2.0, sms: 6, generations: 3 };

@@ -13,8 +13,8 @@ use super::rotations::Rotations;
 use super::sample::golden;
 use super::soonest::Soonest;
 use super::turns::WarpTurns;
-use crate::prediction::launch::Launch;
-use crate::prediction::traffic::capacity::Capacity;
+use crate::launch::Launch;
+use crate::traffic::capacity::Capacity;
 
 /// Blocks that have been dealt out one by one.
 pub(super) struct InTurn {

@@ -2,8 +2,8 @@
 
 use super::program::{Step, counters_of, steps};
 use super::turn::Turn;
-use crate::prediction::form::{Bounds, FIXED};
-use crate::prediction::traffic::volumes::Affine;
+use crate::form::{Bounds, FIXED};
+use crate::traffic::volumes::Affine;
 
 /// Requests of a warp that are gone through, at most.
 const MOST: usize = 1 << 17;
@@ -56,7 +56,7 @@ pub fn turns_of_laps(accesses: &[Affine], bounds: &Bounds, requests: u32) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction::form::{Form, Truth};
+    use crate::form::{Form, Truth};
 
     fn access(site: usize, counters: &[usize]) -> Affine {
         let counters = counters.to_vec();

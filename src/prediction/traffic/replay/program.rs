@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::prediction::form::{Bounds, Index};
-use crate::prediction::traffic::volumes::Affine;
+use crate::form::{Bounds, Index};
+use crate::traffic::volumes::Affine;
 
 /// A step of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ fn nest(accesses: &[Affine], bounds: &Bounds, members: &[usize], (depth, share):
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction::form::{Form, Truth};
+    use crate::form::{Form, Truth};
 
     fn access(counters: &[Index]) -> Affine {
         Affine {

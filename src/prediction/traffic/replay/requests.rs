@@ -3,10 +3,10 @@
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
 
-use crate::geometry::Width;
-use crate::hierarchy::{Coalescer, Groups, HierarchyConfig, Piece, Route};
-use crate::prediction::form::{Form, THREADS, thread};
-use crate::prediction::launch::Launch;
+use crate::form::{Form, THREADS, thread};
+use crate::launch::Launch;
+use warpline_simulator::geometry::Width;
+use warpline_simulator::hierarchy::{Coalescer, Groups, HierarchyConfig, Piece, Route};
 
 const LINE: i64 = 128;
 

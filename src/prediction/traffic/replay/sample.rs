@@ -7,12 +7,12 @@ use super::effort::{COUNTED, Effort, Window};
 use super::requests::RequestPieces;
 use super::sm::{Sm, Start};
 use super::turns::WarpTurns;
-use crate::hierarchy::{DenseLines, HierarchyConfig};
-use crate::prediction::form::Bounds;
-use crate::prediction::launch::Launch;
-use crate::prediction::traffic::capacity::Capacity;
-use crate::prediction::traffic::volumes::Affine;
-use crate::profile::model::Addresses;
+use crate::form::Bounds;
+use crate::launch::Launch;
+use crate::traffic::capacity::Capacity;
+use crate::traffic::volumes::Affine;
+use warpline_profile::model::Addresses;
+use warpline_simulator::hierarchy::{DenseLines, HierarchyConfig};
 
 /// SMs that are looked at where no block so far loaded anything.
 const MOST_SMS: u64 = 96;
@@ -159,8 +159,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::models;
-    use crate::prediction::form::{Form, Truth, block};
+    use crate::form::{Form, Truth, block};
+    use warpline_simulator::models;
 
     /// Of 96 blocks on as many SMs the last twelve load, none of which is among the six that are looked at first.
     #[test]

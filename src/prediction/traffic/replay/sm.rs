@@ -9,12 +9,14 @@ use super::counted::Counted;
 use super::program::{Step, place_at};
 use super::requests::{Kind, RequestPieces};
 use super::turn::Turn;
-use crate::hierarchy::{DenseLines, HierarchyConfig, L1Config, L2Op, Level1, Piece, Replacement, Route, StorePolicy};
-use crate::prediction::classes::masks;
-use crate::prediction::form::{Bounds, FIXED, Index, Truth, block};
-use crate::prediction::traffic::by_thread::ByLane;
-use crate::prediction::traffic::volumes::Affine;
-use crate::simd::processor;
+use crate::classes::masks;
+use crate::form::{Bounds, FIXED, Index, Truth, block};
+use crate::traffic::by_thread::ByLane;
+use crate::traffic::volumes::Affine;
+use warpline_simulator::hierarchy::{
+    DenseLines, HierarchyConfig, L1Config, L2Op, Level1, Piece, Replacement, Route, StorePolicy,
+};
+use warpline_simulator::simd::processor;
 
 /// Masks by condition, block and iteration that are kept.
 const MOST_MASKS: usize = 1 << 12;

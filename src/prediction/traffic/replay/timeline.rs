@@ -7,12 +7,12 @@ use super::in_turn::InTurn;
 use super::requests::RequestPieces;
 use super::turns::WarpTurns;
 use super::under_way::UnderWay;
-use crate::hierarchy::HierarchyConfig;
-use crate::prediction::form::Bounds;
-use crate::prediction::launch::Launch;
-use crate::prediction::traffic::capacity::Capacity;
-use crate::prediction::traffic::volumes::Affine;
-use crate::profile::model::Addresses;
+use crate::form::Bounds;
+use crate::launch::Launch;
+use crate::traffic::capacity::Capacity;
+use crate::traffic::volumes::Affine;
+use warpline_profile::model::Addresses;
+use warpline_simulator::hierarchy::HierarchyConfig;
 
 /// When the blocks of a launch have their turns, and on which SM.
 pub struct Timeline {
@@ -89,8 +89,8 @@ mod tests {
     use warpline_format::warp_order::Order;
 
     use super::*;
-    use crate::models;
-    use crate::prediction::form::{Form, Truth, block, thread};
+    use crate::form::{Form, Truth, block, thread};
+    use warpline_simulator::models;
 
     /// Of a grid of such a size, whether blocks come in pairs where those from a border on along an axis make no requests.
     /// Warps that make their turns; keeps when each has which, and where.

@@ -1,6 +1,6 @@
 //! Where a warp's turn ends.
 
-use crate::prediction::traffic::volumes::Affine;
+use crate::traffic::volumes::Affine;
 
 /// A turn of a warp, by the rules of [`warpline_format::schedule`]: it ends with the item that makes it as many requests as a turn has, or more.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ impl Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prediction::form::{Form, Truth};
+    use crate::form::{Form, Truth};
 
     /// Numbers of the accesses at which turns of four requests begin; items and sites of the accesses.
     fn begins(accesses: &[(usize, usize)]) -> Vec<usize> {

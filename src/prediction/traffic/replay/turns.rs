@@ -8,8 +8,8 @@ use super::code::{Code, changing};
 use super::dealt::{BlockTurns, Turns};
 use super::program::Step;
 use super::turn::Turn;
-use crate::prediction::classes::{Class, classes, masks};
-use crate::prediction::form::{Bounds, FIXED, Truth, block};
+use crate::classes::{Class, classes, masks};
+use crate::form::{Bounds, FIXED, Truth, block};
 
 /// Classes of blocks that are looked through for each block.
 const MOST_CLASSES: usize = 64;

@@ -5,7 +5,7 @@
 //! as good as chance.
 
 use super::sample::golden;
-use crate::prediction::form::gcd;
+use crate::form::gcd;
 
 /// Blocks, each a little later than the one before.
 pub(super) struct UnderWay {

@@ -1,6 +1,6 @@
 //! Indices that move an address along a line.
 
-use crate::prediction::form::{Bounds, Form, Index};
+use crate::form::{Bounds, Form, Index};
 
 /// One or two indices that move an address along one line.
 #[derive(Clone, Copy, Debug)]

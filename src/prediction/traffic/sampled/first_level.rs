@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use super::gathered::{Gathered, Touch, sectors_of, whole_sectors_of};
 use super::lifetime::{Gaps, Lifetime};
-use crate::hierarchy::StorePolicy;
-use crate::prediction::traffic::flow::Flow;
-use crate::prediction::traffic::volumes::Affine;
+use crate::traffic::flow::Flow;
+use crate::traffic::volumes::Affine;
+use warpline_simulator::hierarchy::StorePolicy;
 
 /// Lines that come into an empty L1 before it loses some that are in use, over those that it holds: what is pushed out first has not been used for a while.
 const FULL: f64 = 1.25;

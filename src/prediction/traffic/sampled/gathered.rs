@@ -8,10 +8,10 @@ use super::sample::{Line, Sample};
 use super::section::Section;
 use super::solutions::{Solutions, Together};
 use super::touches::Finder;
-use crate::prediction::form::Bounds;
-use crate::prediction::traffic::flow::Flow;
-use crate::prediction::traffic::replay::Timeline;
-use crate::prediction::traffic::volumes::Affine;
+use crate::form::Bounds;
+use crate::traffic::flow::Flow;
+use crate::traffic::replay::Timeline;
+use crate::traffic::volumes::Affine;
 
 /// Bytes from one end of an array to the other, at most: each run of lines between them is looked at.
 const MOST_BYTES: i64 = 1 << 36;

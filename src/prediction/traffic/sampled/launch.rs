@@ -4,10 +4,10 @@ use std::ops::{Range, RangeInclusive};
 
 use super::run::{Passed, Turns, moved};
 use super::section::Section;
-use crate::prediction::traffic::caches::{Requested, Sampled, Traffic};
-use crate::prediction::traffic::flow::{Flow, SECTOR};
-use crate::prediction::traffic::replay::Replay;
-use crate::prediction::traffic::volumes::{Family, boxes};
+use crate::traffic::caches::{Requested, Sampled, Traffic};
+use crate::traffic::flow::{Flow, SECTOR};
+use crate::traffic::replay::Replay;
+use crate::traffic::volumes::{Family, boxes};
 
 /// Share of the sectors that a launch reads from which on it matters what becomes of those that it comes back to.
 const MATTERS: f64 = 0.01;
@@ -44,11 +44,7 @@ impl FirstTouches {
 
 impl Flow<'_> {
     /// Counts what L2 and DRAM move, by some sets of L2.  Whether it could.
-    pub(in crate::prediction::traffic) fn by_sample(
-        &self,
-        (replay, requested): (&Replay, Requested),
-        found: &mut Traffic,
-    ) -> bool {
+    pub(in crate::traffic) fn by_sample(&self, (replay, requested): (&Replay, Requested), found: &mut Traffic) -> bool {
         // Accesses whose addresses are worked out thread by thread have turns, too.
         if self.accesses.len() < self.all.0.len() {
             return false;

@@ -1,7 +1,7 @@
 //! Ranges of indices that a condition leaves.
 
-use crate::prediction::form::{Bounds, Form, Truth};
-use crate::prediction::traffic::volumes::conjuncts;
+use crate::form::{Bounds, Form, Truth};
+use crate::traffic::volumes::conjuncts;
 
 /// Rounds in which one range narrows the others.
 const ROUNDS: usize = 3;

@@ -5,10 +5,10 @@ use super::footprint::GapLengths;
 use super::gathered::{Array, Gathered, Touch, arrays, sectors_of};
 use super::sample::{Line, Sample};
 use super::section::Section;
-use crate::hierarchy::{DenseLines, HierarchyConfig, L2Access, L2Config, L2Op, L2Outcome, Level2};
-use crate::prediction::traffic::flow::{Flow, LINE};
-use crate::prediction::traffic::replay::{Timeline, turns_of_laps};
-use crate::prediction::traffic::volumes::{Affine, boxes};
+use crate::traffic::flow::{Flow, LINE};
+use crate::traffic::replay::{Timeline, turns_of_laps};
+use crate::traffic::volumes::{Affine, boxes};
+use warpline_simulator::hierarchy::{DenseLines, HierarchyConfig, L2Access, L2Config, L2Op, L2Outcome, Level2};
 
 /// Touches of a sample, at most: where threads of all blocks share lines, there are more than a third of a second holds.
 const MOST_TOUCHES: f64 = 2_500_000.0;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::hierarchy::{L2Config, Placement};
-use crate::prediction::form::gcd;
-use crate::prediction::traffic::flow::LINE;
-use crate::prediction::traffic::replay::golden;
+use crate::form::gcd;
+use crate::traffic::flow::LINE;
+use crate::traffic::replay::golden;
+use warpline_simulator::hierarchy::{L2Config, Placement};
 
 /// How much is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +149,7 @@ fn some_set(number: u32, all: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models;
+    use warpline_simulator::models;
 
     /// Against the sets of all lines: those of a sample are all that fall into some of them, as large a share as is said.
     #[test]

@@ -7,12 +7,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::sample::{BRIEF, Effort, SLOW, USUAL};
-use crate::hierarchy::L2Config;
-use crate::prediction::form::{Bounds, block};
-use crate::prediction::traffic::caches::Requested;
-use crate::prediction::traffic::flow::{Flow, LINE};
-use crate::prediction::traffic::replay::golden;
-use crate::prediction::traffic::volumes::boxes;
+use crate::form::{Bounds, block};
+use crate::traffic::caches::Requested;
+use crate::traffic::flow::{Flow, LINE};
+use crate::traffic::replay::golden;
+use crate::traffic::volumes::boxes;
+use warpline_simulator::hierarchy::L2Config;
 
 /// Waves of a launch up to which it is small.
 const SMALL: u64 = 250;
@@ -33,7 +33,7 @@ const MOST_OF_LAUNCH: f64 = 0.5;
 /// Blocks of a launch.
 pub(super) struct Section<'a> {
     /// Those that are run.
-    pub(super) blocks: Range<u64>,
+    pub blocks: Range<u64>,
     /// Those of which it is counted what they move.
     pub(super) counted: Range<u64>,
     /// Ranges of indices, of all threads of these blocks at least.

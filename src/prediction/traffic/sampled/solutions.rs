@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 
 use super::direction::Direction;
 use super::touches::{Finder, Lanes};
-use crate::prediction::form::FIXED;
-use crate::prediction::traffic::flow::LINE;
+use crate::form::FIXED;
+use crate::traffic::flow::LINE;
 
 /// By how many values accesses that are solved together differ at most.
 const MOST_SHIFT: i64 = 64;

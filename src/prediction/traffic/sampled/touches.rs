@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 use super::direction::Direction;
 use super::narrowed::{forms, narrowed};
 use super::solutions::{Solution, Solutions};
-use crate::prediction::form::{Bounds, FIXED, Form, Index, THREADS, block};
-use crate::prediction::launch::Launch;
-use crate::prediction::traffic::flow::LINE;
-use crate::prediction::traffic::volumes::Affine;
+use crate::form::{Bounds, FIXED, Form, Index, THREADS, block};
+use crate::launch::Launch;
+use crate::traffic::flow::LINE;
+use crate::traffic::volumes::Affine;
 
 /// Lanes of a warp that touch a line by an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -345,7 +345,7 @@ mod tests {
 
     use super::super::solutions::Together;
     use super::*;
-    use crate::prediction::form::Truth;
+    use crate::form::Truth;
 
     /// All lanes that touch a line, thread by thread: by block, warp and iteration.
     fn slowly(access: &Affine, bounds: &Bounds, launch: &Launch, start: i64) -> BTreeMap<(u64, u32, u32), u128> {

@@ -8,13 +8,13 @@ use warpline_format::expression::{
 };
 use warpline_format::site_table::{Bundle, Op, SiteTable};
 
-use crate::analysis::{Analysis, KernelData};
-use crate::attribution::Module;
-use crate::profile::build::rows::{chain_place, op_name};
-use crate::profile::model::{Addresses, Parameter, Unreached, Variable};
+use crate::build::rows::{chain_place, op_name};
+use crate::model::{Addresses, Parameter, Unreached, Variable};
+use warpline_analyzer::analysis::{Analysis, KernelData};
+use warpline_analyzer::attribution::Module;
 
 /// Of a kernel; `None` where its module has no expressions for it.
-pub(in crate::profile::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> Option<Addresses> {
+pub(in crate::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> Option<Addresses> {
     let module = analysis.modules.get(&kernel.module)?;
     let table = &module.table;
     let mut addresses = of_table(table, kernel.function)?;

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::site_table::{Decision, SiteTable};
 
-use crate::analysis::{BlockSum, KernelData};
-use crate::profile::build::rows::rows::{idle_in_part, instructions};
+use crate::build::rows::rows::{idle_in_part, instructions};
+use warpline_analyzer::analysis::{BlockSum, KernelData};
 
 /// Lanes of a warp.
 const WARP: f64 = 32.0;
 
 /// Of one branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::profile::build) struct BranchCost {
+pub(in crate::build) struct BranchCost {
     /// Warp instructions issued in blocks that run because of each side, however deep inside of it.
-    pub(in crate::profile::build) instructions: Vec<u64>,
+    pub(in crate::build) instructions: Vec<u64>,
     /// Lane slots that stay idle in blocks that part of a warp's live lanes run: of lanes that this branch, as the innermost that
     /// diverged of those that decide over the block, left out of those that came to it.
-    pub(in crate::profile::build) idle_slots: u64,
+    pub(in crate::build) idle_slots: u64,
 }
 
 /// Active lanes, on average, of the fullest block that each side of a branch decides over: what comes to branches within it.
@@ -88,7 +88,7 @@ impl Idle {
 }
 
 /// The branches of a kernel that cost anything, by number.
-pub(in crate::profile::build) fn costs(table: &SiteTable, kernel: &KernelData) -> BTreeMap<u32, BranchCost> {
+pub(in crate::build) fn costs(table: &SiteTable, kernel: &KernelData) -> BTreeMap<u32, BranchCost> {
     let diverged = |branch: u32| kernel.branches.get(&branch).map_or(0, |sum| sum.divergent);
     let fullest = fullest(table, kernel);
     let mut costs: BTreeMap<u32, BranchCost> = BTreeMap::new();
@@ -138,7 +138,7 @@ pub(in crate::profile::build) fn costs(table: &SiteTable, kernel: &KernelData) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::BranchSum;
+    use warpline_analyzer::analysis::BranchSum;
     use warpline_format::site_table::{Block, Branch, InstructionMix};
 
     /// 0: `if` that parts lanes; 1: begins its side, with an `if` of its own; 2: that one's side; 3: the rest of the first side,

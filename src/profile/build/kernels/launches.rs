@@ -1,12 +1,12 @@
 //! Launches as the profile tells them: the first ones of each call path and shape by themselves, the others in groups.
 
 use super::spread;
-use crate::analysis::{KernelData, LaunchArgument, LaunchData, space_name};
-use crate::profile::build::rows::{Paths, caches, op_name, rows};
-use crate::profile::model::{Argument, ByOp, Launch, LaunchGroup, OpMetrics};
+use crate::build::rows::{Paths, caches, op_name, rows};
+use crate::model::{Argument, ByOp, Launch, LaunchGroup, OpMetrics};
+use warpline_analyzer::analysis::{KernelData, LaunchArgument, LaunchData, space_name};
 
 /// Launches that are told by themselves, in order.
-pub(in crate::profile::build) fn rows(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<Launch> {
+pub(in crate::build) fn rows(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<Launch> {
     let mut launches: Vec<&LaunchData> = kernel.launches.iter().collect();
     launches.sort_by_key(|launch| launch.event.id);
     let row = |launch: &LaunchData| Launch {
@@ -36,10 +36,10 @@ fn argument(argument: &LaunchArgument) -> Argument {
 }
 
 /// The others, by their first launches.
-pub(in crate::profile::build) fn groups(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<LaunchGroup> {
+pub(in crate::build) fn groups(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<LaunchGroup> {
     let mut groups: Vec<_> = kernel.groups.values().collect();
     groups.sort_by_key(|group| group.sum.event.id);
-    let row = |group: &crate::analysis::LaunchGroup| {
+    let row = |group: &warpline_analyzer::analysis::LaunchGroup| {
         let event = &group.sum.event;
         LaunchGroup {
             launches: group.launches,

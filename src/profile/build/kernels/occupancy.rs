@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use warpline_format::occupancy::{Resources, architecture, nearest};
 
-use crate::analysis::{Analysis, KernelData};
+use warpline_analyzer::analysis::{Analysis, KernelData};
 
 /// What ptxas says of a kernel for the GPU that the figures are of.
 fn resources<'a>(analysis: &'a Analysis, kernel: &KernelData) -> Option<&'a Resources> {
@@ -13,17 +13,14 @@ fn resources<'a>(analysis: &'a Analysis, kernel: &KernelData) -> Option<&'a Reso
 }
 
 /// Bytes per thread that a kernel keeps in local memory for lack of registers.
-pub(in crate::profile::build) fn spill_bytes(analysis: &Analysis, kernel: &KernelData) -> u32 {
+pub(in crate::build) fn spill_bytes(analysis: &Analysis, kernel: &KernelData) -> u32 {
     // Traces from before registers were told by architecture have the spills alone.
     let spills = || analysis.spills.get(&(kernel.module, kernel.function)).copied();
     resources(analysis, kernel).map(|found| found.spill_bytes).or_else(spills).unwrap_or(0)
 }
 
 /// What occupancy rests on; `known` has what the user stated.
-pub(in crate::profile::build) fn assumptions(
-    analysis: &Analysis,
-    known: &BTreeMap<String, String>,
-) -> BTreeMap<String, String> {
+pub(in crate::build) fn assumptions(analysis: &Analysis, known: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let stated = ["registers", "blocks_per_sm"].iter().any(|key| known.contains_key(*key));
     let mut launches = analysis.kernels.iter().flat_map(KernelData::all);
     let occupancy = match launches.any(|launch| launch.event.registers_assumed) {

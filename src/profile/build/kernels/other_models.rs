@@ -1,9 +1,9 @@
 //! Further models of a run, by name.
 
-use crate::profile::model::{Metrics, Profile};
+use crate::model::{Metrics, Profile};
 
 /// Replaces the numbers of further models by their names.
-pub(in crate::profile::build) fn name_models(profile: &mut Profile) {
+pub(in crate::build) fn name_models(profile: &mut Profile) {
     let names = profile.run.models.clone();
     if names.len() < 2 {
         return;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use warpline_format::event::{LaunchId, PathId};
 
-use crate::analysis::{CountMoments, Figures, KernelData, LaunchData, LaunchGroup, RatioMoments};
-use crate::profile::build::rows::Paths;
-use crate::profile::model::{PathSpread, RatioSpread, Spread, nine_digits};
+use crate::build::rows::Paths;
+use crate::model::{PathSpread, RatioSpread, Spread, nine_digits};
+use warpline_analyzer::analysis::{CountMoments, Figures, KernelData, LaunchData, LaunchGroup, RatioMoments};
 
 /// Figures of the launches that were recorded, in order, and of the groups of others.
 fn figures<'a>(
@@ -34,7 +34,7 @@ fn recorded(kernel: &KernelData) -> Vec<&LaunchData> {
 }
 
 /// Counts and ratios over all launches of a kernel, with their estimated `seconds` where these are known.
-pub(in crate::profile::build) fn over_launches(
+pub(in crate::build) fn over_launches(
     kernel: &KernelData,
     seconds: &BTreeMap<LaunchId, f64>,
 ) -> (BTreeMap<String, Spread>, BTreeMap<String, RatioSpread>) {
@@ -43,7 +43,7 @@ pub(in crate::profile::build) fn over_launches(
 }
 
 /// Over the launches from each call path that made two or more.
-pub(in crate::profile::build) fn over_paths(
+pub(in crate::build) fn over_paths(
     kernel: &KernelData,
     seconds: &BTreeMap<LaunchId, f64>,
     paths: &mut Paths<'_>,
@@ -70,7 +70,7 @@ pub(in crate::profile::build) fn over_paths(
 }
 
 /// Spread of every count that one of the launches has; it is 0 in the others.
-pub(in crate::profile::build) fn counts(figures: &Figures) -> BTreeMap<String, Spread> {
+pub(in crate::build) fn counts(figures: &Figures) -> BTreeMap<String, Spread> {
     let spread = |moments: &CountMoments| {
         let (mean, stddev) = moments.over(figures.launches);
         let min = if moments.launches < figures.launches { 0 } else { moments.min };
@@ -80,7 +80,7 @@ pub(in crate::profile::build) fn counts(figures: &Figures) -> BTreeMap<String, S
 }
 
 /// Spread of every ratio, each over the launches that have it.
-pub(in crate::profile::build) fn ratios(figures: &Figures) -> BTreeMap<String, RatioSpread> {
+pub(in crate::build) fn ratios(figures: &Figures) -> BTreeMap<String, RatioSpread> {
     let spread = |moments: &RatioMoments| RatioSpread {
         mean: nine_digits(moments.mean),
         min: nine_digits(moments.min),

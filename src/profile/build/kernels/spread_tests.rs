@@ -3,10 +3,10 @@ use warpline_format::access::Space;
 use warpline_format::event::Launch;
 
 use super::*;
-use crate::analysis::{BlockSum, BranchSum, InstructionSums, WarpSum};
-use crate::attribution::ContextTree;
-use crate::metrics::{Counters, Footprint, Wavefronts};
-use crate::requests::Cells;
+use warpline_analyzer::analysis::{BlockSum, BranchSum, InstructionSums, WarpSum};
+use warpline_analyzer::attribution::ContextTree;
+use warpline_analyzer::requests::Cells;
+use warpline_simulator::metrics::{Counters, Footprint, Wavefronts};
 
 #[test]
 fn spread_is_that_of_the_population() {
@@ -176,7 +176,7 @@ proptest! {
         let recorded: Vec<(u64, &Made)> = (0..).zip(&launches).filter(|(_, made)| made.recorded).collect();
         let (counts, ratios) = over_launches(&kernel, &seconds);
         check(&recorded, &counts, &ratios);
-        let analysis = crate::analysis::Analysis::empty(crate::analysis::Finish::Complete);
+        let analysis = warpline_analyzer::analysis::Analysis::empty(warpline_analyzer::analysis::Finish::Complete);
         let rows = over_paths(&kernel, &seconds, &mut Paths::new(&analysis));
         let paths: Vec<Vec<(u64, &Made)>> = (1..4)
             .map(|path| recorded.iter().copied().filter(|(_, made)| made.path == path).collect::<Vec<_>>())

@@ -1,17 +1,17 @@
 //! Tables of the listed analyses, with names in the place of numbers.
 
-use crate::analyses::{self, Value};
-use crate::analysis::KernelData;
-use crate::attribution::Module;
-use crate::profile::build::rows::chain_place;
-use crate::profile::model::{Table, TableCell, TableColumn};
-use crate::requests::Owner;
+use crate::build::rows::chain_place;
+use crate::model::{Table, TableCell, TableColumn};
+use warpline_analyzer::analyses::{self, Value};
+use warpline_analyzer::analysis::KernelData;
+use warpline_analyzer::attribution::Module;
+use warpline_analyzer::requests::Owner;
 
 /// Rows of one table; more would be a dump.
 const MOST_ROWS: usize = 1000;
 
 /// Those of a kernel.
-pub(in crate::profile::build) fn rows(module: &Module, kernel: &KernelData) -> Vec<Table> {
+pub(in crate::build) fn rows(module: &Module, kernel: &KernelData) -> Vec<Table> {
     kernel.sums.tables().map(|table| row(module, table)).collect()
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{self, Analysis, Bounded, CONFIDENCE, space_name};
-use crate::attribution::Module;
-use crate::profile::model::{Estimated, Line, WholeRun, nine_digits};
+use crate::model::{Estimated, Line, WholeRun, nine_digits};
+use warpline_analyzer::analysis::{self, Analysis, Bounded, CONFIDENCE, space_name};
+use warpline_analyzer::attribution::Module;
 
 fn estimated(bounded: &Bounded) -> Estimated {
     Estimated { estimate: nine_digits(bounded.estimate), bound: bounded.bound.map(nine_digits) }
@@ -15,7 +15,7 @@ fn row(figures: &BTreeMap<String, Bounded>) -> BTreeMap<String, Estimated> {
 }
 
 /// As the profile tells it.
-pub(in crate::profile::build) fn whole_run(whole: &analysis::WholeRun) -> WholeRun {
+pub(in crate::build) fn whole_run(whole: &analysis::WholeRun) -> WholeRun {
     WholeRun {
         launches: whole.launches,
         recorded_launches: whole.recorded,
@@ -27,7 +27,7 @@ pub(in crate::profile::build) fn whole_run(whole: &analysis::WholeRun) -> WholeR
 }
 
 /// Gives lines of a kernel the estimates of what all launches did there.
-pub(in crate::profile::build) fn estimate_lines(analysis: &Analysis, kernel: u32, module: &Module, lines: &mut [Line]) {
+pub(in crate::build) fn estimate_lines(analysis: &Analysis, kernel: u32, module: &Module, lines: &mut [Line]) {
     let Some(whole) = &analysis.whole else { return };
     let mut known: BTreeMap<(&str, u32), BTreeMap<String, Estimated>> = BTreeMap::new();
     for (figure, bounded) in whole.lines.iter().filter(|(figure, _)| figure.kernel == kernel) {
@@ -42,7 +42,7 @@ pub(in crate::profile::build) fn estimate_lines(analysis: &Analysis, kernel: u32
 }
 
 /// What a reader should know of the sample.
-pub(in crate::profile::build) fn note(whole: &analysis::WholeRun) -> String {
+pub(in crate::build) fn note(whole: &analysis::WholeRun) -> String {
     format!(
         "--budget: {} of {} launches were recorded, and counts are those of these; `whole_run` estimates what all launches did, \
          with bounds that hold in {} of 100 draws. The caches saw the recorded launches only: what others leave in L2 is not \

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{HostTraffic, KernelData};
-use crate::hierarchy::{LevelCounts, StageCounts, Traffic};
-use crate::locality::{ReuseCounters, ReuseHistogram};
-use crate::metrics::Counters;
-use crate::profile::model::{
+use crate::model::{
     Beyond, CacheMetrics, DistanceBucket, Distances, DramMetrics, LevelMetrics, ReuseMetrics, StageMetrics,
 };
+use warpline_analyzer::analysis::{HostTraffic, KernelData};
+use warpline_simulator::hierarchy::{LevelCounts, StageCounts, Traffic};
+use warpline_simulator::locality::{ReuseCounters, ReuseHistogram};
+use warpline_simulator::metrics::Counters;
 
 impl From<&LevelCounts> for LevelMetrics {
     fn from(counts: &LevelCounts) -> LevelMetrics {
@@ -23,7 +23,7 @@ impl From<&LevelCounts> for LevelMetrics {
     }
 }
 
-pub(in crate::profile::build) fn caches(traffic: &Traffic) -> CacheMetrics {
+pub(in crate::build) fn caches(traffic: &Traffic) -> CacheMetrics {
     CacheMetrics {
         l1: LevelMetrics::from(&traffic.l1),
         l2: LevelMetrics {
@@ -41,8 +41,8 @@ pub(in crate::profile::build) fn caches(traffic: &Traffic) -> CacheMetrics {
     }
 }
 
-/// The further models, by number; [`crate::profile::build::kernels::other_models::name_models`] gives them their names.
-pub(in crate::profile::build) fn others(counters: &Counters) -> BTreeMap<String, CacheMetrics> {
+/// The further models, by number; [`crate::build::kernels::other_models::name_models`] gives them their names.
+pub(in crate::build) fn others(counters: &Counters) -> BTreeMap<String, CacheMetrics> {
     (1..)
         .zip(counters.traffic.iter().skip(1))
         .map(|(number, traffic): (u32, _)| (number.to_string(), caches(traffic)))
@@ -50,7 +50,7 @@ pub(in crate::profile::build) fn others(counters: &Counters) -> BTreeMap<String,
 }
 
 /// Traffic of host memory over a kernel's launches, by model; only models that have some.
-pub(in crate::profile::build) fn host_memory(kernel: &KernelData, models: &[String]) -> BTreeMap<String, DramMetrics> {
+pub(in crate::build) fn host_memory(kernel: &KernelData, models: &[String]) -> BTreeMap<String, DramMetrics> {
     let mut all: BTreeMap<String, DramMetrics> = BTreeMap::new();
     for launch in kernel.all() {
         for (model, host) in models.iter().zip(&launch.host_memory).filter(|(_, host)| **host != HostTraffic::default())
@@ -78,7 +78,7 @@ fn distances(histogram: &ReuseHistogram) -> Distances {
     }
 }
 
-pub(in crate::profile::build) fn reuse(counters: &ReuseCounters) -> ReuseMetrics {
+pub(in crate::build) fn reuse(counters: &ReuseCounters) -> ReuseMetrics {
     ReuseMetrics {
         element: distances(&counters.element),
         sector: of_sized(&counters.sector),

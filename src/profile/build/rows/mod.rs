@@ -8,7 +8,7 @@ mod pattern;
 #[expect(clippy::module_inception, reason = "the rows themselves, which is what the folder is about")]
 pub(super) mod rows;
 
-pub(crate) use names::op_name;
+pub use names::op_name;
 pub(super) use paths::{Paths, chain_place, device_frame};
 pub(super) use rows::SpaceSums;
-pub(crate) use rows::idle_in_part;
+pub use rows::idle_in_part;

@@ -3,7 +3,7 @@
 use warpline_format::site_table::Op;
 
 /// An operation's name in the document.
-pub(crate) fn op_name(op: Op) -> &'static str {
+pub fn op_name(op: Op) -> &'static str {
     match op {
         Op::Load => "load",
         Op::Store => "store",

@@ -2,10 +2,10 @@
 
 use warpline_format::site_table::{self, SiteTable, Step};
 
-use crate::profile::model::{Operand, ThreadStep};
+use crate::model::{Operand, ThreadStep};
 
 /// As the site table has it.
-pub(in crate::profile::build) fn operand(table: &SiteTable, site: u32) -> Option<Operand> {
+pub(in crate::build) fn operand(table: &SiteTable, site: u32) -> Option<Operand> {
     let found = table.operand(site)?;
     let name = |name: Option<u32>| Some(table.names.get(name? as usize)?.clone());
     let &site_table::Operand { variable, member, structure, structure_bytes, steps, loaded, .. } = found;

@@ -5,25 +5,25 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use warpline_format::event::PathId;
 use warpline_format::site_table::FrameId;
 
-use crate::analysis::Analysis;
-use crate::attribution::{HostSources, Module, Symbolizer};
-use crate::profile::model::Frame;
+use crate::model::Frame;
+use warpline_analyzer::analysis::Analysis;
+use warpline_analyzer::attribution::{HostSources, Module, Symbolizer};
 
 /// Resolves each path once.
-pub(in crate::profile::build) struct Paths<'a> {
+pub(in crate::build) struct Paths<'a> {
     analysis: &'a Analysis,
     symbols: Symbolizer,
     known: HashMap<PathId, Vec<Frame>>,
 }
 
 impl<'a> Paths<'a> {
-    pub(in crate::profile::build) fn new(analysis: &'a Analysis) -> Paths<'a> {
+    pub(in crate::build) fn new(analysis: &'a Analysis) -> Paths<'a> {
         let objects = analysis.objects.iter().map(|(id, object)| (*id, object.path.as_str(), &object.build_id[..]));
         Paths { analysis, symbols: Symbolizer::new(objects, &analysis.interpreted), known: HashMap::new() }
     }
 
     /// Outermost known frame first; empty for path 0 and paths that were never announced.
-    pub(in crate::profile::build) fn host(&mut self, path: PathId) -> Vec<Frame> {
+    pub(in crate::build) fn host(&mut self, path: PathId) -> Vec<Frame> {
         if let Some(known) = self.known.get(&path) {
             return known.clone();
         }
@@ -39,22 +39,22 @@ impl<'a> Paths<'a> {
     }
 
     /// What the objects know of these source files.
-    pub(in crate::profile::build) fn host_sources(&mut self, wanted: &BTreeSet<&str>) -> HostSources {
+    pub(in crate::build) fn host_sources(&mut self, wanted: &BTreeSet<&str>) -> HostSources {
         self.symbols.sources(wanted)
     }
 
     /// The main source files of the program, and for each whether clang made its code.
-    pub(in crate::profile::build) fn makers(&self) -> BTreeMap<String, bool> {
+    pub(in crate::build) fn makers(&self) -> BTreeMap<String, bool> {
         self.symbols.makers()
     }
 
-    pub(in crate::profile::build) fn problems(&self) -> &[String] {
+    pub(in crate::build) fn problems(&self) -> &[String] {
         self.symbols.problems()
     }
 }
 
 /// A frame of a site table.
-pub(in crate::profile::build) fn device_frame(module: &Module, frame: FrameId) -> Frame {
+pub(in crate::build) fn device_frame(module: &Module, frame: FrameId) -> Frame {
     let entry = &module.table.frames[frame as usize];
     Frame {
         function: entry.function.clone(),
@@ -65,23 +65,23 @@ pub(in crate::profile::build) fn device_frame(module: &Module, frame: FrameId) -
 }
 
 /// Where a chain (innermost first) is for the user.
-pub(in crate::profile::build) struct ChainPlace {
+pub(in crate::build) struct ChainPlace {
     /// User frame; empty when the chain is.
-    pub(in crate::profile::build) user: Frame,
+    pub(in crate::build) user: Frame,
     /// True innermost frame.
-    pub(in crate::profile::build) leaf: Frame,
+    pub(in crate::build) leaf: Frame,
     /// From the user frame outwards, without it.
-    pub(in crate::profile::build) inlined_at: Vec<Frame>,
+    pub(in crate::build) inlined_at: Vec<Frame>,
 }
 
 impl ChainPlace {
     /// Line of the outermost frame: in the kernel, unless the function was not inlined.
-    pub(in crate::profile::build) fn kernel_line(&self) -> u32 {
+    pub(in crate::build) fn kernel_line(&self) -> u32 {
         self.inlined_at.last().unwrap_or(&self.user).line
     }
 }
 
-pub(in crate::profile::build) fn chain_place(module: &Module, chain: &[FrameId]) -> ChainPlace {
+pub(in crate::build) fn chain_place(module: &Module, chain: &[FrameId]) -> ChainPlace {
     let frames: Vec<Frame> = chain.iter().map(|&frame| device_frame(module, frame)).collect();
     match module.user_frame(chain) {
         Some(user) => {

@@ -1,10 +1,10 @@
 //! How a site's requests use memory, as the document has it.
 
-use crate::patterns::SitePattern;
-use crate::profile::model::{Atomics, BankConflict, HOTTEST, HotPlace, Pattern, nine_digits};
+use crate::model::{Atomics, BankConflict, HOTTEST, HotPlace, Pattern, nine_digits};
+use warpline_analyzer::patterns::SitePattern;
 
 /// `None` where there is nothing to say.
-pub(in crate::profile::build) fn pattern(from: &SitePattern) -> Option<Pattern> {
+pub(in crate::build) fn pattern(from: &SitePattern) -> Option<Pattern> {
     let strides = &from.strides;
     let (collisions, banks) = (&from.collisions, &from.banks);
     let row = strides.row();

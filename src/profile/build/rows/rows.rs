@@ -7,17 +7,17 @@ use warpline_format::site_table::{InstructionMix, Op};
 
 use super::names::op_name;
 use super::paths::{ChainPlace, chain_place, device_frame};
-use crate::analysis::{BlockSum, InstructionSums, KernelData, WarpSum, space_name};
-use crate::attribution::{Module, ROOT};
-use crate::metrics::Counters;
-use crate::profile::model::{
+use crate::model::{
     BlockPart, ByAllocation, Context, InstructionCount, Instructions, LaneSlots, Line, Metrics, PassMetrics, Site,
     Spaces, WarpBlocks,
 };
-use crate::requests::{CellKey, Owner};
+use warpline_analyzer::analysis::{BlockSum, InstructionSums, KernelData, WarpSum, space_name};
+use warpline_analyzer::attribution::{Module, ROOT};
+use warpline_analyzer::requests::{CellKey, Owner};
+use warpline_simulator::metrics::Counters;
 
 /// Counters as the profile tells them, of one space or (`None`) of several.
-pub(in crate::profile::build) fn metrics(counters: &Counters, space: Option<Space>) -> Metrics {
+pub(in crate::build) fn metrics(counters: &Counters, space: Option<Space>) -> Metrics {
     let caches = counters.traffic.first().map(super::caches::caches);
     let passes = |of: Space| {
         // Counts of the GPU tell nothing of passes; every request that was traced takes one.
@@ -47,24 +47,24 @@ pub(in crate::profile::build) fn metrics(counters: &Counters, space: Option<Spac
 
 /// Sums by space.
 #[derive(Default)]
-pub(in crate::profile::build) struct SpaceSums(BTreeMap<Space, Counters>);
+pub(in crate::build) struct SpaceSums(BTreeMap<Space, Counters>);
 
 impl SpaceSums {
-    pub(in crate::profile::build) fn add(&mut self, space: Space, counters: &Counters) {
+    pub(in crate::build) fn add(&mut self, space: Space, counters: &Counters) {
         self.0.entry(space).or_default().add(counters);
     }
 
-    pub(in crate::profile::build) fn spaces(&self) -> Spaces {
+    pub(in crate::build) fn spaces(&self) -> Spaces {
         spaces(&self.0)
     }
 }
 
-pub(in crate::profile::build) fn spaces(sums: &BTreeMap<Space, Counters>) -> Spaces {
+pub(in crate::build) fn spaces(sums: &BTreeMap<Space, Counters>) -> Spaces {
     sums.iter().map(|(&space, counters)| (space_name(space).to_owned(), metrics(counters, Some(space)))).collect()
 }
 
 /// Adds a block's executed instructions.
-pub(in crate::profile::build) fn add_instructions(sum: &mut Instructions, mix: &InstructionMix, block: &BlockSum) {
+pub(in crate::build) fn add_instructions(sum: &mut Instructions, mix: &InstructionMix, block: &BlockSum) {
     let mut classes = InstructionSums::default();
     classes.add_block(mix, block.executions, block.lanes);
     for (class, more) in classes.iter() {
@@ -75,7 +75,7 @@ pub(in crate::profile::build) fn add_instructions(sum: &mut Instructions, mix: &
 }
 
 /// Adds a block's lane slots; returns the instructions of one execution.
-pub(in crate::profile::build) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix, block: &BlockSum) -> u64 {
+pub(in crate::build) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix, block: &BlockSum) -> u64 {
     let instructions = instructions(mix);
     let issued = block.executions.saturating_mul(32).saturating_mul(instructions);
     let active = block.lanes.saturating_mul(instructions);
@@ -90,17 +90,17 @@ pub(in crate::profile::build) fn add_lane_slots(sum: &mut LaneSlots, mix: &Instr
 
 /// Of a block's `idle` lanes those in its `partial` executions, by part of a warp's live lanes, at most: a lane at least ran
 /// each of these.
-pub(crate) fn idle_in_part(idle: u64, partial: u64) -> u64 {
+pub fn idle_in_part(idle: u64, partial: u64) -> u64 {
     idle.min(partial.saturating_mul(31))
 }
 
 /// Pairs of a warp and a basic block as the profile tells them.
-pub(in crate::profile::build) fn warp_blocks(sum: WarpSum) -> WarpBlocks {
+pub(in crate::build) fn warp_blocks(sum: WarpSum) -> WarpBlocks {
     WarpBlocks { count: sum.pairs, divergent: sum.uneven, partial: sum.partial }
 }
 
 /// Cells of a kernel in an order that does not depend on how they were counted.
-pub(in crate::profile::build) fn sorted_cells(kernel: &KernelData) -> Vec<(CellKey, Vec<u32>, &Counters)> {
+pub(in crate::build) fn sorted_cells(kernel: &KernelData) -> Vec<(CellKey, Vec<u32>, &Counters)> {
     let mut cells: Vec<(CellKey, Vec<u32>, &Counters)> =
         kernel.cells.iter().map(|(key, counters)| (*key, kernel.contexts.calls(key.context), counters)).collect();
     cells.sort_by(|one, other| {
@@ -110,7 +110,7 @@ pub(in crate::profile::build) fn sorted_cells(kernel: &KernelData) -> Vec<(CellK
 }
 
 /// Site rows of a kernel.
-pub(in crate::profile::build) fn sites(
+pub(in crate::build) fn sites(
     id: u32,
     module: &Module,
     kernel: &KernelData,
@@ -180,12 +180,12 @@ pub(in crate::profile::build) fn sites(
 }
 
 /// Frames of a call that survived inlining, outermost first.
-fn call_frames(module: &Module, call: u32) -> Vec<crate::profile::model::Frame> {
+fn call_frames(module: &Module, call: u32) -> Vec<crate::model::Frame> {
     module.table.calls[call as usize].chain.iter().rev().map(|&frame| device_frame(module, frame)).collect()
 }
 
 /// The lines that a block's instructions belong to, and the instructions of each.
-pub(in crate::profile::build) fn block_parts(module: &Module, block: u32) -> Vec<(ChainPlace, &InstructionMix)> {
+pub(in crate::build) fn block_parts(module: &Module, block: u32) -> Vec<(ChainPlace, &InstructionMix)> {
     let parts = module.table.parts_of(block);
     if parts.is_empty() {
         let entry = &module.table.blocks[block as usize];
@@ -195,7 +195,7 @@ pub(in crate::profile::build) fn block_parts(module: &Module, block: u32) -> Vec
 }
 
 /// The same as the profile tells it; empty where the block belongs to one line as a whole.
-pub(in crate::profile::build) fn parts(module: &Module, block: u32) -> Vec<BlockPart> {
+pub(in crate::build) fn parts(module: &Module, block: u32) -> Vec<BlockPart> {
     let mut lines: BTreeMap<(String, u32, u32), u64> = BTreeMap::new();
     for (place, mix) in block_parts(module, block) {
         let kernel_line = place.kernel_line();
@@ -209,14 +209,14 @@ pub(in crate::profile::build) fn parts(module: &Module, block: u32) -> Vec<Block
 }
 
 /// Instructions of one execution.
-pub(in crate::profile::build) fn instructions(mix: &InstructionMix) -> u64 {
+pub(in crate::build) fn instructions(mix: &InstructionMix) -> u64 {
     let mut once = InstructionSums::default();
     once.add_block(mix, 1, 1);
     once.all_warps()
 }
 
 /// Line rows of a kernel.
-pub(in crate::profile::build) fn lines(
+pub(in crate::build) fn lines(
     id: u32,
     module: &Module,
     kernel: &KernelData,

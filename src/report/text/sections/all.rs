@@ -4,8 +4,8 @@ use super::{
     allocations, branches, bypass, caches, conflicts, divergence, estimate, faults, kernels, launches, lines, models,
     ranks, reuse, tables, whole,
 };
-use crate::profile::Profile;
-use crate::report::words::Style;
+use crate::words::Style;
+use warpline_profile::Profile;
 
 /// Every figure, by section.
 pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) {

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::Allocation;
-use crate::report::rows::worst;
-use crate::report::words::figures::{bytes, percent, ratio};
-use crate::report::words::places;
-use crate::report::words::style::Style;
+use crate::rows::worst;
+use crate::words::figures::{bytes, percent, ratio};
+use crate::words::places;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::Allocation;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let rows = worst::allocations(profile);
     if rows.is_empty() {
         return;
@@ -67,7 +67,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
 }
 
 /// What the allocations of a row are called.
-pub(in crate::report) fn name_of(row: &Allocation) -> String {
+pub(crate) fn name_of(row: &Allocation) -> String {
     match (&row.name, row.count) {
         (Some(name), 1) => name.clone(),
         (Some(name), count) => format!("{count} x {name}"),
@@ -77,7 +77,7 @@ pub(in crate::report) fn name_of(row: &Allocation) -> String {
 }
 
 /// Bytes copied in and out, and the host memory they come from and go to.
-pub(in crate::report) fn copies(profile: &Profile, allocation: &Allocation) -> String {
+pub(crate) fn copies(profile: &Profile, allocation: &Allocation) -> String {
     let mut parts = Vec::new();
     for (direction, mark, towards) in [
         ("host_to_device", "in", "from"),
@@ -100,7 +100,7 @@ pub(in crate::report) fn copies(profile: &Profile, allocation: &Allocation) -> S
             .host_allocations
             .iter()
             .filter(|host| hosts.contains(&host.id))
-            .map(|host| match (&host.name, crate::profile::model::user_frame(&host.path)) {
+            .map(|host| match (&host.name, warpline_profile::model::user_frame(&host.path)) {
                 (Some(name), _) => format!("{name} ({})", host.kind),
                 (None, Some(frame)) => format!("{} at {}", host.kind, places::at(&frame.file, frame.line)),
                 (None, None) => format!("unnamed memory ({})", host.kind),

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::profile::model::Block;
-use crate::profile::{Profile, idle_in_part};
-use crate::report::rows::branch_rows;
-use crate::report::words::figures::{count, percent, ratio};
-use crate::report::words::names;
-use crate::report::words::places;
-use crate::report::words::style::{Style, bar};
+use crate::rows::branch_rows;
+use crate::words::figures::{count, percent, ratio};
+use crate::words::names;
+use crate::words::places;
+use crate::words::style::{Style, bar};
+use warpline_profile::model::Block;
+use warpline_profile::{Profile, idle_in_part};
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let executed: u64 = profile.branches.iter().map(|branch| branch.executions).sum();
     if executed == 0 {
         return;
@@ -24,8 +24,8 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
     if let Some((count, divergent)) = by_warp(profile) {
         let text = format!(
             "  {} of {} pairs of a warp and a basic block are divergent as CUDAAdvisor counts ({})",
-            crate::report::words::figures::count(divergent),
-            crate::report::words::figures::count(count),
+            crate::words::figures::count(divergent),
+            crate::words::figures::count(count),
             percent(ratio(divergent, count))
         );
         _ = writeln!(out, "{}", style.faint(&text));
@@ -72,8 +72,8 @@ fn by_warp(profile: &Profile) -> Option<(u64, u64)> {
 }
 
 /// What idle lanes cost, and where.
-pub(in crate::report) fn write_idle(out: &mut String, profile: &Profile, style: Style, top: usize) {
-    let sum = |pick: fn(&crate::profile::model::LaneSlots) -> u64| {
+pub(crate) fn write_idle(out: &mut String, profile: &Profile, style: Style, top: usize) {
+    let sum = |pick: fn(&warpline_profile::model::LaneSlots) -> u64| {
         profile.kernels.iter().fold(0u64, |sum, kernel| sum.saturating_add(pick(&kernel.lane_slots)))
     };
     let (issued, active, partial) =

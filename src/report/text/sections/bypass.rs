@@ -4,15 +4,17 @@ use std::fmt::Write as _;
 
 use super::caches;
 use super::kernels::more;
-use crate::advice::Best;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::{BypassAdvice, BypassEquation, DramMetrics, Kernel, LevelMetrics, PageMetrics, SiteChoice};
-use crate::report::words::figures::{bytes, count, hit_rate, percent, ratio};
-use crate::report::words::style::Style;
-use crate::report::words::{names, places};
+use crate::words::figures::{bytes, count, hit_rate, percent, ratio};
+use crate::words::style::Style;
+use crate::words::{names, places};
+use warpline_analyzer::advice::Best;
+use warpline_profile::Profile;
+use warpline_profile::model::{
+    BypassAdvice, BypassEquation, DramMetrics, Kernel, LevelMetrics, PageMetrics, SiteChoice,
+};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let rows: Vec<(&Kernel, &BypassAdvice)> =
         profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.bypass.as_ref()?))).collect();
     if rows.is_empty() {
@@ -146,7 +148,7 @@ fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Optio
 }
 
 /// Pages touched per window of requests.
-pub(in crate::report) fn write_pages(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write_pages(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let mut rows: Vec<(&Kernel, &PageMetrics)> =
         profile.kernels.iter().filter_map(|kernel| Some((kernel, kernel.pages.as_ref()?))).collect();
     let Some((_, first)) = rows.first() else { return };

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::{DramMetrics, LevelMetrics, LookupBytes, Metrics, Site};
-use crate::report::words::figures::{add, bytes, hit_rate, memory};
-use crate::report::words::style::Style;
-use crate::report::words::{names, places};
+use crate::words::figures::{add, bytes, hit_rate, memory};
+use crate::words::style::Style;
+use crate::words::{names, places};
+use warpline_profile::Profile;
+use warpline_profile::model::{DramMetrics, LevelMetrics, LookupBytes, Metrics, Site};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let mut rows: Vec<(String, Metrics, u32)> = profile
         .kernels
         .iter()
@@ -55,7 +55,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
     out.push('\n');
 }
 
-pub(in crate::report) fn head(what: &str) -> String {
+pub(crate) fn head(what: &str) -> String {
     format!(
         "  {:>8} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}  {what}",
         "L1 hit", "stores", "L2 hit", "to L1", "to L2", "DRAM read", "written"
@@ -94,17 +94,12 @@ fn of_sum(sum: &Metrics, unit: Option<LookupBytes>) -> String {
 }
 
 /// Lookups in bytes; their number where the profile does not tell the bytes of one.
-pub(in crate::report) fn lookups(count: u64, each: Option<u64>) -> String {
-    each.map_or_else(|| crate::report::words::figures::count(count), |each| bytes(count.saturating_mul(each)))
+pub(crate) fn lookups(count: u64, each: Option<u64>) -> String {
+    each.map_or_else(|| crate::words::figures::count(count), |each| bytes(count.saturating_mul(each)))
 }
 
 /// Returns the columns of [`head`] but for the last.
-pub(in crate::report) fn figures(
-    l1: &LevelMetrics,
-    l2: &LevelMetrics,
-    dram: &DramMetrics,
-    unit: Option<LookupBytes>,
-) -> String {
+pub(crate) fn figures(l1: &LevelMetrics, l2: &LevelMetrics, dram: &DramMetrics, unit: Option<LookupBytes>) -> String {
     let sectors = |count: u64| bytes(count.saturating_mul(SECTOR_BYTES));
     format!(
         "  {:>8} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}  ",

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::profile::Profile;
-use crate::profile::model::Conflict;
-use crate::report::words::figures::count;
-use crate::report::words::names;
-use crate::report::words::places;
-use crate::report::words::style::Style;
+use crate::words::figures::count;
+use crate::words::names;
+use crate::words::places;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::Conflict;
 
 /// A conflict in one line: which accesses, and what is wrong.
 pub fn conflict_line(profile: &Profile, conflict: &Conflict) -> String {
@@ -81,7 +81,7 @@ pub fn in_short(profile: &Profile) -> Option<String> {
     ))
 }
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
     if profile.conflicts.is_empty() {
         return;
     }

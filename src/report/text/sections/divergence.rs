@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use crate::profile::{ALL, Profile, degree, memory_divergence};
-use crate::report::words::figures::{count, percent, ratio};
-use crate::report::words::style::Style;
+use crate::words::figures::{count, percent, ratio};
+use crate::words::style::Style;
+use warpline_profile::{ALL, Profile, degree, memory_divergence};
 
 /// Columns: size of a piece, and what makes the requests.
 const COLUMNS: [(&str, &str); 6] =
     [("32", "load"), ("32", "store"), ("32", ALL), ("128", "load"), ("128", "store"), ("128", ALL)];
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
     let all = memory_divergence(profile);
     let columns =
         COLUMNS.map(|(size, op)| all.get(op).and_then(|sizes| sizes.get(size)).map_or(&[][..], Vec::as_slice));

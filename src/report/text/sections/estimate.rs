@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::profile::Profile;
-use crate::profile::model::{Estimate, Kernel, Limit};
-use crate::report::words::figures::seconds;
-use crate::report::words::names;
-use crate::report::words::style::Style;
+use crate::words::figures::seconds;
+use crate::words::names;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::{Estimate, Kernel, Limit};
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let Some(model) = profile.run.models.first() else { return };
     let mut rows: Vec<(&Kernel, &Estimate)> = profile
         .kernels
@@ -51,7 +51,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
 }
 
 /// What limits, where enough rates are known to say so.
-pub(in crate::report) fn limiter(estimate: &Estimate) -> String {
+pub(crate) fn limiter(estimate: &Estimate) -> String {
     let known = |part: &str| estimate.limits.iter().any(|limit| limit.name == part);
     // Passes of L1 are not even counted for models without its stages.
     // Nor is it known where host memory is used, whose bus is slower than anything else.
@@ -75,7 +75,7 @@ fn ideal(estimate: &Estimate) -> String {
 }
 
 /// A limit for people.
-pub(in crate::report) fn name(limit: &str) -> &str {
+pub(crate) fn name(limit: &str) -> &str {
     match limit {
         "instructions" => "instruction issue",
         "fp32" => "fp32 units",

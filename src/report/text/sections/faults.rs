@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::profile::Profile;
-use crate::profile::model::{Fault, Frame};
-use crate::report::words::figures::bytes;
-use crate::report::words::names;
-use crate::report::words::places;
-use crate::report::words::style::Style;
+use crate::words::figures::bytes;
+use crate::words::names;
+use crate::words::places;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::{Fault, Frame};
 
 /// A fault in one line.
 pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
@@ -81,7 +81,7 @@ fn different_line(profile: &Profile, fault: &Fault, other: &Frame) -> String {
     )
 }
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
     if profile.faults.is_empty() {
         return;
     }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::{Kernel, Metrics};
-use crate::report::words::figures::{bytes, count, memory, percent, ratio};
-use crate::report::words::names;
-use crate::report::words::style::Style;
+use crate::words::figures::{bytes, count, memory, percent, ratio};
+use crate::words::names;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::{Kernel, Metrics};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     if profile.kernels.is_empty() {
         return;
     }
@@ -67,7 +67,7 @@ pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style
 }
 
 /// Says how many rows are not shown; `what` they are, as several.
-pub(in crate::report) fn more(out: &mut String, all: usize, top: usize, what: &str, style: Style) {
+pub(crate) fn more(out: &mut String, all: usize, top: usize, what: &str, style: Style) {
     if all > top {
         let rest = all - top;
         let what = match rest {

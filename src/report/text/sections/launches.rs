@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::{Kernel, PathSpread, RatioSpread, Spread};
-use crate::report::words::figures::{bytes, count, percent, seconds};
-use crate::report::words::style::Style;
-use crate::report::words::{names, places};
+use crate::words::figures::{bytes, count, percent, seconds};
+use crate::words::style::Style;
+use crate::words::{names, places};
+use warpline_profile::Profile;
+use warpline_profile::model::{Kernel, PathSpread, RatioSpread, Spread};
+use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// A row of the table: the figure's name in the profile, its title, and how it is told.
 type Shown = (&'static str, &'static str, Told);
@@ -81,7 +81,7 @@ fn figure(value: f64, told: Told) -> String {
     }
 }
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let all = |kernel: &PathSpread| kernel.counts.get("global.sectors").copied().unwrap_or_default();
     // Launches that do the same need no table.
     let mut rows: Vec<(&Kernel, &PathSpread)> = profile

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::profile::Profile;
-use crate::profile::model::Frame;
-use crate::report::rows::worst::{Group, Row, by_passes, by_sectors};
-use crate::report::words::figures::{bytes, count, percent, ratio};
-use crate::report::words::names;
-use crate::report::words::places;
-use crate::report::words::style::{Style, bar};
+use crate::rows::worst::{Group, Row, by_passes, by_sectors};
+use crate::words::figures::{bytes, count, percent, ratio};
+use crate::words::names;
+use crate::words::places;
+use crate::words::style::{Style, bar};
+use warpline_profile::Profile;
+use warpline_profile::model::Frame;
 
 const WIDTH: usize = 112;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let memory = by_sectors(profile);
     if !memory.is_empty() {
         let title = if memory.iter().all(|row| row.excess == 0) {
@@ -186,7 +186,7 @@ fn kernel_name(profile: &Profile, id: u32) -> String {
 /// `before` is the host path shown last: the same one is not repeated.
 fn write_paths(out: &mut String, profile: &Profile, style: Style, row: &Row<'_>, before: &mut Vec<String>) {
     let Some(kernel) = profile.kernels.iter().find(|kernel| kernel.id == row.kernel) else { return };
-    let sectors = |launch: &&crate::profile::model::Launch| launch.metrics.values().map(|m| m.sectors).sum::<u64>();
+    let sectors = |launch: &&warpline_profile::model::Launch| launch.metrics.values().map(|m| m.sectors).sum::<u64>();
     let Some(launch) = kernel.launches.iter().max_by_key(|launch| (sectors(launch), std::cmp::Reverse(launch.id)))
     else {
         return;

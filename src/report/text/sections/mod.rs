@@ -22,6 +22,6 @@ pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_shor
 pub use faults::fault_line;
 
 pub(super) use all::{write_all, write_asked_for};
-pub(in crate::report) use allocations::name_of;
-pub(in crate::report) use estimate::{limiter, name as limit_name};
+pub(crate) use allocations::name_of;
+pub(crate) use estimate::{limiter, name as limit_name};
 pub(super) use kernels::more;

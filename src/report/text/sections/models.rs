@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use super::kernels::more;
 use super::{caches, estimate};
-use crate::profile::Profile;
-use crate::profile::model::{CacheMetrics, Kernel};
-use crate::report::words::figures::{memory, model_caches, seconds};
-use crate::report::words::names;
-use crate::report::words::style::Style;
+use crate::words::figures::{memory, model_caches, seconds};
+use crate::words::names;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::{CacheMetrics, Kernel};
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let models = &profile.run.models;
     if models.len() < 2 {
         return;

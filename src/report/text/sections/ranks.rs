@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::profile::Profile;
-use crate::report::rows::ranks::over_ranks;
-use crate::report::words::style::Style;
+use crate::rows::ranks::over_ranks;
+use crate::words::style::Style;
+use warpline_profile::Profile;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let Some(rows) = over_ranks(profile) else { return };
     let all = rows.present;
     if rows.kinds().iter().all(|(_, rows)| rows.is_empty()) {

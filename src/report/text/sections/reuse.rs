@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::profile::Profile;
-use crate::report::rows::reuse::{Row, by_kernel, by_line, heading};
-use crate::report::words::figures::{count, percent, ratio};
-use crate::report::words::places;
-use crate::report::words::style::Style;
+use crate::rows::reuse::{Row, by_kernel, by_line, heading};
+use crate::words::figures::{count, percent, ratio};
+use crate::words::places;
+use crate::words::style::Style;
+use warpline_profile::Profile;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let kernels = by_kernel(profile);
     if kernels.is_empty() {
         return;

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::profile::Profile;
-use crate::profile::model::{Kernel, Table, TableCell};
-use crate::report::words::figures::{count, memory};
-use crate::report::words::names;
-use crate::report::words::places;
-use crate::report::words::style::Style;
+use crate::words::figures::{count, memory};
+use crate::words::names;
+use crate::words::places;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::{Kernel, Table, TableCell};
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let mut kernels: Vec<&Kernel> = profile.kernels.iter().collect();
     kernels.sort_by_key(|kernel| (std::cmp::Reverse(memory(&kernel.metrics).sectors), kernel.id));
     let mut titles: Vec<(&str, &str)> = Vec::new();

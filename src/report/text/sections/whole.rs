@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use super::kernels::more;
-use crate::geometry::SECTOR_BYTES;
-use crate::profile::Profile;
-use crate::profile::model::WholeRun;
-use crate::report::rows::whole::lines;
-use crate::report::words::estimates::{share, sum, together};
-use crate::report::words::figures::count;
-use crate::report::words::names;
-use crate::report::words::style::Style;
+use crate::rows::whole::lines;
+use crate::words::estimates::{share, sum, together};
+use crate::words::figures::count;
+use crate::words::names;
+use crate::words::style::Style;
+use warpline_profile::Profile;
+use warpline_profile::model::WholeRun;
+use warpline_simulator::geometry::SECTOR_BYTES;
 
-pub(in crate::report) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usize) {
     let Some(whole) = &profile.run.whole_run else { return };
     let title = format!(
         "WHOLE RUN, estimated from {} of {} launches (each bound holds in {} of 100 draws of launches; L2 and DRAM as the recorded ones \

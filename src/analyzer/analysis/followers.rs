@@ -1,0 +1,122 @@
+//! The analyses that follow requests, in one list.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use warpline_format::access::Space;
+use warpline_format::event::LaunchId;
+
+use super::KernelData;
+use crate::analyses::{self, Listed, Sums};
+use crate::attribution::{AllocationMap, MapChange};
+use crate::patterns::{Patterns, SerialAtomics, SitePattern, Touched};
+use crate::requests::{Follower, LaunchShape, LaunchWork, Pool, WorkerLost};
+use crate::simulation::{Settings, SharedStage, Simulation};
+use warpline_simulator::hierarchy::Written;
+
+/// Each worker has one of each.
+type Followers = (Option<Simulation>, Option<Patterns>, Listed);
+/// What they hand on at a launch's end.
+pub(super) type Followed = <Followers as Follower>::Result;
+
+/// Those of worker number `worker`; nothing follows where only requests are counted.
+fn new(simulated: Option<(&Settings, &SharedStage)>, worker: u32) -> Followers {
+    let Some((settings, stage)) = simulated else { return (None, None, Listed::default()) };
+    let simulation = Simulation::new(settings, worker, stage.clone());
+    (Some(simulation), Some(Patterns::default()), analyses::all(settings.pages))
+}
+
+/// The workers with their followers, and L2 where caches are simulated.
+pub(super) struct Following {
+    pool: Pool<Followers>,
+    stage: Option<SharedStage>,
+    batches: u64,
+    /// Workers count what is left of waves at a launch's end, as a batch of its own.
+    wide: bool,
+}
+
+impl Following {
+    pub(super) fn new(threads: usize, simulation: Option<&Settings>) -> Following {
+        let threads = if simulation.is_some_and(Settings::needs_one_worker) { 1 } else { threads };
+        let stage = simulation.map(|settings| SharedStage::new(settings, threads.max(1) as u32));
+        let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
+        let pool = Pool::new(threads, banks, |index| new(simulation.zip(stage.as_ref()), index));
+        let wide = simulation.is_some_and(|settings| settings.hierarchy.wave_lanes == 64);
+        Following { pool, stage, batches: 0, wide }
+    }
+
+    /// A copy writes device memory.
+    pub(super) fn copied(&self, written: Written) {
+        if let Some(stage) = &self.stage {
+            stage.copied(self.batches, written);
+        }
+    }
+
+    pub(super) fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
+        self.pool.start(shape)
+    }
+
+    pub(super) fn changed(&mut self, change: MapChange) -> Result<(), WorkerLost> {
+        self.pool.changed(change)
+    }
+
+    pub(super) fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
+        self.batches += 1;
+        self.pool.batch(launch, items)
+    }
+
+    /// What the workers found in a launch that is over.
+    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<Followed>>, WorkerLost> {
+        self.batches += u64::from(self.wide);
+        let mut works = self.pool.end(launch)?;
+        // All workers have handed on their part of every batch, so L2 has served them.
+        let sums = self.stage.as_ref().map(|stage| stage.take(launch)).unwrap_or_default();
+        for work in &mut works {
+            let Some(sums) = sums.get(work.worker as usize) else { continue };
+            for (cell, traffic) in (0..work.cells.len() as u32).zip(sums.as_slice()) {
+                work.cells.counters(cell).add_traffic(traffic);
+            }
+        }
+        Ok(works)
+    }
+}
+
+/// What the workers' followers found in one launch.
+#[derive(Default)]
+pub(super) struct LaunchFollowed {
+    sums: Sums,
+    sites: BTreeMap<(u32, Space), SitePattern>,
+    touched: Vec<Touched>,
+}
+
+impl LaunchFollowed {
+    /// Adds what one worker's found.
+    pub(super) fn add(&mut self, (_, patterns, sums): Followed) {
+        self.sums.add(&sums);
+        let Some(patterns) = patterns else { return };
+        for (key, pattern) in patterns.sites {
+            self.sites.entry(key).or_default().add(&pattern);
+        }
+        self.touched.push(patterns.touched);
+    }
+
+    /// Atomic operations of the launch that are done one after the other.
+    pub(super) fn serial_atomics(&self) -> SerialAtomics {
+        SerialAtomics::of(self.sites.iter().map(|(&(_, space), pattern)| (space, pattern)))
+    }
+
+    /// Adds it all to the kernel's figures and to the memory that is touched, while the allocations are the launch's.
+    pub(super) fn keep(mut self, kernel: &mut KernelData, touched: &mut Touched, map: &AllocationMap) {
+        self.sums.settle();
+        kernel.sums.add(&self.sums);
+        for ((site, space), mut pattern) in self.sites {
+            pattern.collisions.settle(|address| {
+                // Where a block's shared memory lies depends on what else is resident.
+                let row = map.find(address).allocation.filter(|_| space == Space::Global)?;
+                Some((row, address - map.start(address)?))
+            });
+            kernel.patterns.entry((site, space)).or_default().add(&pattern);
+        }
+        self.touched.iter().for_each(|more| touched.add(more));
+    }
+}

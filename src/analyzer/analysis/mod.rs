@@ -1,0 +1,30 @@
+//! Follows a trace from its first record to its last and sums up what the profile needs.
+//!
+//! [`analyze`] reads the stream in order and keeps what control records say: modules, allocations, paths, launches. Batches of
+//! accesses go to the workers of [`crate::requests`], with the analyses that `followers.rs` lists.
+
+mod failures;
+mod figures;
+mod followers;
+mod groups;
+mod instructions;
+mod progress;
+mod results;
+mod rows;
+mod sampling;
+pub mod sharing;
+mod stream;
+
+pub use failures::{FailedLaunch, Failures};
+pub use figures::{CountMoments, Figures, RatioMoments, space_name};
+pub use groups::{LaunchGroup, LaunchKind};
+pub use instructions::{ClassSum, InstructionSums};
+pub use progress::{NoProgress, Progress, Status};
+pub use results::{
+    Analysis, BlockSum, BranchSum, CopyKey, CopySum, FaultData, Finish, GivenUp, HostTraffic, KernelData,
+    LaunchArgument, LaunchData, ObjectData, OpSum, ProgramData, WarpSum,
+};
+pub use rows::AllocationRows;
+pub use rows::{AllocationData, HostAllocationData};
+pub use sampling::{Bounded, CONFIDENCE, LineFigure, WholeRun, WholeRuns};
+pub use stream::analyzer::{analyze, analyze_for, analyze_with};

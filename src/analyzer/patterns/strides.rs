@@ -1,0 +1,298 @@
+//! How the addresses of a request's lanes lie to each other.
+
+use warpline_format::access::{Access, Addresses, LANES};
+
+use super::majority::Majority;
+use warpline_simulator::geometry::{LINE_BYTES, SECTOR_BYTES, Width};
+
+/// The shape of one request of two or more lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// All lanes at one address.
+    Uniform,
+    /// Neighbouring lanes are this many bytes apart, all of them.
+    Stride(i64),
+    /// Runs of so many lanes, each run without gaps; bytes from the first run to the second.
+    Rows { lanes: u32, pitch: i64 },
+    /// None of these; bytes between the lowest and the highest address.
+    Irregular(u64),
+}
+
+/// The shapes of a site's requests to global memory, those with two or more active lanes.
+#[derive(Clone, Debug, Default)]
+pub struct Strides {
+    /// Requests.
+    pub requests: u64,
+    /// All lanes at one address.
+    pub uniform: u64,
+    /// Lane beside lane.
+    pub contiguous: u64,
+    /// Of these, whose lane 0 is not at the begin of a sector, or would not be.
+    pub misaligned: u64,
+    /// A constant stride that leaves gaps, or goes backwards.
+    pub strided: u64,
+    /// Runs without gaps within the warp.
+    pub rows: u64,
+    /// Anything else.
+    pub irregular: u64,
+    /// Bytes between the lowest and the highest address of the irregular ones, summed.
+    pub span: u64,
+    /// Strides in bytes.
+    stride: Majority<32>,
+    /// Bytes from a line's begin to the misaligned ones.
+    offset: Majority<7>,
+    run: Majority<6>,
+    pitch: Majority<40>,
+}
+
+impl Strides {
+    /// Adds a request.
+    #[inline]
+    pub(super) fn request(&mut self, access: &Access<'_>, width: Width) {
+        let Some((shape, low)) = shape(access, width) else { return };
+        self.requests += 1;
+        match shape {
+            Shape::Uniform => self.uniform += 1,
+            Shape::Stride(stride) if stride == i64::from(width.bytes) => {
+                self.contiguous += 1;
+                // Where lane 0 is or would be: lanes at the front that a guard leaves out do not put data off its sectors.
+                let begin = low.wrapping_sub(u64::from(access.mask.trailing_zeros()) * u64::from(width.bytes));
+                if begin % SECTOR_BYTES != 0 {
+                    self.misaligned += 1;
+                    self.offset.add(begin % LINE_BYTES, 1);
+                }
+            }
+            Shape::Stride(stride) => {
+                self.strided += 1;
+                self.stride.add(stride as u64, 1);
+            }
+            Shape::Rows { lanes, pitch } => {
+                self.rows += 1;
+                self.run.add(lanes.into(), 1);
+                self.pitch.add(pitch as u64, 1);
+            }
+            Shape::Irregular(span) => {
+                self.irregular += 1;
+                self.span = self.span.saturating_add(span);
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Strides) {
+        for (sum, more) in [
+            (&mut self.requests, other.requests),
+            (&mut self.uniform, other.uniform),
+            (&mut self.contiguous, other.contiguous),
+            (&mut self.misaligned, other.misaligned),
+            (&mut self.strided, other.strided),
+            (&mut self.rows, other.rows),
+            (&mut self.irregular, other.irregular),
+            (&mut self.span, other.span),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        self.stride.merge(&other.stride);
+        self.offset.merge(&other.offset);
+        self.run.merge(&other.run);
+        self.pitch.merge(&other.pitch);
+    }
+
+    /// The stride of most of the strided requests, in bytes.
+    pub fn stride(&self) -> Option<i64> {
+        let (stride, weight) = self.stride.found_signed();
+        most(weight, self.strided).then_some(stride)
+    }
+
+    /// Where most of the misaligned requests begin, in bytes from the begin of their line.
+    pub fn offset(&self) -> Option<u64> {
+        let (offset, weight) = self.offset.found();
+        most(weight, self.misaligned).then_some(offset)
+    }
+
+    /// Where most of them begin, in bytes from the begin of their sector.
+    pub fn sector_offset(&self) -> Option<u64> {
+        let (offset, weight) = self.offset.found_low(SECTOR_BYTES.trailing_zeros() as usize);
+        most(weight, self.misaligned).then_some(offset)
+    }
+
+    /// Lanes of a run and bytes from the first run to the second, of most of the requests in rows.
+    pub fn row(&self) -> Option<(u64, i64)> {
+        let (lanes, weight) = self.run.found();
+        most(weight, self.rows).then(|| (lanes, self.pitch.found_signed().0))
+    }
+}
+
+/// Whether a value has so much of the weight that it stands for all. The weight is at most the value's, so that values which are
+/// spread evenly seem to have half of it.
+fn most(weight: u64, total: u64) -> bool {
+    total != 0 && weight >= total - total / 4
+}
+
+/// Shape and lowest address; `None` for a request of a single lane.
+#[inline]
+fn shape(access: &Access<'_>, width: Width) -> Option<(Shape, u64)> {
+    let lanes = access.mask.count_ones();
+    if lanes < 2 {
+        return None;
+    }
+    match access.addresses {
+        Addresses::Uniform(address) => Some((Shape::Uniform, address)),
+        Addresses::Affine { bases, stride } => {
+            let stride = i64::from(stride);
+            let one_half = access.mask & 0xffff == 0 || access.mask >> 16 == 0;
+            if one_half || bases[1].wrapping_sub(bases[0]) == (16 * stride) as u64 {
+                let first = u64::from(access.mask.trailing_zeros());
+                let base =
+                    if access.mask & 0xffff == 0 { bases[1].wrapping_sub((16 * stride) as u64) } else { bases[0] };
+                let low = base.wrapping_add(first.wrapping_mul(stride as u64));
+                let last = u64::from(31 - access.mask.leading_zeros());
+                let low = if stride < 0 { base.wrapping_add(last.wrapping_mul(stride as u64)) } else { low };
+                return Some((if stride == 0 { Shape::Uniform } else { Shape::Stride(stride) }, low));
+            }
+            // Two rows of a block, the commonest shape that is not one: what the lanes one by one would give.
+            if access.mask == u32::MAX && bases[0].max(bases[1]) < 1 << 60 && stride >= 0 {
+                let low = bases[0].min(bases[1]);
+                if stride == 0 || stride == i64::from(width.bytes) {
+                    return Some((Shape::Rows { lanes: 16, pitch: bases[1].wrapping_sub(bases[0]) as i64 }, low));
+                }
+                return Some((Shape::Stride(stride), low));
+            }
+            Some(of_lanes(access, width))
+        }
+        Addresses::Delta(..) | Addresses::Full(_) => Some(of_lanes(access, width)),
+    }
+}
+
+/// Shape and lowest address of lanes that are looked at one by one.
+fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
+    let mut addresses = [0u64; LANES];
+    let mut at = [0u32; LANES];
+    let mut count = 0;
+    access.for_each_lane(|lane, address| {
+        (addresses[count], at[count]) = (address, lane);
+        count += 1;
+    });
+    let (addresses, at) = (&addresses[..count], &at[..count]);
+    let (low, high) =
+        addresses.iter().fold((u64::MAX, 0), |(low, high), &address| (low.min(address), high.max(address)));
+    if low == high {
+        return (Shape::Uniform, low);
+    }
+    let step = |index: usize| addresses[index].wrapping_sub(addresses[index - 1]) as i64;
+    let lanes = |index: usize| i64::from(at[index] - at[index - 1]);
+    let first = step(1) / lanes(1);
+    if step(1) % lanes(1) == 0 && (1..count).all(|index| step(index) == first.wrapping_mul(lanes(index))) {
+        return (Shape::Stride(first), low);
+    }
+    // Warps of several rows of the block: most lanes keep one stride, with a jump from row to row.
+    let unit = i64::from(width.bytes);
+    let kept = (1..count).filter(|&index| step(index) == first.wrapping_mul(lanes(index))).count();
+    if first != 0 && first != unit && 8 * kept >= 7 * (count - 1) {
+        return (Shape::Stride(first), low);
+    }
+    // Runs: each lane where the one before it ends, or at the same place.
+    let joined = |index: usize| step(index) == 0 || step(index) == unit * lanes(index);
+    let breaks = || (1..count).filter(|&index| !joined(index));
+    let runs = 1 + breaks().count();
+    let elements = 1 + (1..count).filter(|&index| step(index) != 0).count();
+    // Lanes that share an element make no run of it: of such elements that lie anywhere, each is by itself.
+    if runs * 2 <= elements || runs * 2 <= count && are_even(breaks().map(|index| (at[index], addresses[index]))) {
+        let (mut begin, mut pitch) = (0, 0);
+        if let Some(index) = breaks().next() {
+            (begin, pitch) = (index, addresses[index].wrapping_sub(addresses[0]) as i64);
+        }
+        return (Shape::Rows { lanes: begin as u32, pitch }, low);
+    }
+    (Shape::Irregular(high - low), low)
+}
+
+/// Whether runs begin as many lanes and as many bytes apart, as rows of a block of which all lanes take one element do; also where there are
+/// too few to tell. They come by their first lane and its address.
+fn are_even(mut begins: impl Iterator<Item = (u32, u64)>) -> bool {
+    let Some(mut last) = begins.next() else { return true };
+    let mut apart = begins.map(|begin| {
+        let before = std::mem::replace(&mut last, begin);
+        (begin.0 - before.0, begin.1.wrapping_sub(before.1))
+    });
+    let Some(first) = apart.next() else { return true };
+    apart.all(|other| other == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use warpline_format::access::Space;
+
+    use super::*;
+
+    fn shape_of(mask: u32, address: impl Fn(u64) -> u64) -> (Shape, u64) {
+        let bytes: Vec<u8> =
+            (0..32).filter(|lane| mask >> lane & 1 != 0).flat_map(|lane| address(lane).to_le_bytes()).collect();
+        let access = Access { site: 0, space: Space::Global, mask, addresses: Addresses::Full(&bytes) };
+        shape(&access, Width::solid(4)).unwrap()
+    }
+
+    #[test]
+    fn shapes_are_told_from_each_other() {
+        assert_eq!(shape_of(!0, |_| 512), (Shape::Uniform, 512));
+        assert_eq!(shape_of(!0, |lane| 512 + 4 * lane), (Shape::Stride(4), 512));
+        assert_eq!(shape_of(0x5555_5555, |lane| 512 + 4 * lane), (Shape::Stride(4), 512));
+        assert_eq!(shape_of(!0, |lane| 5120 - 128 * lane), (Shape::Stride(-128), 5120 - 128 * 31));
+        let rows = |lane: u64| 4096 + lane / 8 * 400 + lane % 8 * 4;
+        assert_eq!(shape_of(!0, rows), (Shape::Rows { lanes: 8, pitch: 400 }, 4096));
+        let two_columns = |lane: u64| 4096 + lane % 16 * 4096 + lane / 16 * 4;
+        assert_eq!(shape_of(!0, two_columns), (Shape::Stride(4096), 4096));
+        let scattered = |lane: u64| 4096 + (lane * 7919 % 97) * 64;
+        assert!(matches!(shape_of(!0, scattered), (Shape::Irregular(_), _)));
+        let shared = |lane: u64| 4096 + (lane / 3 * 7919 % 97) * 64;
+        assert!(matches!(shape_of(!0, shared), (Shape::Irregular(_), _)));
+        let one_of_each_row = |lane: u64| 4096 + lane / 8 * 400;
+        assert_eq!(shape_of(!0, one_of_each_row), (Shape::Rows { lanes: 8, pitch: 400 }, 4096));
+    }
+
+    #[test]
+    fn begins_are_those_of_lane_0() {
+        let mut strides = Strides::default();
+        let mut request = |mask: u32, first: u64| {
+            let bytes: Vec<u8> = (0..32)
+                .filter(|lane| mask >> lane & 1 != 0)
+                .flat_map(|lane| (first + 4 * lane).to_le_bytes())
+                .collect();
+            strides.request(
+                &Access { site: 0, space: Space::Global, mask, addresses: Addresses::Full(&bytes) },
+                Width::solid(4),
+            );
+        };
+        // A guard leaves out the first lanes of aligned data.
+        request(!1, 4096);
+        request(!7, 4224);
+        // Blocks that begin in the middle of a sector, each elsewhere in its line, whichever lanes are active.
+        for (mask, first) in [(!0, 4112), (!1, 4112 + 32), (!3, 4112 + 64), (0x00ff_fff0, 4112 + 96)] {
+            request(mask, first);
+        }
+        assert_eq!((strides.contiguous, strides.misaligned), (6, 4));
+        assert_eq!((strides.offset(), strides.sector_offset()), (None, Some(16)));
+    }
+
+    #[test]
+    fn trace_forms_of_one_request_have_one_shape() {
+        let width = Width::solid(4);
+        for (mask, stride, jump) in [
+            (!0u32, 4i32, 0i64),
+            (!0, 256, 0),
+            (0xffff_0000, -8, 0),
+            (0x00ff_ff00, 12, 0),
+            (!0, 4, 4000),
+            (!0, 4, -4000),
+            (!0, 0, 64),
+            (!0, 128, 4),
+            (0x0fff_ffff, 4, 400),
+        ] {
+            let bases = [1u64 << 20, (1u64 << 20).wrapping_add_signed(16 * i64::from(stride) + jump)];
+            let affine = Access { site: 0, space: Space::Global, mask, addresses: Addresses::Affine { bases, stride } };
+            let mut bytes = Vec::new();
+            affine.for_each_lane(|_, address| bytes.extend(address.to_le_bytes()));
+            let full = Access { addresses: Addresses::Full(&bytes), ..affine };
+            assert_eq!(shape(&affine, width), shape(&full, width), "{mask:#x} {stride}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The workers of an analysis: one in the calling thread, or several in their own.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+use warpline_format::event::LaunchId;
+
+use super::{Follower, LaunchShape, LaunchWork, Worker};
+use crate::attribution::MapChange;
+use warpline_simulator::geometry::BankRules;
+
+/// Batches that may wait for a worker; more make the reader wait.
+const WAITING: usize = 32;
+
+/// Changes of memory that may wait for a batch.
+const MOST_CHANGES: usize = 4096;
+
+enum Job {
+    Start(Arc<LaunchShape>),
+    Apply(Arc<[MapChange]>),
+    Batch { launch: LaunchId, items: Arc<[u8]> },
+    End(LaunchId),
+}
+
+/// A worker thread is gone; only a bug makes this happen.
+#[derive(Debug, thiserror::Error)]
+#[error("an analysis thread stopped unexpectedly; this is a bug in warpline")]
+pub struct WorkerLost;
+
+/// The workers, and what they have not heard of yet.
+pub struct Pool<F: Follower> {
+    workers: Workers<F>,
+    changes: Vec<MapChange>,
+}
+
+/// See the module's page.
+enum Workers<F: Follower> {
+    Here(Box<Worker<F>>),
+    Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<LaunchWork<F::Result>>, threads: Vec<JoinHandle<()>> },
+}
+
+impl<F: Follower + 'static> Pool<F> {
+    /// So many workers, each with the follower that `follower` makes for its number.
+    pub fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> F) -> Self {
+        Pool { workers: Workers::new(threads, banks, follower), changes: Vec::new() }
+    }
+
+    /// A launch begins.
+    ///
+    /// # Errors
+    /// [`WorkerLost`], after a bug.
+    pub fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
+        self.workers.start(shape)
+    }
+
+    /// Memory changes. Workers hear of it before the next batch.
+    ///
+    /// # Errors
+    /// [`WorkerLost`], after a bug.
+    pub fn changed(&mut self, change: MapChange) -> Result<(), WorkerLost> {
+        self.changes.push(change);
+        if self.changes.len() >= MOST_CHANGES { self.apply() } else { Ok(()) }
+    }
+
+    fn apply(&mut self) -> Result<(), WorkerLost> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        let told = self.workers.apply(&self.changes);
+        self.changes.clear();
+        told
+    }
+
+    /// Counts a batch that [`super::check_batch`] has passed.
+    ///
+    /// # Errors
+    /// [`WorkerLost`], after a bug.
+    pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
+        self.apply()?;
+        self.workers.batch(launch, items)
+    }
+
+    /// A launch is over: what each worker counted of it.
+    ///
+    /// # Errors
+    /// [`WorkerLost`], after a bug.
+    pub fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<F::Result>>, WorkerLost> {
+        self.workers.end(launch)
+    }
+}
+
+impl<F: Follower + 'static> Workers<F> {
+    fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> F) -> Self {
+        if threads <= 1 {
+            return Workers::Here(Box::new(Worker::new(0, 1, banks, follower(0))));
+        }
+        let (out, results) = channel();
+        let (mut jobs, mut handles) = (Vec::new(), Vec::new());
+        for index in 0..threads {
+            let (job, queue) = sync_channel(WAITING);
+            let out = out.clone();
+            jobs.push(job);
+            let worker = Worker::new(index as u32, threads as u32, banks, follower(index as u32));
+            handles.push(std::thread::spawn(move || serve(worker, &queue, &out)));
+        }
+        Workers::Threads { jobs, results, threads: handles }
+    }
+
+    fn start(&mut self, shape: &Arc<LaunchShape>) -> Result<(), WorkerLost> {
+        match self {
+            Workers::Here(worker) => worker.start(shape),
+            Workers::Threads { jobs, .. } => {
+                for job in jobs {
+                    job.send(Job::Start(Arc::clone(shape))).map_err(|_| WorkerLost)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, changes: &[MapChange]) -> Result<(), WorkerLost> {
+        match self {
+            Workers::Here(worker) => worker.apply(changes),
+            Workers::Threads { jobs, .. } => {
+                let changes: Arc<[MapChange]> = changes.into();
+                for job in jobs {
+                    job.send(Job::Apply(Arc::clone(&changes))).map_err(|_| WorkerLost)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<(), WorkerLost> {
+        match self {
+            Workers::Here(worker) => worker.batch(launch, items),
+            Workers::Threads { jobs, .. } => {
+                let items: Arc<[u8]> = items.into();
+                for job in jobs {
+                    job.send(Job::Batch { launch, items: Arc::clone(&items) }).map_err(|_| WorkerLost)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<F::Result>>, WorkerLost> {
+        match self {
+            Workers::Here(worker) => Ok(vec![worker.end(launch)]),
+            Workers::Threads { jobs, results, .. } => {
+                for job in jobs.iter() {
+                    job.send(Job::End(launch)).map_err(|_| WorkerLost)?;
+                }
+                jobs.iter().map(|_| results.recv().map_err(|_| WorkerLost)).collect()
+            }
+        }
+    }
+}
+
+impl<F: Follower> Drop for Workers<F> {
+    fn drop(&mut self) {
+        if let Workers::Threads { jobs, threads, .. } = self {
+            jobs.clear();
+            for thread in threads.drain(..) {
+                // A thread that panicked has already said so.
+                _ = thread.join();
+            }
+        }
+    }
+}
+
+fn serve<F: Follower>(mut worker: Worker<F>, queue: &Receiver<Job>, out: &Sender<LaunchWork<F::Result>>) {
+    for job in queue {
+        match job {
+            Job::Start(shape) => worker.start(&shape),
+            Job::Apply(changes) => worker.apply(&changes),
+            Job::Batch { launch, items } => worker.batch(launch, &items),
+            Job::End(launch) => {
+                if out.send(worker.end(launch)).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! Counts the requests of a share of the SMs.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use warpline_format::access::{Access, Item, LANES, MOST_MEMBERS, Space, bundle_of, requests_of};
+use warpline_format::event::LaunchId;
+use warpline_format::site_table::{Member, Op};
+
+use super::alike::{Alike, Shifts};
+use super::resolve::{Cost, Resolver, Scratch, SiteState};
+use super::waves::{Held, Made, Waves};
+use super::{Cells, Follower, LaunchShape, Request, decode};
+use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
+use warpline_simulator::geometry::{BankRules, Width};
+
+/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each, stay
+/// below those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
+const PLACES: u32 = 4;
+const _: () = assert!(2 * MOST_MEMBERS as u32 <= 16 * PLACES);
+
+/// Figures of one launch, or of one worker's share of it.
+#[derive(Default)]
+pub struct LaunchWork<R> {
+    /// What was counted.
+    pub cells: Cells,
+    /// Device call paths that the cells' contexts are of.
+    pub contexts: ContextTree,
+    /// How many requests.
+    pub requests: u64,
+    /// What the worker's follower found.
+    pub followed: R,
+    /// Worker that made it.
+    pub worker: u32,
+    warps: Vec<WarpContext>,
+    /// Halves of waves of 64 lanes, for models that have them.
+    waves: Waves,
+}
+
+/// Counts the requests of every `of`-th SM.
+pub struct Worker<F: Follower> {
+    index: u32,
+    of: u32,
+    banks: BankRules,
+    /// Moves on whenever the remembered segments or cells may be out of date.
+    epoch: u64,
+    last: Option<(LaunchId, u64)>,
+    modules: FxHashMap<u32, ModuleState>,
+    launches: FxHashMap<LaunchId, (Arc<LaunchShape>, LaunchWork<F::Result>)>,
+    scratch: Scratch,
+    shifts: Shifts,
+    /// Module of the last batch.
+    module: u32,
+    /// Two neighbouring warps are a wave.
+    wide: bool,
+    /// The memory as it is for the next batch; each worker has a map of its own, as copies of one would cost time in proportion
+    /// to it whenever memory is allocated between launches.
+    map: AllocationMap,
+    /// Moves on with the map.
+    map_version: u64,
+    follower: F,
+}
+
+/// What a worker remembers of a module.
+#[derive(Default)]
+struct ModuleState {
+    sites: Vec<SiteState>,
+    bundles: Vec<BundleState>,
+    /// Site fields of requests that wait to be counted.
+    waiting: Vec<u32>,
+}
+
+/// What a worker remembers of a bundle's last record.
+#[derive(Clone, Default)]
+struct BundleState {
+    alike: Alike,
+    /// Of each member.
+    costs: Vec<Cost>,
+}
+
+impl BundleState {
+    /// Counts the requests that wait because they were like the last one.
+    fn count_waiting(&mut self, members: &[Member], widths: &[Width], cells: &mut Cells) {
+        let Some(waiting) = self.alike.take() else { return };
+        for (member, cost) in members.iter().zip(&self.costs) {
+            cost.count(Some(waiting), widths[member.site as usize], cells);
+        }
+    }
+}
+
+impl<F: Follower> Worker<F> {
+    /// Worker number `index` of `of`.
+    pub fn new(index: u32, of: u32, banks: BankRules, follower: F) -> Self {
+        let wide = follower.wave_lanes() == 64;
+        Worker {
+            index,
+            of: of.max(1),
+            banks,
+            epoch: 0,
+            last: None,
+            modules: FxHashMap::default(),
+            launches: FxHashMap::default(),
+            scratch: Scratch::default(),
+            shifts: Shifts::new(&banks),
+            module: 0,
+            wide,
+            map: AllocationMap::default(),
+            map_version: 0,
+            follower,
+        }
+    }
+
+    /// A launch begins.
+    pub fn start(&mut self, shape: &Arc<LaunchShape>) {
+        self.follower.start(shape);
+        self.launches.insert(shape.id, (Arc::clone(shape), LaunchWork::default()));
+    }
+
+    /// Counts the requests that wait because they were like the ones before them.
+    fn count_waiting(&mut self) {
+        let Some((launch, _)) = self.last else { return };
+        let (Some((shape, work)), Some(state)) = (self.launches.get_mut(&launch), self.modules.get_mut(&self.module))
+        else {
+            return;
+        };
+        let module = &shape.module.1;
+        for field in state.waiting.drain(..) {
+            if let Some(index) = bundle_of(field) {
+                let bundle = &mut state.bundles[index as usize];
+                let members = &module.table.bundles[index as usize].members;
+                bundle.count_waiting(members, &module.widths, &mut work.cells);
+                bundle.alike.unlist();
+            } else {
+                let site = &mut state.sites[field as usize];
+                site.cost.count(site.alike.take(), module.widths[field as usize], &mut work.cells);
+                site.alike.unlist();
+            }
+        }
+    }
+
+    /// Memory changes before the next batch.
+    pub fn apply(&mut self, changes: &[MapChange]) {
+        changes.iter().for_each(|change| self.map.apply(*change));
+        self.map_version += 1;
+    }
+
+    /// Counts a batch that [`super::check_batch`] has passed.
+    pub fn batch(&mut self, launch: LaunchId, items: &[u8]) {
+        if self.last != Some((launch, self.map_version)) {
+            self.count_waiting();
+            self.last = Some((launch, self.map_version));
+            self.epoch += 1;
+        }
+        let Some((shape, work)) = self.launches.get_mut(&launch) else {
+            self.follower.batch_end();
+            return;
+        };
+        let module = &shape.module.1;
+        self.module = shape.module.0;
+        let state = self.modules.entry(self.module).or_default();
+        state.sites.resize(module.table.sites.len(), SiteState::default());
+        state.bundles.resize(module.table.bundles.len(), BundleState::default());
+        self.follower.batch(launch);
+        let mut counting = Counting {
+            alike: !self.wide && !self.follower.wants_shared(),
+            wide: self.wide,
+            warps: shape.warps,
+            module,
+            waves: &mut work.waves,
+            cells: &mut work.cells,
+            state,
+            resolver: Resolver { map: &self.map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch },
+            shifts: self.shifts,
+            follower: &mut self.follower,
+            slot: 0,
+            context: ROOT,
+        };
+        let mut at = 0;
+        while at < items.len() {
+            if let Some((access, length)) = decode::request(&items[at..]) {
+                work.requests += u64::from(requests_of(access.site));
+                counting.item(&access, at as u32);
+                at += length;
+                continue;
+            }
+            if let Some((next, bytes)) = decode::turn(&items[at..]) {
+                at += decode::TURN_BYTES;
+                counting.slot = next;
+                if self.of > 1 && shape.sm(next) % self.of != self.index {
+                    at += bytes as usize;
+                    continue;
+                }
+                if work.warps.len() <= next as usize {
+                    work.warps.resize(next as usize + 1, WarpContext::default());
+                }
+                counting.context = work.warps[next as usize].context();
+                continue;
+            }
+            // The batch was checked before; nothing after damage is looked at.
+            let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
+            at += length;
+            match item {
+                Item::BlockStart { slot, warps, block } => {
+                    if shape.sm(slot) % self.of == self.index {
+                        let end = (slot + warps) as usize;
+                        if work.warps.len() < end {
+                            work.warps.resize(end, WarpContext::default());
+                        }
+                        work.warps[slot as usize..end].fill(WarpContext::default());
+                        if self.wide {
+                            counting.waves_over(slot, warps, (at as u32).wrapping_mul(PLACES));
+                        }
+                        counting.follower.block(slot, warps, block);
+                    }
+                }
+                Item::Call { call_site, .. } => {
+                    let warp = &mut work.warps[counting.slot as usize];
+                    warp.enter(&mut work.contexts, call_site);
+                    counting.context = warp.context();
+                }
+                Item::Return => {
+                    let warp = &mut work.warps[counting.slot as usize];
+                    _ = warp.leave(&work.contexts);
+                    counting.context = warp.context();
+                }
+                Item::Barrier => {
+                    if self.wide {
+                        counting.wave_barrier((at as u32).wrapping_mul(PLACES));
+                    }
+                    counting.follower.barrier(counting.slot);
+                }
+                Item::Named(_) => {
+                    if self.wide {
+                        counting.wave_barrier((at as u32).wrapping_mul(PLACES));
+                    }
+                }
+                // Taken above.
+                Item::Access(_) | Item::Turn { .. } => {}
+            }
+        }
+        self.follower.batch_end();
+    }
+
+    /// Counts the halves of waves that wait at a launch's end, as a batch of their own.
+    fn end_waves(&mut self, launch: LaunchId) {
+        // What is remembered of the sites may be another launch's.
+        self.epoch += 1;
+        if let Some((shape, work)) = self.launches.get_mut(&launch) {
+            let module = &shape.module.1;
+            self.follower.batch(launch);
+            let slots = shape.slots;
+            let mut counting = Counting {
+                alike: false,
+                wide: true,
+                warps: shape.warps,
+                module,
+                waves: &mut work.waves,
+                cells: &mut work.cells,
+                state: self.modules.entry(shape.module.0).or_default(),
+                resolver: Resolver {
+                    map: &self.map,
+                    epoch: self.epoch,
+                    banks: &self.banks,
+                    scratch: &mut self.scratch,
+                },
+                shifts: self.shifts,
+                follower: &mut self.follower,
+                slot: 0,
+                context: ROOT,
+            };
+            for slot in 0..slots {
+                // Each slot belongs to one worker, so its number orders the requests of all.
+                counting.waves_over(slot, 1, 2 * slot);
+            }
+        }
+        self.follower.batch_end();
+    }
+
+    /// A launch is over; its figures leave the worker.
+    pub fn end(&mut self, launch: LaunchId) -> LaunchWork<F::Result> {
+        self.count_waiting();
+        if self.wide {
+            self.end_waves(launch);
+        }
+        self.last = None;
+        let Some((shape, mut work)) = self.launches.remove(&launch) else { return LaunchWork::default() };
+        work.followed = self.follower.end(&shape, &mut work.cells);
+        work.worker = self.index;
+        work
+    }
+}
+
+/// What counting a request of the current warp takes.
+struct Counting<'w, F> {
+    /// Requests to shared memory that are alike need not come one by one.
+    alike: bool,
+    wide: bool,
+    /// Warps per block.
+    warps: u32,
+    waves: &'w mut Waves,
+    module: &'w Module,
+    cells: &'w mut Cells,
+    state: &'w mut ModuleState,
+    resolver: Resolver<'w>,
+    shifts: Shifts,
+    follower: &'w mut F,
+    slot: u32,
+    context: ContextId,
+}
+
+impl<F: Follower> Counting<'_, F> {
+    /// Counts the request of an item, or the several of a bundle. `at`: byte of the item in its batch.
+    #[inline(always)]
+    fn item(&mut self, access: &Access<'_>, at: u32) {
+        match bundle_of(access.site) {
+            None => _ = self.make(access, at * PLACES),
+            Some(index) => self.bundle(index, access, at),
+        }
+    }
+
+    fn bundle(&mut self, index: u32, access: &Access<'_>, at: u32) {
+        let epoch = self.resolver.epoch;
+        let bundle = &mut self.state.bundles[index as usize];
+        let may_wait = self.alike && access.space == Space::Shared;
+        if may_wait && let Some(unlisted) = bundle.alike.again(self.shifts, access, self.context, epoch) {
+            if unlisted {
+                self.state.waiting.push(access.site);
+            }
+            return;
+        }
+        let members = &self.module.table.bundles[index as usize].members;
+        bundle.count_waiting(members, &self.module.widths, self.cells);
+        let mut costs = std::mem::take(&mut bundle.costs);
+        costs.clear();
+        let mut spare = [0; 8 * LANES];
+        for (number, member) in (0..).zip(members) {
+            let access = access.member(member.site, member.offset, &mut spare);
+            let cost = self.make(&access, at * PLACES + 2 * number);
+            if may_wait {
+                costs.push(cost);
+            }
+        }
+        let bundle = &mut self.state.bundles[index as usize];
+        bundle.costs = costs;
+        bundle.alike.remember(self.shifts, access, self.context, epoch);
+    }
+
+    /// Counts one request and hands it to the follower; `place` orders it in its batch.
+    #[inline(always)]
+    fn request(&mut self, access: &Access<'_>, place: u32) -> Cost {
+        let site = &mut self.state.sites[access.site as usize];
+        let epoch = self.resolver.epoch;
+        if self.alike
+            && let Some(unlisted) = site.alike.again(self.shifts, access, self.context, epoch)
+        {
+            if unlisted {
+                self.state.waiting.push(access.site);
+            }
+            return site.cost;
+        }
+        let width = self.module.widths[access.site as usize];
+        site.cost.count(site.alike.take(), width, self.cells);
+        let op = self.module.table.sites[access.site as usize].op;
+        let cost = self.resolver.resolve(access, width, op, self.context, site, self.cells);
+        cost.count_one(access, width, self.cells);
+        // Which addresses of atomic operations meet depends on more than their banks: each is looked at.
+        if op != Op::Atomic {
+            site.alike.remember(self.shifts, access, self.context, epoch);
+        }
+        site.cost = cost;
+        self.follow(access, width, cost, place);
+        cost
+    }
+
+    fn follow(&mut self, access: &Access<'_>, width: Width, cost: Cost, place: u32) {
+        self.follower.request(&Request {
+            access,
+            site: &self.module.table.sites[access.site as usize],
+            width,
+            footprint: cost.footprint,
+            passes: cost.passes,
+            slot: self.slot,
+            place,
+            cell: cost.cell,
+            parts: &self.resolver.scratch.parts,
+        });
+    }
+
+    /// A request of the current warp: counted, or first put together with that of the other half of its wave. Uses up two
+    /// places.
+    #[inline(always)]
+    fn make(&mut self, access: &Access<'_>, place: u32) -> Cost {
+        if self.wide {
+            self.with_waves(place, |waves, this, made| {
+                waves.request(access, this.slot, this.warps, this.context, made)
+            });
+            return Cost::default();
+        }
+        self.request(access, place)
+    }
+
+    fn wave_barrier(&mut self, place: u32) {
+        self.with_waves(place, |waves, this, made| waves.barrier(this.slot, this.warps, made));
+    }
+
+    fn waves_over(&mut self, first: u32, count: u32, place: u32) {
+        self.with_waves(place, |waves, _, made| waves.over(first, count, made));
+    }
+
+    /// Counts what `work` makes of waiting halves.
+    fn with_waves(&mut self, place: u32, work: impl FnOnce(&mut Waves, &Self, &mut dyn FnMut(Made))) {
+        let mut all = Vec::new();
+        let mut waves = std::mem::take(self.waves);
+        work(&mut waves, self, &mut |made| all.push(made));
+        *self.waves = waves;
+        let (slot, context) = (self.slot, self.context);
+        for (number, made) in (0..2).chain(std::iter::repeat(1)).zip(all) {
+            match made {
+                Made::Half(held) => {
+                    (self.slot, self.context) = (held.slot, held.context);
+                    self.request(&held.access(), place + number);
+                }
+                Made::Whole(even, odd) => self.whole(&even, &odd, place),
+            }
+        }
+        (self.slot, self.context) = (slot, context);
+    }
+
+    /// Counts a request of a whole wave. Caches see the halves one after the other, as they group lanes by 32 or fewer.
+    fn whole(&mut self, even: &Held, odd: &Held, place: u32) {
+        let number = even.access().site as usize;
+        let width = self.module.widths[number];
+        let op = self.module.table.sites[number].op;
+        let mut costs = [Cost::default(); 2];
+        for (half, (held, cost)) in [even, odd].into_iter().zip(&mut costs).enumerate() {
+            (self.slot, self.context) = (held.slot, held.context);
+            let access = held.access();
+            let site = &mut self.state.sites[number];
+            *cost = self.resolver.resolve(&access, width, op, held.context, site, self.cells);
+            self.follow(&access, width, *cost, place + half as u32);
+        }
+        if costs[0].cell == costs[1].cell {
+            self.resolver.both(&even.access(), &odd.access(), width, costs).count_lanes(
+                even.access().mask.count_ones() + odd.access().mask.count_ones(),
+                even.access().space,
+                width,
+                self.cells,
+            );
+        } else {
+            // Halves in different allocations are requests of either.
+            for (held, cost) in [even, odd].into_iter().zip(costs) {
+                cost.count_one(&held.access(), width, self.cells);
+            }
+        }
+    }
+}

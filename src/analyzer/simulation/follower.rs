@@ -1,0 +1,209 @@
+//! What a worker simulates by itself.
+
+use rustc_hash::FxHashMap;
+use warpline_format::abi::windows;
+use warpline_format::access::Space;
+use warpline_format::event::LaunchId;
+use warpline_format::site_table::{CacheOp, Op};
+
+use super::stage::SharedStage;
+use super::{ReuseScope, ReuseSettings, Settings};
+use crate::requests::{Cells, Follower, LaunchShape, Request};
+use warpline_simulator::hierarchy::{
+    Coalescer, Egress, FirstLevel, LocalLayout, StageCounts, TrafficCells, tag_passes,
+};
+use warpline_simulator::locality::{ReuseCells, Scope, Serve};
+
+/// Bytes that waiting requests of all resident blocks may take, about, and limits for one block.
+const ALL_QUEUES: usize = 32 << 20;
+const QUEUE_BYTES: std::ops::RangeInclusive<usize> = 2 << 10..=64 << 10;
+
+/// A launch that is running.
+struct Running {
+    first: FirstLevel,
+    /// By resident block over all SMs, by SM, or one.
+    scopes: Vec<Option<Scope>>,
+    /// Sizes of the caches in this launch, in bytes.
+    cache_bytes: [u64; 2],
+    /// Bytes of requests that may wait in each.
+    room: usize,
+    warps: u32,
+    slots_per_sm: u32,
+    traffic: TrafficCells,
+    reuse: ReuseCells,
+    kernel: u32,
+}
+
+impl Running {
+    fn begin_scope(&mut self, place: usize, salt: u64, new: impl FnOnce() -> Scope, spare: &mut Vec<Scope>) {
+        if self.scopes.len() <= place {
+            self.scopes.resize_with(place + 1, || None);
+        }
+        let mut scope = spare.pop().unwrap_or_else(new);
+        scope.begin(salt, self.cache_bytes);
+        self.scopes[place] = Some(scope);
+    }
+}
+
+/// Simulates one worker's share of the SMs.
+pub struct Simulation {
+    settings: Settings,
+    worker: u32,
+    stage: SharedStage,
+    launches: FxHashMap<LaunchId, Running>,
+    current: Option<(LaunchId, Running)>,
+    batch: u64,
+    left: Egress,
+    coalescer: Coalescer,
+    idle: Vec<FirstLevel>,
+    spare: Vec<Scope>,
+}
+
+impl Simulation {
+    /// For worker number `worker`.
+    pub fn new(settings: &Settings, worker: u32, stage: SharedStage) -> Simulation {
+        Simulation {
+            settings: settings.clone(),
+            worker,
+            left: stage.leaving(),
+            stage,
+            launches: FxHashMap::default(),
+            current: None,
+            batch: 0,
+            coalescer: Coalescer::default(),
+            idle: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl Follower for Simulation {
+    type Result = ();
+
+    fn wants_shared(&self) -> bool {
+        false
+    }
+
+    fn wave_lanes(&self) -> u32 {
+        self.settings.hierarchy.wave_lanes
+    }
+
+    fn start(&mut self, launch: &LaunchShape) {
+        let mut first = self.idle.pop().unwrap_or_else(|| FirstLevel::new(&self.settings.hierarchy));
+        let local = LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) };
+        let lines = self.settings.hierarchy.l1.lines_preferred(launch.shared_per_sm, launch.carveout);
+        first.start(lines, local);
+        let hierarchy = &self.settings.hierarchy;
+        let l1_bytes = u64::from(lines) * u64::from(hierarchy.l1.line_bytes);
+        let running = Running {
+            first,
+            scopes: Vec::new(),
+            cache_bytes: [l1_bytes, hierarchy.l2.bytes()],
+            room: room_of(launch),
+            warps: launch.warps.max(1),
+            slots_per_sm: launch.slots_per_sm.max(1),
+            traffic: TrafficCells::default(),
+            reuse: ReuseCells::new(),
+            kernel: launch.kernel,
+        };
+        self.launches.insert(launch.id, running);
+    }
+
+    fn batch(&mut self, launch: LaunchId) {
+        self.current = self.launches.remove_entry(&launch);
+    }
+
+    fn block(&mut self, slot: u32, _warps: u32, block: u64) {
+        let Some((_, running)) = &mut self.current else { return };
+        let Some(ReuseSettings { distance, scope: ReuseScope::Block }) = self.settings.reuse else { return };
+        let place = (slot / running.warps) as usize;
+        if let Some(Some(scope)) = running.scopes.get_mut(place) {
+            scope.end(block, &mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
+        } else {
+            running.begin_scope(place, block, || Scope::new(distance, self.settings.stores), &mut self.spare);
+        }
+    }
+
+    fn request(&mut self, request: &Request<'_>) {
+        if !matches!(request.access.space, Space::Global | Space::Local) {
+            return;
+        }
+        let Some((_, running)) = &mut self.current else { return };
+        let width = request.width;
+        let sm = request.slot / running.slots_per_sm;
+        let op = request.site.op;
+        let access = request.access;
+        let (traffic, left) = (&mut running.traffic, &mut self.left);
+        let mut cache = request.site.cache;
+        if let Some(bypass) = &self.settings.bypass
+            && op == Op::Load
+            && access.space == Space::Global
+            && bypass.covers(running.kernel, access.site, request.slot % running.warps)
+        {
+            cache = CacheOp::Global;
+        }
+        let (slot, cell, place) = (request.slot, request.cell, request.place);
+        let pieces = running.first.request(sm, slot, access, width, op, cache, cell, place, traffic, left);
+        if let Some(stages) = &self.settings.hierarchy.stages {
+            running.traffic.cell(request.cell).stages.add(&StageCounts {
+                data: u64::from(request.passes.passes),
+                ideal_data: u64::from(request.passes.ideal),
+                tag: u64::from(tag_passes(pieces, stages.tag_banks)),
+                words: u64::from(request.width.bytes.div_ceil(4)),
+            });
+        }
+        // Distances are of memory that blocks share; a lane's own stack has none.
+        if access.space == Space::Global
+            && let Some(ReuseSettings { distance, scope }) = self.settings.reuse
+        {
+            let place = match scope {
+                ReuseScope::Block => request.slot / running.warps,
+                ReuseScope::Sm => sm,
+                ReuseScope::Launch => 0,
+            } as usize;
+            if running.scopes.get(place).is_none_or(Option::is_none) {
+                let new = || Scope::new(distance, self.settings.stores);
+                running.begin_scope(place, place as u64, new, &mut self.spare);
+            }
+            if let Some(Some(scope)) = running.scopes.get_mut(place) {
+                let mut serve = Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse };
+                scope.request(access, width, op, request.cell, running.room, &mut serve);
+            }
+        }
+    }
+
+    fn batch_end(&mut self) {
+        if let Some((launch, mut running)) = self.current.take() {
+            running.first.finish(&mut running.traffic, &mut self.left);
+            self.stage.submit(self.batch, launch, self.worker, &mut self.left);
+            self.launches.insert(launch, running);
+        }
+        self.batch += 1;
+    }
+
+    fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) {
+        let Some(mut running) = self.launches.remove(&launch.id) else { return };
+        self.stage.finish(self.worker);
+        for scope in running.scopes.iter_mut().flatten() {
+            scope.end(0, &mut Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse });
+        }
+        for (cell, traffic) in (0..).zip(running.traffic.as_slice()) {
+            if cell < cells.len() as u32 {
+                cells.counters(cell).add_traffic(traffic);
+            }
+        }
+        for (cell, reuse) in (0..).zip(&running.reuse) {
+            if cell < cells.len() as u32 {
+                cells.counters(cell).add_reuse(reuse);
+            }
+        }
+        self.idle.push(running.first);
+        self.spare.extend(running.scopes.into_iter().flatten());
+    }
+}
+
+/// Bytes of requests that may wait in each block's queue: [`ALL_QUEUES`] shared among the resident blocks.
+fn room_of(launch: &LaunchShape) -> usize {
+    let blocks = u64::from(launch.slots / launch.warps.max(1)).min(launch.blocks).max(1) as usize;
+    (ALL_QUEUES / blocks).clamp(*QUEUE_BYTES.start(), *QUEUE_BYTES.end())
+}

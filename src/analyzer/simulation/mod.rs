@@ -1,0 +1,27 @@
+//! Runs the cache and locality engines over the requests of a trace.
+//!
+//! Each worker of the analysis has a [`Simulation`] that serves the SMs of its share: coalescing,
+//! L1 and reuse distances. What leaves the SMs goes to the [`SharedStage`]; it
+//! puts each batch of the trace back into its order and serves L2, in shares. So the figures are the same
+//! for any number of workers.
+
+mod bypass;
+#[cfg(test)]
+mod delta_tests;
+mod follower;
+#[cfg(test)]
+mod measured_tests;
+mod reorder;
+mod settings;
+mod stage;
+#[cfg(test)]
+mod wavefront_tests;
+
+#[cfg(test)]
+pub use delta_tests::{random_walk, walk, walk_behind};
+
+pub use bypass::Bypass;
+pub use follower::Simulation;
+pub use reorder::{Misfit, Reorder, ReorderError};
+pub use settings::{ReuseScope, ReuseSettings, Settings};
+pub use stage::SharedStage;

@@ -1,0 +1,53 @@
+//! Which recording a profile is compared with.
+
+use super::alike::{Accepted, of_profile, of_record};
+use super::case::Case;
+use super::document::Passed;
+use warpline_profile::Profile;
+use warpline_profile::store::{Recorded, Store, StoreError};
+
+/// Most recordings that are looked at: what is further away says little of a change.
+const MOST: usize = 200;
+
+/// Recordings that may serve, the nearest first.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates {
+    /// The recordings.
+    pub records: Vec<Recorded>,
+    /// Why the first one is the nearest.
+    pub why: String,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Choice {
+    /// The nearest recording that was made alike, and its profile.
+    pub chosen: Option<(Recorded, Profile)>,
+    /// Nearer ones that were not.
+    pub passed: Vec<Passed>,
+}
+
+/// Looks for the nearest recording that was made like `case`.
+///
+/// # Errors
+/// A profile is missing or damaged.
+pub fn choose(store: &Store, candidates: &Candidates, case: &Case, accepted: &Accepted) -> Result<Choice, StoreError> {
+    let mut choice = Choice::default();
+    for recorded in candidates.records.iter().take(MOST) {
+        let mut differences = of_record(&recorded.record, case, accepted);
+        if differences.is_empty() {
+            let profile = store.profile(&recorded.record)?;
+            differences = of_profile(&profile, &case.profile, accepted);
+            if differences.is_empty() {
+                choice.chosen = Some((recorded.clone(), profile));
+                return Ok(choice);
+            }
+        }
+        choice.passed.push(Passed {
+            record: recorded.id.to_string(),
+            commit: recorded.record.commit.clone(),
+            differences,
+        });
+    }
+    Ok(choice)
+}

@@ -1,0 +1,28 @@
+//! Means and the like, which follow from exact sums: told once, when everything is added up. Rounding them after each of thousands of
+//! profiles took a third of the time of merging.
+
+use warpline_profile::model::{Distances, Metrics};
+use warpline_profile::nine_digits;
+
+/// Stands for a number that is told later; no document has it.
+pub(in crate::merge) const LATER: f64 = f64::NAN;
+
+/// Whether a number is still to be told.
+pub(in crate::merge) fn is_open(number: f64) -> bool {
+    number.is_nan()
+}
+
+/// Tells the means of a set of requests.
+pub(in crate::merge) fn metrics(of: &mut Metrics) {
+    if let Some(reuse) = &mut of.reuse {
+        [&mut reuse.element, &mut reuse.sector, &mut reuse.line].into_iter().for_each(distances);
+    }
+}
+
+fn distances(of: &mut Distances) {
+    if of.mean.is_some_and(is_open) {
+        let count = of.buckets.iter().fold(0u64, |sum, bucket| sum.saturating_add(bucket.count)).max(1);
+        let sum = of.sum.unwrap_or_default();
+        of.mean = Some(nine_digits(sum.0 as f64 / count as f64));
+    }
+}

@@ -1,0 +1,221 @@
+//! A rank from the environment of whoever launched it.
+
+use warpline_format::visible;
+
+use crate::model::Rank;
+
+/// No job has as many ranks; numbers beyond are nobody's.
+const MOST_RANKS: u32 = 1 << 24;
+/// Longest name of a node, as of a host.
+const MOST_NAME_BYTES: usize = 255;
+
+/// The variables of a launcher.
+struct Launcher {
+    name: &'static str,
+    index: &'static str,
+    /// The first of these that is there.
+    count: &'static [&'static str],
+    local_index: Option<&'static str>,
+    /// Without this variable the others say nothing.
+    only_with: Option<&'static str>,
+    /// One process alone is no job.
+    only_several: bool,
+}
+
+/// Asked in this order: a launcher of MPI may itself run in a task of Slurm, or speak PMIx.
+const LAUNCHERS: [Launcher; 4] = [
+    Launcher {
+        name: "open-mpi",
+        index: "OMPI_COMM_WORLD_RANK",
+        count: &["OMPI_COMM_WORLD_SIZE"],
+        local_index: Some("OMPI_COMM_WORLD_LOCAL_RANK"),
+        only_with: None,
+        only_several: false,
+    },
+    Launcher {
+        name: "pmi",
+        index: "PMI_RANK",
+        count: &["PMI_SIZE"],
+        local_index: Some("MPI_LOCALRANKID"),
+        only_with: None,
+        only_several: false,
+    },
+    // A batch script has number and count of the job's tasks without being one of them; only `srun` makes steps. A shell
+    // that `srun` gives to a user is a step of one task, and what is started there is no job.
+    Launcher {
+        name: "slurm",
+        index: "SLURM_PROCID",
+        count: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"],
+        local_index: Some("SLURM_LOCALID"),
+        only_with: Some("SLURM_STEP_ID"),
+        only_several: true,
+    },
+    Launcher { name: "pmix", index: "PMIX_RANK", count: &[], local_index: None, only_with: None, only_several: false },
+];
+
+/// What an environment says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The rank, if it is one.
+    pub rank: Option<Rank>,
+    /// What was no sense in it.
+    pub notes: Vec<String>,
+}
+
+/// Which rank this process is, by its variables; `host` is the name of the machine where no variable names the node.
+///
+/// The environment is anybody's: what is no number of a rank is told and has no effect.
+pub fn of_environment(variable: impl Fn(&str) -> Option<String>, host: Option<&str>) -> Told {
+    let mut notes = Vec::new();
+    let rank = LAUNCHERS.iter().find_map(|launcher| launcher.rank(&variable, &mut notes)).map(|rank| {
+        let told = variable("SLURMD_NODENAME").filter(|name| {
+            let is_name = !name.is_empty() && name.len() <= MOST_NAME_BYTES;
+            if !is_name {
+                notes.push("the environment's SLURMD_NODENAME is no name of a node and is ignored".to_owned());
+            }
+            is_name
+        });
+        let node = told.as_deref().or(host).filter(|name| !name.is_empty());
+        Rank { node: node.map(|name| visible::name(name).into_owned()), ..rank }
+    });
+    Told { rank, notes }
+}
+
+/// Whether a variable has a rank's number in it.
+pub fn names_a_rank(variable: &str) -> bool {
+    LAUNCHERS.iter().any(|launcher| launcher.index == variable)
+}
+
+impl Launcher {
+    fn rank(&self, variable: &impl Fn(&str) -> Option<String>, notes: &mut Vec<String>) -> Option<Rank> {
+        let index = variable(self.index)?;
+        if self.only_with.is_some_and(|name| variable(name).is_none()) {
+            return None;
+        }
+        let mut wrong = |name: &str, value: &str, why: &str| {
+            let value: String = visible::name(value).chars().take(40).collect();
+            notes.push(format!("the environment's {name} is `{value}`, {why}, and is ignored"));
+        };
+        let Some(number) = number(&index) else {
+            wrong(self.index, &index, "which is no number of a rank");
+            return None;
+        };
+        let counted = self.count.iter().find_map(|name| Some((*name, variable(name)?)));
+        let count = match &counted {
+            None if self.count.is_empty() => None,
+            None => {
+                wrong(self.index, &index, "but nothing says how many ranks there are");
+                return None;
+            }
+            Some((name, value)) => match self::number(value).filter(|count| *count > 0) {
+                Some(count) if number < count => Some(count),
+                Some(count) => {
+                    wrong(self.index, &index, &format!("which is none of {count} ranks"));
+                    return None;
+                }
+                None => {
+                    wrong(name, value, "which is no number of ranks");
+                    return None;
+                }
+            },
+        };
+        if self.only_several && count == Some(1) {
+            return None;
+        }
+        let mut local_index = None;
+        if let Some((name, value)) = self.local_index.and_then(|name| Some((name, variable(name)?))) {
+            local_index = self::number(&value).filter(|local| count.is_none_or(|count| *local < count));
+            if local_index.is_none() {
+                wrong(name, &value, "which is no number of a rank on its node");
+            }
+        }
+        Some(Rank { index: number, count, local_index, node: None, launcher: self.name.to_owned() })
+    }
+}
+
+/// Digits alone, and not too many.
+fn number(text: &str) -> Option<u32> {
+    let plain = !text.is_empty() && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| plain && *number < MOST_RANKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(variables: &[(&str, &str)]) -> Told {
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        of_environment(variable, Some("here"))
+    }
+
+    fn rank(index: u32, count: Option<u32>, local_index: Option<u32>, node: &str, launcher: &str) -> Option<Rank> {
+        Some(Rank { index, count, local_index, node: Some(node.to_owned()), launcher: launcher.to_owned() })
+    }
+
+    #[test]
+    fn launchers_are_known_by_their_variables() {
+        let open_mpi =
+            [("OMPI_COMM_WORLD_RANK", "3"), ("OMPI_COMM_WORLD_SIZE", "8"), ("OMPI_COMM_WORLD_LOCAL_RANK", "1")];
+        let pmi = [("PMI_RANK", "0"), ("PMI_SIZE", "1"), ("MPI_LOCALRANKID", "0")];
+        let slurm = [
+            ("SLURM_PROCID", "12"),
+            ("SLURM_NTASKS", "64"),
+            ("SLURM_LOCALID", "4"),
+            ("SLURM_STEP_ID", "0"),
+            ("SLURMD_NODENAME", "n07"),
+        ];
+        assert_eq!(told(&open_mpi).rank, rank(3, Some(8), Some(1), "here", "open-mpi"));
+        assert_eq!(told(&pmi).rank, rank(0, Some(1), Some(0), "here", "pmi"));
+        assert_eq!(told(&slurm).rank, rank(12, Some(64), Some(4), "n07", "slurm"));
+        assert_eq!(told(&[("PMIX_RANK", "7")]).rank, rank(7, None, None, "here", "pmix"));
+        // `mpirun` in an allocation of Slurm: the rank is MPI's, the node's name is Slurm's.
+        assert_eq!(told(&[&slurm[..], &open_mpi].concat()).rank, rank(3, Some(8), Some(1), "n07", "open-mpi"));
+        assert_eq!(told(&[]), Told::default());
+    }
+
+    #[test]
+    fn a_batch_script_and_a_shell_of_slurm_are_no_ranks() {
+        assert_eq!(told(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "64")]), Told::default());
+        let shell = [
+            ("SLURM_PROCID", "0"),
+            ("SLURM_NTASKS", "64"),
+            ("SLURM_STEP_NUM_TASKS", "1"),
+            ("SLURM_STEP_ID", "4294967290"),
+        ];
+        assert_eq!(told(&shell), Told::default());
+    }
+
+    #[test]
+    fn what_is_no_rank_is_told_and_ignored() {
+        let long = "9".repeat(400);
+        for (index, count, what) in [
+            ("-1", "8", "no number of a rank"),
+            ("", "8", "no number of a rank"),
+            (" 1", "8", "no number of a rank"),
+            ("+1", "8", "no number of a rank"),
+            (&long, "8", "no number of a rank"),
+            ("99999999", "8", "no number of a rank"),
+            ("../../x", "8", "no number of a rank"),
+            ("\u{1b}[31m", "8", "\\x1b"),
+            ("8", "8", "none of 8 ranks"),
+            ("0", "0", "no number of ranks"),
+            ("0", "many", "no number of ranks"),
+        ] {
+            let told = told(&[("PMI_RANK", index), ("PMI_SIZE", count)]);
+            assert_eq!((told.rank, told.notes.len()), (None, 1), "{index} of {count}");
+            assert!(told.notes[0].contains(what) && told.notes[0].len() < 160, "{:?}", told.notes);
+        }
+        let alone = told(&[("OMPI_COMM_WORLD_RANK", "0")]);
+        assert!(alone.rank.is_none() && alone.notes[0].contains("how many"), "{alone:?}");
+        // The next launcher is asked.
+        let other = told(&[("OMPI_COMM_WORLD_RANK", "x"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
+        assert_eq!((other.rank, other.notes.len()), (rank(1, Some(2), None, "here", "pmi"), 1));
+        let local = told(&[("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("MPI_LOCALRANKID", "2")]);
+        assert_eq!((local.rank, local.notes.len()), (rank(1, Some(2), None, "here", "pmi"), 1));
+        let node = told(&[("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("SLURMD_NODENAME", &long)]);
+        assert_eq!((node.rank, node.notes.len()), (rank(1, Some(2), None, "here", "pmi"), 1));
+        let hidden = told(&[("PMIX_RANK", "1"), ("SLURMD_NODENAME", "n\n\u{202e}1")]);
+        assert_eq!(hidden.rank.unwrap().node.unwrap(), "n\\n\\u{202e}1");
+    }
+}

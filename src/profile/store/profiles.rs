@@ -1,0 +1,250 @@
+//! The store: profiles and their records.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::record::Record;
+use super::{Blobs, Digest, Folder, StoreError};
+use crate::model::Environment;
+use crate::{self as profile, Profile, file};
+
+/// What a store is.
+const HEAD: &str = "warpline-store.json";
+const SCHEMA: &str = "warpline.store";
+const VERSION: u64 = 1;
+/// Most bytes of a record; command lines and labels are in it.
+const MAX_RECORD: u64 = 1 << 20;
+/// Most bytes of a profile's file.
+const MAX_OBJECT: u64 = 16 << 30;
+/// Most letters of a name that are shown in the name of its folder.
+const SHOWN: usize = 40;
+
+/// Profiles by content, and records of them.
+pub struct Store {
+    blobs: Box<dyn Blobs>,
+}
+
+/// A record, and the digest by which it is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Its digest.
+    pub id: Digest,
+    /// What it says.
+    pub record: Record,
+}
+
+/// What is in a store.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Records, in no order that means anything.
+    pub records: Vec<Recorded>,
+    /// What cannot be read.
+    pub problems: Vec<Problem>,
+}
+
+/// Something wrong in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// File.
+    pub place: String,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+impl Store {
+    /// The store in a folder. `create` makes one where the folder is empty or not there.
+    ///
+    /// # Errors
+    /// It is no store, or one of a later release.
+    pub fn in_folder(folder: &Path, create: bool) -> Result<Store, StoreError> {
+        Store::open(Box::new(Folder::new(folder)), create)
+    }
+
+    /// The store in some place. `create` makes one where there is nothing.
+    ///
+    /// # Errors
+    /// It is no store, or one of a later release.
+    pub fn open(blobs: Box<dyn Blobs>, create: bool) -> Result<Store, StoreError> {
+        match blobs.read(HEAD, MAX_RECORD)? {
+            Some(bytes) => {
+                let place = || blobs.place(HEAD);
+                let head: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+                let version = head.get("version").and_then(Value::as_u64);
+                let Some(version) = version.filter(|_| head.get("schema") == Some(&json!(SCHEMA))) else {
+                    return Err(StoreError::NotAStore { place: place() });
+                };
+                if version > VERSION {
+                    return Err(StoreError::Newer { place: place(), version, newest: VERSION });
+                }
+            }
+            // Another writer may have made it since it was looked for.
+            None if !blobs.is_empty()? && blobs.read(HEAD, MAX_RECORD)?.is_none() => {
+                return Err(StoreError::NotAStore { place: blobs.place("") });
+            }
+            None if create => {
+                let head = json!({ "schema": SCHEMA, "version": VERSION });
+                blobs.write(HEAD, format!("{head}\n").as_bytes())?;
+            }
+            None => {}
+        }
+        Ok(Store { blobs })
+    }
+
+    /// Keeps a profile, and a record of it that `complete` fills in.
+    ///
+    /// # Errors
+    /// It cannot be written, or the record cannot be kept as it is.
+    pub fn add(
+        &self,
+        name: &str,
+        profile: &Profile,
+        complete: impl FnOnce(&mut Record),
+    ) -> Result<Recorded, StoreError> {
+        let bytes = object_bytes(profile);
+        let digest = Digest::of(&bytes);
+        let mut record = Record::of(name, profile, digest);
+        complete(&mut record);
+        record.make_visible();
+        record.check()?;
+        let document = record.to_bytes();
+        if document.len() as u64 > MAX_RECORD {
+            return Err(StoreError::Unfit(format!("the record of {name} is larger than {} KiB", MAX_RECORD >> 10)));
+        }
+        let key = object_key(&digest);
+        // What is there is there, unless it was damaged.
+        if self.blobs.read(&key, MAX_OBJECT)?.is_none_or(|there| Digest::of(&there) != digest) {
+            self.blobs.write(&key, &bytes)?;
+        }
+        let id = Digest::of(&document);
+        self.blobs.write(&record_key(&record.name, &id), &document)?;
+        Ok(Recorded { id, record })
+    }
+
+    /// All records, or those of one name.
+    ///
+    /// # Errors
+    /// The store cannot be listed or read.
+    pub fn records(&self, name: Option<&str>) -> Result<Listing, StoreError> {
+        let prefix = name.map_or("records".to_owned(), record_folder);
+        let mut listing = Listing::default();
+        for key in self.blobs.list(&prefix)? {
+            let mut wrong = |what: &str| {
+                let what = format!("damaged record: {what}; remove it and record the profile again");
+                listing.problems.push(Problem { place: self.blobs.place(&key), what });
+            };
+            let Some(id) = digest_of(&key, ".json") else {
+                wrong("its name is not the store's");
+                continue;
+            };
+            let Some(bytes) = self.blobs.read(&key, MAX_RECORD)? else { continue };
+            if Digest::of(&bytes) != id {
+                wrong("its content does not fit its name");
+                continue;
+            }
+            match Record::from_bytes(&bytes) {
+                Ok(record) if record_key(&record.name, &id) == key => listing.records.push(Recorded { id, record }),
+                Ok(_) => wrong("it lies in another name's folder"),
+                Err(what) => wrong(&what),
+            }
+        }
+        Ok(listing)
+    }
+
+    /// The profile of a record, as it was recorded.
+    ///
+    /// # Errors
+    /// It is missing or damaged.
+    pub fn profile(&self, record: &Record) -> Result<Profile, StoreError> {
+        let digest =
+            Digest::parse(&record.object).ok_or_else(|| StoreError::Unfit("a record without profile".into()))?;
+        let (key, mut profile) = self.object(&digest)?;
+        profile.run.environment = record.environment.clone();
+        if profile.run.models != record.models {
+            return Err(StoreError::Damaged {
+                place: self.blobs.place(&key),
+                what: "the record that names it is of other GPU models".to_owned(),
+            });
+        }
+        Ok(profile)
+    }
+
+    fn object(&self, digest: &Digest) -> Result<(String, Profile), StoreError> {
+        let key = object_key(digest);
+        let place = || self.blobs.place(&key);
+        let bytes = self.blobs.read(&key, MAX_OBJECT)?.ok_or_else(|| StoreError::Missing { place: place() })?;
+        let damaged = |what: String| StoreError::Damaged { place: place(), what };
+        if Digest::of(&bytes) != *digest {
+            return Err(damaged("its content does not fit its name".to_owned()));
+        }
+        let profile = file::from_bytes(&bytes, Path::new(&place())).map_err(|error| damaged(error.to_string()))?;
+        Ok((key, profile))
+    }
+
+    /// Looks at every record and every profile; profiles that no record names are told, as a killed writer leaves them.
+    ///
+    /// # Errors
+    /// The store cannot be listed or read.
+    pub fn verify(&self) -> Result<(Listing, u64), StoreError> {
+        let mut listing = self.records(None)?;
+        let mut named: BTreeMap<String, bool> = BTreeMap::new();
+        for recorded in &listing.records {
+            named.insert(recorded.record.object.clone(), false);
+        }
+        let mut unnamed = 0;
+        for key in self.blobs.list("objects")? {
+            let place = self.blobs.place(&key);
+            let Some(digest) = digest_of(&key, ".wlprof").filter(|digest| object_key(digest) == key) else {
+                listing.problems.push(Problem { place, what: "its name is not the store's; remove it".to_owned() });
+                continue;
+            };
+            match named.get_mut(&digest.to_string()) {
+                Some(found) => *found = true,
+                None => unnamed += 1,
+            }
+            match self.object(&digest) {
+                Ok(_) => {}
+                Err(StoreError::Damaged { place, what }) => {
+                    let what = format!("damaged profile: {what}; remove it and record the profile again");
+                    listing.problems.push(Problem { place, what });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        for (object, _) in named.iter().filter(|(_, found)| !**found) {
+            let place = Digest::parse(object).map_or(String::new(), |digest| self.blobs.place(&object_key(&digest)));
+            let what = "is missing, and a record names it; record the profile again".to_owned();
+            listing.problems.push(Problem { place, what });
+        }
+        Ok((listing, unnamed))
+    }
+}
+
+/// The profile without what differs between identical runs: commits that change nothing share one object.
+fn object_bytes(profile: &Profile) -> Vec<u8> {
+    let mut profile = profile.clone();
+    profile.run.environment = Environment::default();
+    profile::file::to_bytes(&profile)
+}
+
+fn object_key(digest: &Digest) -> String {
+    let digest = digest.to_string();
+    format!("objects/{}/{digest}.wlprof", &digest[..2])
+}
+
+/// The folder of a name: what can be shown of it, and enough of its digest to tell names apart.
+fn record_folder(name: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    let shown: String = name.chars().take(SHOWN).map(plain).collect();
+    let digest = Digest::of(name.as_bytes()).to_string();
+    format!("records/{shown}-{}", &digest[..16])
+}
+
+fn record_key(name: &str, id: &Digest) -> String {
+    format!("{}/{id}.json", record_folder(name))
+}
+
+fn digest_of(key: &str, suffix: &str) -> Option<Digest> {
+    Digest::parse(key.rsplit('/').next()?.strip_suffix(suffix)?)
+}

@@ -1,0 +1,159 @@
+//! One recording: which profile, of which commit, made how.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Digest, StoreError};
+use crate::Profile;
+use crate::model::Environment;
+
+/// Value of [`Record::schema`].
+const SCHEMA: &str = "warpline.record";
+/// Value of [`Record::version`] that this release writes.
+const VERSION: u64 = 1;
+/// Most bytes of a recording's name.
+pub const MAX_NAME: usize = 256;
+/// Most parents that are kept of a commit.
+const MAX_PARENTS: usize = 16;
+/// Most letters of a commit.
+const MAX_COMMIT: usize = 64;
+
+/// One recording.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// `warpline.record`.
+    pub schema: String,
+    /// Version of this document.
+    pub version: u64,
+    /// What history it belongs to: by itself the program's.
+    pub name: String,
+    /// SHA-256 of the profile.
+    pub object: String,
+    /// The commit that was built; `None` where nothing says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Its parents, where a repository was at hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<String>,
+    /// When it was committed, as `2026-11-20T19:00:00Z`, where a repository was at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_date: Option<String>,
+    /// The branch that it was built on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// GPU models.
+    pub models: Vec<String>,
+    /// Architectures that the code was built for, as 75 for `sm_75`.
+    #[serde(default)]
+    pub architectures: Vec<u32>,
+    /// Compiler and its options, in the words of whoever recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
+    /// Whether the profile is whole.
+    pub complete: bool,
+    /// What differs between identical runs, and is not in the profile's object.
+    pub environment: Environment,
+}
+
+impl Record {
+    /// A recording of a profile whose object is `object`; commit, branch and compiler are not known yet.
+    pub fn of(name: &str, profile: &Profile, object: Digest) -> Record {
+        Record {
+            schema: SCHEMA.to_owned(),
+            version: VERSION,
+            name: name.to_owned(),
+            object: object.to_string(),
+            commit: None,
+            parents: Vec::new(),
+            commit_date: None,
+            branch: None,
+            models: profile.run.models.clone(),
+            architectures: profile.run.architectures.clone(),
+            compiler: None,
+            complete: profile.run.complete,
+            environment: profile.run.environment.clone(),
+        }
+    }
+
+    /// When it was: the commit's time, else the run's.
+    pub fn date(&self) -> &str {
+        let date = self.commit_date.as_deref().or(self.environment.date.as_deref()).unwrap_or_default();
+        if is_date(date) { date } else { "" }
+    }
+
+    /// The commit as people name it; the profile's digest where it has none.
+    pub fn short(&self) -> &str {
+        let text = self.commit.as_deref().unwrap_or(&self.object);
+        text.get(..10).unwrap_or(text)
+    }
+
+    /// Whether it can be kept, or was not made by this store.
+    ///
+    /// # Errors
+    /// What about it is not as it must be.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        let unfit = |message: String| Err(StoreError::Unfit(message));
+        if self.name.is_empty() || self.name.len() > MAX_NAME {
+            return unfit(format!("the name of a recording has 1 to {MAX_NAME} bytes: `{}`", self.name));
+        }
+        let commits = self.commit.iter().chain(&self.parents);
+        if let Some(wrong) = commits.clone().find(|commit| !is_commit(commit)) {
+            return unfit(format!(
+                "`{wrong}` is no commit: it has 1 to {MAX_COMMIT} letters, digits, `.`, `_` and `-`"
+            ));
+        }
+        if self.parents.len() > MAX_PARENTS {
+            return unfit(format!("a commit of {} parents; at most {MAX_PARENTS} are kept", self.parents.len()));
+        }
+        for text in self.branch.iter().chain(&self.compiler) {
+            if text.is_empty() || text.len() > 1024 {
+                return unfit(format!("a branch or compiler has 1 to 1024 bytes: `{text}`"));
+            }
+        }
+        if Digest::parse(&self.object).is_none() {
+            return unfit(format!("`{}` is no SHA-256", self.object));
+        }
+        Ok(())
+    }
+
+    /// The document; what is hidden in names is written out.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a record has string keys and finite numbers")
+    }
+
+    /// Reads [`Record::to_bytes`].
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Record, String> {
+        let mut record: Record = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if record.schema != SCHEMA {
+            return Err("it is no record".to_owned());
+        }
+        if record.version > VERSION {
+            return Err(format!("version {} is newer than this warpline reads ({VERSION})", record.version));
+        }
+        record.make_visible();
+        record.check().map_err(|error| error.to_string())?;
+        Ok(record)
+    }
+
+    /// Writes out what would steer a terminal or break a table.
+    pub(super) fn make_visible(&mut self) {
+        let environment = &mut self.environment;
+        let texts = [&mut self.name].into_iter().chain(&mut self.branch).chain(&mut self.compiler);
+        let texts = texts.chain(&mut self.models).chain(&mut environment.command).chain(&mut environment.host);
+        let texts = texts.chain(environment.versions.values_mut()).chain(environment.labels.values_mut());
+        texts.for_each(warpline_format::visible::make_name);
+    }
+}
+
+/// Whether a text can be the name of a commit, of whatever system.
+pub fn is_commit(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    // What begins with a dash would be an option of a program that is given it.
+    (1..=MAX_COMMIT).contains(&text.len()) && text.bytes().all(plain) && !text.starts_with('-')
+}
+
+/// Whether it is like `2026-11-20T19:00:00Z`, so that dates stand in the order of their letters.
+fn is_date(text: &str) -> bool {
+    let form = b"0000-00-00T00:00:00Z";
+    let fits = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };
+    text.len() == form.len() && text.as_bytes().iter().zip(form).all(fits)
+}

@@ -1,0 +1,223 @@
+//! A view with a cursor: what of it is shown, in which order, and what is chosen.
+
+use crate::views::{Block, Cell, Row, Table, Target, View};
+
+/// Something that the cursor can stand on, or a line between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    Blank,
+    /// Heading of a block.
+    Heading(usize),
+    /// Names of a table's columns.
+    Head(usize),
+    /// Block and row.
+    Row(usize, usize),
+    /// Block and fact.
+    Fact(usize, usize),
+    /// Block and line of source.
+    Code(usize, usize),
+    /// Block.
+    Prose(usize),
+}
+
+impl Item {
+    /// Whether the cursor can stand on it.
+    fn is_place(self) -> bool {
+        !matches!(self, Item::Blank | Item::Heading(_) | Item::Head(_))
+    }
+}
+
+/// Columns of the terminal between two columns of a table.
+pub(super) const GAP: usize = 2;
+
+/// Columns of a table that are shown, and how wide each is.
+pub(super) type Columns = Vec<(usize, usize)>;
+
+/// A page of the session.
+#[derive(Clone, Debug)]
+pub(super) struct Page {
+    pub(super) view: View,
+    /// What is shown, from top to bottom.
+    pub(super) items: Vec<Item>,
+    /// Item.
+    pub(super) cursor: usize,
+    /// Column of the table that the cursor is in.
+    pub(super) column: usize,
+    /// First line of the terminal that is shown.
+    pub(super) scroll: usize,
+    /// Words that rows and facts must have.
+    pub(super) filter: String,
+    /// Widths of the tables' columns, for a width of the terminal and a chosen column.
+    layouts: Option<((usize, usize), Vec<Columns>)>,
+}
+
+impl Page {
+    pub(super) fn new(view: View) -> Page {
+        let mut page =
+            Page { view, items: Vec::new(), cursor: 0, column: 0, scroll: 0, filter: String::new(), layouts: None };
+        page.list();
+        // Lists begin in their table.
+        let table = page.view.blocks.iter().position(|block| matches!(block, Block::Table(_)));
+        let first = page.items.iter().position(|item| matches!(item, Item::Row(block, _) if Some(*block) == table));
+        page.cursor = first.filter(|_| page.view.place.is_none()).unwrap_or_else(|| page.first());
+        page.column = page.table().and_then(|table| table.sorted).unwrap_or(0);
+        page
+    }
+
+    /// Exchanges what is shown, and keeps the cursor where it is.
+    pub(super) fn set(&mut self, view: View) {
+        self.view = view;
+        self.list();
+        self.cursor = self.cursor.min(self.items.len().saturating_sub(1));
+        self.settle();
+    }
+
+    fn first(&self) -> usize {
+        self.items.iter().position(|item| item.is_place()).unwrap_or(0)
+    }
+
+    /// Makes the list of what is shown.
+    fn list(&mut self) {
+        self.layouts = None;
+        self.items.clear();
+        let words = self.filter.to_lowercase();
+        let fits = |text: &str| words.is_empty() || text.to_lowercase().contains(&words);
+        for (number, block) in self.view.blocks.iter().enumerate() {
+            if number > 0 {
+                self.items.push(Item::Blank);
+            }
+            match block {
+                Block::Facts(facts) => {
+                    let shown = (0..facts.len()).filter(|&at| fits(&facts[at].text));
+                    self.items.extend(shown.map(|at| Item::Fact(number, at)));
+                }
+                Block::Table(table) => {
+                    if table.heading != self.view.title {
+                        self.items.push(Item::Heading(number));
+                    }
+                    self.items.push(Item::Head(number));
+                    let has = |row: &Row| row.cells.iter().any(|cell| fits(&cell.text()));
+                    let shown = (0..table.rows.len()).filter(|&at| has(&table.rows[at]));
+                    self.items.extend(shown.map(|at| Item::Row(number, at)));
+                }
+                Block::Source(source) => {
+                    self.items.push(Item::Heading(number));
+                    self.items.extend((0..source.lines.len()).map(|at| Item::Code(number, at)));
+                }
+                Block::Prose(_) => self.items.push(Item::Prose(number)),
+            }
+        }
+    }
+
+    /// Shows only what has these words.
+    pub(super) fn filter(&mut self, words: &str) {
+        words.clone_into(&mut self.filter);
+        self.list();
+        self.cursor = self.first();
+        self.scroll = 0;
+    }
+
+    /// Moves the cursor over things that it can stand on.
+    pub(super) fn move_by(&mut self, steps: isize) {
+        let before = self.block();
+        for _ in 0..steps.unsigned_abs() {
+            let next = if steps > 0 {
+                (self.cursor + 1..self.items.len()).find(|&at| self.items[at].is_place())
+            } else {
+                (0..self.cursor.min(self.items.len())).rev().find(|&at| self.items[at].is_place())
+            };
+            let Some(next) = next else { break };
+            self.cursor = next;
+        }
+        if self.block() != before {
+            self.column = self.table().and_then(|table| table.sorted).unwrap_or(0);
+        }
+        if steps < 0 && self.cursor == self.first() {
+            self.scroll = 0;
+        }
+    }
+
+    /// Puts the cursor on something that it can stand on.
+    fn settle(&mut self) {
+        if !self.items.get(self.cursor).is_some_and(|item| item.is_place()) {
+            self.move_by(-1);
+        }
+        if !self.items.get(self.cursor).is_some_and(|item| item.is_place()) {
+            self.cursor = self.first();
+        }
+    }
+
+    /// What the cursor is on.
+    pub(super) fn item(&self) -> Option<Item> {
+        self.items.get(self.cursor).copied()
+    }
+
+    fn block(&self) -> Option<usize> {
+        match self.item()? {
+            Item::Row(block, _) | Item::Fact(block, _) | Item::Code(block, _) | Item::Prose(block) => Some(block),
+            Item::Blank | Item::Heading(_) | Item::Head(_) => None,
+        }
+    }
+
+    /// The table that the cursor is in.
+    pub(super) fn table(&self) -> Option<&Table> {
+        match (self.item()?, self.view.blocks.get(self.block()?)?) {
+            (Item::Row(..), Block::Table(table)) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Chooses another column of that table, of those that have anything to say.
+    pub(super) fn move_column(&mut self, steps: isize) {
+        let Some(table) = self.table() else { return };
+        let said = |column: &usize| table.rows.iter().any(|row| row.cells.get(*column) != Some(&Cell::Nothing));
+        let columns: Vec<usize> = (0..table.columns.len()).filter(said).collect();
+        let at = columns.iter().position(|&column| column >= self.column).unwrap_or(0);
+        let next = at.saturating_add_signed(steps).min(columns.len().saturating_sub(1));
+        self.column = columns.get(next).copied().unwrap_or(0);
+    }
+
+    /// Sorts that table by the chosen column.
+    pub(super) fn sort(&mut self, highest_first: bool) {
+        let Some(block) = self.block() else { return };
+        let column = self.column;
+        if let Some(Block::Table(table)) = self.view.blocks.get_mut(block) {
+            table.sort(column, highest_first);
+        }
+        let cursor = self.cursor;
+        self.list();
+        self.cursor = cursor;
+        self.settle();
+    }
+
+    /// Where what the cursor is on leads.
+    pub(super) fn target(&self) -> Option<Target> {
+        let block = self.view.blocks.get(self.block()?)?;
+        match (self.item()?, block) {
+            (Item::Row(_, at), Block::Table(table)) => table.rows.get(at)?.target.clone(),
+            (Item::Fact(_, at), Block::Facts(facts)) => facts.get(at)?.target.clone(),
+            (Item::Code(_, at), Block::Source(source)) => {
+                Some(Target::Line { file: source.file.clone(), line: source.lines.get(at)?.number })
+            }
+            _ => None,
+        }
+    }
+
+    /// Which columns of each table are shown in a terminal of this width, and how wide they are; of other blocks none.
+    pub(super) fn layouts(&mut self, width: usize) -> &[Columns] {
+        let keep = self.table().map(|_| self.column);
+        let chosen = (width, keep.unwrap_or(usize::MAX));
+        if self.layouts.as_ref().is_none_or(|(key, _)| *key != chosen) {
+            let here = self.block();
+            let layout = |(number, block): (usize, &Block)| match block {
+                Block::Table(table) => {
+                    table.layout(0..table.rows.len(), width, GAP, keep.filter(|_| here == Some(number)), true)
+                }
+                _ => Vec::new(),
+            };
+            let all = self.view.blocks.iter().enumerate().map(layout).collect();
+            self.layouts = Some((chosen, all));
+        }
+        self.layouts.as_ref().map_or(&[], |(_, all)| all)
+    }
+}
