@@ -1,4 +1,4 @@
-//! Conflicts between warps that nothing orders, as far as they were searched for (`src/races`).
+//! Conflicts between warps that nothing orders, as far as they were searched for (`src/analyzer/races`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
