@@ -15,7 +15,21 @@ use warpline_format::ring::Ring;
 fn warpline() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));
     command.env_remove("WARPLINE_RUN").env_remove("NO_COLOR");
+    default_signals(&mut command);
     command
+}
+
+/// Resets the handling of signals: a test under `nohup`, or in the background of a shell, inherits ignored ones.
+fn default_signals(command: &mut Command) {
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        std::os::unix::process::CommandExt::pre_exec(command, || {
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTERM, libc::SIGXCPU] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
 }
 
 /// What the stand-in does, by the variable that chooses it.

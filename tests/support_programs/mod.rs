@@ -3,6 +3,7 @@
 
 pub mod counts;
 pub mod directives;
+pub mod fixtures;
 pub mod formula;
 pub mod streams;
 
@@ -103,12 +104,19 @@ pub fn run(command: &mut Command, folder: &Path, name: &str) -> Outcome {
     }
 }
 
-/// Builds `sources` to an executable in `folder`.
+/// Builds `sources` to an executable in `folder`, or copies the one that an earlier build made of the same.
 pub fn build(sources: &[PathBuf], flags: &[String], folder: &Path) -> PathBuf {
     let executable = folder.join("program");
+    let kept = fixtures::kept(warpline_cc(), sources, flags, root());
+    if kept.as_ref().is_some_and(|kept| std::fs::copy(kept, &executable).is_ok()) {
+        return executable;
+    }
     let mut command = Command::new(warpline_cc());
     command.args(flags).arg("-g").arg("-o").arg(&executable).args(sources);
     let outcome = run(&mut command, folder, "build");
     assert!(outcome.status.success(), "build failed: {}", outcome.describe());
+    if let Some(kept) = kept {
+        fixtures::keep(&executable, &kept);
+    }
     executable
 }

@@ -59,6 +59,16 @@ impl Driver {
         {
             command.env_remove(variable);
         }
+        // A test under `nohup`, or in the background of a shell, inherits ignored signals.
+        // SAFETY: `signal` may be called between fork and exec.
+        unsafe {
+            std::os::unix::process::CommandExt::pre_exec(&mut command, || {
+                for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTERM, libc::SIGXCPU] {
+                    libc::signal(signal, libc::SIG_DFL);
+                }
+                Ok(())
+            });
+        }
         command
     }
 

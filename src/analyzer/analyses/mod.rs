@@ -3,14 +3,14 @@
 //!
 //! [`widths`] is the pattern to follow for a new one.
 
-mod follow;
 mod list;
 pub mod pages;
+mod shards;
 mod sum;
 mod table;
 mod widths;
 
-pub use follow::Listed;
 pub use list::all;
+pub use shards::{ByLaunch, Listed, Tools};
 pub use sum::{Sum, Sums};
 pub use table::{Column, Merged, Table, Value};

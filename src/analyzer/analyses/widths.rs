@@ -5,9 +5,9 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 use warpline_format::site_table::Op;
 
-use super::follow::ByLaunch;
+use super::shards::ByLaunch;
 use super::{Column, Merged, Sum, Table, Value};
-use crate::requests::{Cells, Follower, LaunchShape, Request};
+use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 
 const ID: &str = "request-widths";
 const TITLE: &str = "Global and local requests by width";
@@ -80,7 +80,7 @@ impl Sum for WidthCounts {
 #[derive(Debug, Default)]
 pub struct Widths(ByLaunch<WidthCounts>);
 
-impl Follower for Widths {
+impl AnalysisTool for Widths {
     type Result = WidthCounts;
 
     fn wants_shared(&self) -> bool {
@@ -100,7 +100,8 @@ impl Follower for Widths {
     }
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>) {
+    fn event(&mut self, event: Event<'_>) {
+        let Event::Request(request) = event else { return };
         let Some(counts) = self.0.current() else { return };
         let space = match request.access.space {
             Space::Global => 0,

@@ -1,11 +1,10 @@
 //! Follows a trace from its first record to its last and sums up what the profile needs.
 //!
 //! [`analyze`] reads the stream in order and keeps what control records say: modules, allocations, paths, launches. Batches of
-//! accesses go to the workers of [`crate::requests`], with the analyses that `followers.rs` lists.
+//! accesses go to the workers of [`crate::requests`], with the analyses that `tool_set.rs` lists.
 
 mod failures;
 mod figures;
-mod followers;
 mod groups;
 mod instructions;
 mod progress;
@@ -14,6 +13,7 @@ mod rows;
 mod sampling;
 pub mod sharing;
 mod stream;
+mod tool_set;
 
 pub use failures::{FailedLaunch, Failures};
 pub use figures::{CountMoments, Figures, RatioMoments, space_name};
@@ -27,4 +27,4 @@ pub use results::{
 pub use rows::AllocationRows;
 pub use rows::{AllocationData, HostAllocationData};
 pub use sampling::{Bounded, CONFIDENCE, LineFigure, WholeRun, WholeRuns};
-pub use stream::analyzer::{analyze, analyze_for, analyze_with};
+pub use stream::analyzer::{analyze, analyze_for, analyze_with, analyze_with_tools};

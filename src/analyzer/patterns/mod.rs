@@ -6,16 +6,16 @@
 
 mod atomics;
 mod banks;
-mod follower;
 mod hottest;
 mod majority;
 mod serial;
 mod strides;
+mod tool;
 mod touched;
 
 pub use atomics::{Collisions, HotPlace};
 pub use banks::BankExample;
-pub use follower::{PatternSums, Patterns, SitePattern};
 pub use serial::SerialAtomics;
 pub use strides::Strides;
+pub use tool::{PatternSums, Patterns, SitePattern};
 pub use touched::{Touched, TouchedMap, TouchedRows};

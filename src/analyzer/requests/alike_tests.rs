@@ -7,7 +7,7 @@ use warpline_format::event::Launch;
 use warpline_format::site_table::{Bundle, CacheOp, CallSite, File, Frame, Function, Member, Op, Site, SiteTable};
 
 use crate::attribution::Module;
-use crate::requests::{CellKey, Follower, LaunchShape, Request, Worker};
+use crate::requests::{AnalysisTool, CellKey, Event, LaunchShape, Worker};
 use warpline_simulator::geometry::{BankRules, Banks};
 use warpline_simulator::metrics::Counters;
 
@@ -17,10 +17,10 @@ const BUNDLES: [&[(u32, i32)]; 2] = [&[(0, 0), (1, 8), (0, -12)], &[(1, 0), (1, 
 /// Wants every request, so that each is counted by itself.
 struct Watching;
 
-impl Follower for Watching {
+impl AnalysisTool for Watching {
     type Result = ();
 
-    fn request(&mut self, _request: &Request<'_>) {}
+    fn event(&mut self, _event: Event<'_>) {}
 }
 
 #[derive(Clone, Debug)]
@@ -113,12 +113,12 @@ fn module() -> Arc<Module> {
     Arc::new(Module::new(&table.to_bytes()).expect("a good table"))
 }
 
-fn counted<F: Follower>(steps: &[Step], banks: BankRules, follower: F) -> Vec<(CellKey, Counters)> {
+fn counted<T: AnalysisTool>(steps: &[Step], banks: BankRules, tool: T) -> Vec<(CellKey, Counters)> {
     let launch = Launch::of(3, 1, 128);
     let shape = Arc::new(
         LaunchShape::new(&launch, module(), 0, &Device { sms: 1, ..Device::rtx_2080_ti() }).expect("a good launch"),
     );
-    let mut worker = Worker::new(0, 1, banks, follower);
+    let mut worker = Worker::new(0, 1, banks, tool);
     worker.start(&shape);
     let mut slot = 0;
     let (mut items, mut turn) = (Vec::new(), Vec::new());

@@ -2,7 +2,7 @@
 //!
 //! Batches are checked whole ([`check_batch`]) and handed to [`Worker`]s, each of which takes the warps of its share of the SMs.
 //! Workers resolve each request to a *cell* (site, space, device call context, allocation) and count there; analyses that follow
-//! requests plug in as a [`Follower`] and keep their own figures per cell. All results are sums, so any number of workers gives
+//! requests implement [`AnalysisTool`] and keep their own figures per cell. All results are sums, so any number of workers gives
 //! the same ones.
 
 mod alike;
@@ -13,6 +13,7 @@ mod launches;
 mod pool;
 mod request;
 mod resolve;
+mod tool;
 mod waves;
 mod worker;
 
@@ -21,5 +22,6 @@ pub use cells::{CellId, CellKey, Cells, Owner};
 pub use decode::request as read_request;
 pub use launches::{LaunchShape, ShapeError};
 pub use pool::{Pool, WorkerLost};
-pub use request::{Follower, Part, Request};
+pub use request::{Part, Request};
+pub use tool::{AnalysisTool, Event};
 pub use worker::{LaunchWork, Worker};

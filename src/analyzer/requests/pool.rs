@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use warpline_format::event::LaunchId;
 
-use super::{Follower, LaunchShape, LaunchWork, Worker};
+use super::{AnalysisTool, LaunchShape, LaunchWork, Worker};
 use crate::attribution::MapChange;
 use warpline_simulator::geometry::BankRules;
 
@@ -29,21 +29,21 @@ enum Job {
 pub struct WorkerLost;
 
 /// The workers, and what they have not heard of yet.
-pub struct Pool<F: Follower> {
-    workers: Workers<F>,
+pub struct Pool<T: AnalysisTool> {
+    workers: Workers<T>,
     changes: Vec<MapChange>,
 }
 
 /// See the module's page.
-enum Workers<F: Follower> {
-    Here(Box<Worker<F>>),
-    Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<LaunchWork<F::Result>>, threads: Vec<JoinHandle<()>> },
+enum Workers<T: AnalysisTool> {
+    Here(Box<Worker<T>>),
+    Threads { jobs: Vec<SyncSender<Job>>, results: Receiver<LaunchWork<T::Result>>, threads: Vec<JoinHandle<()>> },
 }
 
-impl<F: Follower + 'static> Pool<F> {
-    /// So many workers, each with the follower that `follower` makes for its number.
-    pub fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> F) -> Self {
-        Pool { workers: Workers::new(threads, banks, follower), changes: Vec::new() }
+impl<T: AnalysisTool + 'static> Pool<T> {
+    /// So many workers, each with the tool that `tool` makes for its number.
+    pub fn new(threads: usize, banks: BankRules, tool: impl Fn(u32) -> T) -> Self {
+        Pool { workers: Workers::new(threads, banks, tool), changes: Vec::new() }
     }
 
     /// A launch begins.
@@ -85,15 +85,15 @@ impl<F: Follower + 'static> Pool<F> {
     ///
     /// # Errors
     /// [`WorkerLost`], after a bug.
-    pub fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<F::Result>>, WorkerLost> {
+    pub fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<T::Result>>, WorkerLost> {
         self.workers.end(launch)
     }
 }
 
-impl<F: Follower + 'static> Workers<F> {
-    fn new(threads: usize, banks: BankRules, follower: impl Fn(u32) -> F) -> Self {
+impl<T: AnalysisTool + 'static> Workers<T> {
+    fn new(threads: usize, banks: BankRules, tool: impl Fn(u32) -> T) -> Self {
         if threads <= 1 {
-            return Workers::Here(Box::new(Worker::new(0, 1, banks, follower(0))));
+            return Workers::Here(Box::new(Worker::new(0, 1, banks, tool(0))));
         }
         let (out, results) = channel();
         let (mut jobs, mut handles) = (Vec::new(), Vec::new());
@@ -101,7 +101,7 @@ impl<F: Follower + 'static> Workers<F> {
             let (job, queue) = sync_channel(WAITING);
             let out = out.clone();
             jobs.push(job);
-            let worker = Worker::new(index as u32, threads as u32, banks, follower(index as u32));
+            let worker = Worker::new(index as u32, threads as u32, banks, tool(index as u32));
             handles.push(std::thread::spawn(move || serve(worker, &queue, &out)));
         }
         Workers::Threads { jobs, results, threads: handles }
@@ -145,7 +145,7 @@ impl<F: Follower + 'static> Workers<F> {
         Ok(())
     }
 
-    fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<F::Result>>, WorkerLost> {
+    fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<T::Result>>, WorkerLost> {
         match self {
             Workers::Here(worker) => Ok(vec![worker.end(launch)]),
             Workers::Threads { jobs, results, .. } => {
@@ -158,7 +158,7 @@ impl<F: Follower + 'static> Workers<F> {
     }
 }
 
-impl<F: Follower> Drop for Workers<F> {
+impl<T: AnalysisTool> Drop for Workers<T> {
     fn drop(&mut self) {
         if let Workers::Threads { jobs, threads, .. } = self {
             jobs.clear();
@@ -170,7 +170,7 @@ impl<F: Follower> Drop for Workers<F> {
     }
 }
 
-fn serve<F: Follower>(mut worker: Worker<F>, queue: &Receiver<Job>, out: &Sender<LaunchWork<F::Result>>) {
+fn serve<T: AnalysisTool>(mut worker: Worker<T>, queue: &Receiver<Job>, out: &Sender<LaunchWork<T::Result>>) {
     for job in queue {
         match job {
             Job::Start(shape) => worker.start(&shape),

@@ -10,7 +10,7 @@ use warpline_format::site_table::{Member, Op};
 use super::alike::{Alike, Shifts};
 use super::resolve::{Cost, Resolver, Scratch, SiteState};
 use super::waves::{Held, Made, Waves};
-use super::{Cells, Follower, LaunchShape, Request, decode};
+use super::{AnalysisTool, Cells, Event, LaunchShape, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
 use warpline_simulator::geometry::{BankRules, Width};
 
@@ -28,8 +28,8 @@ pub struct LaunchWork<R> {
     pub contexts: ContextTree,
     /// How many requests.
     pub requests: u64,
-    /// What the worker's follower found.
-    pub followed: R,
+    /// What the worker's tool found.
+    pub results: R,
     /// Worker that made it.
     pub worker: u32,
     warps: Vec<WarpContext>,
@@ -38,7 +38,7 @@ pub struct LaunchWork<R> {
 }
 
 /// Counts the requests of every `of`-th SM.
-pub struct Worker<F: Follower> {
+pub struct Worker<T: AnalysisTool> {
     index: u32,
     of: u32,
     banks: BankRules,
@@ -46,7 +46,7 @@ pub struct Worker<F: Follower> {
     epoch: u64,
     last: Option<(LaunchId, u64)>,
     modules: FxHashMap<u32, ModuleState>,
-    launches: FxHashMap<LaunchId, (Arc<LaunchShape>, LaunchWork<F::Result>)>,
+    launches: FxHashMap<LaunchId, (Arc<LaunchShape>, LaunchWork<T::Result>)>,
     scratch: Scratch,
     shifts: Shifts,
     /// Module of the last batch.
@@ -58,7 +58,7 @@ pub struct Worker<F: Follower> {
     map: AllocationMap,
     /// Moves on with the map.
     map_version: u64,
-    follower: F,
+    tool: T,
 }
 
 /// What a worker remembers of a module.
@@ -88,10 +88,10 @@ impl BundleState {
     }
 }
 
-impl<F: Follower> Worker<F> {
+impl<T: AnalysisTool> Worker<T> {
     /// Worker number `index` of `of`.
-    pub fn new(index: u32, of: u32, banks: BankRules, follower: F) -> Self {
-        let wide = follower.wave_lanes() == 64;
+    pub fn new(index: u32, of: u32, banks: BankRules, tool: T) -> Self {
+        let wide = tool.wave_lanes() == 64;
         Worker {
             index,
             of: of.max(1),
@@ -106,13 +106,13 @@ impl<F: Follower> Worker<F> {
             wide,
             map: AllocationMap::default(),
             map_version: 0,
-            follower,
+            tool,
         }
     }
 
     /// A launch begins.
     pub fn start(&mut self, shape: &Arc<LaunchShape>) {
-        self.follower.start(shape);
+        self.tool.start(shape);
         self.launches.insert(shape.id, (Arc::clone(shape), LaunchWork::default()));
     }
 
@@ -152,7 +152,7 @@ impl<F: Follower> Worker<F> {
             self.epoch += 1;
         }
         let Some((shape, work)) = self.launches.get_mut(&launch) else {
-            self.follower.batch_end();
+            self.tool.batch_end();
             return;
         };
         let module = &shape.module.1;
@@ -160,9 +160,9 @@ impl<F: Follower> Worker<F> {
         let state = self.modules.entry(self.module).or_default();
         state.sites.resize(module.table.sites.len(), SiteState::default());
         state.bundles.resize(module.table.bundles.len(), BundleState::default());
-        self.follower.batch(launch);
+        self.tool.batch(launch);
         let mut counting = Counting {
-            alike: !self.wide && !self.follower.wants_shared(),
+            alike: !self.wide && !self.tool.wants_shared(),
             wide: self.wide,
             warps: shape.warps,
             module,
@@ -171,7 +171,7 @@ impl<F: Follower> Worker<F> {
             state,
             resolver: Resolver { map: &self.map, epoch: self.epoch, banks: &self.banks, scratch: &mut self.scratch },
             shifts: self.shifts,
-            follower: &mut self.follower,
+            tool: &mut self.tool,
             slot: 0,
             context: ROOT,
         };
@@ -210,7 +210,7 @@ impl<F: Follower> Worker<F> {
                         if self.wide {
                             counting.waves_over(slot, warps, (at as u32).wrapping_mul(PLACES));
                         }
-                        counting.follower.block(slot, warps, block);
+                        counting.tool.event(Event::Block { slot, warps, block });
                     }
                 }
                 Item::Call { call_site, .. } => {
@@ -227,7 +227,7 @@ impl<F: Follower> Worker<F> {
                     if self.wide {
                         counting.wave_barrier((at as u32).wrapping_mul(PLACES));
                     }
-                    counting.follower.barrier(counting.slot);
+                    counting.tool.event(Event::Barrier { slot: counting.slot });
                 }
                 Item::Named(_) => {
                     if self.wide {
@@ -238,7 +238,7 @@ impl<F: Follower> Worker<F> {
                 Item::Access(_) | Item::Turn { .. } => {}
             }
         }
-        self.follower.batch_end();
+        self.tool.batch_end();
     }
 
     /// Counts the halves of waves that wait at a launch's end, as a batch of their own.
@@ -247,7 +247,7 @@ impl<F: Follower> Worker<F> {
         self.epoch += 1;
         if let Some((shape, work)) = self.launches.get_mut(&launch) {
             let module = &shape.module.1;
-            self.follower.batch(launch);
+            self.tool.batch(launch);
             let slots = shape.slots;
             let mut counting = Counting {
                 alike: false,
@@ -264,7 +264,7 @@ impl<F: Follower> Worker<F> {
                     scratch: &mut self.scratch,
                 },
                 shifts: self.shifts,
-                follower: &mut self.follower,
+                tool: &mut self.tool,
                 slot: 0,
                 context: ROOT,
             };
@@ -273,25 +273,25 @@ impl<F: Follower> Worker<F> {
                 counting.waves_over(slot, 1, 2 * slot);
             }
         }
-        self.follower.batch_end();
+        self.tool.batch_end();
     }
 
     /// A launch is over; its figures leave the worker.
-    pub fn end(&mut self, launch: LaunchId) -> LaunchWork<F::Result> {
+    pub fn end(&mut self, launch: LaunchId) -> LaunchWork<T::Result> {
         self.count_waiting();
         if self.wide {
             self.end_waves(launch);
         }
         self.last = None;
         let Some((shape, mut work)) = self.launches.remove(&launch) else { return LaunchWork::default() };
-        work.followed = self.follower.end(&shape, &mut work.cells);
+        work.results = self.tool.end(&shape, &mut work.cells);
         work.worker = self.index;
         work
     }
 }
 
 /// What counting a request of the current warp takes.
-struct Counting<'w, F> {
+struct Counting<'w, T> {
     /// Requests to shared memory that are alike need not come one by one.
     alike: bool,
     wide: bool,
@@ -303,12 +303,12 @@ struct Counting<'w, F> {
     state: &'w mut ModuleState,
     resolver: Resolver<'w>,
     shifts: Shifts,
-    follower: &'w mut F,
+    tool: &'w mut T,
     slot: u32,
     context: ContextId,
 }
 
-impl<F: Follower> Counting<'_, F> {
+impl<T: AnalysisTool> Counting<'_, T> {
     /// Counts the request of an item, or the several of a bundle. `at`: byte of the item in its batch.
     #[inline(always)]
     fn item(&mut self, access: &Access<'_>, at: u32) {
@@ -345,7 +345,7 @@ impl<F: Follower> Counting<'_, F> {
         bundle.alike.remember(self.shifts, access, self.context, epoch);
     }
 
-    /// Counts one request and hands it to the follower; `place` orders it in its batch.
+    /// Counts one request and hands it to the tool; `place` orders it in its batch.
     #[inline(always)]
     fn request(&mut self, access: &Access<'_>, place: u32) -> Cost {
         let site = &mut self.state.sites[access.site as usize];
@@ -373,7 +373,7 @@ impl<F: Follower> Counting<'_, F> {
     }
 
     fn follow(&mut self, access: &Access<'_>, width: Width, cost: Cost, place: u32) {
-        self.follower.request(&Request {
+        let request = Request {
             access,
             site: &self.module.table.sites[access.site as usize],
             width,
@@ -383,7 +383,8 @@ impl<F: Follower> Counting<'_, F> {
             place,
             cell: cost.cell,
             parts: &self.resolver.scratch.parts,
-        });
+        };
+        self.tool.event(Event::Request(&request));
     }
 
     /// A request of the current warp: counted, or first put together with that of the other half of its wave. Uses up two

@@ -8,12 +8,12 @@
 mod bypass;
 #[cfg(test)]
 mod delta_tests;
-mod follower;
 #[cfg(test)]
 mod measured_tests;
 mod reorder;
 mod settings;
 mod stage;
+mod tool;
 #[cfg(test)]
 mod wavefront_tests;
 
@@ -21,7 +21,7 @@ mod wavefront_tests;
 pub use delta_tests::{random_walk, walk, walk_behind};
 
 pub use bypass::Bypass;
-pub use follower::Simulation;
 pub use reorder::{Misfit, Reorder, ReorderError};
 pub use settings::{ReuseScope, ReuseSettings, Settings};
 pub use stage::SharedStage;
+pub use tool::Simulation;

@@ -1,4 +1,4 @@
-//! Arguments of what compiles.
+//! Arguments of commands that compile.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use clap::Args;
 /// Arguments of `cc`.
 #[derive(Debug, Args)]
 pub struct CcArguments {
-    /// Everything for the compiler
+    /// Options and files of the compiler
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMPILER OPTIONS AND FILES")]
     pub arguments: Vec<OsString>,
 }

@@ -19,12 +19,12 @@ use super::traces::{CompactArguments, SimArguments, TopArguments};
   warpline profile app.cu -- 1024             build, run and report in one go
   warpline cc -O2 app.cu -o app               build with hooks
   warpline run -o app.wlprof -- ./app 1024    run and keep the profile
-  warpline report app.wlprof                  show it")]
+  warpline report app.wlprof                  print the report")]
 pub struct Cli {
     /// When to use colours; NO_COLOR is honoured
     #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     pub color: ColorChoice,
-    /// What to do
+    /// Command
     #[command(subcommand)]
     pub command: Command,
 }
@@ -53,45 +53,45 @@ pub enum Command {
     Profile(ProfileArguments),
     /// Show a profile
     Report(ReportArguments),
-    /// Walk through a profile in the terminal, alone or compared with one from before
+    /// Browse a profile in the terminal, alone or compared with an earlier one
     Explore(ExploreArguments),
-    /// Say what a finding means, why it costs and what to do; without an id list all
+    /// Explain a finding and its remedies; without an id, list all findings
     Explain(ExplainArguments),
-    /// Analyse a kept trace, on any GPU model
+    /// Analyse a kept trace for any GPU model
     Sim(SimArguments),
-    /// Look at a program that runs under `warpline run`
+    /// Watch a program that runs under `warpline run`
     Top(TopArguments),
-    /// Keep a trace in another form: compressed, in pieces, or plain
+    /// Compress, split or decompress a trace
     Compact(CompactArguments),
-    /// Compare two profiles: what got better or worse, what is new, what is gone
+    /// Compare two profiles: improvements, regressions, new and removed items
     Diff(DiffArguments),
-    /// Predict launches of a kernel that were never made: other block shapes, grids, arguments, GPUs
+    /// Predict other launches of a kernel: block shapes, grids, arguments, GPUs
     Predict(PredictArguments),
-    /// Put profiles of one program together: of its processes, ranks or runs
+    /// Merge profiles of one program: of its processes, ranks or runs
     Merge(MergeArguments),
-    /// Put profiles into a dataset of tables (Apache Parquet), for data frames and SQL
+    /// Add profiles to a dataset of tables (Apache Parquet), for data frames and SQL
     Export(ExportArguments),
-    /// Keep profiles by name and commit in a store
+    /// Store profiles by name and commit
     Record(RecordArguments),
-    /// Draw a figure of a kernel over the commits that are recorded
+    /// Plot a figure of a kernel over the recorded commits
     History(HistoryArguments),
-    /// Hold a profile to limits against the nearest recording of a branch; exit code 5 where one is broken
+    /// Compare a profile with the latest recording of a branch; exit code 5 if a limit is exceeded
     Gate(GateArguments),
-    /// Ask a dataset in SQL, or list its views, through the Python package and DuckDB
+    /// Query a dataset in SQL, or list its views (needs the Python package and DuckDB)
     #[command(disable_help_flag = true)]
     Query(QueryArguments),
-    /// Check caches by pointer chases: closed forms, a GPU's own latencies and counters; or profiles against Nsight Compute
+    /// Validate the simulated caches with pointer chases, or profiles against Nsight Compute
     Validate(ValidateArguments),
-    /// List the GPU models, or show one
+    /// List the GPU models, or print one
     Gpus(GpusArguments),
-    /// Show what is installed, what is missing, and how to get it
+    /// Check the installation: what is installed, what is missing, how to get it
     Doctor,
-    /// Print the completions of a shell
+    /// Print completions for a shell
     Completions(CompletionsArguments),
-    /// Print what a run with these arguments hands to the runtime, for front ends that start programs themselves
+    /// Print the runtime options of a run, for front ends that start programs themselves
     #[command(hide = true)]
     Options(RunArguments),
-    /// Make profiles of ranks that never ran out of real ones, to measure merging with
+    /// Synthesize profiles of ranks from real ones, to measure merging
     #[command(hide = true)]
     Synthesize(SynthesizeArguments),
     /// Write the manual pages

@@ -1,4 +1,4 @@
-//! Arguments of what is installed beside the binaries.
+//! Arguments of commands that write completions and manual pages.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 /// Arguments of `warpline completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }

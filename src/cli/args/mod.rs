@@ -1,4 +1,4 @@
-//! Arguments as typed.
+//! Command-line arguments.
 
 mod build;
 mod command;

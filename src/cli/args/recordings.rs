@@ -1,4 +1,4 @@
-//! Arguments of `record`, `history` and `gate`, as typed.
+//! Arguments of `record`, `history` and `gate`.
 
 use std::path::PathBuf;
 
@@ -6,24 +6,24 @@ use clap::{Args, ValueEnum};
 
 use super::several::percent;
 
-/// Where recordings are kept.
+/// Location of recordings.
 #[derive(Clone, Debug, Default, Args)]
 pub struct StoreArguments {
-    /// The store of recordings: a folder, or s3://BUCKET/PREFIX where warpline is built for it [default: WARPLINE_STORE, or .warpline]
+    /// Store of recordings: a folder, or s3://BUCKET/PREFIX in builds with object-store [default: WARPLINE_STORE, or .warpline]
     #[arg(long, value_name = "DIR|URL")]
     pub store: Option<String>,
 }
 
-/// Where a profile comes from.
+/// Origin of a profile.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OriginArguments {
-    /// The commit that was built [default: the profile's label `commit`, the CI service's variables, or git's HEAD]
+    /// Commit of the build [default: the profile's label `commit`, the CI service's variables, or git's HEAD]
     #[arg(long, value_name = "COMMIT")]
     pub commit: Option<String>,
-    /// The branch that it is on [default: the profile's label `branch`, the CI service's variables, or git's]
+    /// Branch of the commit [default: the profile's label `branch`, the CI service's variables, or git's]
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
-    /// Compiler and options: profiles of different ones are not compared [default: the profile's label `compiler`]
+    /// Compiler and options; profiles with different ones are not compared [default: the profile's label `compiler`]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub compiler: Option<String>,
 }
@@ -31,21 +31,21 @@ pub struct OriginArguments {
 /// Arguments of `record`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  warpline record app.wlprof                                 what git and the CI service know goes with it
-  warpline record app.wlprof --commit 1a2b3c --branch main   or it is said
-  warpline record --verify                                   look at everything in the store")]
+  warpline record app.wlprof                                 with commit and branch from git or the CI service
+  warpline record app.wlprof --commit 1a2b3c --branch main   with explicit values
+  warpline record --verify                                   check the whole store")]
 pub struct RecordArguments {
     /// Profiles
     #[arg(required_unless_present = "verify", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Name of the history that they belong to [default: the program's]
+    /// Name of their history [default: the program's]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     #[command(flatten)]
     pub store: StoreArguments,
     #[command(flatten)]
     pub origin: OriginArguments,
-    /// Check every record and profile of the store; exit code 3 where something is damaged or missing
+    /// Check every record and profile of the store; exit code 3 if one is damaged or missing
     #[arg(long, conflicts_with_all = ["files", "name", "commit", "branch", "compiler"])]
     pub verify: bool,
 }
@@ -53,16 +53,16 @@ pub struct RecordArguments {
 /// Arguments of `history`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  warpline history                                           what is recorded
-  warpline history --name app --profiles old                 and the profiles as files
-  warpline history transpose global.sectors                  where it changed
+  warpline history                                           list recordings
+  warpline history --name app --profiles old                 and extract the profiles
+  warpline history transpose global.sectors                  when it changed
   warpline history @program estimate.seconds --branch main   of the whole program
   warpline history . shared.wavefronts --format html -o h.html")]
 pub struct HistoryArguments {
-    /// Kernels whose demangled name matches (a regular expression), or @program; without it what is recorded is listed
+    /// Kernels whose demangled name matches this regular expression, or @program [default: list recordings]
     #[arg(value_name = "KERNEL", requires = "metric")]
     pub kernel: Option<String>,
-    /// The figure, as limits name it: global.sectors, estimate.seconds, …
+    /// Figure, named as in limits: global.sectors, estimate.seconds, …
     pub metric: Option<String>,
     #[command(flatten)]
     pub store: StoreArguments,
@@ -72,24 +72,24 @@ pub struct HistoryArguments {
     /// Only recordings of this branch
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
-    /// Write the profiles that are listed to this folder, as they were recorded
+    /// Write the listed profiles to this folder
     #[arg(long, value_name = "DIR", conflicts_with = "kernel")]
     pub profiles: Option<PathBuf>,
-    /// Form of the history
+    /// Format of the history
     #[arg(long, value_enum, default_value_t = HistoryFormat::Text)]
     pub format: HistoryFormat,
-    /// Where it goes [default: standard output]
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// In the text a row for every recording, not only for those at which the figure changed
+    /// Show every recording, not only those that changed the figure
     #[arg(long)]
     pub all: bool,
-    /// Least change that counts, in percent of the value before
+    /// Smallest change to show, in percent of the earlier value
     #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent)]
     pub tolerance: f64,
 }
 
-/// Forms of a history.
+/// Formats of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum HistoryFormat {
     /// A chart for terminals.
@@ -107,52 +107,52 @@ pub enum HistoryFormat {
 /// Arguments of `gate`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  warpline gate --baseline main app.wlprof                       held to the limits that are built in
-  warpline gate --baseline main --limits limits.toml app.wlprof  to your own
+  warpline gate --baseline main app.wlprof                       with the built-in limits
+  warpline gate --baseline main --limits limits.toml app.wlprof  with your own
   warpline gate --baseline main --write markdown=summary.md --write sarif=new.sarif --write benchmark=figures.json
 
-Exit codes: 0 all limits hold, 5 one is broken, 2 no recording was made alike, 4 there is none (0 with --allow-no-baseline)")]
+Exit codes: 0 within all limits, 5 a limit is exceeded, 2 no comparable recording, 4 no recording (0 with --allow-no-baseline)")]
 pub struct GateArguments {
-    /// Profiles to judge [default: what is recorded of the current commit]
+    /// Profiles to check [default: the recordings of the current commit]
     #[arg(value_name = "AFTER")]
     pub files: Vec<PathBuf>,
-    /// What to compare with: a branch (its nearest recording, an ancestor where git knows) or a commit
+    /// Baseline: a branch (its latest recording, an ancestor if git has the history) or a commit
     #[arg(long, value_name = "BRANCH|COMMIT", default_value = "main")]
     pub baseline: String,
-    /// Limits of what may get worse (TOML, as for `diff`) [default: built in, docs/ci.md shows them]
+    /// File of limits (TOML, as for `diff`) [default: built in, see docs/ci.md]
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
-    /// Pass where nothing is recorded yet; limits of worst values count still
+    /// Pass if there is no recording; absolute limits still apply
     #[arg(long)]
     pub allow_no_baseline: bool,
-    /// Compare all the same with recordings that differ in this: version, compiler, arguments, …; may be given several times
+    /// Accept recordings that differ in this: version, compiler, arguments, …; repeatable
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub accept: Vec<String>,
-    /// Name of the history that the profiles belong to [default: the program's]
+    /// Name of their history [default: the program's]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     #[command(flatten)]
     pub store: StoreArguments,
     #[command(flatten)]
     pub origin: OriginArguments,
-    /// Form of what goes to standard output
+    /// Format of the standard output
     #[arg(long, value_enum, default_value_t = GateFormat::Text)]
     pub format: GateFormat,
-    /// Write another form to a file as well, as sarif=new.sarif; may be given several times
+    /// Also write another format to a file: sarif=new.sarif; repeatable
     #[arg(long, value_name = "FORMAT=FILE")]
     pub write: Vec<String>,
-    /// Leave out findings: ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE; may be given several times
+    /// Suppress findings: ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE; repeatable
     #[arg(long, value_name = "ID[@PLACE]")]
     pub ignore: Vec<String>,
-    /// Rows per table
+    /// Number of rows per table
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Least change of modelled figures that is shown, in percent of what they are a part of
+    /// Smallest change of modelled figures to show, in percent of their total
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub tolerance: f64,
 }
 
-/// Forms of a gate's verdict.
+/// Formats of a gate's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GateFormat {
     /// For people.
@@ -163,6 +163,6 @@ pub enum GateFormat {
     Json,
     /// New findings, for code review (SARIF 2.1.0).
     Sarif,
-    /// Figures of which less is better, for services that draw them over commits.
+    /// Figures for which less is better, for services that plot them over commits.
     Benchmark,
 }

@@ -1,4 +1,4 @@
-//! Arguments of what shows a profile.
+//! Arguments of commands that show a profile.
 
 use std::path::PathBuf;
 
@@ -9,32 +9,31 @@ use clap::{Args, ValueEnum};
 pub struct ReportArguments {
     /// Profile
     pub file: PathBuf,
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Cost of folded stacks, and the one that speedscope shows first
+    /// Cost to show in folded stacks, and first in speedscope
     #[arg(long, value_name = "COST", default_value = warpline_report::COSTS[0].0, value_parser = costs())]
     pub metric: String,
-    /// Where it goes [default: standard output]
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// What to show
+    /// Filters of the report
     #[command(flatten)]
     pub filters: FilterArguments,
-    /// Which findings count
+    /// Selection of findings
     #[command(flatten)]
     pub findings: FindingArguments,
 }
 
-/// Which findings count.
+/// Selection of findings.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FindingArguments {
-    /// Exit with code 5 if there is a finding of this severity (error, warning, note) or graver, or with this id; may be given
-    /// several times
+    /// Exit with code 5 if there is a finding of at least this severity (error, warning, note), or with this id; repeatable
     #[arg(long, value_name = "SEVERITY|ID")]
     pub fail_on: Vec<String>,
-    /// Leave out findings: ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE; may be given several times. A comment
-    /// `warpline: ignore ID` in the source does the same
+    /// Suppress findings: ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE; repeatable. A comment `warpline: ignore ID` in the source
+    /// has the same effect
     #[arg(long, value_name = "ID[@PLACE]")]
     pub ignore: Vec<String>,
 }
@@ -44,44 +43,44 @@ pub struct FindingArguments {
 pub struct ExploreArguments {
     /// Profile
     pub file: PathBuf,
-    /// Profile from before, to compare with
+    /// Earlier profile to compare with
     pub before: Option<PathBuf>,
 }
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// Id of a finding, as `strided-access`; without it all are listed
+    /// Id of a finding, such as `strided-access` [default: list all]
     pub id: Option<String>,
 }
 
-/// What a report shows.
+/// Filters of a report.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FilterArguments {
-    /// Only kernels whose demangled name matches; everything of it, where that is one
+    /// Show only kernels whose demangled name matches; if one does, show its details
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
-    /// Everything of a line: kernels, accesses, allocations, branches, findings; the end of its path is enough
+    /// Show a source line: kernels, accesses, allocations, branches, findings; a suffix of the path suffices
     #[arg(long, value_name = "FILE:LINE")]
     pub line: Option<String>,
-    /// Everything of a finding, by its rank, id or place
+    /// Show a finding, by its rank, id or location
     #[arg(long, value_name = "RANK|ID[@PLACE]")]
     pub finding: Option<String>,
-    /// Only lines of files whose path contains this; as text, the source with what each line costs (with --all the usual sections)
+    /// Show annotated source of files whose path contains this (with --all: the usual sections for these files)
     #[arg(long, value_name = "PART")]
     pub source: Option<String>,
-    /// Everything of the allocations of this name, or whose name contains it: where they are made, copies, kernels, lines, findings
+    /// Show the allocations whose name contains this: call paths, copies, kernels, lines, findings
     #[arg(long, value_name = "NAME")]
     pub allocation: Option<String>,
-    /// Rows per table
+    /// Number of rows per table
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// All sections of the text: lines, caches, reuse distances, estimates, launches, allocations, branches
+    /// Show all sections: lines, caches, reuse distances, estimates, launches, allocations, branches
     #[arg(long)]
     pub all: bool,
 }
 
-/// Forms of a report.
+/// Formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -102,8 +101,7 @@ pub enum Format {
     Sarif,
     /// The call tree as a literal of Hatchet, for it and Thicket.
     Hatchet,
-    /// Launches, copies and allocations in the order of launches, for Perfetto; traces of several ranks, one behind the other,
-    /// are one.
+    /// Launches, copies and allocations in the order of launches, for Perfetto; concatenated files of several ranks are one trace.
     Perfetto,
     /// A line per call stack with its cost, for flame graphs.
     Folded,

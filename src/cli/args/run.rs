@@ -5,143 +5,153 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+/// Headings of the help.
+const OUTPUT: &str = "Output";
+const DEVICE: &str = "Device and model";
+const SELECTION: &str = "What to record";
+const CHECKS: &str = "Checks";
+const STOPS: &str = "Stopping at accesses";
+const MODEL: &str = "Analysis and assumptions";
+
 /// Arguments of `run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArguments {
-    /// Where the profile goes; %p stands for the process, %q{NAME} for an environment variable; ranks of MPI and tasks of Slurm write FILE.d/rank-N.wlprof [default: warpline.<program>.wlprof]
-    #[arg(short, long, value_name = "FILE")]
+    /// File of the profile [default: warpline.<program>.wlprof]. %p is the process id, %q{NAME} an environment variable; MPI ranks
+    /// and Slurm tasks write FILE.d/rank-N.wlprof
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub output: Option<PathBuf>,
-    /// Keep the raw trace as well; compressed where the name ends in .zst
-    #[arg(long, value_name = "FILE")]
+    /// Also keep the raw trace, compressed if the name ends in .zst
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub trace: Option<PathBuf>,
-    /// Compress the kept trace, whatever its name; LEVEL from 1 (fast) to 19 (small) [default level: 3]
-    #[arg(long, value_name = "zstd[:LEVEL]", requires = "trace")]
+    /// Compress the kept trace; LEVEL from 1 (fast) to 19 (small) [default level: 3]
+    #[arg(long, value_name = "zstd[:LEVEL]", requires = "trace", help_heading = OUTPUT)]
     pub trace_compress: Option<String>,
-    /// Keep the trace in compressed pieces of at most this size, FILE.0001.zst and so on
-    #[arg(long, value_name = "SIZE", requires = "trace")]
+    /// Split the kept trace into compressed files of at most this size: FILE.0001.zst, FILE.0002.zst, …
+    #[arg(long, value_name = "SIZE", requires = "trace", help_heading = OUTPUT)]
     pub trace_rotate: Option<String>,
-    /// GPU models, see `warpline gpus`; the run follows the first one's order [default: by the architecture of the build, or the GPU found]
-    #[arg(long, value_name = "MODEL[,MODEL…]")]
+    /// GPU models to simulate (see `warpline gpus`); blocks and warps run in the order of the first one [default: the model for the
+    /// architecture of the build, or the GPU found]
+    #[arg(long, value_name = "MODEL[,MODEL…]", help_heading = DEVICE)]
     pub gpu: Option<String>,
-    /// Where kernels run
-    #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu)]
+    /// Device that runs the kernels
+    #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu, help_heading = DEVICE)]
     pub device: DeviceChoice,
-    /// What is kept of memory requests: a trace of them, or (on a GPU) counts by instruction, without caches and allocations
-    #[arg(long, value_enum, default_value_t = ModeChoice::Trace)]
+    /// Record every memory request, or (on a GPU) counts per instruction only, without caches and allocations
+    #[arg(long, value_enum, default_value_t = ModeChoice::Trace, help_heading = SELECTION)]
     pub mode: ModeChoice,
     /// Record only kernels whose demangled name matches
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", help_heading = SELECTION)]
     pub kernels: Option<String>,
-    /// Record only these launches, counted from 0 among those that `--kernels` chooses, as 0,3-5
-    #[arg(long, value_name = "NUMBERS")]
+    /// Record only these launches of the kernels that `--kernels` selects, numbered from 0: 0,3-5
+    #[arg(long, value_name = "NUMBERS", help_heading = SELECTION)]
     pub launches: Option<String>,
-    /// Record launches up to this share of the program's work, as 10% or 1/10: the first ones of each kernel, shape and call path,
-    /// and ever fewer of those after them, drawn at random; figures of all launches are estimated from them, with bounds
-    #[arg(long, value_name = "SHARE", conflicts_with_all = ["launches", "blocks"])]
+    /// Record a random sample of launches, up to this share of the program's work (10% or 1/10), and estimate the figures of all
+    /// launches from it, with bounds
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["launches", "blocks"], help_heading = SELECTION)]
     pub budget: Option<String>,
-    /// Draw other launches for `--budget`
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "budget")]
+    /// Seed of the sample of `--budget`
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "budget", help_heading = SELECTION)]
     pub budget_seed: u64,
-    /// Record only this share of each launch's blocks, as 1/16
-    #[arg(long, value_name = "1/N")]
+    /// Record only this share of the blocks of each launch: 1/16
+    #[arg(long, value_name = "1/N", help_heading = SELECTION)]
     pub blocks: Option<String>,
-    /// At an out-of-bounds or misaligned device access: stop the kernel, report it, or do not look
-    #[arg(long, value_enum, default_value_t = CheckChoice::Stop)]
+    /// Action at an out-of-bounds or misaligned access of a kernel
+    #[arg(long, value_enum, default_value_t = CheckChoice::Stop, help_heading = CHECKS)]
     pub check: CheckChoice,
-    /// Host allocations to tell: those that copies use, or all from 1 KiB on
-    #[arg(long, value_enum, default_value_t = HostAllocationChoice::Used)]
+    /// Host allocations to include
+    #[arg(long, value_enum, default_value_t = HostAllocationChoice::Used, help_heading = SELECTION)]
     pub host_allocations: HostAllocationChoice,
-    /// Let warps take turns at each access, as a GPU does, not run to their next barrier: for programs that lean on it
-    #[arg(long)]
+    /// Switch warps at each access, as a GPU does, for programs in which warps wait for each other without a barrier
+    #[arg(long, help_heading = DEVICE)]
     pub interleave: bool,
-    /// Profile all processes that the program forks or starts, and put their work together
-    #[arg(long)]
+    /// Profile all processes that the program starts, and merge their profiles
+    #[arg(long, help_heading = SELECTION)]
     pub children: bool,
-    /// A fact to keep with the profile, as commit=1a2b3c or branch=main; may be given several times
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Label to store in the profile, such as commit=1a2b3c; repeatable
+    #[arg(long, value_name = "NAME=VALUE", help_heading = OUTPUT)]
     pub label: Vec<String>,
     #[command(flatten)]
     pub stops: StopArguments,
     #[command(flatten)]
     pub state: StateArguments,
-    /// Threads of the analysis; the result does not depend on it [default: by the machine]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    /// Number of analysis threads; results do not depend on it [default: by the number of cores]
+    #[arg(long, value_name = "N", help_heading = MODEL, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
-    /// Program and its arguments; options of `run` come before it
+    /// Program and its arguments, after the options of `run`
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
 
-/// Where the program stops and shows the access at hand.
+/// Accesses at which the program stops.
 #[derive(Clone, Debug, Default, Args)]
 pub struct StopArguments {
-    /// Stop at each recorded access of this line (the end of a path will do) and show launch, block, warp, every lane's address and
-    /// what it hits, and the call paths; may be given several times
-    #[arg(long, value_name = "FILE:LINE")]
+    /// Stop at each recorded access of this source line, and show its launch, block, warp, call paths and the address and memory of
+    /// each lane; a suffix of the path suffices; repeatable
+    #[arg(long, value_name = "FILE:LINE", help_heading = STOPS)]
     pub stop_at: Vec<String>,
-    /// Stop at each recorded access to an allocation of this name; may be given several times
-    #[arg(long, value_name = "NAME")]
+    /// Stop at each recorded access to an allocation of this name; repeatable
+    #[arg(long, value_name = "NAME", help_heading = STOPS)]
     pub stop_at_allocation: Vec<String>,
     /// Stop at accesses of this kind
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = STOPS)]
     pub stop_on: Option<StopOn>,
-    /// Do not ask how to go on: show so many stops, then let the program run [default: ask on the terminal; without one, 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Show this number of stops without asking, then continue [default: ask on the terminal; without a terminal, 1]
+    #[arg(long, value_name = "N", help_heading = STOPS, value_parser = clap::value_parser!(u64).range(1..))]
     pub stop_count: Option<u64>,
 }
 
 /// Kinds of accesses to stop at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StopOn {
-    /// Those out of bounds, in freed memory, or misaligned.
+    /// Accesses out of bounds, to freed memory, or misaligned.
     Fault,
 }
 
-/// What is taken for given of caches and reuse.
+/// Assumptions of the model about caches, occupancy and reuse.
 #[derive(Clone, Debug, Args)]
 pub struct StateArguments {
-    /// Whether copies to the device leave their data in the L2 cache [default: as the model says]
-    #[arg(long, value_enum)]
+    /// Contents of the L2 cache after a copy to the device [default: by the model]
+    #[arg(long, value_enum, help_heading = MODEL)]
     pub l2_copies: Option<CopiesChoice>,
-    /// Registers per thread of every kernel, for occupancy [default: what ptxas says of the code without hooks, for the model's architecture]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    /// Registers per thread of every kernel, for occupancy [default: as ptxas reports for the model's architecture]
+    #[arg(long, value_name = "N", help_heading = MODEL, value_parser = clap::value_parser!(u32).range(1..=255))]
     pub registers: Option<u32>,
-    /// Blocks that share an SM, as far as threads and shared memory allow [default: by registers, threads and shared memory]
-    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=64))]
+    /// Largest number of resident blocks per SM [default: by registers, threads and shared memory]
+    #[arg(long, value_name = "BLOCKS", help_heading = MODEL, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub occupancy: Option<u32>,
-    /// Whether the L2 cache keeps its content from launch to launch, or is emptied before each, as `ncu` does by default
-    #[arg(long, value_enum, default_value_t = LaunchesChoice::Kept)]
+    /// Contents of the L2 cache at the start of a launch; `ncu` flushes it by default
+    #[arg(long, value_enum, default_value_t = LaunchesChoice::Kept, help_heading = MODEL)]
     pub l2_launches: LaunchesChoice,
-    /// Whether a store ends the life of what it writes in reuse distances, or counts as a use
-    #[arg(long, value_enum, default_value_t = RestartChoice::On)]
+    /// Whether a store restarts the reuse distance of its line (on) or counts as a use (off)
+    #[arg(long, value_enum, default_value_t = RestartChoice::On, help_heading = MODEL)]
     pub restart: RestartChoice,
-    /// Reuse distances: counted, approximated from reuse times (faster), or not taken
-    #[arg(long, value_enum, default_value_t = ReuseChoice::Exact)]
+    /// Method for reuse distances
+    #[arg(long, value_enum, default_value_t = ReuseChoice::Exact, help_heading = MODEL)]
     pub reuse: ReuseChoice,
-    /// Within what reuse distances are taken; `launch` makes the analysis use one thread
-    #[arg(long, value_enum, default_value_t = ReuseScopeChoice::Block)]
+    /// Scope of reuse distances; `launch` restricts the analysis to one thread
+    #[arg(long, value_enum, default_value_t = ReuseScopeChoice::Block, help_heading = MODEL)]
     pub reuse_scope: ReuseScopeChoice,
-    /// Most memory of the analysis, as 512M; what it costs is told: reuse distances are approximated, conflicts between warps are not
-    /// looked for, launches too large for it are left out (docs/long-runs.md)
-    #[arg(long, value_name = "SIZE")]
+    /// Memory limit of the analysis: 512M. Near the limit, reuse distances are approximated, races are not checked and large launches
+    /// are left out; the profile states which
+    #[arg(long, value_name = "SIZE", help_heading = MODEL)]
     pub memory: Option<String>,
-    /// Look at every access for conflicts between warps and blocks without a barrier, not at a sample
-    #[arg(long)]
+    /// Check every access for races between warps and blocks, instead of a sample
+    #[arg(long, help_heading = CHECKS)]
     pub check_race: bool,
 }
 
-/// How reuse distances are taken.
+/// Method for reuse distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReuseChoice {
-    /// Counted.
+    /// Exact count of distinct lines.
     Exact,
-    /// By average eviction time.
+    /// Estimate from reuse times (average eviction time).
     Approximate,
-    /// Not at all.
+    /// None.
     Off,
 }
 
-/// Within what reuse distances are taken.
+/// Scope of reuse distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReuseScopeChoice {
     /// A thread block.
@@ -152,70 +162,70 @@ pub enum ReuseScopeChoice {
     Launch,
 }
 
-/// What copies leave in the L2 cache.
+/// Contents of the L2 cache after a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CopiesChoice {
-    /// Their data.
+    /// The copied data.
     Warm,
     /// Nothing.
     Cold,
 }
 
-/// What the L2 cache has at a launch.
+/// Contents of the L2 cache at a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LaunchesChoice {
-    /// What was there.
+    /// Unchanged.
     Kept,
-    /// Nothing.
+    /// Empty.
     Flushed,
 }
 
-/// What stores do to reuse distances.
+/// Effect of stores on reuse distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RestartChoice {
-    /// End the life of what they write.
+    /// The distance starts again.
     On,
-    /// Are uses.
+    /// A use like a load.
     Off,
 }
 
-/// Where kernels run.
+/// Device that runs the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DeviceChoice {
-    /// On the host processor.
+    /// The host processor.
     Cpu,
-    /// On a GPU.
+    /// A GPU.
     Gpu,
-    /// On an emulated GPU: the code and the host side of a GPU without one, for comparison. The program is built with
+    /// An emulated GPU, for tests: the GPU's code and host side without a GPU. Build the program with
     /// `warpline cc --device=gpu-emulated`.
     GpuEmulated,
 }
 
-/// What is kept of memory requests.
+/// What is recorded of memory requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ModeChoice {
-    /// A trace of them.
+    /// Every request.
     Trace,
-    /// Counts by instruction, made on the GPU.
+    /// Counts per instruction, computed on the GPU.
     Counters,
 }
 
-/// What happens at a bad access.
+/// Action at a faulty access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckChoice {
-    /// The kernel stops with a CUDA error.
+    /// Stop the kernel with a CUDA error.
     Stop,
-    /// Told once per site.
+    /// Report it once per instruction and continue.
     Report,
-    /// Not looked for.
+    /// Do not check.
     Off,
 }
 
-/// Which host allocations are told.
+/// Host allocations to include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum HostAllocationChoice {
     /// Those that a copy or registration uses.
     Used,
-    /// All from the threshold on.
+    /// All of at least 1 KiB.
     All,
 }

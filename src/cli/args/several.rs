@@ -1,4 +1,4 @@
-//! Arguments of what takes several profiles.
+//! Arguments of commands that take several profiles.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,37 +12,37 @@ use clap::{Args, ValueEnum};
   warpline diff main.wlprof branch.wlprof --format markdown      the same for a review
   warpline diff main.wlprof branch.wlprof --limits limits.toml   exit code 5 if one is broken")]
 pub struct DiffArguments {
-    /// Profile to compare with
+    /// Baseline profile
     pub before: PathBuf,
-    /// Profile to judge
+    /// Profile to compare with it
     pub after: PathBuf,
-    /// Form of the comparison
+    /// Format of the comparison
     #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
     pub format: DiffFormat,
-    /// Limits of what may get worse (TOML); exit code 5 where one is broken
+    /// File of limits (TOML); exit code 5 if one is exceeded
     #[arg(long, value_name = "FILE")]
     pub limits: Option<PathBuf>,
-    /// Leave out findings: ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE; may be given several times
+    /// Suppress findings: ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE; repeatable
     #[arg(long, value_name = "ID[@PLACE]")]
     pub ignore: Vec<String>,
-    /// Refuse profiles that were not made alike: other GPU model, architecture, release, assumptions or sampling, or incomplete ones
+    /// Refuse profiles with different GPU models, architectures, releases, assumptions or sampling, and incomplete ones
     #[arg(long)]
     pub strict: bool,
-    /// Where it goes [default: standard output]
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Rows per table
+    /// Number of rows per table
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Show all rows and figures, not only those that tell most
+    /// Show all rows and figures, not only the most significant ones
     #[arg(long, conflicts_with = "top")]
     pub all: bool,
-    /// Least change of modelled figures (caches, DRAM, times) that counts, in percent of what they are a part of; counted figures are exact
+    /// Smallest change of modelled figures (caches, DRAM, times) to show, in percent of their total; counted figures are exact
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub tolerance: f64,
 }
 
-/// Forms of a comparison.
+/// Formats of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DiffFormat {
     /// For people.
@@ -61,16 +61,16 @@ pub enum DiffFormat {
   warpline run -o rank.%q{OMPI_COMM_WORLD_RANK}.wlprof -- ./app      in each of the ranks
   warpline merge rank.*.wlprof -o all.wlprof                        sums over them")]
 pub struct MergeArguments {
-    /// Profiles, made with the same options, and folders of such; their order does not matter
+    /// Profiles made with the same options, or folders of them, in any order
     #[arg(required = true, value_name = "FILE|FOLDER")]
     pub files: Vec<PathBuf>,
-    /// Where the profile goes
+    /// File of the profile
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Refuse files that cannot be read and ranks that are missing or incomplete, instead of merging the others
+    /// Fail on unreadable files and on missing or incomplete ranks, instead of merging the others
     #[arg(long)]
     pub strict: bool,
-    /// Threads; the result does not depend on it [default: one for each core]
+    /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub threads: Option<u32>,
 }
@@ -95,28 +95,28 @@ pub struct SynthesizeArguments {
 /// Arguments of `export`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  warpline export runs rank.*.wlprof                       begin a dataset, or add to it
-  warpline export runs app.wlprof --label commit=1a2b3c    say which commit it is of
+  warpline export runs rank.*.wlprof                       create a dataset, or add to it
+  warpline export runs app.wlprof --label commit=1a2b3c    with its commit
   warpline export runs app.wlprof --requests app.wltrace   with each memory request")]
 pub struct ExportArguments {
-    /// Form of the dataset
+    /// Format of the dataset
     #[arg(long, value_enum, default_value_t = ExportFormat::Parquet)]
     pub format: ExportFormat,
-    /// Folder of the dataset: a new one, or one to add to
+    /// Folder of the dataset, new or existing
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Profiles; one that is there already is not added twice
+    /// Profiles; duplicates are skipped
     #[arg(required = true, value_name = "PROFILE")]
     pub profiles: Vec<PathBuf>,
-    /// Also each request of the trace that a profile was made of, kept by `run --trace`; once for each profile, in their order
+    /// Trace of a profile (`run --trace`), to add each request; once for each profile, in their order
     #[arg(long, value_name = "TRACE")]
     pub requests: Vec<PathBuf>,
-    /// A fact to keep with the profiles, as commit=1a2b3c; may be given several times
+    /// Label to store with the profiles, such as commit=1a2b3c; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub label: Vec<String>,
 }
 
-/// Forms of a dataset.
+/// Formats of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// Files of Apache Parquet in folders by program, commit, rank and model.
@@ -131,7 +131,7 @@ pub struct QueryArguments {
     pub arguments: Vec<OsString>,
 }
 
-/// A number of percent.
+/// Parses a percentage from 0 to 100.
 pub(in crate::cli) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim_end().parse::<f64>().ok();
     number.filter(|number| (0.0..=100.0).contains(number)).ok_or_else(|| "it takes a number from 0 to 100".to_owned())

@@ -1,7 +1,7 @@
 //! Reach of the TLBs: pages that an SM touches within a number of requests. [`Pages`] follows requests.
 
 mod counts;
-mod follower;
+mod tool;
 
 pub use counts::{DEFAULT_WINDOW, PageCounts, PageSettings};
-pub use follower::Pages;
+pub use tool::Pages;

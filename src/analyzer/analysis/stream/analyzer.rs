@@ -15,10 +15,11 @@ use warpline_format::warp_order::Order;
 use super::memory::Memory;
 use super::open_launch::OpenLaunch;
 use super::refusal::Refusal;
-use crate::analysis::followers::Following;
+use crate::analyses::Tools;
 use crate::analysis::results::ObjectData;
 use crate::analysis::sampling::Strata;
 use crate::analysis::sharing::{LAUNCHES, Sharing};
+use crate::analysis::tool_set::ToolPool;
 use crate::analysis::{Analysis, FaultData, Finish, HostAllocationData, LaunchKind, ProgramData, Progress, Status};
 use crate::attribution::Module;
 use crate::races::Watch;
@@ -31,7 +32,7 @@ const MOST_FAULTS: usize = 10_000;
 /// Follows one stream.
 pub struct Analyzer {
     pub(super) analysis: Analysis,
-    pub(super) following: Following,
+    pub(super) tools: ToolPool,
     pub(super) kernels: FxHashMap<(u32, u32), u32>,
     pub(super) launches: Sharing<LaunchKind>,
     pub(super) failed: u64,
@@ -82,7 +83,21 @@ pub fn analyze_with<R: Read>(
     simulation: Option<&Settings>,
     progress: &mut dyn Progress,
 ) -> Result<Analysis, WorkerLost> {
-    follow(reader, Analyzer::new(threads, simulation), progress)
+    follow(reader, Analyzer::new(threads, simulation, &Tools::default()), progress)
+}
+
+/// As [`analyze_with`], with analyses from outside, whose results are in [`KernelData::sums`](super::super::KernelData::sums).
+///
+/// # Errors
+/// [`WorkerLost`], after a bug.
+pub fn analyze_with_tools<R: Read>(
+    reader: TraceReader<R>,
+    threads: usize,
+    simulation: Option<&Settings>,
+    tools: &Tools,
+    progress: &mut dyn Progress,
+) -> Result<Analysis, WorkerLost> {
+    follow(reader, Analyzer::new(threads, simulation, tools), progress)
 }
 
 /// As [`analyze_with`], in the order of a run made for `device`.
@@ -96,8 +111,10 @@ pub fn analyze_for<R: Read>(
     device: Device,
     progress: &mut dyn Progress,
 ) -> Result<Analysis, WorkerLost> {
-    let analyzer =
-        Analyzer { reorder: Some(Reorder::new(device, simulation.stated)), ..Analyzer::new(threads, Some(simulation)) };
+    let analyzer = Analyzer {
+        reorder: Some(Reorder::new(device, simulation.stated)),
+        ..Analyzer::new(threads, Some(simulation), &Tools::default())
+    };
     follow(reader, analyzer, progress)
 }
 
@@ -130,10 +147,10 @@ fn follow<R: Read>(
 }
 
 impl Analyzer {
-    fn new(threads: usize, simulation: Option<&Settings>) -> Analyzer {
+    fn new(threads: usize, simulation: Option<&Settings>, tools: &Tools) -> Analyzer {
         Analyzer {
             analysis: Analysis::empty(Finish::Nothing),
-            following: Following::new(threads, simulation),
+            tools: ToolPool::new(threads, simulation, tools),
             kernels: FxHashMap::default(),
             launches: Sharing::new(LAUNCHES),
             failed: 0,
@@ -203,11 +220,11 @@ impl Analyzer {
             Event::Allocation(mut event) => {
                 event.name.iter_mut().for_each(visible::make_name);
                 let change = self.memory.allocated(event, &mut self.analysis)?;
-                self.following.changed(change)?;
+                self.tools.changed(change)?;
             }
             Event::Free { id, .. } => {
                 let change = self.memory.freed(id, &mut self.analysis)?;
-                self.following.changed(change)?;
+                self.tools.changed(change)?;
             }
             Event::HostAllocation { id, mut kind, bytes, mut name, path } => {
                 name.iter_mut().chain([&mut kind]).for_each(visible::make_name);
@@ -216,7 +233,7 @@ impl Analyzer {
             }
             Event::Copy(copy) => {
                 if let Some(written) = self.memory.copied(&copy, &mut self.analysis)? {
-                    self.following.copied(written);
+                    self.tools.copied(written);
                 }
             }
             Event::Unchanged => self.memory.unchanged(&mut self.analysis),

@@ -62,7 +62,7 @@ impl Analyzer {
         let Some(reorder) = &mut self.reorder else { return Err(Refusal::Memory) };
         let held = reorder.forget(launch);
         let Some(open) = self.open.remove(&launch) else { return Err(Refusal::Memory) };
-        self.following.end(launch)?;
+        self.tools.end(launch)?;
         self.left_out.insert(launch);
         let why = Arc::from("its records, which are put into the model's order, take more memory than --memory grants");
         self.analysis.left_out.push(LeftOut { model: 0, launch, kernel: open.shape.kernel, why });

@@ -15,10 +15,10 @@ use super::open_launch::OpenLaunch;
 use super::refusal::Refusal;
 use super::{counted, limits};
 use crate::analyses::Sums;
-use crate::analysis::followers::{Followed, LaunchFollowed};
 use crate::analysis::results::{HostTraffic, LeftOut};
 use crate::analysis::sampling::LineCounts;
 use crate::analysis::sharing::Place;
+use crate::analysis::tool_set::{LaunchResults, ToolResults};
 use crate::analysis::{
     BlockSum, BranchSum, FailedLaunch, InstructionSums, KernelData, LaunchArgument, LaunchData, LaunchGroup,
     LaunchKind, OpSum, WarpSum,
@@ -78,7 +78,7 @@ impl Analyzer {
         }
         shape.carveout = carveout;
         let shape = Arc::new(shape);
-        self.following.start(&shape)?;
+        self.tools.start(&shape)?;
         self.current = Some(event.id);
         self.open.insert(
             event.id,
@@ -112,7 +112,7 @@ impl Analyzer {
         if let Some(watch) = &mut self.watch {
             watch.batch(&open.shape, open.event.path, items, &self.memory.map);
         }
-        self.following.batch(launch, items)?;
+        self.tools.batch(launch, items)?;
         if self.granted.is_some() {
             self.make_room(launch, 0)?;
         }
@@ -273,13 +273,13 @@ impl Analyzer {
     pub(super) fn close(&mut self, launch: LaunchId, error: Option<i32>) -> Result<Option<Closed>, WorkerLost> {
         let Some(open) = self.open.remove(&launch) else { return Ok(None) };
         if let Some(reorder) = &mut self.reorder {
-            let (following, map) = (&mut self.following, &self.memory.map);
+            let (tools, map) = (&mut self.tools, &self.memory.map);
             let watch = &mut self.watch;
             let assumed = reorder.finish(launch, |items| {
                 if let Some(watch) = watch {
                     watch.batch(&open.shape, open.event.path, items, map);
                 }
-                following.batch(launch, items)
+                tools.batch(launch, items)
             })?;
             if assumed {
                 *self.analysis.assumed_turns.entry((0, open.shape.kernel)).or_default() += 1;
@@ -288,7 +288,7 @@ impl Analyzer {
         if let Some(watch) = &mut self.watch {
             watch.end(launch);
         }
-        let works = self.following.end(launch)?;
+        let works = self.tools.end(launch)?;
         let kernel = &mut self.analysis.kernels[open.shape.kernel as usize];
         let mut spaces = BTreeMap::new();
         let mut by_op: BTreeMap<_, OpSum> = BTreeMap::new();
@@ -301,10 +301,10 @@ impl Analyzer {
                 lines.add(open.shape.kernel, module, key, counters);
             }
         };
-        let mut followed = LaunchFollowed::default();
+        let mut results = LaunchResults::default();
         for mut work in works {
             merge(kernel, &work);
-            followed.add(std::mem::take(&mut work.followed));
+            results.add(std::mem::take(&mut work.results));
             self.analysis.requests += work.requests;
             for (key, _) in work.cells.iter() {
                 let stores = sites.get(key.site as usize).is_some_and(|site| site.op != Op::Load);
@@ -327,8 +327,8 @@ impl Analyzer {
                 }
             }
         }
-        let atomics = followed.serial_atomics();
-        followed.keep(kernel, &mut self.memory.touched, &self.memory.map);
+        let atomics = results.serial_atomics();
+        results.keep(kernel, &mut self.memory.touched, &self.memory.map);
         for (key, counters) in &open.site_counts {
             let cell = kernel.cells.id(*key);
             kernel.cells.counters(cell).add(counters);
@@ -366,7 +366,7 @@ pub(super) struct Closed {
 }
 
 /// Adds a worker's figures of one launch to its kernel's.
-fn merge(kernel: &mut KernelData, work: &LaunchWork<Followed>) {
+fn merge(kernel: &mut KernelData, work: &LaunchWork<ToolResults>) {
     let tree = &mut kernel.contexts;
     kernel.cells.add(&work.cells, |context| {
         work.contexts.calls(context).into_iter().fold(ROOT, |parent, call| tree.child(parent, call))

@@ -8,7 +8,7 @@ use warpline_format::site_table::{CacheOp, Op};
 
 use super::stage::SharedStage;
 use super::{ReuseScope, ReuseSettings, Settings};
-use crate::requests::{Cells, Follower, LaunchShape, Request};
+use crate::requests::{AnalysisTool, Cells, Event, LaunchShape, Request};
 use warpline_simulator::hierarchy::{
     Coalescer, Egress, FirstLevel, LocalLayout, StageCounts, TrafficCells, tag_passes,
 };
@@ -75,45 +75,8 @@ impl Simulation {
             spare: Vec::new(),
         }
     }
-}
 
-impl Follower for Simulation {
-    type Result = ();
-
-    fn wants_shared(&self) -> bool {
-        false
-    }
-
-    fn wave_lanes(&self) -> u32 {
-        self.settings.hierarchy.wave_lanes
-    }
-
-    fn start(&mut self, launch: &LaunchShape) {
-        let mut first = self.idle.pop().unwrap_or_else(|| FirstLevel::new(&self.settings.hierarchy));
-        let local = LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) };
-        let lines = self.settings.hierarchy.l1.lines_preferred(launch.shared_per_sm, launch.carveout);
-        first.start(lines, local);
-        let hierarchy = &self.settings.hierarchy;
-        let l1_bytes = u64::from(lines) * u64::from(hierarchy.l1.line_bytes);
-        let running = Running {
-            first,
-            scopes: Vec::new(),
-            cache_bytes: [l1_bytes, hierarchy.l2.bytes()],
-            room: room_of(launch),
-            warps: launch.warps.max(1),
-            slots_per_sm: launch.slots_per_sm.max(1),
-            traffic: TrafficCells::default(),
-            reuse: ReuseCells::new(),
-            kernel: launch.kernel,
-        };
-        self.launches.insert(launch.id, running);
-    }
-
-    fn batch(&mut self, launch: LaunchId) {
-        self.current = self.launches.remove_entry(&launch);
-    }
-
-    fn block(&mut self, slot: u32, _warps: u32, block: u64) {
+    fn block(&mut self, slot: u32, block: u64) {
         let Some((_, running)) = &mut self.current else { return };
         let Some(ReuseSettings { distance, scope: ReuseScope::Block }) = self.settings.reuse else { return };
         let place = (slot / running.warps) as usize;
@@ -169,6 +132,52 @@ impl Follower for Simulation {
                 let mut serve = Serve { coalescer: &mut self.coalescer, cells: &mut running.reuse };
                 scope.request(access, width, op, request.cell, running.room, &mut serve);
             }
+        }
+    }
+}
+
+impl AnalysisTool for Simulation {
+    type Result = ();
+
+    fn wants_shared(&self) -> bool {
+        false
+    }
+
+    fn wave_lanes(&self) -> u32 {
+        self.settings.hierarchy.wave_lanes
+    }
+
+    fn start(&mut self, launch: &LaunchShape) {
+        let mut first = self.idle.pop().unwrap_or_else(|| FirstLevel::new(&self.settings.hierarchy));
+        let local = LocalLayout { base: windows::LOCAL, bytes_per_lane: u64::from(launch.local_bytes) };
+        let lines = self.settings.hierarchy.l1.lines_preferred(launch.shared_per_sm, launch.carveout);
+        first.start(lines, local);
+        let hierarchy = &self.settings.hierarchy;
+        let l1_bytes = u64::from(lines) * u64::from(hierarchy.l1.line_bytes);
+        let running = Running {
+            first,
+            scopes: Vec::new(),
+            cache_bytes: [l1_bytes, hierarchy.l2.bytes()],
+            room: room_of(launch),
+            warps: launch.warps.max(1),
+            slots_per_sm: launch.slots_per_sm.max(1),
+            traffic: TrafficCells::default(),
+            reuse: ReuseCells::new(),
+            kernel: launch.kernel,
+        };
+        self.launches.insert(launch.id, running);
+    }
+
+    fn batch(&mut self, launch: LaunchId) {
+        self.current = self.launches.remove_entry(&launch);
+    }
+
+    #[inline]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Block { slot, block, .. } => self.block(slot, block),
+            Event::Request(request) => self.request(request),
+            Event::Barrier { .. } => {}
         }
     }
 

@@ -7,42 +7,48 @@ use warpline_format::access::Space;
 use warpline_format::event::LaunchId;
 
 use super::KernelData;
-use crate::analyses::{self, Listed, Sums};
+use crate::analyses::{self, Listed, Sums, Tools};
 use crate::attribution::{AllocationMap, MapChange};
 use crate::patterns::{Patterns, SerialAtomics, SitePattern, Touched};
-use crate::requests::{Follower, LaunchShape, LaunchWork, Pool, WorkerLost};
+use crate::requests::{AnalysisTool, LaunchShape, LaunchWork, Pool, WorkerLost};
 use crate::simulation::{Settings, SharedStage, Simulation};
 use warpline_simulator::hierarchy::Written;
 
 /// Each worker has one of each.
-type Followers = (Option<Simulation>, Option<Patterns>, Listed);
+type ToolSet = (Option<Simulation>, (Option<Patterns>, Listed));
 /// What they hand on at a launch's end.
-pub(super) type Followed = <Followers as Follower>::Result;
+pub(super) type ToolResults = <ToolSet as AnalysisTool>::Result;
 
-/// Those of worker number `worker`; nothing follows where only requests are counted.
-fn new(simulated: Option<(&Settings, &SharedStage)>, worker: u32) -> Followers {
-    let Some((settings, stage)) = simulated else { return (None, None, Listed::default()) };
+/// Those of worker number `worker`: only `tools` from outside where nothing is simulated.
+fn new(simulated: Option<(&Settings, &SharedStage)>, tools: &Tools, worker: u32) -> ToolSet {
+    let Some((settings, stage)) = simulated else {
+        let mut listed = Listed::default();
+        tools.append_to(&mut listed, worker);
+        return (None, (None, listed));
+    };
     let simulation = Simulation::new(settings, worker, stage.clone());
-    (Some(simulation), Some(Patterns::default()), analyses::all(settings.pages))
+    let mut listed = analyses::all(settings.pages);
+    tools.append_to(&mut listed, worker);
+    (Some(simulation), (Some(Patterns::default()), listed))
 }
 
-/// The workers with their followers, and L2 where caches are simulated.
-pub(super) struct Following {
-    pool: Pool<Followers>,
+/// The workers with their tools, and L2 where caches are simulated.
+pub(super) struct ToolPool {
+    pool: Pool<ToolSet>,
     stage: Option<SharedStage>,
     batches: u64,
     /// Workers count what is left of waves at a launch's end, as a batch of its own.
     wide: bool,
 }
 
-impl Following {
-    pub(super) fn new(threads: usize, simulation: Option<&Settings>) -> Following {
+impl ToolPool {
+    pub(super) fn new(threads: usize, simulation: Option<&Settings>, tools: &Tools) -> ToolPool {
         let threads = if simulation.is_some_and(Settings::needs_one_worker) { 1 } else { threads };
         let stage = simulation.map(|settings| SharedStage::new(settings, threads.max(1) as u32));
         let banks = simulation.map(|settings| settings.hierarchy.bank_rules()).unwrap_or_default();
-        let pool = Pool::new(threads, banks, |index| new(simulation.zip(stage.as_ref()), index));
+        let pool = Pool::new(threads, banks, |index| new(simulation.zip(stage.as_ref()), tools, index));
         let wide = simulation.is_some_and(|settings| settings.hierarchy.wave_lanes == 64);
-        Following { pool, stage, batches: 0, wide }
+        ToolPool { pool, stage, batches: 0, wide }
     }
 
     /// A copy writes device memory.
@@ -66,7 +72,7 @@ impl Following {
     }
 
     /// What the workers found in a launch that is over.
-    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<Followed>>, WorkerLost> {
+    pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<ToolResults>>, WorkerLost> {
         self.batches += u64::from(self.wide);
         let mut works = self.pool.end(launch)?;
         // All workers have handed on their part of every batch, so L2 has served them.
@@ -81,17 +87,17 @@ impl Following {
     }
 }
 
-/// What the workers' followers found in one launch.
+/// What the tools of the workers found in one launch.
 #[derive(Default)]
-pub(super) struct LaunchFollowed {
+pub(super) struct LaunchResults {
     sums: Sums,
     sites: BTreeMap<(u32, Space), SitePattern>,
     touched: Vec<Touched>,
 }
 
-impl LaunchFollowed {
+impl LaunchResults {
     /// Adds what one worker's found.
-    pub(super) fn add(&mut self, (_, patterns, sums): Followed) {
+    pub(super) fn add(&mut self, (_, (patterns, sums)): ToolResults) {
         self.sums.add(&sums);
         let Some(patterns) = patterns else { return };
         for (key, pattern) in patterns.sites {

@@ -5,8 +5,8 @@ use warpline_format::access::{Access, Addresses, Space};
 use warpline_format::event::LaunchId;
 
 use super::counts::{Counting, PageCounts, PageSettings};
-use crate::analyses::follow::ByLaunch;
-use crate::requests::{Cells, Follower, LaunchShape, Request};
+use crate::analyses::shards::ByLaunch;
+use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 use warpline_simulator::geometry::{LINE_BYTES, Width};
 use warpline_simulator::hierarchy::LocalLayout;
 
@@ -30,7 +30,7 @@ impl Pages {
     }
 }
 
-impl Follower for Pages {
+impl AnalysisTool for Pages {
     type Result = PageCounts;
 
     fn wants_shared(&self) -> bool {
@@ -51,7 +51,8 @@ impl Follower for Pages {
     }
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>) {
+    fn event(&mut self, event: Event<'_>) {
+        let Event::Request(request) = event else { return };
         let Some(running) = self.launches.current() else { return };
         let window = running.counting.window(request.slot / running.slots_per_sm);
         let page_bytes = self.settings.page_bytes;

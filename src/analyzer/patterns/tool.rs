@@ -9,7 +9,7 @@ use warpline_format::site_table::Op;
 
 use super::atomics::Meetings;
 use super::{BankExample, Collisions, Strides, Touched};
-use crate::requests::{Cells, Follower, LaunchShape, Request};
+use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 
 /// How a site's requests use memory.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ pub struct Patterns {
     meetings: Meetings,
 }
 
-impl Follower for Patterns {
+impl AnalysisTool for Patterns {
     type Result = PatternSums;
 
     fn wants_shared(&self) -> bool {
@@ -88,7 +88,8 @@ impl Follower for Patterns {
     }
 
     #[inline]
-    fn request(&mut self, request: &Request<'_>) {
+    fn event(&mut self, event: Event<'_>) {
+        let Event::Request(request) = event else { return };
         let Some((_, running)) = &mut self.current else { return };
         let access = request.access;
         let atomic = request.site.op == Op::Atomic;

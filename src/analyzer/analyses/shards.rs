@@ -1,63 +1,55 @@
 //! Listed analyses as one follower of requests.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use warpline_format::event::LaunchId;
 
 use super::sum::AnySum;
 use super::{Sum, Sums};
-use crate::requests::{Cells, Follower, LaunchShape, Request};
+use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 
-/// A [`Follower`] of any type whose results are sums.
-pub(super) trait AnyFollower: Send {
+/// An [`AnalysisTool`] of any type whose results are sums.
+pub(super) trait AnyTool: Send {
     fn wants_shared(&self) -> bool;
     fn start(&mut self, launch: &LaunchShape);
     fn batch(&mut self, launch: LaunchId);
     fn batch_end(&mut self);
-    fn block(&mut self, slot: u32, warps: u32, block: u64);
-    fn request(&mut self, request: &Request<'_>);
-    fn barrier(&mut self, slot: u32);
+    fn event(&mut self, event: Event<'_>);
     fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Box<dyn AnySum>;
 }
 
-impl<F: Follower<Result: Sum>> AnyFollower for F {
+impl<T: AnalysisTool<Result: Sum>> AnyTool for T {
     fn wants_shared(&self) -> bool {
-        Follower::wants_shared(self)
+        AnalysisTool::wants_shared(self)
     }
 
     fn start(&mut self, launch: &LaunchShape) {
-        Follower::start(self, launch);
+        AnalysisTool::start(self, launch);
     }
 
     fn batch(&mut self, launch: LaunchId) {
-        Follower::batch(self, launch);
+        AnalysisTool::batch(self, launch);
     }
 
     fn batch_end(&mut self) {
-        Follower::batch_end(self);
+        AnalysisTool::batch_end(self);
     }
 
-    fn block(&mut self, slot: u32, warps: u32, block: u64) {
-        Follower::block(self, slot, warps, block);
-    }
-
-    fn request(&mut self, request: &Request<'_>) {
-        Follower::request(self, request);
-    }
-
-    fn barrier(&mut self, slot: u32) {
-        Follower::barrier(self, slot);
+    fn event(&mut self, event: Event<'_>) {
+        AnalysisTool::event(self, event);
     }
 
     fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Box<dyn AnySum> {
-        Box::new(Follower::end(self, launch, cells))
+        Box::new(AnalysisTool::end(self, launch, cells))
     }
 }
 
 /// The listed analyses of one worker.
 #[derive(Default)]
-pub struct Listed(pub(super) Vec<Box<dyn AnyFollower>>);
+pub struct Listed(pub(super) Vec<Box<dyn AnyTool>>);
 
-impl Follower for Listed {
+impl AnalysisTool for Listed {
     type Result = Sums;
 
     fn wants_shared(&self) -> bool {
@@ -76,21 +68,36 @@ impl Follower for Listed {
         self.0.iter_mut().for_each(|analysis| analysis.batch_end());
     }
 
-    fn block(&mut self, slot: u32, warps: u32, block: u64) {
-        self.0.iter_mut().for_each(|analysis| analysis.block(slot, warps, block));
-    }
-
     #[inline]
-    fn request(&mut self, request: &Request<'_>) {
-        self.0.iter_mut().for_each(|analysis| analysis.request(request));
-    }
-
-    fn barrier(&mut self, slot: u32) {
-        self.0.iter_mut().for_each(|analysis| analysis.barrier(slot));
+    fn event(&mut self, event: Event<'_>) {
+        self.0.iter_mut().for_each(|analysis| analysis.event(event));
     }
 
     fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Sums {
         Sums(self.0.iter_mut().map(|analysis| analysis.end(launch, cells)).collect())
+    }
+}
+
+/// Tools from outside, by how each worker makes its shard of them.
+#[derive(Clone, Default)]
+pub struct Tools(Vec<Arc<MakeTool>>);
+
+type MakeTool = dyn Fn(u32) -> Box<dyn AnyTool> + Send + Sync;
+
+impl Tools {
+    /// Adds a tool; `make` returns the shard of the worker with that number.
+    #[must_use]
+    pub fn with<T: AnalysisTool<Result: Sum> + 'static>(
+        mut self,
+        make: impl Fn(u32) -> T + Send + Sync + 'static,
+    ) -> Tools {
+        self.0.push(Arc::new(move |worker| Box::new(make(worker))));
+        self
+    }
+
+    /// Appends the shards of one worker.
+    pub(crate) fn append_to(&self, listed: &mut Listed, worker: u32) {
+        listed.0.extend(self.0.iter().map(|make| make(worker)));
     }
 }
 
@@ -108,12 +115,12 @@ impl<T> Default for ByLaunch<T> {
 }
 
 impl<T> ByLaunch<T> {
-    /// A launch begins ([`Follower::start`]).
+    /// A launch begins ([`AnalysisTool::start`]).
     pub fn start(&mut self, launch: LaunchId, state: T) {
         self.launches.insert(launch, state);
     }
 
-    /// What follows is of this launch ([`Follower::batch`]).
+    /// The events that follow belong to this launch ([`AnalysisTool::batch`]).
     pub fn batch(&mut self, launch: LaunchId) {
         self.current = self.launches.remove_entry(&launch);
     }
@@ -124,12 +131,12 @@ impl<T> ByLaunch<T> {
         self.current.as_mut().map(|(_, state)| state)
     }
 
-    /// The batch is over ([`Follower::batch_end`]).
+    /// The batch is over ([`AnalysisTool::batch_end`]).
     pub fn batch_end(&mut self) {
         self.launches.extend(self.current.take());
     }
 
-    /// The launch is over ([`Follower::end`]).
+    /// The launch is over ([`AnalysisTool::end`]).
     pub fn end(&mut self, launch: LaunchId) -> Option<T> {
         self.launches.remove(&launch)
     }

@@ -1,0 +1,144 @@
+//! The interface of analyses: what they see of a launch, and what they return.
+
+use warpline_format::event::LaunchId;
+
+use super::{Cells, LaunchShape, Request};
+
+/// What happens in a launch. The list grows with what Warpline records: tools ignore the events that they do not use.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A block becomes resident.
+    Block {
+        /// First warp slot of the block.
+        slot: u32,
+        /// Number of warps, which occupy consecutive slots.
+        warps: u32,
+        /// Linear index of the block in its grid.
+        block: u64,
+    },
+    /// A warp makes a memory request.
+    Request(&'a Request<'a>),
+    /// A warp reaches a block-wide barrier.
+    Barrier {
+        /// Warp slot of the warp.
+        slot: u32,
+    },
+}
+
+/// An analysis of the events of a launch, of which each worker has an instance (a shard).
+///
+/// All events of one SM, and so of one block, reach the same shard in the order in which the SM made them. Figures belong into
+/// vectors indexed by cell: cells are numbered per worker and launch, and [`AnalysisTool::end`] is the moment to hand them on
+/// by [`super::CellKey`]. Several launches may run at a time; [`crate::analyses::ByLaunch`] keeps the state of each.
+pub trait AnalysisTool: Send {
+    /// What a shard returns at the end of a launch. Its sum over shards must not depend on their number.
+    type Result: Default + Send;
+
+    /// Whether the tool needs every request to shared memory. If not, requests without bank conflicts may be left out.
+    fn wants_shared(&self) -> bool {
+        true
+    }
+    /// Lanes of one request of the model: 32, or 64 where two neighbouring warps make one request.
+    fn wave_lanes(&self) -> u32 {
+        32
+    }
+    /// A launch starts.
+    fn start(&mut self, _launch: &LaunchShape) {}
+    /// The events up to [`AnalysisTool::batch_end`] belong to this launch.
+    fn batch(&mut self, _launch: LaunchId) {}
+    /// The batch is over. Every shard gets every batch.
+    fn batch_end(&mut self) {}
+    /// Something happens in the launch of the current batch.
+    fn event(&mut self, event: Event<'_>);
+    /// A launch ends. The tool may add to the figures of its cells.
+    fn end(&mut self, _launch: &LaunchShape, _cells: &mut Cells) -> Self::Result {
+        Self::Result::default()
+    }
+}
+
+/// Analyses nothing.
+impl AnalysisTool for () {
+    type Result = ();
+
+    fn wants_shared(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn event(&mut self, _event: Event<'_>) {}
+}
+
+/// Analyses if there is a tool.
+impl<T: AnalysisTool> AnalysisTool for Option<T> {
+    type Result = Option<T::Result>;
+
+    fn wants_shared(&self) -> bool {
+        self.as_ref().is_some_and(T::wants_shared)
+    }
+
+    fn wave_lanes(&self) -> u32 {
+        self.as_ref().map_or(32, T::wave_lanes)
+    }
+
+    fn start(&mut self, launch: &LaunchShape) {
+        self.iter_mut().for_each(|tool| tool.start(launch));
+    }
+
+    fn batch(&mut self, launch: LaunchId) {
+        self.iter_mut().for_each(|tool| tool.batch(launch));
+    }
+
+    fn batch_end(&mut self) {
+        self.iter_mut().for_each(T::batch_end);
+    }
+
+    #[inline]
+    fn event(&mut self, event: Event<'_>) {
+        if let Some(tool) = self {
+            tool.event(event);
+        }
+    }
+
+    fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Self::Result {
+        self.as_mut().map(|tool| tool.end(launch, cells))
+    }
+}
+
+/// Two tools, one after the other at each event.
+impl<A: AnalysisTool, B: AnalysisTool> AnalysisTool for (A, B) {
+    type Result = (A::Result, B::Result);
+
+    fn wants_shared(&self) -> bool {
+        self.0.wants_shared() || self.1.wants_shared()
+    }
+
+    fn wave_lanes(&self) -> u32 {
+        self.0.wave_lanes().max(self.1.wave_lanes())
+    }
+
+    fn start(&mut self, launch: &LaunchShape) {
+        self.0.start(launch);
+        self.1.start(launch);
+    }
+
+    fn batch(&mut self, launch: LaunchId) {
+        self.0.batch(launch);
+        self.1.batch(launch);
+    }
+
+    fn batch_end(&mut self) {
+        self.0.batch_end();
+        self.1.batch_end();
+    }
+
+    #[inline]
+    fn event(&mut self, event: Event<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+
+    fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Self::Result {
+        (self.0.end(launch, cells), self.1.end(launch, cells))
+    }
+}
