@@ -1,6 +1,6 @@
 //! Which findings of two versions are the same.
 
-use super::support::program::{Source, finding, program};
+use crate::support::program::{Source, finding, program};
 use super::{diff, scale, sum};
 use warpline::profile::Profile;
 use warpline::profile::model::{Finding, FindingLine, Severity};

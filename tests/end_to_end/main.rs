@@ -1,0 +1,19 @@
+//! Whole programs: built with `warpline-cc`, run, and compared with what they must count.
+
+mod device_modules;
+mod emulated_gpu;
+mod failures;
+mod gpu_suite;
+mod long_runs;
+mod messages;
+mod mpi;
+mod naming;
+mod nvrtc;
+mod programs;
+mod relocatable;
+mod stops;
+
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../support_programs/mod.rs"]
+mod support_programs;

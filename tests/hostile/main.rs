@@ -1,0 +1,12 @@
+//! Damaged and hostile input: refused with a message, without a panic.
+
+mod documents;
+mod files;
+mod names;
+mod random;
+mod trace;
+
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../support_programs/mod.rs"]
+mod support_programs;
