@@ -56,9 +56,9 @@ lint: setup
 docs:
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-runtime --test functions
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-pass --test cpu the_page_shows_the_table
-	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --lib devices_are_those
-	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --lib the_page_says_what_the_tables_are
-	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --test explore recording
+	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-simulator --lib devices_are_those
+	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-dataset --features parquet --lib the_page_says_what_the_tables_are
+	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --test commands explore::recording
 
 bench: build
 	$(CARGO) bench --locked

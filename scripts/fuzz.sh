@@ -12,7 +12,7 @@ features=
 targets=${*:-trace profile comparison site_table model ptx response}
 case " $targets " in *' ptx '* | *' response '*) features='--features compiler' ;; esac
 
-cargo test --quiet --locked --test hostile_random write_corpora -- --ignored >/dev/null
+cargo test --quiet --locked --test hostile random::write_corpora -- --ignored >/dev/null
 mkdir -p fuzz/artifacts fuzz/corpus/ptx fuzz/corpus/response
 for target in $targets; do
     bins="${bins:-} --bin $target"

@@ -1,4 +1,4 @@
-"""What the tests share: the folder that `tests/dataset.rs` made, and the profile in it."""
+"""What the tests share: the folder that `tests/commands/dataset.rs` made, and the profile in it."""
 
 import functools
 import json

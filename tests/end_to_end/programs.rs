@@ -803,7 +803,7 @@ fn every_example_has_a_test() {
         .flatten()
         .filter(|entry| entry.path().is_dir())
         .filter_map(|entry| entry.file_name().into_string().ok())
-        // The programs of `docs/cases` are followed by `tests/cases.rs`.
+        // The programs of `docs/cases` are followed by `tests/commands/cases.rs`.
         .filter(|name| !matches!(&name[..], "common" | "cases" | "triton"))
         .collect();
     assert_eq!(there, built);
