@@ -49,6 +49,8 @@ sanitize: setup
 
 lint: setup
 	$(CARGO) fmt --all --check
+	@# Modules that a macro declares: cargo does not find them.
+	rustfmt --edition 2024 --check $$(find . -path './target' -prune -o -path '*/findings/rules/*.rs' -print)
 	$(CARGO) clippy --workspace --all-targets --locked --features warpline/parquet -- -D warnings
 	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "lint: cargo-deny is not installed (cargo install cargo-deny); dependencies were not checked"; fi
 

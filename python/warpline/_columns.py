@@ -31,7 +31,8 @@ _COLUMNS = {
         **_BY_SPACE,
     },
     "findings": {
-        **{"rank": int, "id": str, "severity": str, "kernel": str, "file": str, "line": int, "object": str},
+        **{"rank": int, "id": str, "severity": str, "title": str, "cause": str, "remedy": str},
+        **{"kernel": str, "file": str, "line": int, "object": str},
         **{"reason": str, "cure": str, "factor": float, "seconds": float},
     },
 }

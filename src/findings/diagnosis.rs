@@ -149,15 +149,15 @@ pub(super) trait Described {
     fn figures(&self) -> Figures;
 }
 
-/// Declares an enum of causes or remedies. Each variant has a stable id, and fields whose names are placeholders of its templates.
+/// Declares enums of causes and remedies. Each variant has a stable id, and fields whose names are placeholders of its templates,
+/// which explain it: the id's section in the finding's page.
 macro_rules! described {
-    ($(#[$outer:meta])* $visible:vis enum $name:ident {
-        $($(#[$inner:meta])* $variant:ident $({ $($(#[$of_field:meta])* $field:ident: $type:ty),* $(,)? })? => $id:literal),* $(,)?
-    }) => {
-        $(#[$outer])*
+    ($(enum $name:ident {
+        $($variant:ident $({ $($field:ident: $type:ty),* $(,)? })? => $id:literal),* $(,)?
+    })*) => {$(
         #[derive(Clone, Debug, PartialEq)]
-        $visible enum $name {
-            $($(#[$inner])* $variant $({ $($(#[$of_field])* $field: $type),* })?),*
+        pub enum $name {
+            $($variant $({ $($field: $type),* })?),*
         }
 
         impl $crate::diagnosis::Described for $name {
@@ -181,7 +181,7 @@ macro_rules! described {
                 figures
             }
         }
-    };
+    )*};
 }
 pub(super) use described;
 
@@ -202,10 +202,5 @@ impl Diagnosis {
         let mut figures = cause.figures();
         figures.extend(remedy.figures());
         Diagnosis { cause: cause.id(), remedy: remedy.id(), verified: false, figures }
-    }
-
-    /// The same with a remedy that recounting has confirmed.
-    pub(super) fn verified(self) -> Diagnosis {
-        Diagnosis { verified: true, ..self }
     }
 }

@@ -1,14 +1,10 @@
 //! A finding before it is ranked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::diagnosis::{Bytes, Choice, Count, Described, Diagnosis, Figures, Ratio, Shown};
-use super::facts::access::{Access, share};
 use super::facts::launches::launch_line;
-use super::facts::{Copies, Facts, innermost, lane_axis, thread_index};
-use super::gain::Saving;
-use super::remark::{Remark, push};
-use warpline_profile::model::{FindingLine, Frame, Gain, Kernel, Severity};
+use super::phrase::{Phrase, push};
+use super::prelude::*;
 
 /// From this share of the estimated time on that it wastes, a finding asks for a change.
 pub(super) const WORTH_A_CHANGE: f64 = 0.05;
@@ -52,12 +48,16 @@ pub(super) struct Saved {
     pub saving: Saving,
     /// Share of the kernel's time where nothing is estimated.
     pub otherwise: f64,
-    pub assumption: &'static str,
     /// What it saves in other kernels, by number.
     pub elsewhere: BTreeMap<u32, Saving>,
 }
 
 impl Saved {
+    /// What is saved in one kernel.
+    pub(super) fn new(saving: Saving, otherwise: f64) -> Saved {
+        Saved { saving, otherwise, elsewhere: BTreeMap::new() }
+    }
+
     pub(super) fn add(&mut self, more: Saved) {
         self.saving = std::mem::take(&mut self.saving).and(more.saving);
         self.otherwise += more.otherwise;
@@ -110,7 +110,7 @@ impl Draft {
 
     pub(super) fn at_access(mut self, access: &Access<'_>) -> Draft {
         if access.is_near {
-            push(&mut self.remarks, &Remark::NearLine);
+            push(&mut self.remarks, &Phrase::NearLine);
         }
         Draft {
             kernel: Some(access.kernel.id),
@@ -168,6 +168,13 @@ impl Draft {
         self
     }
 
+    /// Adds requests and sectors of accesses.
+    pub(super) fn sectors(self, sums: &Sums) -> Draft {
+        self.evidence("requests", sums.requests as f64)
+            .evidence("sectors", sums.sectors as f64)
+            .evidence("ideal_sectors", sums.ideal_sectors as f64)
+    }
+
     pub(super) fn gain(self, gain: Option<Gain>) -> Draft {
         Draft { gain, ..self }
     }
@@ -183,23 +190,32 @@ impl Draft {
         Draft { severity, at_most_note: severity == Severity::Note, ..self }
     }
 
-    /// Gain and score by what its kernel would ask less.
+    pub(super) fn note_if(self, is_note: bool) -> Draft {
+        if is_note { self.severity(Severity::Note) } else { self }
+    }
+
+    /// Further lines, which the reason lists.
+    pub(super) fn with_lines(mut self, lines: BTreeSet<FindingLine>) -> Draft {
+        self.lines = lines.into_iter().collect();
+        self.remarks.push_str(&also_on(&self.lines));
+        self
+    }
+
+    /// Gain and score by what its kernel would need less.
     pub(super) fn saves(self, facts: &Facts<'_>, saved: Saved) -> Draft {
         Draft { saved: Some(saved), ..self }.rated(facts)
     }
 
     /// Gain and score by what is saved.
     pub(super) fn rated(self, facts: &Facts<'_>) -> Draft {
-        let known = |id: u32| facts.profile.kernels.iter().find(|kernel| kernel.id == id);
-        let (Some(kernel), Some(saved)) = (self.kernel.and_then(known), &self.saved) else { return self };
+        let (Some(kernel), Some(saved)) = (facts.kernel(self.kernel), &self.saved) else { return self };
         let elsewhere: Vec<(&Kernel, &Saving)> =
-            saved.elsewhere.iter().filter_map(|(&id, saving)| Some((known(id)?, saving))).collect();
-        let gain = facts.gain(kernel, &saved.saving, saved.assumption).map(|gain| facts.with_more(gain, &elsewhere));
+            saved.elsewhere.iter().filter_map(|(&id, saving)| Some((facts.kernel(Some(id))?, saving))).collect();
+        let gain = facts.gain_with_others(kernel, &saved.saving, &elsewhere);
         let of = |(kernel, saving): &(&Kernel, &Saving)| facts.waste(kernel, saving, saved.otherwise);
-        let waste = facts.waste(kernel, &saved.saving, saved.otherwise) + elsewhere.iter().map(of).sum::<f64>();
+        let waste = of(&(kernel, &saved.saving)) + elsewhere.iter().map(of).sum::<f64>();
         let at_most_note = self.at_most_note;
-        let draft = self.gain(gain).score(waste);
-        if at_most_note { draft.severity(Severity::Note) } else { draft }
+        self.gain(gain).score(waste).note_if(at_most_note)
     }
 
     /// What leads to other objects in the same way, where one change cures them all.
@@ -211,6 +227,12 @@ impl Draft {
     pub(super) fn alike(self, what: impl Into<String>) -> Draft {
         Draft { alike: Some(what.into()), ..self }
     }
+}
+
+/// Names as a figure, if there are any.
+pub(super) fn names(all: impl IntoIterator<Item = impl Into<String>>) -> Option<Names> {
+    let all: Vec<String> = all.into_iter().map(Into::into).collect();
+    (!all.is_empty()).then_some(Names(all))
 }
 
 /// What templates call the data of an access, and what it does with it: `{target}` with the allocation, `{data}` by its name alone,

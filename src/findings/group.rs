@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::diagnosis::{Count, Diagnosis, Names};
 use super::draft::Draft;
 use super::facts::Facts;
-use super::remark::{Remark, push};
+use super::phrase::{Phrase, push};
 use warpline_profile::model::{FindingLine, also_on};
 
 /// What findings have in common that are one thing to change.
@@ -51,7 +51,7 @@ fn instantiations(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<
         draft.other_kernels.dedup();
         if !draft.other_kernels.is_empty() {
             let instantiations = Count(draft.other_kernels.len() as u64);
-            push(&mut draft.remarks, &Remark::OtherInstantiations { instantiations });
+            push(&mut draft.remarks, &Phrase::OtherInstantiations { instantiations });
         }
     }
     groups
@@ -104,7 +104,7 @@ fn together(drafts: Vec<Draft>, facts: &Facts<'_>) -> Draft {
     lines.sort_unstable();
     if !others.is_empty() {
         let names = Names(others.into_iter().collect());
-        push(&mut whole.remarks, &Remark::OtherObjects { names });
+        push(&mut whole.remarks, &Phrase::OtherObjects { names });
     }
     let elsewhere: Vec<FindingLine> = lines.iter().copied().filter(|line| line.line != whole.line).collect();
     whole.remarks.push_str(&also_on(&elsewhere));

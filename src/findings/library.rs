@@ -11,13 +11,9 @@ use warpline_profile::{is_system, library_call};
 const LEAST_GAIN: f64 = 1.05;
 
 described! {
-    /// What users of a library can do, whose code they cannot change.
-    pub(super) enum Remedy {
-        /// Another algorithm, or sizes and types that this one is tuned for.
+    enum Remedy {
         ChangeCall { function: Name } => "change-library-call",
-        /// The data of several calls at once.
         MergeCalls => "merge-library-calls",
-        /// Ranges that overlap.
         CheckRanges { function: Name } => "check-ranges",
     }
 }
@@ -34,43 +30,29 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
     }
     let kernel = draft.kernel.and_then(|id| facts.profile.kernels.iter().find(|kernel| kernel.id == id));
     let Some(call) = kernel.and_then(library_call) else { return Some(draft) };
+    let as_note = |draft: Draft| Draft { severity: draft.severity.min(Severity::Note), ..draft };
+    let is = |about| is_about(id, about);
     if !is_system(&draft.file) {
         // The launch of a library's kernel stands at the user's line already.
-        return Some(if is_about(id, About::Calls) {
-            let draft = draft.with_remedy(&Remedy::MergeCalls);
-            Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft }
-        } else if is_about(id, About::Launch) {
-            let draft = draft.with_remedy(&other_code(&call.function));
-            Draft { severity: draft.severity.min(Severity::Note), ..draft }
-        } else {
-            draft
+        return Some(match () {
+            () if is(About::Calls) => Draft { gain: None, ..as_note(draft.with_remedy(&Remedy::MergeCalls)) },
+            () if is(About::Launch) => as_note(draft.with_remedy(&other_code(&call.function))),
+            () => draft,
         });
     }
-    // Nobody changes the library's branches, and those that depend on the user's functions stand in the user's code; nor does anybody
-    // take another algorithm for little.
+    // Nobody takes another algorithm for little.
     let is_limit = draft.gain.as_ref().is_some_and(|gain| gain.factor >= LEAST_GAIN);
-    if id == "divergent-branch"
-        || is_about(id, About::Code) && draft.score < WORTH_A_CHANGE
-        || is_about(id, About::Limit) && !is_limit
-    {
+    let is_little = is(About::Code) && draft.score < WORTH_A_CHANGE || is(About::Limit) && !is_limit;
+    if is(About::Inner) || is_little {
         return None;
     }
     let inside =
         Frame { function: call.function.clone(), file: draft.file.clone(), line: draft.line, column: draft.column };
-    let draft = if id == "race" {
-        let remedy = Remedy::CheckRanges { function: Name(call.function.clone()) };
-        Draft { severity: draft.severity.min(Severity::Note), ..draft.with_remedy(&remedy) }
-    } else if is_about(id, About::Code) {
-        Draft { severity: draft.severity.min(Severity::Note), ..draft.with_remedy(&other_code(&call.function)) }
-    } else {
-        draft
+    let function = Name(call.function.clone());
+    let draft = match () {
+        () if is(About::Order) => as_note(draft.with_remedy(&Remedy::CheckRanges { function })),
+        () if is(About::Code) => as_note(draft.with_remedy(&other_code(&call.function))),
+        () => draft,
     };
-    let caller = &call.caller;
-    Some(Draft {
-        file: caller.file.clone(),
-        line: caller.line,
-        column: caller.column,
-        inside_library: Some(inside),
-        ..draft
-    })
+    Some(Draft { inside_library: Some(inside), ..draft.at_frame(Some(&call.caller)) })
 }

@@ -1,10 +1,10 @@
 //! All rules.
 
 #[cfg(test)]
-use super::diagnosis::{Described, Row};
+use super::diagnosis::Row;
 use super::draft::Draft;
 use super::facts::Facts;
-use super::rules;
+pub(super) use super::rules::RULES;
 
 /// What a finding is about, which decides how it is rated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,10 @@ pub(super) enum About {
     Launch,
     /// Launches that could be fewer: of a library's kernels the user can merge the calls.
     Calls,
+    /// Control flow inside a kernel: of a library's kernel it is not reported.
+    Inner,
+    /// The order of accesses: of a library's kernel it is a note on the ranges that the user passes.
+    Order,
 }
 
 /// A rule and its page.
@@ -32,66 +36,6 @@ pub(super) struct Rule {
     pub causes: &'static [Row],
     #[cfg(test)]
     pub remedies: &'static [Row],
-}
-
-/// One line per rule: the module in `rules/`, the id, which is the page's name in `docs/findings/` too, the enums of causes and
-/// remedies, and what it is about.
-macro_rules! rules {
-    (@table $module:ident) => { &[] };
-    (@table $module:ident $type:ident) => { <rules::$module::$type as Described>::TABLE };
-    ($($module:ident $id:literal $(($cause:ident, $remedy:ident))? [$($about:ident)*]),* $(,)?) => {
-        pub(super) const RULES: &[Rule] = &[$(Rule {
-            id: $id,
-            about: &[$(About::$about),*],
-            page: include_str!(concat!("../../docs/findings/", $id, ".md")),
-            find: rules::$module::find,
-            #[cfg(test)]
-            causes: rules!(@table $module $($cause)?),
-            #[cfg(test)]
-            remedies: rules!(@table $module $($remedy)?),
-        }),*];
-    };
-}
-
-rules! {
-    fault "fault" (Cause, Remedy) [],
-    api_error "api-error" (Cause, Remedy) [],
-    race "race" (Cause, Remedy) [],
-    strided_access "strided-access" (Cause, Remedy) [KernelTime],
-    struct_fields "struct-fields" (Cause, Remedy) [KernelTime],
-    random_gather "random-gather" (Cause, Remedy) [KernelTime],
-    misaligned_access "misaligned-access" (Cause, Remedy) [KernelTime],
-    partial_warps "partial-warps" (Cause, Remedy) [KernelTime Code Launch],
-    partial_write "partial-write" (Cause, Remedy) [KernelTime Code],
-    bank_conflict "bank-conflict" (Cause, Remedy) [KernelTime Code Limit],
-    atomic_contention "atomic-contention" (Cause, Remedy) [KernelTime Code Limit],
-    constant_serialised "constant-serialised" (Cause, Remedy) [KernelTime Code],
-    uniform_load "uniform-load" (Cause, Remedy) [KernelTime Code],
-    repeated_load "repeated-load" (Cause, Remedy) [KernelTime Code],
-    memory_accumulator "memory-accumulator" (Cause, Remedy) [KernelTime],
-    cache_sweep "cache-sweep" (Cause, Remedy) [KernelTime],
-    cache_thrash "cache-thrash" (Cause, Remedy) [KernelTime],
-    local_array "local-array" (Cause, Remedy) [KernelTime Code],
-    narrow_access "narrow-access" (Cause, Remedy) [KernelTime],
-    spill "spill" (Cause, Remedy) [Code],
-    divergent_branch "divergent-branch" (Cause, Remedy) [KernelTime],
-    double_precision "double-precision" (Cause, Remedy) [],
-    small_launch "small-launch" (Cause, Remedy) [KernelTime Code Launch Calls],
-    launch_overhead "launch-overhead" (Cause, Remedy) [Code Calls],
-    launch_tail "launch-tail" (Cause, Remedy) [KernelTime Code Launch],
-    block_shape "block-shape" (Cause, Remedy) [],
-    low_occupancy "low-occupancy" (Cause, Remedy) [Code Launch],
-    redundant_copy "redundant-copy" (Cause, Remedy) [],
-    host_round_trip "host-round-trip" (Cause, Remedy) [],
-    untouched_copy "untouched-copy" (Cause, Remedy) [],
-    small_copies "small-copies" (Cause, Remedy) [],
-    pageable_copy "pageable-copy" (Cause, Remedy) [],
-    unused_allocation "unused-allocation" (Cause, Remedy) [],
-    memory_leak "memory-leak" (Cause, Remedy) [],
-    redundant_fill "redundant-fill" (Cause, Remedy) [],
-    allocation_churn "allocation-churn" (Cause, Remedy) [],
-    host_memory "host-memory" (Cause, Remedy) [],
-    rank_imbalance "rank-imbalance" (Cause, Remedy) [],
 }
 
 /// Whether the findings of a rule are about something.

@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::group::group;
 use super::library;
 use super::list::{About, RULES, is_about};
-use super::remark::{Remark, push};
+use super::phrase::{Phrase, push};
 use super::text::{Text, write};
 use warpline_profile::Profile;
 use warpline_profile::model::{Finding, Kernel, Severity};
@@ -178,7 +178,7 @@ fn by_themselves(mut found: Vec<Finding>, profile: &Profile) -> Vec<Finding> {
             if sum + gain.seconds > estimate.seconds && !before.is_empty() {
                 let (first, last) = (before[0], before[before.len() - 1]);
                 let last = (last != first).then_some(Count(last));
-                push(&mut gain.assumption, &Remark::NotInAddition { first: Count(first), last });
+                push(&mut gain.assumption, &Phrase::NotInAddition { first: Count(first), last });
             }
             sum += gain.seconds;
             before.push(u64::from(finding.rank));

@@ -1,12 +1,9 @@
 //! Which finding is about a global access: the first whose condition is true, in the order of a table.
 
-use super::facts::access::Access;
 use super::facts::banks::Conflict;
-use super::facts::pattern::{
-    is_scattered, is_strided, is_strided_in_short_rows, packs_structures, strides_over_structures,
-};
-use super::facts::{Facts, access_order, atomics, library_layout};
-use super::facts::{beside, index};
+use super::facts::pattern::{is_strided_in_short_rows, packs_structures, strides_over_structures};
+use super::facts::{address, atomics, gather, index, library_layout};
+use super::prelude::*;
 use super::texture;
 
 /// What costs an access to global memory sectors.
@@ -29,14 +26,14 @@ const ORDER: &[(Condition, Coalescing)] = &[
     (|_, access| is_strided(access) && strides_over_structures(access), Coalescing::Members),
     (|_, access| is_scattered(access) && packs_structures(access), Coalescing::Members),
     // Only a few lanes at a border are elsewhere.
-    (|_, access| beside::is_held_within(access), Coalescing::Accepted),
+    (|_, access| address::is_held_within(access), Coalescing::Accepted),
     (|_, access| is_any_strided(access) && index::is_given_by_atomics(access), Coalescing::Accepted),
     (|_, access| is_any_strided(access) && library_layout::is_blocked(access), Coalescing::Accepted),
     (|_, access| is_any_strided(access) && texture::is_scaled(access), Coalescing::Accepted),
     (|_, access| is_any_strided(access), Coalescing::Strided),
-    (|facts, access| library_layout::is_permuted(facts, access), Coalescing::Accepted),
-    (|facts, access| access_order::is_dense(facts, access), Coalescing::Accepted),
-    (|facts, access| access_order::spans_allocations(facts, access), Coalescing::Accepted),
+    (library_layout::is_permuted, Coalescing::Accepted),
+    (gather::is_dense, Coalescing::Accepted),
+    (gather::spans_allocations, Coalescing::Accepted),
     (|_, access| is_scattered(access), Coalescing::Scattered),
 ];
 

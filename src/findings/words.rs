@@ -1,6 +1,6 @@
 //! Numbers in sentences.
 
-use warpline_profile::model::{Frame, Kernel};
+use warpline_profile::model::Kernel;
 
 /// `1 byte`, `512 bytes`, `4.0 KiB`, `16.0 MiB`.
 pub(super) fn bytes(count: u64) -> String {
@@ -65,11 +65,6 @@ pub(super) fn decimal(value: f64) -> String {
 pub(super) fn kernel(kernel: &Kernel) -> String {
     let plain = kernel.name.split(['(', '<']).next().unwrap_or_default();
     plain.rsplit(' ').next().unwrap_or_default().to_owned()
-}
-
-/// "line 8 of main.cu".
-pub(super) fn place(frame: &Frame) -> String {
-    format!("line {} of {}", frame.line, frame.file.rsplit('/').next().unwrap_or_default())
 }
 
 /// Names in a list: "`x`, `y` and `z`".

@@ -55,6 +55,9 @@ fn findings(out: &mut String, profile: &Profile) {
         if let Some(place) = finding_text::library(finding) {
             _ = writeln!(out, "   - {}", escaped(&place));
         }
+        if !finding.cause.is_empty() {
+            _ = writeln!(out, "   - Cause and remedy: {}, {}", code(&finding.cause), code(&finding.remedy));
+        }
         _ = writeln!(out, "   - Why: {}", escaped(&finding.reason));
         _ = writeln!(out, "   - Cure: {}", escaped(&finding.cure));
         if let Some(gain) = &finding.gain {

@@ -306,7 +306,7 @@ fn the_findings_for_editors() {
     let mut document: serde_json::Value = serde_json::from_str(&anywhere(sarif)).unwrap();
     // Each rule has its page; the first one's will do.
     let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array_mut().unwrap();
-    assert!(rules.iter().all(|rule| rule["help"]["text"].as_str().unwrap().contains("## What to do")));
+    assert!(rules.iter().all(|rule| rule["help"]["text"].as_str().unwrap().contains("## Remedies")));
     rules.clear();
     insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap());
 }

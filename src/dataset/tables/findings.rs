@@ -9,6 +9,10 @@ table! {
         position: u32, "", "from 1, what matters most first";
         finding: &'a str, "", "stable name of the rule";
         severity: &'a str, "", "`error`, `warning` or `note`";
+        title: &'a str, "", "headline";
+        cause: &'a str, "", "stable name of the cause, as in the finding's page";
+        remedy: &'a str, "", "stable name of the suggested change, as in the finding's page";
+        verified: bool, "", "the change was applied to the recorded addresses and counted again";
         kernel: Option<u32>, "", "see `kernels`; missing where it concerns the program";
         kernel_name: Option<&'a str>, "", "demangled name";
         file: &'a str, "", "source file; empty when unknown";

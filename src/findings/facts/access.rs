@@ -1,17 +1,16 @@
 //! Accesses as the source has them: the sites of one place in a kernel, which unrolling and inlining made several, in one.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use super::super::prelude::*;
 use super::super::texture;
-use super::profile::lane_axis;
-use super::terms::without_numbers;
+use super::address::place_of;
+use std::collections::{BTreeMap, BTreeSet};
 use warpline_format::condition::AtomicKind;
-use warpline_profile::model::{Kernel, Metrics, Operand, Pattern, Site, StageMetrics, ThreadStep};
-use warpline_profile::{Profile, is_system};
+use warpline_profile::Profile;
+use warpline_profile::model::{Metrics, Operand, Pattern, StageMetrics};
 
 /// Sums over an access's sites.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Sums {
+pub struct Sums {
     pub requests: u64,
     pub lanes: u64,
     pub bytes: u64,
@@ -21,7 +20,6 @@ pub(in super::super) struct Sums {
     pub passes: u64,
     pub ideal_passes: u64,
     pub stages: StageMetrics,
-    pub l1_lookups: u64,
     pub l1_load_lookups: u64,
     pub l1_load_hits: u64,
     pub l2_lookups: u64,
@@ -31,56 +29,73 @@ pub(in super::super) struct Sums {
 }
 
 impl Sums {
-    pub(in super::super) fn add(&mut self, metrics: &Metrics) {
-        let plus = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
-        plus(&mut self.requests, metrics.requests);
-        plus(&mut self.lanes, metrics.lanes);
-        plus(&mut self.bytes, metrics.bytes);
-        plus(&mut self.sectors, metrics.sectors);
-        plus(&mut self.ideal_sectors, metrics.ideal_sectors);
-        if let Some(passes) = metrics.shared.as_ref().or(metrics.constant.as_ref()) {
-            plus(&mut self.passes, passes.wavefronts);
-            plus(&mut self.ideal_passes, passes.ideal_wavefronts);
-        }
-        if let Some(stages) = &metrics.l1_wavefronts {
-            plus(&mut self.stages.data, stages.data);
-            plus(&mut self.stages.ideal_data, stages.ideal_data);
-            plus(&mut self.stages.tag, stages.tag);
-            plus(&mut self.stages.words, stages.words);
-        }
-        if let Some(l1) = &metrics.l1 {
-            plus(&mut self.l1_lookups, l1.lookups);
-            plus(&mut self.l1_load_lookups, l1.load_lookups);
-            plus(&mut self.l1_load_hits, l1.load_hits);
-        }
-        if let Some(l2) = &metrics.l2 {
-            plus(&mut self.l2_lookups, l2.lookups);
-            plus(&mut self.l2_load_lookups, l2.load_lookups);
-        }
-        if let Some(dram) = &metrics.dram {
-            plus(&mut self.dram_reads, dram.read_sectors);
-            plus(&mut self.dram_writes, dram.write_sectors);
+    pub fn add(&mut self, metrics: &Metrics) {
+        let passes = metrics.shared.as_ref().or(metrics.constant.as_ref());
+        let (stages, l1) = (metrics.l1_wavefronts.as_ref(), metrics.l1.as_ref());
+        let (l2, dram) = (metrics.l2.as_ref(), metrics.dram.as_ref());
+        for (sum, more) in [
+            (&mut self.requests, Some(metrics.requests)),
+            (&mut self.lanes, Some(metrics.lanes)),
+            (&mut self.bytes, Some(metrics.bytes)),
+            (&mut self.sectors, Some(metrics.sectors)),
+            (&mut self.ideal_sectors, Some(metrics.ideal_sectors)),
+            (&mut self.passes, passes.map(|passes| passes.wavefronts)),
+            (&mut self.ideal_passes, passes.map(|passes| passes.ideal_wavefronts)),
+            (&mut self.stages.data, stages.map(|stages| stages.data)),
+            (&mut self.stages.ideal_data, stages.map(|stages| stages.ideal_data)),
+            (&mut self.stages.tag, stages.map(|stages| stages.tag)),
+            (&mut self.stages.words, stages.map(|stages| stages.words)),
+            (&mut self.l1_load_lookups, l1.map(|l1| l1.load_lookups)),
+            (&mut self.l1_load_hits, l1.map(|l1| l1.load_hits)),
+            (&mut self.l2_lookups, l2.map(|l2| l2.lookups)),
+            (&mut self.l2_load_lookups, l2.map(|l2| l2.load_lookups)),
+            (&mut self.dram_reads, dram.map(|dram| dram.read_sectors)),
+            (&mut self.dram_writes, dram.map(|dram| dram.write_sectors)),
+        ] {
+            *sum = sum.saturating_add(more.unwrap_or(0));
         }
     }
 
     /// Sectors that its bytes do not need.
-    pub(in super::super) fn excess(&self) -> u64 {
+    pub fn excess(&self) -> u64 {
         self.sectors.saturating_sub(self.ideal_sectors)
     }
 
-    pub(in super::super) fn excess_share(&self) -> f64 {
+    pub fn excess_share(&self) -> f64 {
         share(self.excess(), self.sectors)
+    }
+
+    /// Sectors that go from and to DRAM.
+    pub fn dram(&self) -> u64 {
+        self.dram_reads.saturating_add(self.dram_writes)
     }
 }
 
+/// Sums that cannot overflow.
+pub trait Total: Iterator<Item = u64> + Sized {
+    fn total(self) -> u64 {
+        self.fold(0, u64::saturating_add)
+    }
+}
+
+impl<I: Iterator<Item = u64>> Total for I {}
+
+/// The access that costs most; of equals the first of the source.
+pub fn worst<'f, 'a: 'f>(
+    accesses: impl IntoIterator<Item = &'f Access<'a>>,
+    cost: impl Fn(&Access<'_>) -> u64,
+) -> Option<&'f Access<'a>> {
+    accesses.into_iter().max_by_key(|one| (cost(one), std::cmp::Reverse((one.line, one.column, one.site))))
+}
+
 /// A part of a whole; 0 of nothing.
-pub(in super::super) fn share(part: u64, whole: u64) -> f64 {
+pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// One access of the source.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Access<'a> {
+pub struct Access<'a> {
     pub kernel: &'a Kernel,
     pub file: &'a str,
     pub line: u32,
@@ -133,13 +148,37 @@ pub(in super::super) struct Access<'a> {
 
 impl Access<'_> {
     /// Name of the variable that the source has there; what a library calls it, or the way to it, tells its users nothing.
-    pub(in super::super) fn variable(&self) -> Option<&str> {
+    pub fn variable(&self) -> Option<&str> {
         if is_system(self.file) {
             return None;
         }
         let name = self.operand?.variable.as_deref()?;
         // The user's function lies somewhere within what a library hands to its kernel.
         Some(if is_system(&self.kernel.file) { name.rsplit('.').next().unwrap_or(name) } else { name })
+    }
+
+    pub fn is_load(&self) -> bool {
+        self.op == "load"
+    }
+
+    /// Loaded data is a part of the index.
+    pub fn has_loaded_index(&self) -> bool {
+        self.operand.is_some_and(|operand| operand.loaded_index)
+    }
+
+    /// How the lanes' index moves the address.
+    pub fn step(&self) -> Option<&ThreadStep> {
+        self.operand.map(|operand| &operand.thread_steps[lane_axis(self.kernel)])
+    }
+
+    /// Mean active lanes of a request.
+    pub fn mean_lanes(&self) -> f64 {
+        share(self.sums.lanes, self.sums.requests)
+    }
+
+    /// The same line and column.
+    pub fn is_at(&self, other: &Access<'_>) -> bool {
+        (self.file, self.line, self.column) == (other.file, other.line, other.column)
     }
 }
 
@@ -162,7 +201,7 @@ fn is_table_of_header(profile: &Profile, allocation: Option<u64>) -> bool {
 fn together(sites: &[&Site]) -> Option<u64> {
     let requests = sites.first()?.metrics.requests;
     let equal = sites.iter().all(|site| site.metrics.requests == requests);
-    equal.then(|| sites.iter().map(|site| u64::from(site.bytes)).fold(0, u64::saturating_add))
+    equal.then(|| sites.iter().map(|site| u64::from(site.bytes)).total())
 }
 
 /// Whether the thread's number moves their addresses by different numbers of bytes.
@@ -204,18 +243,14 @@ fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
     parts.into_iter().map(|(_, sites)| sites).collect()
 }
 
-/// The sites beside each other in memory, as those of an unrolled loop over neighbours, of which some other one lies a fixed distance apart; all of
-/// them where that is not known, or where there is one. Those of an unrolled loop over rows are far apart, each where its row begins.
+/// The sites of which another one lies a fixed distance apart, as those of an unrolled loop over neighbours; all of them where that is
+/// not known. Those of an unrolled loop over rows are far apart, each where its row starts.
 fn neighbours<'a>(kernel: &Kernel, sites: &[&'a Site]) -> Vec<&'a Site> {
-    let Some(addresses) = &kernel.addresses else { return sites.to_vec() };
-    let place = |site: &Site| {
-        let address = addresses.sites.iter().find(|one| one.site == site.id)?;
-        Some(without_numbers(&addresses.expressions, address.address))
-    };
-    let places: Vec<_> = sites.iter().map(|site| place(site)).collect();
-    if sites.len() < 2 || places.iter().any(Option::is_none) {
+    let address = |site: &Site| kernel.addresses.as_ref()?.sites.iter().find(|one| one.site == site.id);
+    let place = |site: &&Site| Some(place_of(kernel, address(site)?.address)?.0);
+    let Some(places) = sites.iter().map(place).collect::<Option<Vec<_>>>().filter(|_| sites.len() > 1) else {
         return sites.to_vec();
-    }
+    };
     let is_shared = |at: &usize| places.iter().filter(|place| **place == places[*at]).count() > 1;
     (0..sites.len()).filter(is_shared).map(|at| sites[at]).collect()
 }
@@ -226,7 +261,7 @@ fn is_aligned(pattern: &Pattern) -> bool {
 }
 
 /// All accesses of a profile, in order of kernel and place.
-pub(in super::super) fn accesses(profile: &Profile) -> Vec<Access<'_>> {
+pub fn accesses(profile: &Profile) -> Vec<Access<'_>> {
     type Key<'a> = (u32, &'a str, u32, u32, &'a str, &'a str);
     let kernels: BTreeMap<u32, &Kernel> = profile.kernels.iter().map(|kernel| (kernel.id, kernel)).collect();
     let mut groups: BTreeMap<Key<'_>, Vec<&Site>> = BTreeMap::new();

@@ -1,12 +1,12 @@
 //! Values that a loop stores at one address in each iteration.
 
-use super::super::thresholds::reuse::{FEW_STORING_LANES, LEAST_ITERATIONS};
-use super::access::Access;
-use super::{Facts, index};
+use super::super::prelude::*;
+use super::super::thresholds::reuse::*;
+use super::index;
 use warpline_profile::model::Line;
 
 /// The loop around a store stores at the same address in each iteration.
-pub(in super::super) fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {
+pub fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {
     store.op == "store"
         && !store.in_library
         && index::stays_in_loop(store)
@@ -46,15 +46,15 @@ fn loop_lines(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, u32, Optio
 /// A few lanes of each request store, and all of them together each element about once: a condition lets each thread store in an
 /// iteration of its own.
 fn stores_once(facts: &Facts<'_>, store: &Access<'_>) -> bool {
-    let touched = store.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
+    let touched = facts.memory(store).map_or(0, |one| one.touched_bytes);
     store.sums.lanes <= FEW_STORING_LANES.saturating_mul(store.sums.requests)
         && store.sums.bytes < LEAST_ITERATIONS.saturating_mul(touched)
 }
 
 /// A store, and the loads of the same element on its line.
-pub(in super::super) fn with_loads<'b, 'a>(facts: &'b Facts<'a>, store: &'b Access<'a>) -> Vec<&'b Access<'a>> {
+pub fn with_loads<'b, 'a>(facts: &'b Facts<'a>, store: &'b Access<'a>) -> Vec<&'b Access<'a>> {
     let loads = facts.accesses_of(store.kernel.id, "global").filter(|access| {
-        access.op == "load"
+        access.is_load()
             && (access.file, access.line) == (store.file, store.line)
             && access.allocation == store.allocation
             && access.variable() == store.variable()

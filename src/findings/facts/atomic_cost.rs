@@ -1,19 +1,15 @@
 //! The time that operations on one address take, and what is left of it with a remedy.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::super::gain::Saving;
-use super::super::thresholds::atomics::USUAL_CLOCK_HZ;
-use super::access::{Access, share};
+use super::super::prelude::*;
+use super::super::thresholds::atomics::*;
 use super::atomics::Contention;
-use super::profile::blocks;
+use std::collections::{BTreeMap, BTreeSet};
 use warpline_format::condition::AtomicKind;
 use warpline_profile::model::{HotPlace, Limit};
-use warpline_simulator::geometry::SECTOR_BYTES;
 
 /// Operations that a remedy leaves one after the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Left {
+pub enum Left {
     /// One for each request: the lanes of a warp combine first.
     Warp,
     /// One for each block and address.
@@ -35,7 +31,7 @@ impl Left {
     }
 
     /// Those on one address of global memory.
-    pub(in super::super) fn at(self, found: &Contention<'_, '_>, hot: &HotPlace) -> u64 {
+    pub fn at(self, found: &Contention<'_, '_>, hot: &HotPlace) -> u64 {
         match self {
             Left::Warp => hot.lanes.min(hot.requests),
             Left::Block | Left::BlockAfterShared => hot.lanes.min(found.blocks_at(hot).max(1)),
@@ -45,7 +41,7 @@ impl Left {
 
 impl Contention<'_, '_> {
     /// Name of the limit that the operations count for.
-    pub(in super::super) fn limit(&self) -> &'static str {
+    pub fn limit(&self) -> &'static str {
         if self.is_shared() { "shared_atomics" } else { "atomic_address" }
     }
 
@@ -58,7 +54,7 @@ impl Contention<'_, '_> {
     }
 
     /// Seconds of the operations in shared memory, one after the other on all SMs that have a block.
-    pub(in super::super) fn shared_seconds(&self) -> f64 {
+    pub fn shared_seconds(&self) -> f64 {
         let operations = self.atomics.deepest;
         // The estimate knows the blocks of each launch.
         let known = self.limits().iter().find(|limit| limit.name == "shared_atomics" && limit.amount >= operations);
@@ -71,7 +67,7 @@ impl Contention<'_, '_> {
     }
 
     /// Seconds of what is serial: the hottest address of global memory, or each request's deepest one of shared memory.
-    pub(in super::super) fn serial_seconds(&self) -> f64 {
+    pub fn serial_seconds(&self) -> f64 {
         if self.is_shared() {
             return self.shared_seconds();
         }
@@ -81,11 +77,11 @@ impl Contention<'_, '_> {
 
     /// What the kernel needs less with the remedy. Operations on different addresses run in parallel, so that those on the hottest
     /// address that is left count.
-    pub(in super::super) fn saving(&self, left: Left) -> Saving {
+    pub fn saving(&self, left: Left) -> Saving {
         if self.is_shared() {
             return Saving::of(self.limit(), self.atomics.deepest.saturating_sub(self.atomics.requests) as f64);
         }
-        let saving = self.saving_of_kernel(|other| self.is_same_statement(other).then_some(left));
+        let saving = self.saving_of_kernel(|other| self.access.is_at(other).then_some(left));
         match left.lanes(self) {
             Some(left) => {
                 saving.and(self.traffic().times(1.0 - share(left.min(self.atomics.lanes), self.atomics.lanes)))
@@ -116,32 +112,24 @@ impl Contention<'_, '_> {
 
     /// What all contended accesses of the kernel save together, and the lines of the others: with several equally hot addresses,
     /// the remedy of one alone gains nothing. `None` where there are no others.
-    pub(in super::super) fn saving_together(
-        &self,
-        left: impl Fn(&Contention<'_, '_>) -> Left,
-    ) -> Option<(Saving, BTreeSet<u32>)> {
+    pub fn saving_together(&self, left: impl Fn(&Contention<'_, '_>) -> Left) -> Option<(Saving, BTreeSet<u32>)> {
         let left_of = |other: &Access<'_>| Contention::of(self.facts, other).map(|other| left(&other));
         let others = self.facts.accesses_of(self.access.kernel.id, "global");
-        let others = others.filter(|other| !self.is_same_statement(other) && left_of(other).is_some());
+        let others = others.filter(|other| !self.access.is_at(other) && left_of(other).is_some());
         let lines: BTreeSet<u32> = others.map(|other| other.line).collect();
         let is_alone = self.is_shared() || lines.is_empty();
         (!is_alone).then(|| (self.saving_of_kernel(left_of), lines))
     }
 
-    fn is_same_statement(&self, other: &Access<'_>) -> bool {
-        (other.file, other.line, other.column) == (self.access.file, self.access.line, self.access.column)
-    }
-
     /// What the operations need of L1 and L2 on their way to the addresses.
     fn traffic(&self) -> Saving {
         let sums = &self.access.sums;
-        let sector = self.facts.profile.run.lookup_bytes.values().next().map_or(SECTOR_BYTES, |bytes| bytes.l2.max(1));
-        Saving::of("l2", sums.l2_lookups.saturating_mul(sector) as f64)
+        Saving::of("l2", sums.l2_lookups.saturating_mul(self.facts.l2_lookup_bytes()) as f64)
             .and(Saving::of("l1_tag", sums.stages.tag as f64))
     }
 
     /// What is saved already where the compiler or the GPU merges those of a warp's lanes that collide, as they do with some.
-    pub(in super::super) fn merged(&self) -> Option<Saving> {
+    pub fn merged(&self) -> Option<Saving> {
         let can_merge = !matches!(self.kind(), AtomicKind::Attempt | AtomicKind::Exchange | AtomicKind::Lock);
         (can_merge && self.is_deep() && !self.is_shared()).then(|| self.saving(Left::Warp))
     }

@@ -1,16 +1,14 @@
 //! Atomic operations that update one address: how many lanes and blocks collide there, and what the code does.
 
-use super::super::thresholds::atomics::{
-    DEEP, LANES_PER_BLOCK, LEAST_HOTTEST_SHARE, MBARRIER_BYTES, MOST_SHARED_BYTES, ONE_ADDRESS,
-};
-use super::access::{Access, share};
-use super::profile::{Facts, blocks, has_word};
+use super::super::prelude::*;
+use super::super::thresholds::atomics::*;
+use super::source::has_word;
 use warpline_format::condition::AtomicKind;
-use warpline_profile::model::{Atomics, HotPlace, Site};
+use warpline_profile::model::{Atomics, HotPlace};
 
 /// Atomic operations of an access that update one address so often that they wait for each other.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Contention<'f, 'a> {
+pub struct Contention<'f, 'a> {
     pub facts: &'f Facts<'a>,
     pub access: &'f Access<'a>,
     pub atomics: &'f Atomics,
@@ -18,7 +16,7 @@ pub(in super::super) struct Contention<'f, 'a> {
 
 impl<'f, 'a> Contention<'f, 'a> {
     /// `None` where the operations do not collide, or arrive at a barrier.
-    pub(in super::super) fn of(facts: &'f Facts<'a>, access: &'f Access<'a>) -> Option<Contention<'f, 'a>> {
+    pub fn of(facts: &'f Facts<'a>, access: &'f Access<'a>) -> Option<Contention<'f, 'a>> {
         let atomics = access.pattern.atomics.as_ref().filter(|_| !is_barrier_arrival(facts, access))?;
         let found = Contention { facts, access, atomics };
         let is_crowded = atomics.hottest.first().is_some_and(|hot| {
@@ -29,48 +27,48 @@ impl<'f, 'a> Contention<'f, 'a> {
     }
 
     /// Lanes of a request at the address that most of them update, on average.
-    pub(in super::super) fn depth(&self) -> f64 {
+    pub fn depth(&self) -> f64 {
         depth(self.atomics)
     }
 
     /// Lanes of a warp collide, and not only those of different warps.
-    pub(in super::super) fn is_deep(&self) -> bool {
+    pub fn is_deep(&self) -> bool {
         self.depth() >= DEEP
     }
 
     /// Nearly all requests update one address each.
-    pub(in super::super) fn has_one_address(&self) -> bool {
+    pub fn has_one_address(&self) -> bool {
         (self.atomics.addresses as f64) < ONE_ADDRESS * self.atomics.requests.max(1) as f64
     }
 
-    pub(in super::super) fn is_shared(&self) -> bool {
+    pub fn is_shared(&self) -> bool {
         self.access.space == "shared"
     }
 
-    pub(in super::super) fn kind(&self) -> AtomicKind {
+    pub fn kind(&self) -> AtomicKind {
         self.access.atomic.unwrap_or_default()
     }
 
     /// The operations change nothing and return what is there, as `atomicAdd(&flag, 0)`.
-    pub(in super::super) fn only_reads(&self) -> bool {
+    pub fn only_reads(&self) -> bool {
         let lines = self.facts.profile.sources.get(self.access.file);
         let text = lines.and_then(|lines| lines.get(&self.access.line));
         self.access.result_used && text.is_some_and(|text| changes_nothing(text))
     }
 
     /// Bytes of the updated allocation that the program touches.
-    pub(in super::super) fn touched_bytes(&self) -> Option<u64> {
+    pub fn touched_bytes(&self) -> Option<u64> {
         let id = self.access.allocation.or(self.atomics.hottest.first().map(|hot| hot.allocation))?;
         self.facts.profile.allocation(id).map(|allocation| allocation.touched_bytes)
     }
 
     /// The array is too large for a copy in each block's shared memory.
-    pub(in super::super) fn exceeds_shared_memory(&self) -> bool {
+    pub fn exceeds_shared_memory(&self) -> bool {
         self.touched_bytes().is_some_and(|bytes| bytes > MOST_SHARED_BYTES)
     }
 
     /// Blocks that update a hot address: launches may update an allocation each.
-    pub(in super::super) fn blocks_at(&self, hot: &HotPlace) -> u64 {
+    pub fn blocks_at(&self, hot: &HotPlace) -> u64 {
         let access = self.access;
         let all = blocks(access.kernel);
         let is_own = |site: &&Site| {
@@ -82,7 +80,7 @@ impl<'f, 'a> Contention<'f, 'a> {
         // Blocks make equally many requests, of more or fewer lanes.
         let requests = |only: Option<u64>| {
             let there = rows().filter(|row| only.is_none() || row.allocation == only);
-            there.map(|row| row.metrics.requests).fold(0, u64::saturating_add)
+            there.map(|row| row.metrics.requests).total()
         };
         match requests(None) {
             0 => all,
@@ -96,7 +94,7 @@ fn depth(atomics: &Atomics) -> f64 {
 }
 
 /// Lanes of a warp collide at an address, in more operations than a block's few.
-pub(in super::super) fn collides(access: &Access<'_>) -> bool {
+pub fn collides(access: &Access<'_>) -> bool {
     let least = LANES_PER_BLOCK.saturating_mul(blocks(access.kernel).max(1));
     access.pattern.atomics.as_ref().is_some_and(|atomics| depth(atomics) >= DEEP && atomics.lanes > least)
 }

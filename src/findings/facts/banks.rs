@@ -1,23 +1,16 @@
 //! Statements whose lanes want different words of one bank of shared memory, and how the lanes lie.
 
-use std::collections::BTreeMap;
-
-use super::super::thresholds::banks::{
-    LEAST_EXCESS, LEAST_ROWS, MOST_ALIKE, MOST_ALIKE_BY_LANE, MOST_ITEMS, MOST_PADDING, MOST_ROW_PADDING, WARP,
-    WORD_BYTES,
-};
-use super::access::{Access, Sums, share};
-use super::gather::has_own_columns;
+use super::super::gain::total;
+use super::super::prelude::*;
+use super::super::thresholds::banks::*;
 use super::index;
 use super::padding::{self, Padding};
-use super::profile::{Facts, block_of, lane_axis};
-use super::terms::terms_of;
-use warpline_profile::is_system;
-use warpline_profile::model::{BankConflict, ThreadStep};
+use std::collections::BTreeMap;
+use warpline_profile::model::BankConflict;
 use warpline_simulator::geometry::Banks;
 
 /// A statement's accesses to an array with bank conflicts.
-pub(in super::super) struct Conflict<'f, 'a> {
+pub struct Conflict<'f, 'a> {
     /// The access with most conflicts.
     pub access: &'f Access<'a>,
     /// Its worst request.
@@ -43,12 +36,10 @@ pub(in super::super) struct Conflict<'f, 'a> {
     pub row_padding: Option<Padding>,
     /// The same behind the words of all banks.
     pub cycle_padding: Option<Padding>,
-    /// Padding between groups of lanes at neighbouring elements that lie a multiple of the words of all banks apart.
-    pub group_padding: Option<Padding>,
 }
 
 /// All statements with bank conflicts.
-pub(in super::super) fn conflicts<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Conflict<'f, 'a>> {
+pub fn conflicts<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Conflict<'f, 'a>> {
     let excess = |access: &Access<'_>| access.sums.passes.saturating_sub(access.sums.ideal_passes);
     let has_conflicts = |access: &&Access<'_>| {
         access.space == "shared"
@@ -73,10 +64,9 @@ impl<'f, 'a> Conflict<'f, 'a> {
     fn of(facts: &'f Facts<'a>, access: &'f Access<'a>, all: &[&Access<'_>]) -> Option<Conflict<'f, 'a>> {
         let request = access.pattern.bank_conflict.as_ref()?;
         let banks = facts.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
-        let banks = Banks { merges_pairs: banks.merges_pairs && access.op == "load", ..banks };
-        let sum = |value: fn(&Sums) -> u64| all.iter().map(|one| value(&one.sums)).fold(0, u64::saturating_add);
-        let is_data_dependent =
-            access.operand.is_some_and(|operand| operand.loaded_index) || index::is_made_of_data(access);
+        let banks = Banks { merges_pairs: banks.merges_pairs && access.is_load(), ..banks };
+        let sum = |value| total(all, value);
+        let is_data_dependent = access.has_loaded_index() || index::is_made_of_data(access);
         let stride = stride(access, request).filter(|_| !is_data_dependent);
         // Padding is that of all accesses to the array.
         let is_peer = |peer: &&Access<'_>| peer.variable().is_some() && peer.variable() == access.variable();
@@ -97,7 +87,6 @@ impl<'f, 'a> Conflict<'f, 'a> {
             block_row: block_row.filter(|_| !is_data_dependent),
             row_padding: None,
             cycle_padding: None,
-            group_padding: None,
         };
         found.stride_changes = found.stride_changes();
         let others: Vec<&BankConflict> = peers.iter().filter_map(|peer| peer.pattern.bank_conflict.as_ref()).collect();
@@ -107,15 +96,7 @@ impl<'f, 'a> Conflict<'f, 'a> {
             .and_then(|row| padded(row, MOST_PADDING))
             .or_else(|| padded(found.block_row?, MOST_ROW_PADDING));
         found.cycle_padding = padding::of_bank_cycles(request, &others, banks);
-        let cycle = u64::from(banks.pass_bytes());
-        let groups = between_groups(request).filter(|bytes| cycle > 0 && bytes.is_multiple_of(cycle));
-        found.group_padding = groups.and_then(|row| padding::of_rows(request, &[], row, MOST_ROW_PADDING, banks));
         Some(found)
-    }
-
-    /// Bytes that the code adds to the address from lane to lane.
-    fn step(&self) -> Option<&'f ThreadStep> {
-        self.access.operand.map(|operand| &operand.thread_steps[lane_axis(self.access.kernel)])
     }
 
     /// Nearly all requests take as many passes as the worst.
@@ -133,7 +114,7 @@ impl<'f, 'a> Conflict<'f, 'a> {
         // Fewer active lanes take fewer passes, whatever the stride.
         let of_worst = MOST_ALIKE_BY_LANE * worst / self.request.lanes.len().max(1) as f64;
         let differs_by_lane = sums.lanes > 0 && (sums.passes as f64) < of_worst * sums.lanes as f64;
-        let by_step = match self.step() {
+        let by_step = match self.access.step() {
             Some(ThreadStep::Bytes(first)) => first.unsigned_abs() < stride.unsigned_abs(),
             _ => differs_by_lane,
         };
@@ -146,63 +127,32 @@ impl<'f, 'a> Conflict<'f, 'a> {
         match self.access.operand {
             Some(operand) if self.has_structures => Some(stride.max(operand.structure_bytes.into())),
             _ => {
-                let is_fixed = matches!(self.step(), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)));
+                let is_fixed = matches!(self.access.step(), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)));
                 (is_fixed && !self.stride_changes).then_some(stride)
             }
         }
     }
 
     /// Elements from lane to lane.
-    pub(in super::super) fn stride_elements(&self) -> u64 {
+    pub fn stride_elements(&self) -> u64 {
         self.stride.map_or(0, i64::unsigned_abs) / u64::from(self.request.bytes.max(1))
     }
 
     /// The function of a library, which the compiler inlined into the user's kernel, makes the access.
-    pub(in super::super) fn is_of_library(&self) -> bool {
+    pub fn is_of_library(&self) -> bool {
         !is_system(&self.access.kernel.file)
             && ["cub::", "thrust::"].iter().any(|name| self.access.innermost.contains(name))
     }
 
     /// Rows of the block share banks, and neighbouring lanes of a row do not.
-    pub(in super::super) fn has_padded_block_rows(&self) -> bool {
+    pub fn has_padded_block_rows(&self) -> bool {
         let row = self.row_padding.map(|padding| padding.row);
         row.is_some() && row == self.block_row && self.stride.map(i64::unsigned_abs) != self.block_row
     }
 
-    /// A warp has several rows of the block.
-    pub(in super::super) fn has_narrow_block(&self) -> bool {
-        self.block_row.is_some() && block_of(self.access.kernel).is_some_and(|block| block[0] < WARP)
-    }
-
-    /// Bytes of the vector type whose members the lanes access one after the other. Where the size of the type is unknown, as of data
-    /// that is read through another type, its members give it.
-    pub(in super::super) fn vector_bytes(&self) -> Option<u64> {
-        let size = match u64::from(self.access.operand?.structure_bytes) {
-            0 => {
-                let names: Vec<&str> = self.access.members.keys().map(|name| name.trim_start_matches("[].")).collect();
-                let is_vector = matches!(names[..], ["w", "x", "y", "z"] | ["x", "y"]);
-                is_vector.then(|| self.access.members.values().map(|&bytes| u64::from(bytes)).sum())?
-            }
-            size => size,
-        };
-        let is_member = matches!(size, 8 | 16) && size > self.request.bytes.into();
-        (is_member && self.has_structures).then_some(size)
-    }
-
-    /// Neighbouring lanes are so close that what lies between them belongs to a thread.
-    pub(in super::super) fn has_items_per_thread(&self) -> bool {
-        let is_padded = self.row_padding.is_some() || !self.stride_changes && self.cycle_padding.is_some();
-        (2..=MOST_ITEMS).contains(&self.stride_elements()) && is_padded
-    }
-
-    /// Groups of lanes at neighbouring elements share banks.
-    pub(in super::super) fn has_groups(&self) -> bool {
-        self.stride.is_none() && !self.is_data_dependent && self.has_equal_passes() && self.group_padding.is_some()
-    }
-
     /// Each lane stays in a row of its own whose length is a multiple of the words of all banks: the element in the row decides
     /// over the bank.
-    pub(in super::super) fn has_own_rows(&self) -> bool {
+    pub fn has_own_rows(&self) -> bool {
         let period = u64::from(self.banks.pass_bytes());
         let lanes = &self.request.lanes;
         let (Some(&(first, low)), Some(&(last, high))) = (lanes.first(), lanes.last()) else { return false };
@@ -219,19 +169,14 @@ impl<'f, 'a> Conflict<'f, 'a> {
         length > 0 && lanes.iter().all(in_own_row)
     }
 
-    /// Each lane stays in a column of its own, whose elements are narrower than a bank's word.
-    pub(in super::super) fn has_narrow_columns(&self) -> bool {
-        self.is_data_dependent && self.access.bytes < WORD_BYTES && has_own_columns(self.access, &terms_of(self.access))
-    }
-
     /// Data decides over the bank, as far as the code shows.
-    pub(in super::super) fn has_unknown_index(&self) -> bool {
+    pub fn has_unknown_index(&self) -> bool {
         self.is_data_dependent || !self.is_of_thread && index::is_decided_by_data(self.access)
     }
 
     /// Three of the lanes that want different words of the bank with most of these, where there are several; lanes that are served in different passes in
     /// any case, as of 8 and 16 bytes each, do not collide.
-    pub(in super::super) fn colliding_lanes(&self) -> Option<String> {
+    pub fn colliding_lanes(&self) -> Option<String> {
         let together = match self.request.bytes {
             0..=4 => WARP,
             5..=8 => WARP / 2,
@@ -270,19 +215,6 @@ fn stride(access: &Access<'_>, request: &BankConflict) -> Option<i64> {
         ThreadStep::Bytes(bytes) if steps.contains(&Some(*bytes)) => Some(*bytes),
         _ => None,
     }
-}
-
-/// Bytes from a group of lanes at neighbouring elements to the next, where all groups are as far apart.
-fn between_groups(request: &BankConflict) -> Option<u64> {
-    let breaks = request.lanes.windows(2).filter(|pair| {
-        let lanes = u64::from(pair[1].0.saturating_sub(pair[0].0));
-        pair[0].1.checked_add(lanes.saturating_mul(request.bytes.into())) != Some(pair[1].1)
-    });
-    let first = request.lanes.first().map(|lane| lane.1);
-    let begins: Vec<u64> = first.into_iter().chain(breaks.map(|pair| pair[1].1)).collect();
-    let mut apart = begins.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
-    let first = apart.next()??;
-    (2 * begins.len() <= request.lanes.len() && apart.all(|bytes| bytes == Some(first))).then_some(first)
 }
 
 /// Bytes from one row of the block to the next, where a warp has several.

@@ -1,32 +1,30 @@
 //! Conflicts between warps: what their accesses have in common, and which barriers are there.
 
-use super::super::thresholds::races::EARLY_LOADS;
-use super::access::Access;
-use super::index;
-use super::profile::{Facts, block_of, warps_of_block};
-use warpline_profile::model::{Conflict, ConflictParty, Kernel, ThreadStep};
+use super::super::prelude::*;
+use super::super::thresholds::races::*;
+use super::address::place;
+use warpline_profile::model::{Conflict, ConflictParty};
 
 /// Parts of names by which a source calls a barrier of the block.
 const BARRIERS: [&str; 4] = ["__syncthreads", ".sync(", "bar.sync", "barrier.sync"];
 
 /// A conflict and its kernel.
-pub(in super::super) struct Race<'f, 'a> {
+pub struct Race<'f, 'a> {
     pub facts: &'f Facts<'a>,
     pub conflict: &'f Conflict,
     pub kernel: Option<&'a Kernel>,
 }
 
 impl<'f, 'a> Race<'f, 'a> {
-    pub(in super::super) fn new(facts: &'f Facts<'a>, conflict: &'f Conflict) -> Race<'f, 'a> {
-        let kernel = facts.profile.kernels.iter().find(|kernel| kernel.id == conflict.kernel);
-        Race { facts, conflict, kernel }
+    pub fn new(facts: &'f Facts<'a>, conflict: &'f Conflict) -> Race<'f, 'a> {
+        Race { facts, conflict, kernel: facts.kernel(Some(conflict.kernel)) }
     }
 
-    pub(in super::super) fn is_triton(&self) -> bool {
+    pub fn is_triton(&self) -> bool {
         self.kernel.is_some_and(Kernel::is_triton)
     }
 
-    pub(in super::super) fn is_in_block(&self) -> bool {
+    pub fn is_in_block(&self) -> bool {
         is_in_block(self.conflict)
     }
 
@@ -48,7 +46,7 @@ impl<'f, 'a> Race<'f, 'a> {
     }
 
     /// Returns whether the compiler merged or moved the access, so that its line is the nearest known one.
-    pub(in super::super) fn is_near(&self, party: &'f ConflictParty) -> bool {
+    pub fn is_near(&self, party: &'f ConflictParty) -> bool {
         self.access(party).is_some_and(|access| access.is_near)
     }
 
@@ -58,31 +56,31 @@ impl<'f, 'a> Race<'f, 'a> {
     }
 
     /// Returns whether both sides are the load and the store of one statement.
-    pub(in super::super) fn is_statement(&self) -> bool {
+    pub fn is_statement(&self) -> bool {
         self.are_on_one_line() && self.has("load") && self.has("store")
     }
 
     /// Returns whether both sides store, on different lines.
-    pub(in super::super) fn is_of_stores(&self) -> bool {
+    pub fn is_of_stores(&self) -> bool {
         !self.are_on_one_line() && self.conflict.accesses.iter().all(|party| party.op == "store")
     }
 
     /// Returns whether one side reads on another line than the other one writes.
-    pub(in super::super) fn is_read_elsewhere(&self) -> bool {
+    pub fn is_read_elsewhere(&self) -> bool {
         !self.is_statement() && self.has("load")
     }
 
     /// Returns whether a store meets an atomic operation.
-    pub(in super::super) fn is_store_with_atomic(&self) -> bool {
+    pub fn is_store_with_atomic(&self) -> bool {
         self.has("atomic") && self.has("store")
     }
 
     /// Returns whether each thread stores to an element of its own, and loads others' elements, by the addresses of the lanes.
-    pub(in super::super) fn reads_other_threads(&self) -> bool {
+    pub fn reads_other_threads(&self) -> bool {
         let side =
             |op: &str| self.conflict.accesses.iter().find(|party| party.op == op).and_then(|party| self.access(party));
         let (Some(store), Some(load)) = (side("store"), side("load")) else { return false };
-        let (own, other) = (index::place(store), index::place(load));
+        let (own, other) = (place(store), place(load));
         own.is_some() && other.is_some() && own != other && self.is_own(store)
     }
 
@@ -96,24 +94,26 @@ impl<'f, 'a> Race<'f, 'a> {
         !operand.loaded_index && (0..3).filter(|&axis| block[axis] > 1).all(moves)
     }
 
-    /// Returns whether the load of a statement comes before its condition: far more lanes load than store.
-    pub(in super::super) fn is_early_load(&self) -> bool {
+    /// Returns whether the load of a statement of a block comes before its condition: far more lanes load than store.
+    pub fn is_early_load(&self) -> bool {
         let moved = |party: &&ConflictParty| party.op == "load" && self.is_near(party);
-        let Some(party) = self.conflict.accesses.iter().find(moved).filter(|_| self.is_statement()) else {
+        let Some(party) =
+            self.conflict.accesses.iter().find(moved).filter(|_| self.is_in_block() && self.is_statement())
+        else {
             return false;
         };
         let lanes = |op: &str| {
-            let place = |access: &&Access<'_>| {
+            let is_there = |access: &&Access<'_>| {
                 (access.file, access.line, access.op) == (&party.frame.file[..], party.frame.line, op)
             };
-            let of_kernel = self.facts.accesses_of(self.conflict.kernel, &self.conflict.space).filter(place);
-            of_kernel.map(|access| access.sums.lanes).fold(0, u64::saturating_add)
+            let there = self.facts.accesses_of(self.conflict.kernel, &self.conflict.space).filter(is_there);
+            there.map(|access| access.sums.lanes).total()
         };
         lanes("load") > lanes("store").saturating_mul(EARLY_LOADS)
     }
 
     /// A dimension of the block that moves neither address, though another does: its threads do the same work.
-    pub(in super::super) fn idle_axis(&self) -> Option<(usize, [u32; 3])> {
+    pub fn idle_axis(&self) -> Option<(usize, [u32; 3])> {
         let block = block_of(self.kernel?)?;
         let allocation = self.conflict.allocation;
         let is_still = |access: &Access<'_>, axis: usize| {
@@ -135,7 +135,7 @@ impl<'f, 'a> Race<'f, 'a> {
     }
 
     /// The line of a barrier that the source has between the two accesses.
-    pub(in super::super) fn barrier_between(&self) -> Option<u32> {
+    pub fn barrier_between(&self) -> Option<u32> {
         let [one, other] = self.conflict.accesses.each_ref().map(|party| &party.frame);
         let (first, last) = (one.line.min(other.line), one.line.max(other.line));
         let lines = self.facts.profile.sources.get(&one.file).filter(|_| one.file == other.file)?;
@@ -146,7 +146,7 @@ impl<'f, 'a> Race<'f, 'a> {
 
     /// Returns whether the warps of some block reached barriers a different number of times: otherwise the number of arrivals would
     /// be a multiple of the warps of a block.
-    pub(in super::super) fn has_uneven_barriers(&self) -> bool {
+    pub fn has_uneven_barriers(&self) -> bool {
         self.kernel.is_some_and(|kernel| {
             let arrivals = kernel.instructions.get("barrier").map_or(0, |count| count.warps);
             arrivals % warps_of_block(kernel).max(1) != 0
@@ -154,13 +154,13 @@ impl<'f, 'a> Race<'f, 'a> {
     }
 }
 
-pub(in super::super) fn is_in_block(conflict: &Conflict) -> bool {
+pub fn is_in_block(conflict: &Conflict) -> bool {
     conflict.scope == "block"
 }
 
 /// Returns whether blocks meet through the same two accesses as these warps of a block do: that is reported of the blocks, or it is a
 /// bound or a flag, for warps as for blocks.
-pub(in super::super) fn is_between_blocks(other: &Conflict, conflict: &Conflict) -> bool {
+pub fn is_between_blocks(other: &Conflict, conflict: &Conflict) -> bool {
     let places = |conflict: &Conflict| {
         let mut sites = conflict.accesses.each_ref().map(|party| party.site);
         sites.sort_unstable();

@@ -1,25 +1,16 @@
 //! Lines that a block uses again after L1 has evicted them: between the uses it touches more than L1 holds.
 
-use std::cmp::Reverse;
+use super::super::prelude::*;
+use super::super::thresholds::reuse::*;
 use std::collections::BTreeSet;
-
-use super::super::thresholds::reuse::{
-    LEAST_BEYOND_L1, LEAST_REPEATED_USES, LEAST_STREAM_SHARE, MOST_EVICTED_HITS, MOST_SHARED_HITS, READ_ONCE,
-};
-use super::Facts;
-use super::access::{Access, share};
-use super::pattern::is_scattered;
-use warpline_profile::model::{Distances, Kernel};
-use warpline_simulator::geometry::SECTOR_BYTES;
+use warpline_profile::model::Distances;
 
 /// What a kernel's L1 loses.
-pub(in super::super) struct Evicted<'f, 'a> {
+pub struct Evicted<'f, 'a> {
     /// The load that misses most.
     pub worst: &'f Access<'a>,
     /// A load of data that is read once and takes the room of what is used again.
     pub stream: Option<&'f Access<'a>>,
-    /// Resident blocks, where L1 is too small only because they share it.
-    pub sharing: Option<u64>,
     /// Share of the repeated uses of lines beyond L1.
     pub beyond: f64,
     /// The same of all uses.
@@ -27,36 +18,24 @@ pub(in super::super) struct Evicted<'f, 'a> {
     pub hit_rate: f64,
 }
 
-pub(in super::super) fn evicted<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel) -> Option<Evicted<'f, 'a>> {
+pub fn evicted<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel) -> Option<Evicted<'f, 'a>> {
     let metrics = kernel.metrics.get("global")?;
     let lines = &metrics.reuse.as_ref()?.line;
     let l1 = metrics.l1.as_ref()?;
     let hit_rate = share(l1.load_hits, l1.load_lookups);
-    let repeated: u64 = lines.buckets.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
+    let repeated: u64 = lines.buckets.iter().map(|bucket| bucket.count).total();
     let uses = repeated.saturating_add(lines.infinite);
-    // Blocks that share an SM have a part of its L1 each, where they do not use the same lines.
-    let (room, resident) = (room(facts, kernel), resident(kernel));
-    let part = room.map(|room| room / resident as f64).filter(|_| resident > 1 && hit_rate <= MOST_SHARED_HITS);
-    let (beyond_all, beyond_part) = (lines.beyond?.l1, part.map_or(0, |room| beyond_lines(lines, room)));
-    let is_shared = beyond_part > beyond_all;
-    let beyond = beyond_all.max(beyond_part);
-    if share(repeated, uses) < LEAST_REPEATED_USES
-        || share(beyond, repeated) < LEAST_BEYOND_L1
-        || hit_rate > MOST_EVICTED_HITS
-    {
+    let beyond = lines.beyond?.l1;
+    let is_reused = share(repeated, uses) >= LEAST_REPEATED_USES && share(beyond, repeated) >= LEAST_BEYOND_L1;
+    if !is_reused || hit_rate > MOST_EVICTED_HITS {
         return None;
     }
-    let loads = || facts.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
     let misses = |access: &Access<'_>| access.sums.l1_load_lookups.saturating_sub(access.sums.l1_load_hits);
-    let key = |access: &&Access<'_>| (misses(access), Reverse((access.line, access.column)));
     // What is read once misses in any case.
-    let again = loads().filter(|access| misses(access) > 0 && !is_read_once(facts, access));
-    let worst = again.max_by_key(key).or_else(|| loads().max_by_key(key))?;
-    let room = if is_shared { part } else { room };
-    let stream = classify(facts, worst, lines, room)?;
-    let sharing = is_shared.then_some(resident);
-    let (beyond, of_all) = (share(beyond, repeated), share(beyond, uses));
-    Some(Evicted { worst, stream, sharing, beyond, of_all, hit_rate })
+    let again = facts.loads_of(kernel.id).filter(|access| misses(access) > 0 && !is_read_once(facts, access));
+    let worst = worst(again, misses).or_else(|| super::access::worst(facts.loads_of(kernel.id), misses))?;
+    let stream = classify(facts, worst, lines, room(facts, kernel))?;
+    Some(Evicted { worst, stream, beyond: share(beyond, repeated), of_all: share(beyond, uses), hit_rate })
 }
 
 /// The stream that evicts what a load uses again, if there is one; `None` where neither a stream nor larger tiles are the reason.
@@ -69,7 +48,7 @@ fn classify<'f, 'a>(
     let accesses = || facts.accesses_of(worst.kernel.id, "global");
     let sectors = |is_meant: fn(&Access<'_>) -> bool| {
         let those = accesses().filter(|access| is_meant(access)).map(|access| access.sums.sectors);
-        those.fold(0, u64::saturating_add)
+        those.total()
     };
     let all = sectors(|_| true);
     // What passes L1 by, or is stored, takes no other operator of a load.
@@ -79,29 +58,19 @@ fn classify<'f, 'a>(
         let touched = lines.mean.map(|mean| mean / (1.0 - stored).max(0.1));
         touched.zip(room).is_none_or(|(touched, room)| touched * (1.0 - without) <= room)
     };
-    let loaded = sectors(|one| one.op == "load");
+    let loaded = sectors(|one| one.is_load());
     let is_stream = |access: &&Access<'_>| {
-        access.op == "load"
+        access.is_load()
             && access.allocation != worst.allocation
             && !access.past_l1
             && is_read_once(facts, access)
             && share(access.sums.sectors, loaded) >= LEAST_STREAM_SHARE
     };
-    let heaviest =
-        accesses().filter(is_stream).max_by_key(|access| (access.sums.sectors, Reverse((access.line, access.column))));
+    let heaviest = super::access::worst(accesses().filter(is_stream), |access| access.sums.sectors);
     let stream = heaviest.filter(|one| fits(past + share(one.sums.sectors, all)));
     // What data chooses from all of a table has no tile.
     let is_other = is_scattered(worst) || room.is_some() && past + stored > 0.0 && fits(past + stored);
     (stream.is_some() || !is_other).then_some(stream)
-}
-
-/// Uses that may be at so many lines' distance, where the mean of all is.
-fn beyond_lines(lines: &Distances, room: f64) -> u64 {
-    if lines.mean.is_none_or(|mean| mean < room) {
-        return 0;
-    }
-    let far = lines.buckets.iter().filter(|bucket| bucket.upto as f64 >= room);
-    far.map(|bucket| bucket.count).fold(0, u64::saturating_add)
 }
 
 /// Blocks of a launch that are on an SM at the same time.
@@ -118,17 +87,17 @@ fn room(facts: &Facts<'_>, kernel: &Kernel) -> Option<f64> {
 
 /// The program reads no sector of the allocation twice.
 fn is_read_once(facts: &Facts<'_>, access: &Access<'_>) -> bool {
-    let Some(allocation) = access.allocation.and_then(|id| facts.profile.allocation(id)) else { return false };
+    let Some(allocation) = facts.memory(access) else { return false };
     let bytes = allocation.metrics.sectors.saturating_mul(SECTOR_BYTES);
     allocation.touched_bytes > 0 && bytes as f64 <= READ_ONCE * allocation.touched_bytes as f64
 }
 
 /// Bytes that a kernel's loads bring from DRAM beyond what is there, each once a launch.
-pub(in super::super) fn again_from_dram(facts: &Facts<'_>, kernel: &Kernel) -> u64 {
-    let loads = || facts.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
-    let read = loads().map(|access| access.sums.dram_reads).fold(0, u64::saturating_add);
+pub fn again_from_dram(facts: &Facts<'_>, kernel: &Kernel) -> u64 {
+    let loads = || facts.loads_of(kernel.id);
+    let read = loads().map(|access| access.sums.dram_reads).total();
     let allocations: BTreeSet<u64> = loads().filter_map(|access| access.allocation).collect();
     let once = allocations.iter().filter_map(|&id| facts.profile.allocation(id)).map(|one| one.touched_bytes);
-    let once = once.fold(0, u64::saturating_add).saturating_mul(kernel.launch_count());
+    let once = once.total().saturating_mul(kernel.launch_count());
     read.saturating_mul(SECTOR_BYTES).saturating_sub(once)
 }

@@ -1,12 +1,11 @@
 //! Bad accesses: the user's line that leads to them, and races that may.
 
-use super::profile::Facts;
-use warpline_profile::is_system;
-use warpline_profile::model::{Fault, Frame, Site};
+use super::super::prelude::*;
+use warpline_profile::model::Fault;
 
 /// The line of the user's kernel that calls the library's function in which the fault is: the one line from which the kernel reaches
 /// the library's file.
-pub(in super::super) fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
+pub fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
     let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == fault.kernel)?;
     if !is_system(&fault.frame.file) || is_system(&kernel.file) {
         return None;
@@ -24,7 +23,7 @@ pub(in super::super) fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Fr
 }
 
 /// Where the fault's kernel has a race that is reported: data that it leaves undefined makes indices that are.
-pub(in super::super) fn race_of<'a>(facts: &Facts<'a>, fault: &Fault) -> Option<&'a Frame> {
+pub fn race_of<'a>(facts: &Facts<'a>, fault: &Fault) -> Option<&'a Frame> {
     let mut races = facts.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
     let race = races.find(|conflict| fault.kernel == Some(conflict.kernel))?;
     race.accesses.first().map(|party| &party.frame)

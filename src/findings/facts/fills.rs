@@ -1,19 +1,18 @@
 //! Fills of memory whose value nothing reads.
 
-use super::super::thresholds::allocations::LEAST_FILLED_BYTES;
-use super::profile::Facts;
+use super::super::prelude::*;
+use super::super::thresholds::allocations::*;
 use warpline_profile::SECONDS_PER_DEVICE_COPY;
-use warpline_profile::model::{Allocation, CopyRow};
 
 /// A fill that is overwritten.
-pub(in super::super) struct Overwritten<'a> {
+pub struct Overwritten<'a> {
     pub allocation: &'a Allocation,
     pub fill: &'a CopyRow,
     pub by_copy: bool,
     pub seconds: f64,
 }
 
-pub(in super::super) fn overwritten<'a>(facts: &Facts<'a>) -> Vec<Overwritten<'a>> {
+pub fn overwritten<'a>(facts: &Facts<'a>) -> Vec<Overwritten<'a>> {
     let fills = facts.profile.allocations.iter().flat_map(|allocation| {
         let fills = allocation.copies.iter().filter(|copy| copy.direction == "set");
         fills.map(move |fill| (allocation, fill))
@@ -49,7 +48,7 @@ fn is_stored_over(facts: &Facts<'_>, allocation: &Allocation, fill: &CopyRow) ->
             rows.map(|row| (&site.op[..], &row.metrics))
         })
     };
-    let stored = of_memory().map(|(_, metrics)| metrics.bytes).fold(0, u64::saturating_add);
+    let stored = of_memory().map(|(_, metrics)| metrics.bytes).total();
     let is_read_first = allocation.copies.iter().any(|copy| {
         matches!(&copy.direction[..], "device_to_host" | "device_to_device")
             && copy.first_launch.is_none_or(|first| fill.first_launch.is_none_or(|at| first <= at))

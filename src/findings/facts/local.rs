@@ -1,19 +1,13 @@
-//! Variables of a thread that lie in local memory: what reaches them, and how their lines index and fill them.
+//! Variables of a thread that lie in local memory: what reaches them, and how their lines index them.
 
+use super::super::prelude::*;
+use super::super::thresholds::atomics::MOST_SHARED_BYTES;
+use super::super::thresholds::local_memory::*;
+use super::source::{follows, has_name, is_declared, line_of, lines_of, subscripted_names, subscripts};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::thresholds::atomics::MOST_SHARED_BYTES;
-use super::super::thresholds::local_memory::WIDEST_ACCESS;
-use super::access::Access;
-use super::index::subscripts;
-use super::source::{
-    code_of, declared_elements, follows, has_name, is_constant, is_declared, is_named_whole, line_of, subscripted_names,
-};
-use super::{Facts, block_of, has_word};
-use warpline_profile::model::{Kernel, Site, ThreadStep};
-
 /// A variable of a kernel's threads in local memory.
-pub(in super::super) struct LocalVariable<'f, 'a> {
+pub struct LocalVariable<'f, 'a> {
     facts: &'f Facts<'a>,
     pub kernel: &'a Kernel,
     pub name: &'f str,
@@ -35,7 +29,7 @@ struct Function {
 }
 
 /// The variables in local memory of all kernels, without what libraries and launches of kernels keep there.
-pub(in super::super) fn local_variables<'f, 'a>(facts: &'f Facts<'a>) -> Vec<LocalVariable<'f, 'a>> {
+pub fn local_variables<'f, 'a>(facts: &'f Facts<'a>) -> Vec<LocalVariable<'f, 'a>> {
     let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
     let is_launch = |access: &Access<'_>| line_of(facts, access).is_some_and(|text| text.contains("<<<"));
     let is_own = |access: &&Access<'_>| access.space == "local" && !access.in_library && !is_launch(access);
@@ -51,12 +45,11 @@ pub(in super::super) fn local_variables<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Loc
         let mut variable =
             LocalVariable { facts, kernel, name, accesses, function: None, only_function: None, all_inlined: false };
         variable.function = variable.own_function();
-        let names = functions.entry(id).or_default();
-        names.extend(variable.function.as_ref().map(|function| function.name.clone()));
+        functions.entry(id).or_default().extend(variable.function.as_ref().map(|function| function.name.clone()));
         all.push(variable);
     }
     for variable in &mut all {
-        let Some(names) = functions.get(&variable.kernel.id) else { continue };
+        let names = &functions[&variable.kernel.id];
         variable.all_inlined = names.is_empty();
         variable.only_function = names.first().filter(|_| names.len() == 1).cloned();
     }
@@ -77,7 +70,7 @@ impl<'f> LocalVariable<'f, '_> {
         // An array of the function's own does not belong to its caller.
         let takes_pointers = function.split_once('(').is_some_and(|(_, types)| types.contains(['*', '&']));
         let declares = |text: &String| is_declared(text, self.name) && text.trim_end().ends_with(';');
-        let is_own = self.facts.profile.sources.get(first.file).is_some_and(|lines| lines.values().any(declares));
+        let is_own = lines_of(self.facts, first.file).is_some_and(|lines| lines.values().any(declares));
         let plain = function.split(['(', '<']).next().unwrap_or(&function);
         let name = plain.rsplit([':', ' ']).next().unwrap_or(plain).to_owned();
         let is_passed = !only_there || self.name == "this" || takes_pointers && !is_own;
@@ -85,13 +78,13 @@ impl<'f> LocalVariable<'f, '_> {
     }
 
     /// The function for which it lies in memory, as unrolling has made its indices constants.
-    pub(in super::super) fn function(&self) -> Option<&str> {
+    pub fn function(&self) -> Option<&str> {
         let name = self.function.as_ref().map(|function| &function.name).or(self.only_function.as_ref())?;
         (!self.is_computed() && self.are_unrolled()).then_some(name)
     }
 
     /// It is the name that a function has for a variable of its caller's.
-    pub(in super::super) fn is_parameter(&self) -> bool {
+    pub fn is_parameter(&self) -> bool {
         self.function.as_ref().is_some_and(|function| function.only_there)
     }
 
@@ -103,13 +96,8 @@ impl<'f> LocalVariable<'f, '_> {
     }
 
     /// Data or the thread's number chooses an element.
-    pub(in super::super) fn is_computed(&self) -> bool {
+    fn is_computed(&self) -> bool {
         self.accesses.iter().any(|access| is_computed(access))
-    }
-
-    /// The source names an index of it.
-    pub(in super::super) fn has_variable_index(&self) -> bool {
-        self.accesses.iter().any(|access| self.is_indexed_by_name(access))
     }
 
     /// The access's line indexes it by something that has a name, and does not declare it.
@@ -131,7 +119,7 @@ impl<'f> LocalVariable<'f, '_> {
     }
 
     /// The access to change: one with a computed index, as an array is initialised many times over, too.
-    pub(in super::super) fn worst(&self) -> Option<&'f Access<'_>> {
+    pub fn worst(&self) -> Option<&'f Access<'_>> {
         let key = |access: &&&Access<'_>| {
             let place = std::cmp::Reverse((access.line, access.column));
             (is_computed(access), self.is_indexed_by_name(access), access.sums.requests, place)
@@ -140,33 +128,31 @@ impl<'f> LocalVariable<'f, '_> {
     }
 
     /// A structure or a single value, and no array.
-    pub(in super::super) fn is_object(&self) -> bool {
+    pub fn is_object(&self) -> bool {
         let is_structure = |access: &&Access<'_>| access.operand.is_some_and(|operand| operand.structure.is_some());
         !self.is_computed() && (self.accesses.iter().all(is_structure) || !self.is_array())
     }
 
     /// A line of the source indexes or declares it with brackets.
     fn is_array(&self) -> bool {
-        let own = || self.accesses.iter().filter_map(|access| line_of(self.facts, access));
-        if own().any(|text| follows(text, self.name, "[")) {
-            return true;
-        }
-        if own().any(|text| follows(text, self.name, "->") || follows(text, self.name, ".")) {
-            return false;
-        }
+        let has = |sign: &str| {
+            let mut own = self.accesses.iter().filter_map(|access| line_of(self.facts, access));
+            own.any(|text| follows(text, self.name, sign))
+        };
         // Without its source it may be one.
         let mut lines = self.lines_of_files().peekable();
-        lines.peek().is_none() || lines.any(|text| follows(text, self.name, "["))
+        has("[")
+            || !has("->") && !has(".") && (lines.peek().is_none() || lines.any(|text| follows(text, self.name, "[")))
     }
 
     /// The known lines of the files that access it.
     fn lines_of_files(&self) -> impl Iterator<Item = &String> {
         let files: BTreeSet<&str> = self.accesses.iter().map(|access| access.file).collect();
-        files.into_iter().filter_map(|file| self.facts.profile.sources.get(file)).flat_map(BTreeMap::values)
+        files.into_iter().filter_map(|file| lines_of(self.facts, file)).flat_map(BTreeMap::values)
     }
 
     /// The arrays within the object that its lines index by something that has a name.
-    pub(in super::super) fn indexed_members(&self) -> BTreeSet<String> {
+    pub fn indexed_members(&self) -> BTreeSet<String> {
         let mut members = BTreeSet::new();
         for access in &self.accesses {
             let Some(text) = line_of(self.facts, access) else { continue };
@@ -197,54 +183,10 @@ impl<'f> LocalVariable<'f, '_> {
         self.lines_of_files().any(is_selected) || is_method && !self.facts.accesses.iter().any(is_other)
     }
 
-    /// No line that reaches it has its name: functions do, which have a pointer to it.
-    pub(in super::super) fn is_reached_elsewhere(&self) -> bool {
-        let mut lines = self.accesses.iter().filter_map(|access| line_of(self.facts, access)).peekable();
-        lines.peek().is_some() && !lines.any(|text| has_word(text, self.name))
-    }
-
-    /// Bytes of the array, where a known line declares it with numbers. Compilers fill and copy an array in pieces of other sizes, so
-    /// that an element has the size of most requests.
-    pub(in super::super) fn declared_bytes(&self) -> Option<u64> {
-        let mut requests: BTreeMap<u32, u64> = BTreeMap::new();
-        for access in &self.accesses {
-            let of_size = requests.entry(access.bytes).or_default();
-            *of_size = of_size.saturating_add(access.sums.requests);
-        }
-        let element = requests.into_iter().max_by_key(|&(_, requests)| requests)?.0;
-        let declared =
-            |text: &String| is_declared(text, self.name).then(|| declared_elements(text, self.name)).flatten();
-        let elements = self.lines_of_files().find_map(declared)?;
-        Some(elements.saturating_mul(element.into()))
-    }
-
-    /// All that is stored in it are numbers of the source, or what stands in braces behind its declaration: a table, the same for all threads.
-    pub(in super::super) fn is_table(&self) -> bool {
-        let is_filled = |text: &str| {
-            let code = code_of(text);
-            let numbers = code.split_once('=').filter(|(_, value)| is_constant(value));
-            numbers.is_some_and(|(target, _)| follows(target, self.name, "["))
-                || is_declared(code, self.name) && code.trim_end().ends_with('{')
-        };
-        let mut stores = self.accesses.iter().filter(|access| access.op == "store").peekable();
-        stores.peek().is_some()
-            && !self.is_passed_whole()
-            && stores.all(|access| line_of(self.facts, access).is_some_and(is_filled))
-    }
-
-    /// A line of the kernel has its name without an index, so that others may fill it under another name.
-    fn is_passed_whole(&self) -> bool {
-        let lines = self.facts.profile.sources.get(&self.kernel.file);
-        let lines = lines.into_iter().flat_map(|lines| lines.range(self.kernel.line..));
-        let mut lines = lines.take_while(|(_, text)| !text.starts_with('}'));
-        lines.any(|(_, text)| is_named_whole(code_of(text), self.name))
-    }
-
     /// Bytes of shared memory for each thread of a block, and the threads of a block.
-    pub(in super::super) fn column(&self) -> (u64, u64) {
-        let threads =
-            block_of(self.kernel).map_or(1, |block| block.iter().map(|&size| u64::from(size)).product::<u64>());
-        (MOST_SHARED_BYTES / threads.max(1), threads)
+    pub fn column(&self) -> (u64, u64) {
+        let threads = block_of(self.kernel).map_or(1, product).max(1);
+        (MOST_SHARED_BYTES / threads, threads)
     }
 }
 

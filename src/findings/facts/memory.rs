@@ -1,27 +1,23 @@
 //! Allocations: who makes them, how many come from one place, and what becomes of them.
 
+use super::super::prelude::*;
+use super::super::thresholds::allocations::*;
 use std::collections::{BTreeMap, BTreeSet};
-
-use super::super::thresholds::allocations::PLACEHOLDER_BYTES;
-use super::profile::{Facts, innermost, is_of_library};
-use warpline_profile::model::{Allocation, Frame};
-use warpline_profile::{constructed_class, copied_class, is_system, library_function};
+use warpline_profile::{constructed_class, copied_class, library_function};
 
 /// Allocations of one name from one place.
-pub(in super::super) struct Made<'a> {
+pub struct Made<'a> {
     pub rows: Vec<&'a Allocation>,
     /// Most that are alive at a time.
     pub live: u64,
-    pub maker: Maker<'a>,
+    pub maker: Maker,
     /// The line of the user that makes them.
     pub frame: Option<&'a Frame>,
 }
 
 /// What makes an allocation, by its call path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) enum Maker<'a> {
-    /// The copy of an object of this class.
-    Copy(&'a str),
+pub enum Maker {
     /// An algorithm, for scratch memory.
     Algorithm(String),
     /// The constructor of an object.
@@ -31,26 +27,26 @@ pub(in super::super) enum Maker<'a> {
 }
 
 impl Made<'_> {
-    pub(in super::super) fn count(&self) -> u64 {
-        self.rows.iter().map(|row| row.count).fold(0, u64::saturating_add)
+    pub fn count(&self) -> u64 {
+        self.rows.iter().map(|row| row.count).total()
     }
 
-    pub(in super::super) fn bytes(&self) -> u64 {
-        self.rows.iter().map(|row| row.bytes).fold(0, u64::saturating_add)
+    pub fn bytes(&self) -> u64 {
+        self.rows.iter().map(|row| row.bytes).total()
     }
 
-    pub(in super::super) fn sizes_differ(&self) -> bool {
+    pub fn sizes_differ(&self) -> bool {
         let each = || self.rows.iter().map(|row| row.bytes / row.count.max(1));
         each().max() != each().min()
     }
 
     /// Returns whether none was freed before the end.
-    pub(in super::super) fn are_kept(&self) -> bool {
+    pub fn are_kept(&self) -> bool {
         self.rows.iter().all(|row| !row.freed && row.freed_count == 0)
     }
 
     /// Numbers of launches before which they were made, or copied to: those of a setup loop have one.
-    pub(in super::super) fn launches_between(&self) -> u64 {
+    pub fn launches_between(&self) -> u64 {
         let starts: BTreeSet<u64> =
             self.rows.iter().filter_map(|row| row.lifetime.as_ref().map(|lifetime| lifetime.first_launch)).collect();
         let copies = self.rows.iter().flat_map(|row| &row.copies);
@@ -62,7 +58,7 @@ impl Made<'_> {
 
 /// Allocations by the functions of CUDA whose names begin with `cudaMalloc`, by place and name, of call paths from which at least so many
 /// come for each that is alive at a time. Those of a pool cost little.
-pub(in super::super) fn made<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Made<'a>> {
+pub fn made<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Made<'a>> {
     let is_meant = |row: &&Allocation| {
         row.kind.starts_with("cudaMalloc")
             && row.kind != "cudaMallocAsync"
@@ -77,7 +73,7 @@ pub(in super::super) fn made<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<
     let mut places: BTreeMap<Place<'_>, Made<'_>> = BTreeMap::new();
     for (path, rows) in paths {
         let (Some(first), live) = (rows.first(), live(&rows)) else { continue };
-        if rows.iter().map(|row| row.count).fold(0, u64::saturating_add) / live < least_per_live {
+        if rows.iter().map(|row| row.count).total() / live < least_per_live {
             continue;
         }
         let (maker, frame) = maker(facts, first);
@@ -98,14 +94,14 @@ fn live(rows: &[&Allocation]) -> u64 {
         let live = by_name.entry(row.name.as_deref()).or_default();
         *live = (*live).max(row.live_at_once);
     }
-    by_name.values().copied().fold(0, u64::saturating_add).max(1)
+    by_name.values().copied().total().max(1)
 }
 
-fn maker<'a>(facts: &Facts<'a>, row: &'a Allocation) -> (Maker<'a>, Option<&'a Frame>) {
+fn maker<'a>(facts: &Facts<'a>, row: &'a Allocation) -> (Maker, Option<&'a Frame>) {
     let path = &row.path;
     let named = facts.named_at(row);
-    if let Some((frame, class)) = copied_at(path) {
-        return (Maker::Copy(class), Some(frame));
+    if let Some(frame) = copied_at(path) {
+        return (Maker::Constructor, Some(frame));
     }
     let is_algorithm = |function: &String| row.name.is_none() && function.starts_with("thrust::");
     if let Some(function) = library_function(path).filter(is_algorithm) {
@@ -121,20 +117,19 @@ fn maker<'a>(facts: &Facts<'a>, row: &'a Allocation) -> (Maker<'a>, Option<&'a F
 
 /// Where the user's code makes an object whose constructor allocates, which other objects have as well.
 fn constructed_at(path: &[Frame]) -> Option<&Frame> {
-    let mut users = path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file)).peekable();
+    let mut users = user_frames(path).peekable();
     users.peek().filter(|frame| constructed_class(&frame.function).is_some())?;
     users.find(|frame| constructed_class(&frame.function).is_none())
 }
 
-/// Where the user's code copies an object, whose copy the memory is of, and the object's class.
-fn copied_at(path: &[Frame]) -> Option<(&Frame, &str)> {
-    let (at, class) = path.iter().enumerate().find_map(|(at, frame)| Some((at, copied_class(&frame.function)?)))?;
-    let frame = path[..at].iter().rev().find(|frame| frame.line != 0 && !is_system(&frame.file))?;
-    Some((frame, class))
+/// Where the user's code copies an object, whose copy the memory is of.
+fn copied_at(path: &[Frame]) -> Option<&Frame> {
+    let at = path.iter().position(|frame| copied_class(&frame.function).is_some())?;
+    user_frames(&path[..at]).next()
 }
 
 /// Returns whether it is device memory of the user that no kernel and no copy uses.
-pub(in super::super) fn is_unused(allocation: &Allocation) -> bool {
+pub fn is_unused(allocation: &Allocation) -> bool {
     allocation.metrics.requests == 0
         && allocation.by_kernel.iter().all(|row| row.metrics.requests == 0)
         // Requests to a named part of a pool count for the part alone; what was touched, for the pool, too.
@@ -152,13 +147,13 @@ fn is_host_kind(kind: &str) -> bool {
 }
 
 /// Bytes of all device memory. A named part lies in memory that is counted already.
-pub(in super::super) fn allocated_bytes(facts: &Facts<'_>) -> u64 {
+pub fn allocated_bytes(facts: &Facts<'_>) -> u64 {
     let is_meant = |row: &&Allocation| !row.kind.contains("Host") && row.kind != "named";
-    facts.profile.allocations.iter().filter(is_meant).map(|row| row.bytes).fold(0, u64::saturating_add)
+    facts.profile.allocations.iter().filter(is_meant).map(|row| row.bytes).total()
 }
 
 /// What names of one array or member have in common: `parts[]` of `parts[3]`, `.sums` of `ranks[3].sums`; else the name itself.
-pub(in super::super) fn family(name: &str) -> String {
+pub fn family(name: &str) -> String {
     if let Some((_, member)) = name.split_once('.') {
         return format!(".{member}");
     }
@@ -172,7 +167,7 @@ pub(in super::super) fn family(name: &str) -> String {
 }
 
 /// Returns whether a name is that of a plain variable: each allocation replaces the pointer to the one before.
-pub(in super::super) fn is_variable(name: &str) -> bool {
+pub fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 

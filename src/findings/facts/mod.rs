@@ -1,12 +1,11 @@
 //! What is known of a profile: computed from it alone, and all that rules inspect.
 
 pub(super) mod access;
-pub(super) mod access_order;
 pub(super) mod accumulator;
+pub(super) mod address;
 pub(super) mod atomic_cost;
 pub(super) mod atomics;
 pub(super) mod banks;
-pub(super) mod beside;
 pub(super) mod branches;
 pub(super) mod broadcast;
 pub(super) mod conflicts;
@@ -36,7 +35,6 @@ pub(super) mod source;
 pub(super) mod staging;
 pub(super) mod steps;
 pub(super) mod sweep;
-pub(super) mod terms;
 pub(super) mod untouched;
 
 pub(super) use profile::*;

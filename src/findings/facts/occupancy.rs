@@ -1,12 +1,10 @@
 //! Blocks that share an SM, and what limits their number.
 
-use super::access::share;
-use super::profile::{Facts, blocks};
-use warpline_profile::model::Kernel;
+use super::super::prelude::*;
 use warpline_simulator::models;
 
 /// Shared memory that a block takes and does not store to.
-pub(in super::super) struct UnusedShared {
+pub struct UnusedShared {
     /// Bytes that a block takes.
     pub requested: u64,
     /// Bytes that a block stores: it uses no more.
@@ -21,13 +19,13 @@ pub(in super::super) struct UnusedShared {
 }
 
 impl UnusedShared {
-    pub(in super::super) fn occupancy(&self, blocks: u32) -> f64 {
+    pub fn occupancy(&self, blocks: u32) -> f64 {
         share(u64::from(blocks).saturating_mul(self.warps_of_block), self.most_warps).min(1.0)
     }
 }
 
 /// Shared memory of a kernel's first launch; `None` where the model, or what blocks store, is not known.
-pub(in super::super) fn unused_shared(facts: &Facts<'_>, kernel: &Kernel) -> Option<UnusedShared> {
+pub fn unused_shared(facts: &Facts<'_>, kernel: &Kernel) -> Option<UnusedShared> {
     let launch = kernel.launches.first()?;
     if !facts.is_whole_run() || launch.block_share != 1 || launch.resident_blocks == 0 {
         return None;
@@ -36,8 +34,8 @@ pub(in super::super) fn unused_shared(facts: &Facts<'_>, kernel: &Kernel) -> Opt
     let requested = u64::from(launch.dynamic_shared_bytes).saturating_add(launch.static_shared_bytes.into());
     // What is read was stored before, by the block itself.
     let accesses = || facts.accesses_of(kernel.id, "shared");
-    let stores = accesses().filter(|access| access.op != "load");
-    let stored = stores.map(|access| access.sums.bytes).fold(0, u64::saturating_add).div_ceil(blocks(kernel).max(1));
+    let stores = accesses().filter(|access| !access.is_load());
+    let stored = stores.map(|access| access.sums.bytes).total().div_ceil(blocks(kernel).max(1));
     if stored == 0 && accesses().next().is_some() {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Padding that keeps lanes in different banks: applied to the worst request, whose passes are counted again.
 
-use super::super::thresholds::banks::{LEFT_OF_CYCLES, LEFT_OF_ROWS, WORD_BYTES};
+use super::super::thresholds::banks::*;
 use warpline_format::access::{Addresses, Space};
 use warpline_format::site_table::Op;
 use warpline_profile::model::BankConflict;
@@ -9,7 +9,7 @@ use warpline_simulator::metrics::{WavefrontMemo, wavefronts};
 
 /// Elements of padding behind each row of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Padding {
+pub struct Padding {
     /// Bytes of a row.
     pub row: u64,
     /// Bytes of an element.
@@ -22,23 +22,13 @@ pub(in super::super) struct Padding {
 
 /// The best padding of up to `most` elements behind rows of this length, if it leaves no conflicts or few; of equals that with which
 /// other requests to the array take the fewest passes.
-pub(in super::super) fn of_rows(
-    request: &BankConflict,
-    others: &[&BankConflict],
-    row: u64,
-    most: u64,
-    banks: Banks,
-) -> Option<Padding> {
+pub fn of_rows(request: &BankConflict, others: &[&BankConflict], row: u64, most: u64, banks: Banks) -> Option<Padding> {
     let is_row = row >= 2 * u64::from(request.bytes.max(1));
     of_periods(request, others, row, most, banks).filter(|padding| is_row && padding.leaves(request, LEFT_OF_ROWS))
 }
 
 /// The same behind the words of all banks, whatever the rows are: an element, or the elements of a word.
-pub(in super::super) fn of_bank_cycles(
-    request: &BankConflict,
-    others: &[&BankConflict],
-    banks: Banks,
-) -> Option<Padding> {
+pub fn of_bank_cycles(request: &BankConflict, others: &[&BankConflict], banks: Banks) -> Option<Padding> {
     let alike: Vec<&BankConflict> = others.iter().copied().filter(|other| other.bytes == request.bytes).collect();
     let most = u64::from(WORD_BYTES / request.bytes.max(1)).max(1);
     let padding = of_periods(request, &alike, banks.pass_bytes().into(), most, banks)?;
@@ -67,13 +57,13 @@ impl Padding {
     }
 
     /// Elements of a row.
-    pub(in super::super) fn period(&self) -> u64 {
+    pub fn period(&self) -> u64 {
         self.row / self.element
     }
 }
 
 /// Passes of a request with its addresses moved.
-pub(in super::super) fn passes(request: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) -> u32 {
+pub fn passes(request: &BankConflict, banks: Banks, place: impl Fn(u64) -> u64) -> u32 {
     let bytes: Vec<u8> = request.lanes.iter().flat_map(|&(_, address)| place(address).to_le_bytes()).collect();
     let mask = request.lanes.iter().fold(0u32, |mask, &(lane, _)| mask | 1u32.checked_shl(lane).unwrap_or(0));
     if mask.count_ones() as usize != request.lanes.len() || mask == 0 {

@@ -1,15 +1,10 @@
 //! How a request's lanes lie in global memory: the patterns that cost sectors.
 
-use super::super::thresholds::coalescing::{
-    ALL_STRUCTURES, LEAST_LANES, LEAST_SCATTERED_EXCESS, LEAST_STRIDED_EXCESS, PACKED_STRUCTURES,
-};
-use super::access::{Access, share};
-use super::{block_of, lane_axis};
-use warpline_profile::is_system;
-use warpline_profile::model::ThreadStep;
+use super::super::prelude::*;
+use super::super::thresholds::coalescing::*;
 
 /// Most of its requests have one stride that leaves gaps, and it costs sectors.
-pub(in super::super) fn is_strided(access: &Access<'_>) -> bool {
+pub fn is_strided(access: &Access<'_>) -> bool {
     let pattern = &access.pattern;
     let gaps = pattern.stride_bytes.is_some_and(|stride| stride.unsigned_abs() > access.bytes.into());
     // The estimate reads texels of arrays in linear order: whatever theirs is, a column of them is no row.
@@ -26,14 +21,12 @@ pub(in super::super) fn is_strided(access: &Access<'_>) -> bool {
 
 /// The code moves the address by more than an element from thread to thread, and rows of the block are so short that its requests
 /// show no single stride.
-pub(in super::super) fn is_strided_in_short_rows(access: &Access<'_>) -> bool {
+pub fn is_strided_in_short_rows(access: &Access<'_>) -> bool {
     let pattern = &access.pattern;
     let Some(operand) = access.operand else { return false };
-    let axis = lane_axis(access.kernel);
-    let apart = match &operand.thread_steps[axis] {
+    let apart = match &operand.thread_steps[lane_axis(access.kernel)] {
         ThreadStep::Bytes(bytes) => bytes.unsigned_abs() > access.bytes.into(),
-        ThreadStep::Times(_) => true,
-        ThreadStep::None | ThreadStep::Other => false,
+        step => matches!(step, ThreadStep::Times(_)),
     };
     access.space == "global"
         && !access.is_opaque
@@ -42,13 +35,13 @@ pub(in super::super) fn is_strided_in_short_rows(access: &Access<'_>) -> bool {
         && apart
         && !operand.loaded_index
         && operand.thread_steps.iter().all(|step| *step != ThreadStep::Other)
-        && block_of(access.kernel).is_some_and(|block| block[axis] < 32)
+        && block_of(access.kernel).is_some_and(|block| block[lane_axis(access.kernel)] < 32)
         && share(pattern.irregular, pattern.requests) >= 0.5
         && access.sums.excess_share() >= LEAST_STRIDED_EXCESS
 }
 
 /// Most of its requests follow no rule, and it costs sectors.
-pub(in super::super) fn is_scattered(access: &Access<'_>) -> bool {
+pub fn is_scattered(access: &Access<'_>) -> bool {
     let pattern = &access.pattern;
     access.space == "global"
         && !access.is_opaque
@@ -59,12 +52,12 @@ pub(in super::super) fn is_scattered(access: &Access<'_>) -> bool {
 }
 
 /// Most of its requests access consecutive elements.
-pub(in super::super) fn is_contiguous(access: &Access<'_>) -> bool {
+pub fn is_contiguous(access: &Access<'_>) -> bool {
     share(access.pattern.contiguous, access.pattern.requests) >= 0.5
 }
 
 /// The stride is the size of the structure of which the access takes a member.
-pub(in super::super) fn strides_over_structures(access: &Access<'_>) -> bool {
+pub fn strides_over_structures(access: &Access<'_>) -> bool {
     let Some(operand) = access.operand else { return false };
     let bytes = i64::from(operand.structure_bytes);
     // An iterator leads to what lies in memory, and is nothing that lies there.
@@ -77,10 +70,10 @@ pub(in super::super) fn strides_over_structures(access: &Access<'_>) -> bool {
 }
 
 /// Lanes take a member of structures that follow each other without a gap, though inactive lanes lie between them.
-pub(in super::super) fn packs_structures(access: &Access<'_>) -> bool {
+pub fn packs_structures(access: &Access<'_>) -> bool {
     let Some(operand) = access.operand else { return false };
     let size = f64::from(operand.structure_bytes);
-    let lanes = access.sums.lanes as f64 / access.sums.requests.max(1) as f64;
+    let lanes = access.mean_lanes();
     let least = ALL_STRUCTURES * (lanes - 1.0) * size;
     operand.member.is_some()
         && operand.structure_bytes > access.bytes
@@ -92,8 +85,7 @@ pub(in super::super) fn packs_structures(access: &Access<'_>) -> bool {
 
 /// The code gives consecutive threads consecutive elements, so that gaps are those of lanes which a branch leaves out.
 fn moves_by_elements(access: &Access<'_>) -> bool {
-    let step = access.operand.map(|operand| &operand.thread_steps[lane_axis(access.kernel)]);
-    matches!(step, Some(ThreadStep::Bytes(bytes)) if bytes.unsigned_abs() <= access.bytes.into())
+    matches!(access.step(), Some(ThreadStep::Bytes(bytes)) if bytes.unsigned_abs() <= access.bytes.into())
 }
 
 fn has_lanes(access: &Access<'_>) -> bool {

@@ -1,12 +1,11 @@
 //! Double-precision operations of a kernel, and whether its data asks for them.
 
-use super::super::thresholds::arithmetic::MOST_DOUBLES_MOVED;
-use super::access::{Access, share};
-use super::profile::Facts;
-use warpline_profile::model::{Kernel, Line};
+use super::super::prelude::*;
+use super::super::thresholds::arithmetic::*;
+use warpline_profile::model::Line;
 
 /// Double-precision operations of a kernel.
-pub(in super::super) struct Doubles<'a> {
+pub struct Doubles<'a> {
     /// Operations of active lanes.
     pub all: u64,
     /// Share of them that no line has: those of mathematical functions that lines call.
@@ -20,15 +19,15 @@ pub(in super::super) struct Doubles<'a> {
 }
 
 /// The double-precision operations of a kernel; `None` where no line has any.
-pub(in super::super) fn doubles<'a>(facts: &Facts<'a>, kernel: &Kernel) -> Option<Doubles<'a>> {
+pub fn doubles<'a>(facts: &Facts<'a>, kernel: &Kernel) -> Option<Doubles<'a>> {
     let of_line = |line: &Line| line.instructions.get("fp64").map_or(0, |count| count.lanes);
     let lines = facts.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);
-    let on_lines = lines.clone().map(of_line).fold(0, u64::saturating_add);
+    let on_lines = lines.clone().map(of_line).total();
     let worst = lines.max_by_key(|line| (of_line(line), std::cmp::Reverse(line.line)))?;
     let all = kernel.instructions.get("fp64").map_or(0, |count| count.lanes);
     let moved = |doubles: bool| -> u64 {
         let those = facts.accesses_of(kernel.id, "global").filter(|access| has_doubles(access) == Some(doubles));
-        those.map(|access| access.sums.bytes).fold(0, u64::saturating_add)
+        those.map(|access| access.sums.bytes).total()
     };
     Some(Doubles {
         all,

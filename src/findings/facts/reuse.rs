@@ -1,22 +1,16 @@
 //! Data that the loads of a kernel bring to L1 again, and which finding is about it.
 
-use std::cmp::Reverse;
-
-use super::super::thresholds::coalescing::NEAR_LINES;
-use super::super::thresholds::reuse::{
-    LEAST_L1_RELOADS, LEAST_LOAD_SHARE, LEAST_RELOADED_BYTES, LEAST_RELOADS, MORE_THAN_ONCE, MOST_EXCESS,
-    MOST_IRREGULAR, MOST_L1_EXCESS, MOST_RELOAD_HITS,
-};
-use super::access::{Access, share};
+use super::super::prelude::*;
+use super::super::thresholds::coalescing::*;
+use super::super::thresholds::reuse::*;
 use super::eviction::{Evicted, evicted};
+use super::index;
 use super::staging::is_staged;
-use super::{Facts, blocks, index};
-use warpline_profile::model::{Allocation, ByKernel, Kernel, Launch};
-use warpline_simulator::geometry::SECTOR_BYTES;
+use std::cmp::Reverse;
 
 /// Why data comes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Again {
+pub enum Again {
     /// Its loads go past L1.
     PastL1,
     /// It is staged in shared memory, by many blocks or in small tiles.
@@ -30,7 +24,7 @@ pub(in super::super) enum Again {
 }
 
 /// The loads of an allocation by the kernel that loads it most often from L2.
-pub(in super::super) struct Reloaded<'f, 'a> {
+pub struct Reloaded<'f, 'a> {
     pub worst: &'f Access<'a>,
     pub why: Again,
     /// Bytes that come in a launch for each byte that is touched.
@@ -43,7 +37,7 @@ pub(in super::super) struct Reloaded<'f, 'a> {
 
 /// Which finding is about a load whose data comes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Reuse {
+pub enum Reuse {
     /// L1 does not hold the data from one use to the next.
     Eviction,
     /// Blocks could keep the data.
@@ -67,7 +61,7 @@ fn reuse(reloaded: Option<&Reloaded<'_, '_>>, evicted: Option<&Evicted<'_, '_>>)
 }
 
 /// All reloads that a finding is about.
-pub(in super::super) fn reloads<'f, 'a>(facts: &'f Facts<'a>) -> impl Iterator<Item = Reloaded<'f, 'a>> {
+pub fn reloads<'f, 'a>(facts: &'f Facts<'a>) -> impl Iterator<Item = Reloaded<'f, 'a>> {
     let all = facts.profile.allocations.iter().filter_map(move |one| reloaded(facts, one));
     all.filter(move |it| {
         let evicted = evicted(facts, it.worst.kernel).filter(|one| std::ptr::eq(one.worst, it.worst));
@@ -76,10 +70,10 @@ pub(in super::super) fn reloads<'f, 'a>(facts: &'f Facts<'a>) -> impl Iterator<I
 }
 
 /// All evictions that a finding is about.
-pub(in super::super) fn evictions<'f, 'a>(facts: &'f Facts<'a>) -> impl Iterator<Item = Evicted<'f, 'a>> {
+pub fn evictions<'f, 'a>(facts: &'f Facts<'a>) -> impl Iterator<Item = Evicted<'f, 'a>> {
     let all = facts.profile.kernels.iter().filter_map(move |kernel| evicted(facts, kernel));
     all.filter(move |it| {
-        let allocation = it.worst.allocation.and_then(|id| facts.profile.allocation(id));
+        let allocation = facts.memory(it.worst);
         let reloaded = allocation.and_then(|one| reloaded(facts, one)).filter(|one| std::ptr::eq(one.worst, it.worst));
         reuse(reloaded.as_ref(), Some(it)) == Some(Reuse::Eviction)
     })
@@ -99,7 +93,7 @@ fn reloaded<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Rel
     let times = share(loaded_bytes, once_bytes);
     let loads = facts
         .accesses_of(kernel.id, "global")
-        .filter(|access| access.op == "load" && access.allocation == Some(allocation.id));
+        .filter(|access| access.is_load() && access.allocation == Some(allocation.id));
     if times < LEAST_RELOADS || hit_rate > MOST_RELOAD_HITS {
         let worst = loads.max_by_key(|access| (access.sums.requests, Reverse((access.line, access.column))))?;
         let times = share(row.metrics.sectors.saturating_mul(SECTOR_BYTES), once_bytes);
@@ -152,9 +146,9 @@ fn is_limited_by_l1(facts: &Facts<'_>, kernel: &Kernel) -> bool {
 }
 
 /// Share of a kernel's requests that are loads from global memory.
-pub(in super::super) fn load_share(facts: &Facts<'_>, kernel: &Kernel) -> f64 {
-    let loads = facts.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
-    share(loads.map(|access| access.sums.requests).fold(0, u64::saturating_add), facts.requests(kernel))
+pub fn load_share(facts: &Facts<'_>, kernel: &Kernel) -> f64 {
+    let loads = facts.loads_of(kernel.id);
+    share(loads.map(|access| access.sums.requests).total(), facts.requests(kernel))
 }
 
 /// Launches of the kernel that may have loaded the allocation: no more than there were while it lived, nor than were given it.

@@ -1,13 +1,10 @@
 //! Requests that the width of the block splits into rows.
 
-use super::super::thresholds::launches::{LEAST_ROWS, LEAST_SAVED_SECTORS, WARP};
-use super::access::{Access, share};
-use super::profile::Facts;
-use warpline_profile::model::{Kernel, ThreadStep};
-use warpline_simulator::geometry::SECTOR_BYTES;
+use super::super::prelude::*;
+use super::super::thresholds::launches::*;
 
 /// Accesses to global memory that a block of this width splits into rows, where longer rows would save sectors.
-pub(in super::super) fn split_rows<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel, width: u64) -> Vec<&'f Access<'a>> {
+pub fn split_rows<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel, width: u64) -> Vec<&'f Access<'a>> {
     facts.accesses_of(kernel.id, "global").filter(|access| is_split(access, width)).collect()
 }
 
@@ -25,7 +22,7 @@ fn is_split(access: &Access<'_>, width: u64) -> bool {
 }
 
 /// Sectors that an access in rows would save, if each request were one row that begins as these do: on a sector, or within one.
-pub(in super::super) fn saved_sectors(access: &Access<'_>) -> u64 {
+pub fn saved_sectors(access: &Access<'_>) -> u64 {
     let sums = &access.sums;
     let Some(row) = access.pattern.row_lanes.filter(|&lanes| lanes > 0) else { return 0 };
     let aligned = row.saturating_mul(u64::from(access.bytes)).div_ceil(SECTOR_BYTES).max(1);

@@ -1,17 +1,22 @@
 //! Loads whose values go to shared memory.
 
-use super::Facts;
-use super::access::Access;
+use super::super::prelude::*;
 
-/// A store to shared memory so many lines from a load, at most, keeps its value or what is made of it. What a line accumulates in
-/// shared memory is no copy of the data.
-pub(in super::super) fn is_staged(facts: &Facts<'_>, load: &Access<'_>, lines: u32) -> bool {
-    let shared = || facts.accesses_of(load.kernel.id, "shared");
+/// A store to shared memory is so many lines from a load, at most.
+pub fn is_near_store(facts: &Facts<'_>, load: &Access<'_>, lines: u32) -> bool {
+    near_stores(facts, load, lines).next().is_some()
+}
+
+/// The same of a store that keeps the load's value or what is made of it. What a line accumulates in shared memory is no copy.
+pub fn is_staged(facts: &Facts<'_>, load: &Access<'_>, lines: u32) -> bool {
     let is_sum = |store: &Access<'_>| {
-        let place = (store.file, store.line, store.variable());
-        shared().any(|one| one.op == "load" && (one.file, one.line, one.variable()) == place)
+        let place = |one: &Access<'_>| (one.file.to_owned(), one.line, one.variable().map(str::to_owned));
+        facts.accesses_of(load.kernel.id, "shared").any(|one| one.is_load() && place(one) == place(store))
     };
-    shared().any(|store| {
-        store.op == "store" && store.file == load.file && store.line.abs_diff(load.line) <= lines && !is_sum(store)
-    })
+    near_stores(facts, load, lines).any(|store| !is_sum(store))
+}
+
+fn near_stores<'b, 'a>(facts: &'b Facts<'a>, load: &'b Access<'_>, lines: u32) -> impl Iterator<Item = &'b Access<'a>> {
+    let is_near = move |one: &Access<'_>| one.file == load.file && one.line.abs_diff(load.line) <= lines;
+    facts.accesses_of(load.kernel.id, "shared").filter(move |one| one.op == "store" && is_near(one))
 }

@@ -1,17 +1,14 @@
 //! What a step of launches that sweep over data needs of the steps before.
 
-use std::collections::BTreeSet;
-
-use super::super::thresholds::reuse::{FEW_VALUES_BYTES, MORE_THAN_ONCE, NEIGHBOUR_SHARE, WHOLE_ARRAY};
-use super::Facts;
-use super::access::{Access, share};
-use super::pattern::is_contiguous;
+use super::super::gain::total;
+use super::super::prelude::*;
+use super::super::thresholds::reuse::*;
 use super::staging::is_staged;
-use warpline_profile::model::{Allocation, Site};
+use std::collections::BTreeSet;
 
 /// What an element needs of what the step before has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) enum Needs {
+pub enum Needs {
     /// Nothing: the host gives each step its data, or no step uses the results of another.
     Nothing,
     /// Its own value.
@@ -23,25 +20,23 @@ pub(in super::super) enum Needs {
 }
 
 /// What the kernels of these accesses need of what kernels store between their launches.
-pub(in super::super) fn needs(facts: &Facts<'_>, sweeping: &[&Access<'_>]) -> Needs {
+pub fn needs(facts: &Facts<'_>, sweeping: &[&Access<'_>]) -> Needs {
     let kernels: BTreeSet<u32> = sweeping.iter().map(|access| access.kernel.id).collect();
-    let stored: Vec<(u32, u64, u64)> = facts
-        .accesses
-        .iter()
-        .filter(|access| access.op != "load" && access.space == "global" && access.kernel.launch_count() > 1)
-        .flat_map(|access| allocations(facts, access).map(|id| (access.kernel.id, id, access.kernel.launch_count())))
-        .collect();
-    let made = stored.iter().filter(|(_, id, launches)| !is_renewed(facts, *id, *launches));
-    let made: BTreeSet<u64> = made.map(|(_, id, _)| *id).collect();
+    let is_store =
+        |access: &&Access<'_>| !access.is_load() && access.space == "global" && access.kernel.launch_count() > 1;
+    let each = facts.accesses.iter().filter(is_store);
+    let stored: Vec<(&Kernel, u64)> =
+        each.flat_map(|access| allocations(facts, access).map(|id| (access.kernel, id))).collect();
+    let made = stored.iter().filter(|(kernel, id)| !is_renewed(facts, *id, kernel.launch_count()));
+    let made: BTreeSet<u64> = made.map(|(_, id)| *id).collect();
     let are_left = |ids: &BTreeSet<u64>| !ids.is_empty() && ids.iter().all(|&id| is_left(facts, id));
-    let own = stored.iter().filter(|(kernel, ..)| kernels.contains(kernel)).map(|(_, id, _)| *id).collect();
+    let own = stored.iter().filter(|(kernel, _)| kernels.contains(&kernel.id)).map(|(_, id)| *id).collect();
     if made.is_empty() && !stored.is_empty() || are_left(&made) || are_left(&own) {
         return Needs::Nothing;
     }
     let of_kernel = |kernel: u32, id: u64| {
-        let loads = facts.accesses_of(kernel, "global").filter(|access| access.op == "load");
-        let loads: Vec<&Access<'_>> = loads.filter(|load| allocations(facts, load).any(|one| one == id)).collect();
-        of_loads(facts, id, &loads)
+        let loads = facts.loads_of(kernel).filter(|load| allocations(facts, load).any(|one| one == id));
+        of_loads(facts, id, &loads.collect::<Vec<_>>())
     };
     let each = kernels.iter().flat_map(|&kernel| made.iter().map(move |&id| of_kernel(kernel, id)));
     each.max().unwrap_or(Needs::Itself)
@@ -55,10 +50,10 @@ fn allocations<'f>(facts: &'f Facts<'_>, access: &'f Access<'_>) -> impl Iterato
 }
 
 /// Other kernels write it than those that load it: it is handed over, and is no data on which steps are made.
-pub(in super::super) fn is_handed_over(facts: &Facts<'_>, allocation: &Allocation) -> bool {
+pub fn is_handed_over(facts: &Facts<'_>, allocation: &Allocation) -> bool {
     let of_it = |access: &&Access<'_>| access.space == "global" && access.allocation == Some(allocation.id);
     let kernels = |is_load: bool| -> BTreeSet<u32> {
-        let those = facts.accesses.iter().filter(of_it).filter(|access| (access.op == "load") == is_load);
+        let those = facts.accesses.iter().filter(of_it).filter(|access| access.is_load() == is_load);
         those.map(|access| access.kernel.id).collect()
     };
     let (readers, writers) = (kernels(true), kernels(false));
@@ -69,41 +64,40 @@ pub(in super::super) fn is_handed_over(facts: &Facts<'_>, allocation: &Allocatio
 /// kernels of a benchmark leave.
 fn is_left(facts: &Facts<'_>, id: u64) -> bool {
     let Some(allocation) = facts.profile.allocation(id) else { return false };
-    let rows = facts.profile.sites.iter().filter(|site| site.space == "global").flat_map(|site| {
-        let of_it = site.by_allocation.iter().filter(|row| row.allocation == Some(id));
-        of_it.map(|row| (&site.op[..], row.metrics.bytes))
-    });
-    let (mut stored, mut is_stored_alone) = (0u64, true);
-    for (op, bytes) in rows {
-        stored = stored.saturating_add(bytes);
-        is_stored_alone &= op == "store";
-    }
-    let times = share(stored, allocation.touched_bytes);
-    let reads = allocation.copies.iter().filter(|copy| copy.direction != "set").map(|copy| copy.count);
-    is_stored_alone && times >= 2.0 * WHOLE_ARRAY && reads.fold(0, u64::saturating_add) as f64 <= times / 2.0
+    let rows = || {
+        facts.profile.sites.iter().filter(|site| site.space == "global").flat_map(|site| {
+            let of_it = site.by_allocation.iter().filter(|row| row.allocation == Some(id));
+            of_it.map(|row| (&site.op[..], row.metrics.bytes))
+        })
+    };
+    let times = share(rows().map(|(_, bytes)| bytes).total(), allocation.touched_bytes);
+    let reads = allocation.copies.iter().filter(|copy| copy.direction != "set").map(|copy| copy.count).total();
+    rows().all(|(op, _)| op == "store") && times >= 2.0 * WHOLE_ARRAY && reads as f64 <= times / 2.0
 }
 
 /// The host gives the allocation other data for each launch of those that use it, about.
 fn is_renewed(facts: &Facts<'_>, id: u64, launches: u64) -> bool {
-    let Some(allocation) = facts.profile.allocation(id) else { return false };
+    facts.profile.allocation(id).is_some_and(|one| renewals(one).saturating_add(1) >= launches)
+}
+
+/// Copies from the host and fills.
+pub fn renewals(allocation: &Allocation) -> u64 {
     let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));
-    renewed.map(|copy| copy.count).fold(0, u64::saturating_add).saturating_add(1) >= launches
+    renewed.map(|copy| copy.count).total()
 }
 
 /// What one kernel's loads of one allocation need of it.
 fn of_loads(facts: &Facts<'_>, id: u64, loads: &[&Access<'_>]) -> Needs {
     let Some(first) = loads.first() else { return Needs::Itself };
     let touched = facts.profile.allocation(id).map_or(0, |allocation| allocation.touched_bytes);
-    let bytes = |loads: &mut dyn Iterator<Item = &&Access<'_>>| {
-        loads.map(|access| access.sums.bytes).fold(0, u64::saturating_add)
-    };
-    let all = bytes(&mut loads.iter());
+    let all = total(loads, |sums| sums.bytes);
     let each = all as f64 / first.kernel.launch_count().max(1) as f64;
     // Tiles in shared memory are for the neighbours of those that load them.
     let is_once = each <= MORE_THAN_ONCE * touched as f64 && !loads.iter().any(|load| is_staged(facts, load, 0));
     if is_once || touched < FEW_VALUES_BYTES {
         return Needs::Itself;
     }
-    let along = bytes(&mut loads.iter().filter(|access| is_contiguous(access)));
-    if share(along, all) >= NEIGHBOUR_SHARE { Needs::Neighbours } else { Needs::Everything }
+    let along: Vec<&Access<'_>> = loads.iter().copied().filter(|access| is_contiguous(access)).collect();
+    let is_along = share(total(&along, |sums| sums.bytes), all) >= NEIGHBOUR_SHARE;
+    if is_along { Needs::Neighbours } else { Needs::Everything }
 }

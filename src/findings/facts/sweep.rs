@@ -1,16 +1,11 @@
 //! Data that is read from DRAM again and again.
 
-use super::super::thresholds::reuse::{
-    LAUNCHES_PER_SWEEP, LEAST_GONE_LAUNCHES, LEAST_SWEEPS, LEAST_SWEPT_BYTES, LEAST_TRAFFIC_SHARE, MOST_RENEWED,
-    MOST_SWEPT_EXCESS,
-};
-use super::access::{Access, share};
-use super::{Facts, warps};
-use warpline_profile::model::{Allocation, Kernel};
-use warpline_simulator::geometry::SECTOR_BYTES;
+use super::super::prelude::*;
+use super::super::thresholds::reuse::*;
+use super::steps::renewals;
 
 /// How an allocation is swept.
-pub(in super::super) struct Sweep<'f, 'a> {
+pub struct Sweep<'f, 'a> {
     /// Accesses to it, the one with most reads from DRAM first.
     pub accesses: Vec<&'f Access<'a>>,
     /// Bytes read from DRAM for each touched byte.
@@ -23,7 +18,7 @@ pub(in super::super) struct Sweep<'f, 'a> {
 
 impl Sweep<'_, '_> {
     /// No loop iterates over it.
-    pub(in super::super) fn has_no_loop(&self) -> bool {
+    pub fn has_no_loop(&self) -> bool {
         self.accesses.iter().all(|access| access.sums.requests <= warps(access.kernel))
     }
 }
@@ -34,19 +29,19 @@ fn dram(allocation: &Allocation) -> (u64, u64) {
 }
 
 /// Bytes of an allocation that DRAM moves.
-pub(in super::super) fn moved_bytes(allocation: &Allocation) -> u64 {
+pub fn moved_bytes(allocation: &Allocation) -> u64 {
     let (read, written) = dram(allocation);
     read.saturating_add(written).saturating_mul(SECTOR_BYTES)
 }
 
 /// Bytes of an allocation that are read from DRAM.
-pub(in super::super) fn read_bytes(allocation: &Allocation) -> u64 {
+pub fn read_bytes(allocation: &Allocation) -> u64 {
     dram(allocation).0.saturating_mul(SECTOR_BYTES)
 }
 
 /// An allocation's share of all traffic of DRAM.
-pub(in super::super) fn traffic_share(facts: &Facts<'_>, allocation: &Allocation) -> f64 {
-    let all = facts.profile.allocations.iter().map(moved_bytes).fold(0, u64::saturating_add);
+pub fn traffic_share(facts: &Facts<'_>, allocation: &Allocation) -> f64 {
+    let all = facts.profile.allocations.iter().map(moved_bytes).total();
     share(moved_bytes(allocation), all)
 }
 
@@ -56,7 +51,7 @@ fn is_swept(allocation: &Allocation) -> bool {
 }
 
 /// How an allocation is swept, if it is.
-pub(in super::super) fn sweep<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Sweep<'f, 'a>> {
+pub fn sweep<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Sweep<'f, 'a>> {
     if allocation.touched_bytes < LEAST_SWEPT_BYTES
         || !is_swept(allocation)
         || traffic_share(facts, allocation) < LEAST_TRAFFIC_SHARE
@@ -72,14 +67,13 @@ pub(in super::super) fn sweep<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocat
     let times = share(read_bytes(allocation), allocation.touched_bytes);
     let is_user = |id: u32| allocation.by_kernel.iter().any(|row| row.kernel == id);
     let users = facts.profile.kernels.iter().filter(|kernel| is_user(kernel.id));
-    let launches = users.map(|kernel| kernel.launch_count()).fold(0, u64::saturating_add);
+    let launches = users.map(|kernel| kernel.launch_count()).total();
     // Launches of these kernels on other memory sweep nothing of this.
-    let all = facts.profile.kernels.iter().map(Kernel::launch_count).fold(0, u64::saturating_add);
+    let all = facts.profile.kernels.iter().map(Kernel::launch_count).total();
     let lived = allocation.lifetime.map(|lived| lived.last_launch.unwrap_or(all).saturating_sub(lived.first_launch));
     let launches = launches.min(lived.unwrap_or(u64::MAX));
     let is_across = launches as f64 >= times * LAUNCHES_PER_SWEEP;
-    let renewed = allocation.copies.iter().filter(|copy| matches!(&copy.direction[..], "host_to_device" | "set"));
-    let renewed = renewed.map(|copy| copy.count).fold(0, u64::saturating_add);
+    let renewed = renewals(allocation);
     let is_kept = times < LEAST_GONE_LAUNCHES * launches as f64;
     if is_across && (is_kept || renewed as f64 >= MOST_RENEWED * times) {
         return None;

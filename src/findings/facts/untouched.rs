@@ -1,15 +1,12 @@
 //! Memory that is copied to the device, of which kernels touch a part.
 
+use super::super::prelude::*;
+use super::super::thresholds::transfers::*;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::super::thresholds::transfers::{LEAST_PIECES_SHARE, LEAST_UNTOUCHED_BYTES, MOST_TOUCHED};
-use super::access::{Access, share};
-use super::profile::{Facts, innermost};
-use warpline_profile::model::{Allocation, Frame, TouchedRows};
-
 /// Allocations of one name that one line copies to, more than kernels touch of them.
-pub(in super::super) struct Untouched<'a> {
+pub struct Untouched<'a> {
     /// The first of them.
     pub allocation: &'a Allocation,
     pub frame: Option<&'a Frame>,
@@ -21,17 +18,16 @@ pub(in super::super) struct Untouched<'a> {
     /// Copied bytes that no kernel touched, summed over the copies.
     pub wasted: u64,
     is_scattered: bool,
-    rows: Option<TouchedRows>,
+    /// The touched bytes are a part of each row.
+    has_rows: bool,
 }
 
 /// Where the untouched bytes lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Layout {
+pub enum Layout {
     /// Everywhere.
     Whole,
-    /// At the ends of rows.
-    Rows(TouchedRows),
-    /// Between pieces whose positions no data chooses.
+    /// Between pieces whose positions no data chooses, as parts of rows.
     Pieces,
     /// Between single elements, or pieces that data chooses.
     Scattered,
@@ -47,25 +43,22 @@ impl Untouched<'_> {
         self.whole = self.whole.saturating_add(other.whole);
         self.wasted = self.wasted.saturating_add(other.wasted);
         self.is_scattered &= other.is_scattered;
-        self.rows = self.rows.filter(|rows| other.rows == Some(*rows));
+        self.has_rows &= other.has_rows;
     }
 
-    pub(in super::super) fn layout(&self, facts: &Facts<'_>) -> Layout {
+    pub fn layout(&self, facts: &Facts<'_>) -> Layout {
         let id = self.allocation.id;
         let accesses =
             || facts.accesses.iter().filter(|access| access.space == "global" && access.allocation == Some(id));
         let is_along =
             |access: &Access<'_>| share(access.pattern.contiguous, access.pattern.requests) >= LEAST_PIECES_SHARE;
-        let is_chosen = |access: &Access<'_>| access.operand.is_some_and(|operand| operand.loaded_index);
         if self.touched == 0 {
             Layout::Whole
         } else if !self.is_scattered {
             Layout::Part
         } else if !accesses().all(is_along) {
             Layout::Scattered
-        } else if let Some(rows) = self.rows {
-            Layout::Rows(rows)
-        } else if accesses().any(is_chosen) {
+        } else if !self.has_rows && accesses().any(Access::has_loaded_index) {
             Layout::Scattered
         } else {
             Layout::Pieces
@@ -74,7 +67,7 @@ impl Untouched<'_> {
 }
 
 /// Copied memory of which kernels touch little, by the line of the copy and the name.
-pub(in super::super) fn untouched<'a>(facts: &Facts<'a>) -> Vec<Untouched<'a>> {
+pub fn untouched<'a>(facts: &Facts<'a>) -> Vec<Untouched<'a>> {
     type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
     let mut places: BTreeMap<Place<'_>, Untouched<'_>> = BTreeMap::new();
     let mut others = Vec::new();
@@ -94,7 +87,7 @@ pub(in super::super) fn untouched<'a>(facts: &Facts<'a>) -> Vec<Untouched<'a>> {
 fn of_allocation(allocation: &Allocation) -> Option<Untouched<'_>> {
     let in_copies = || allocation.copies.iter().filter(|copy| copy.direction == "host_to_device");
     let largest = in_copies().max_by_key(|copy| copy.bytes)?;
-    let copied = in_copies().map(|copy| copy.bytes).fold(0, u64::saturating_add);
+    let copied = in_copies().map(|copy| copy.bytes).total();
     // Copies read, too.
     let is_read_by_copies =
         allocation.copies.iter().any(|copy| matches!(&copy.direction[..], "device_to_host" | "device_to_device"));
@@ -116,7 +109,7 @@ fn of_allocation(allocation: &Allocation) -> Option<Untouched<'_>> {
         whole,
         wasted: (copied as f64 * share(untouched, whole)) as u64,
         is_scattered: is_scattered(allocation),
-        rows: allocation.touched_map.as_ref().and_then(|map| map.rows),
+        has_rows: allocation.touched_map.as_ref().is_some_and(|map| map.rows.is_some()),
     })
 }
 

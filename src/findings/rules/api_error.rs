@@ -1,11 +1,8 @@
 //! Calls of CUDA's API that failed, and kernels that ended with an error (CUDA C++ Programming Guide, "Error Checking").
 
+use super::super::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-
-use super::super::diagnosis::{Count, Diagnosis, Name, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::{Facts, innermost};
-use warpline_profile::model::{FailedCall, Frame, Launch, Missing, Severity};
+use warpline_profile::model::{FailedCall, Missing};
 
 /// Functions that launch kernels.
 const LAUNCHES: [&str; 8] = [
@@ -25,32 +22,21 @@ const MEMORY_ALLOCATION: i32 = 2;
 const NOT_SUPPORTED: i32 = 801;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// A launch.
+    enum Cause {
         Launch { call: Name, calls: Count, error: Name, text: Shown, reasons: Option<Count> } => "launch-refused",
-        /// Another function.
         Call { call: Name, calls: Count, error: Name, text: Shown, reasons: Option<Count> } => "call-failed",
-        /// The kernel itself ended early.
         Kernel { error: Shown } => "kernel-ended-early",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// Less memory.
+    enum Remedy {
         FreeMemory => "free-memory",
-        /// Another function.
         UseSupported => "use-supported-function",
-        /// Another configuration.
         CorrectLaunch => "correct-launch",
-        /// Other arguments.
         CorrectCall => "correct-call",
-        /// A kernel that ends.
         CorrectKernel => "correct-kernel",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let mut places: BTreeMap<(Option<&Frame>, &str), Vec<&FailedCall>> = BTreeMap::new();
     for call in &facts.profile.failed_calls {
         places.entry((innermost(&call.path), &call.function)).or_default().push(call);
@@ -61,7 +47,7 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 /// The calls of one function from one line, by their most frequent error.
 fn of_calls(frame: Option<&Frame>, function: &str, calls: &[&FailedCall]) -> Draft {
-    let count = calls.iter().map(|call| call.calls).fold(0, u64::saturating_add);
+    let count = calls.iter().map(|call| call.calls).total();
     let most = calls.iter().max_by_key(|call| call.calls);
     let number = most.map_or(0, |call| call.error);
     let text = most.map_or("", |call| if call.detail.is_empty() { &call.text } else { &call.detail });
@@ -92,7 +78,7 @@ fn of_kernel(facts: &Facts<'_>, row: &Missing) -> Option<Draft> {
     if facts.profile.faults.iter().any(|fault| fault.kernel == Some(id)) {
         return None;
     }
-    let kernel = facts.profile.kernels.iter().find(|kernel| kernel.id == id)?;
+    let kernel = facts.kernel(Some(id))?;
     let is_launched = |launch: &&Launch| row.launch.is_none_or(|number| launch.id == number);
     let frame = kernel.launches.iter().find(is_launched).and_then(|launch| innermost(&launch.path));
     let cause = Cause::Kernel { error: Shown(row.reason.clone()) };

@@ -3,42 +3,29 @@
 //! Modelled: one operation per clock and address, which is what the units at the L2 cache do at best; the estimate has it as the limits
 //! `atomic_address` and `shared_atomics`.
 
-use super::super::diagnosis::{Choice, Count, Described, Diagnosis, Ratio, Seconds, Shown, described};
-use super::super::draft::{Draft, WORTH_A_CHANGE};
-use super::super::facts::access::share;
 use super::super::facts::atomic_cost::Left;
 use super::super::facts::atomics::Contention;
-use super::super::facts::{Facts, index};
-use super::super::gain::Saving;
-use super::super::thresholds::atomics::{BY_CHANCE, LEAST_WASTE_OF_WARPS, VERY_DEEP};
+use super::super::facts::index;
+use super::super::prelude::*;
+use super::super::thresholds::atomics::*;
 use warpline_format::condition::AtomicKind;
-use warpline_profile::model::{Gain, Severity};
 
 described! {
-    pub(in super::super) enum Cause {
-        /// The operation changes nothing, and its result is used.
+    enum Cause {
         AtomicRead => "atomic-read",
-        /// A compare-and-swap whose result is not used, so that no lane tries again.
         UncheckedAttempt => "compare-and-swap-without-retry",
         RetryLoop => "compare-and-swap-loop",
         UnusedExchange => "exchange-without-result",
         ExchangeOrLock => "exchange-or-lock",
-        /// Each lane takes a slot of one counter.
         SlotPerLane => "slot-per-lane",
-        /// Lanes of different warps take slots or tickets of one counter.
         SharedCounter => "shared-slot-counter",
-        /// Lanes take slots of several counters.
         SlotsOfLists => "slots-of-several-lists",
         InSharedMemory => "collisions-in-shared-memory",
         SingleAddress => "single-address",
-        /// An array that is too large for a copy in shared memory.
         LargeArray => "large-array",
         SmallArray => "small-array",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         LoadInstead => "load-instead",
         TestFirst => "test-before-compare-and-swap",
         CombineBeforeRetry => "native-atomic-or-combine",
@@ -52,7 +39,6 @@ described! {
         ReduceWithinBlock => "reduce-within-block",
         CombineOrSort => "combine-or-sort",
         Privatise => "privatise-in-shared-memory",
-        /// Of a kernel of Triton, whatever the cause.
         ReduceWithinProgram => "reduce-within-program",
     }
 }
@@ -104,7 +90,7 @@ fn left_of(found: &Contention<'_, '_>) -> Left {
     remedy(&classify(found), found).1
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let found = facts.accesses.iter().filter_map(|access| Contention::of(facts, access));
     found.map(|found| draft(facts, &found)).collect()
 }
@@ -128,7 +114,7 @@ fn draft(facts: &Facts<'_>, found: &Contention<'_, '_>) -> Draft {
     figures.set("crowd", hottest.filter(|_| !found.is_deep()).map(|hot| Count(hot.lanes)));
     figures.set("hottest", hottest.map(|hot| Count(hot.lanes)));
     figures.set("offset", hottest.map(|hot| Count(hot.offset)));
-    figures.set("whose", hottest.and_then(|hot| facts.allocation_name(Some(hot.allocation))).map(Shown));
+    figures.set("whose", hottest.and_then(|hot| facts.profile.allocation(hot.allocation)).map(describe));
     figures.set("serial", serial.map(Seconds));
     figures.set("left", Choice(u8::from(left != Left::Warp)));
     figures.set("merged", rating.merged.map(Ratio));
@@ -155,7 +141,7 @@ fn draft(facts: &Facts<'_>, found: &Contention<'_, '_>) -> Draft {
         .score(rating.waste)
         .one_cause(one_cause);
     let allocation = draft.allocation.or(hottest.map(|hot| hot.allocation));
-    let draft = if is_little || is_polled { draft.severity(Severity::Note) } else { draft };
+    let draft = draft.note_if(is_little || is_polled);
     Draft { allocation, ..draft }
 }
 
@@ -177,11 +163,11 @@ impl Rating {
         let hottest = found.atomics.hottest.first();
         let saving = found.saving(left);
         let instead = if left == Left::BlockAfterShared { found.shared_seconds() } else { 0.0 };
-        let alone = facts.gain_for(kernel, &saving, instead, "");
+        let alone = facts.gain_for(kernel, &saving, instead);
         let merged = found.merged().filter(|_| alone.is_some());
         let merged = merged.map(|merged| facts.gain_besides(kernel, &merged, &saving, instead).max(1.0));
         let all = if alone.is_none() { found.saving_together(left_of) } else { None };
-        let together = all.and_then(|(saving, lines)| Some((facts.gain_for(kernel, &saving, instead, "")?, lines)));
+        let together = all.and_then(|(saving, lines)| Some((facts.gain_for(kernel, &saving, instead)?, lines)));
         let (gain, lines) = together.map_or((alone, Default::default()), |(gain, lines)| (Some(gain), lines));
         // One operation per warp or block in global memory runs in parallel with the rest of the kernel, and costs what it takes longer.
         let is_parallel = !found.is_deep() && !found.is_shared();

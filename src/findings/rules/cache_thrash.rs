@@ -1,33 +1,22 @@
 //! Lines that a block uses again after L1 has evicted them: between the uses it touches more than L1 holds.
 
-use super::super::diagnosis::{Count, Diagnosis, Share, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::Facts;
 use super::super::facts::eviction::{Evicted, again_from_dram};
 use super::super::facts::reuse::evictions;
-use super::super::gain::Saving;
-use super::super::thresholds::reuse::MOST_EXCESS;
-use warpline_profile::model::Severity;
+use super::super::prelude::*;
+use super::super::thresholds::reuse::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Data that is read once takes the room.
+    enum Cause {
         EvictedByStream { beyond: Share, hits: Share, stream: Shown } => "evicted-by-stream",
-        /// A block touches more than L1 holds.
         WorkingSet { beyond: Share, hits: Share } => "working-set-exceeds-l1",
-        /// Each of the resident blocks touches more than its part.
-        SharedL1 { beyond: Share, hits: Share, blocks: Count } => "resident-blocks-share-l1",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         BypassL1 { stream: Shown } => "load-stream-past-l1",
         SmallerTiles => "smaller-tiles",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     evictions(facts).map(|evicted| draft(facts, &evicted)).collect()
 }
 
@@ -36,25 +25,22 @@ fn classify(facts: &Facts<'_>, it: &Evicted<'_, '_>) -> (Cause, Remedy) {
     if let Some(stream) = it.stream.map(|access| Shown(facts.target(access))) {
         return (Cause::EvictedByStream { beyond, hits, stream: stream.clone() }, Remedy::BypassL1 { stream });
     }
-    match it.sharing.map(Count) {
-        Some(blocks) => (Cause::SharedL1 { beyond, hits, blocks }, Remedy::SmallerTiles),
-        None => (Cause::WorkingSet { beyond, hits }, Remedy::SmallerTiles),
-    }
+    (Cause::WorkingSet { beyond, hits }, Remedy::SmallerTiles)
 }
 
 fn draft(facts: &Facts<'_>, it: &Evicted<'_, '_>) -> Draft {
     let kernel = it.worst.kernel;
     let (cause, remedy) = classify(facts, it);
     let accesses = facts.accesses_of(kernel.id, "global");
-    let lookups = accesses.map(|access| access.sums.l2_load_lookups).fold(0, u64::saturating_add);
+    let lookups = accesses.map(|access| access.sums.l2_load_lookups).total();
     let saving = Saving::of("l2", it.of_all * lookups.saturating_mul(facts.l2_lookup_bytes()) as f64)
         .and(Saving::of("dram", again_from_dram(facts, kernel) as f64));
     let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), it.worst)
         .evidence("beyond_l1_share", it.beyond)
         .evidence("l1_load_hit_rate", it.hit_rate)
-        .gain(facts.gain(kernel, &saving, ""))
+        .gain(facts.gain(kernel, &saving))
         .score(facts.waste(kernel, &saving, it.beyond));
     // Wasted sectors show as misses, too; where the kernel does not wait for L2, other tiles may gain nothing.
     let is_note = it.worst.sums.excess_share() >= MOST_EXCESS || it.stream.is_none() && draft.gain.is_none();
-    if is_note { draft.severity(Severity::Note) } else { draft }
+    draft.note_if(is_note)
 }

@@ -1,30 +1,21 @@
 //! Constant memory that lanes read at different addresses: it serves one address per pass (CUDA C++ Best Practices Guide,
 //! "Constant Memory").
 
+use super::super::gain::total;
+use super::super::prelude::*;
+use super::super::thresholds::banks::*;
 use std::collections::BTreeMap;
 
-use super::super::diagnosis::{Count, Diagnosis, Ratio, described};
-use super::super::draft::{Draft, Saved};
-use super::super::facts::Facts;
-use super::super::facts::access::{Access, Sums, share};
-use super::super::gain::Saving;
-use super::super::thresholds::banks::{LEAST_CONSTANT_PASSES, LEAST_CONSTANT_SHARE};
-
 described! {
-    pub(in super::super) enum Cause {
-        /// The lanes of a warp read constant memory at different addresses.
+    enum Cause {
         DivergentAddresses { addresses: Ratio, requests: Count, passes: Count } => "divergent-constant-addresses",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// Memory that serves different addresses at once, or one address for a warp.
+    enum Remedy {
         MoveTable => "move-table-to-global-or-shared-memory",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let serial = |access: &&Access<'_>| {
         let least = LEAST_CONSTANT_PASSES * access.sums.ideal_passes.max(1) as f64;
         access.space == "constant" && access.sums.passes as f64 >= least
@@ -40,19 +31,15 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
-    let access = *accesses.iter().max_by_key(|access| (access.sums.passes, std::cmp::Reverse(access.column)))?;
-    let sum = |value: fn(&Sums) -> u64| accesses.iter().map(|access| value(&access.sums)).fold(0, u64::saturating_add);
+    let access = worst(accesses.iter().copied(), |access| access.sums.passes)?;
+    let sum = |value| total(accesses, value);
     let (requests, passes) = (sum(|sums| sums.requests), sum(|sums| sums.passes));
     if share(requests, facts.requests(access.kernel)) < LEAST_CONSTANT_SHARE {
         return None;
     }
     let excess = passes.saturating_sub(sum(|sums| sums.ideal_passes));
     let of_kernel = facts.accesses_of(access.kernel.id, "constant").map(|access| access.sums.passes);
-    let saved = Saved {
-        saving: Saving::of("constant", excess as f64),
-        otherwise: share(excess, of_kernel.fold(0, u64::saturating_add)),
-        ..Saved::default()
-    };
+    let saved = Saved::new(Saving::of("constant", excess as f64), share(excess, of_kernel.total()));
     let cause = Cause::DivergentAddresses {
         addresses: Ratio(share(passes, requests)),
         requests: Count(requests),

@@ -1,64 +1,32 @@
 //! Branches whose sides lanes of one warp take: the warp runs both, each with part of its lanes (CUDA C++ Best Practices Guide,
 //! "Branching and Divergence").
 
-use super::super::diagnosis::{Choice, Count, Diagnosis, Share, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::access::share;
 use super::super::facts::branches::{self, Number};
-use super::super::facts::{Facts, block_of, blocks, warps};
-use super::super::gain::Saving;
-use super::super::thresholds::control_flow::{
-    FEW_LANES, FEW_THREADS, LEAST_DIVERGENCE_WASTE, LEAST_IDLE, LEAST_IDLE_ALONE, LEAST_SELDOM_GAIN, LEAST_TO_COLLECT,
-    LITTLE, MOST_SIDES, NEARLY_ALWAYS, SELDOM, SHORT, WARP,
-};
+use super::super::prelude::*;
+use super::super::thresholds::control_flow::*;
 use super::super::words;
 use warpline_format::condition::Decider;
-use warpline_profile::model::{Branch, FindingLine, Frame, Kernel, Severity, also_on};
 
 described! {
-    /// What decides, and how long the sides are.
-    pub(in super::super) enum Cause {
+    enum Cause {
         WaitingLoop => "waiting-loop",
-        SharedLoopRemainder => "shared-loop-remainder",
-        TripCountByThread => "trip-count-by-thread",
-        VaryingTripCount => "varying-trip-count",
-        ElectedLane => "elected-lane",
-        CaseByThread => "case-by-thread",
-        OneLanePerGroup => "one-lane-per-group",
-        InterleavedThreads => "interleaved-threads",
-        FewLanes => "few-lanes",
-        DataBorder => "data-border",
-        ThreadBound => "thread-bound",
-        RareSide => "rare-side",
-        ThreadsLeftOut => "threads-left-out",
-        BorderWork => "border-work",
-        CallerDecides => "caller-decides",
         ShortLists => "short-lists",
+        VaryingTripCount => "varying-trip-count",
+        FewLanes => "few-lanes",
+        InterleavedThreads => "interleaved-threads",
+        ThreadsLeftOut => "threads-left-out",
         ValueSelectsLanes => "value-selects-lanes",
         ValueSelectsSide => "value-selects-side",
         AlternatingSides => "alternating-sides",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         WaitInOneLane => "wait-in-one-lane",
-        SeveralLoopsPerWarp => "several-loops-per-warp",
-        EqualTripCounts => "equal-trip-counts",
+        SeveralListsPerWarp => "several-lists-per-warp",
         GroupByTripCount => "group-by-trip-count",
         ShortenPart => "shorten-part",
-        CasePerWarp => "case-per-warp",
-        RenumberGroups => "renumber-groups",
         RenumberThreads => "renumber-threads",
-        SpreadOverWarp => "spread-over-warp",
-        PadToWarps => "pad-to-warps",
-        BalanceBound => "balance-bound",
-        CollectInList => "collect-in-list",
         FillThreads => "fill-threads",
-        SeparateBorder => "separate-border",
-        OneWayForAll => "one-way-for-all",
-        SeveralListsPerWarp => "several-lists-per-warp",
-        OrderSteps => "order-steps",
+        CollectInList => "collect-in-list",
         SortBySide => "sort-by-side",
         GroupByWarp => "group-by-warp",
     }
@@ -98,50 +66,29 @@ const ORDER: &[Row] = &[
     // Lanes that meet at an address try again, which atomic-contention is about.
     (|it| it.branch.decided_by.contains(&Decider::Attempt), None, NO),
     (|it| branches::is_step_of_scan(it.facts, it.branch), None, NO),
+    // What only the caller decides has no work to order.
+    (|it| it.branch.decided_by == [Decider::Call], None, NO),
     // Loops.
     (|it| branches::waits_for_others(it.facts, it.branch), Some((Cause::WaitingLoop, Remedy::WaitInOneLane)), NO),
-    (|it| it.is_loop() && it.number.is_some(), Some((Cause::TripCountByThread, Remedy::EqualTripCounts)), NO),
+    (|it| it.has_short_lists(), Some((Cause::ShortLists, Remedy::SeveralListsPerWarp)), |it| it.pays()),
     (
-        |it| it.is_loop() && branches::shares_lists(it.branch),
-        Some((Cause::SharedLoopRemainder, Remedy::SeveralLoopsPerWarp)),
-        YES,
+        |it| it.has_varying_trip_count(),
+        Some((Cause::VaryingTripCount, Remedy::GroupByTripCount)),
+        |it| it.number.is_none(),
     ),
-    (|it| it.has_varying_trip_count(), Some((Cause::VaryingTripCount, Remedy::GroupByTripCount)), YES),
     // They collect already.
     (|it| it.number.is_none() && branches::appends(it.facts, it.branch), None, NO),
     // The thread's number decides.
-    (|it| branches::is_election(it.branch), Some((Cause::ElectedLane, Remedy::ShortenPart)), NO),
-    (|it| it.is_case(), Some((Cause::CaseByThread, Remedy::CasePerWarp)), |it| it.is_both),
-    (
-        |it| it.is_interleaved() && it.is_few && it.is_always,
-        Some((Cause::OneLanePerGroup, Remedy::RenumberGroups)),
-        YES,
-    ),
+    (|it| branches::is_election(it.branch), Some((Cause::FewLanes, Remedy::ShortenPart)), NO),
     (|it| it.is_interleaved(), Some((Cause::InterleavedThreads, Remedy::RenumberThreads)), YES),
     // A warp that takes a few instructions under a condition loses little.
     (|it| it.is_little && !it.leaves_lanes_out(), None, NO),
-    (
-        |it| it.may_be_spread() && branches::can_be_shared(it.facts, it.branch),
-        Some((Cause::FewLanes, Remedy::SpreadOverWarp)),
-        YES,
-    ),
     (|it| it.is_of_few_lanes(), Some((Cause::FewLanes, Remedy::ShortenPart)), NO),
-    (|it| it.may_be_border_met_once(), Some((Cause::DataBorder, Remedy::PadToWarps)), YES),
-    (|it| it.is_seldom && it.number.is_some(), Some((Cause::ThreadBound, Remedy::BalanceBound)), YES),
-    (|it| it.is_seldom, Some((Cause::RareSide, Remedy::CollectInList)), YES),
-    (|it| it.number.is_some() && !it.is_both, Some((Cause::ThreadsLeftOut, Remedy::FillThreads)), YES),
-    (|it| it.number == Some(Number::Compared), Some((Cause::BorderWork, Remedy::SeparateBorder)), YES),
+    (|it| it.leaves_threads_out(), Some((Cause::ThreadsLeftOut, Remedy::FillThreads)), YES),
     // Data or what is computed decides.
-    (|it| it.has_short_sides(), None, NO),
-    (|it| it.branch.decided_by == [Decider::Call], Some((Cause::CallerDecides, Remedy::OneWayForAll)), NO),
-    (
-        |it| !it.is_both && branches::shares_lists(it.branch),
-        Some((Cause::ShortLists, Remedy::SeveralListsPerWarp)),
-        |it| it.pays(),
-    ),
-    (|it| !it.is_both && it.number.is_none(), Some((Cause::ValueSelectsLanes, Remedy::CollectInList)), |it| it.pays()),
-    (|it| it.number.is_none() && it.is_iterated, Some((Cause::ValueSelectsSide, Remedy::OrderSteps)), NO),
-    (|it| it.number.is_none(), Some((Cause::ValueSelectsSide, Remedy::SortBySide)), YES),
+    (|it| it.number.is_none() && branches::runs_at_most(it.branch, SHORT), None, NO),
+    (|it| it.selects_lanes(), Some((Cause::ValueSelectsLanes, Remedy::CollectInList)), |it| it.is_seldom || it.pays()),
+    (|it| it.number.is_none(), Some((Cause::ValueSelectsSide, Remedy::SortBySide)), |it| !it.is_iterated),
     (YES, Some((Cause::AlternatingSides, Remedy::GroupByWarp)), YES),
 ];
 
@@ -163,20 +110,15 @@ impl<'f, 'a> Divergent<'f, 'a> {
         }
     }
 
-    fn is_loop(&self) -> bool {
-        self.branch.ends_loop
+    fn has_short_lists(&self) -> bool {
+        let is_short = branches::runs_at_most(self.branch, SHORT);
+        branches::shares_lists(self.branch) && (self.branch.ends_loop || !self.is_both && !self.is_seldom && !is_short)
     }
 
     fn has_varying_trip_count(&self) -> bool {
-        self.is_loop()
+        self.branch.ends_loop
             || self.is_iterated && branches::leaves_loop(self.branch)
             || branches::is_in_loop_head(self.facts, self.branch)
-    }
-
-    fn is_case(&self) -> bool {
-        self.number.is_some()
-            && branches::is_case(self.facts, self.branch)
-            && (!self.is_both || self.branch.lanes.len() > 2)
     }
 
     fn is_interleaved(&self) -> bool {
@@ -187,40 +129,26 @@ impl<'f, 'a> Divergent<'f, 'a> {
         self.number == Some(Number::Compared) && self.is_always && !self.is_few
     }
 
-    /// A few threads of a launch do what the branch is about.
-    fn is_for_a_few(&self) -> bool {
-        let most = FEW_THREADS.saturating_mul(self.kernel.recorded_launches().max(1));
-        !self.is_little && branches::longest_side(self.branch).is_some_and(|(_, lanes)| lanes <= most)
-    }
-
-    /// One lane or a few of the warps of each block do it.
+    /// A few threads of a launch, or one lane or a few of the warps of each block, do what the branch is about.
     fn is_of_few_lanes(&self) -> bool {
-        let of_blocks = self.is_few && !self.is_little && self.branch.divergent >= blocks(self.kernel);
-        self.is_for_a_few() || self.number.is_some() && of_blocks
+        let most = FEW_THREADS.saturating_mul(self.kernel.recorded_launches().max(1));
+        let is_for_a_few = || branches::longest_side(self.branch).is_some_and(|(_, lanes)| lanes <= most);
+        let is_of_blocks = self.is_few && self.branch.divergent >= blocks(self.kernel);
+        !self.is_little && (is_for_a_few() || self.number.is_some() && is_of_blocks)
     }
 
-    /// The same, or no warp has half of its lanes there: no bound runs through work that others share.
-    fn may_be_spread(&self) -> bool {
-        let half = (WARP / 2).saturating_mul(self.branch.divergent.max(1));
-        let never_half = !self.is_little && branches::longest_side(self.branch).is_some_and(|(_, lanes)| lanes < half);
-        // In a warp of several rows of the block, the lanes may be the ends of all of them.
-        let is_one_row = block_of(self.kernel).is_none_or(|[width, ..]| u64::from(width) >= WARP);
-        self.is_of_few_lanes() || self.number.is_some() && self.is_seldom && never_half && (self.is_few || is_one_row)
+    /// The thread's number leaves threads without work: at a bound, or all along.
+    fn leaves_threads_out(&self) -> bool {
+        self.number.is_some() && (self.is_seldom || !self.is_both)
     }
 
-    /// A border of the data, which a warp meets once.
-    fn may_be_border_met_once(&self) -> bool {
-        let is_bound = self.number == Some(Number::Compared) && !self.is_always && !self.is_both;
-        is_bound && !self.is_iterated && branches::may_be_border(self.kernel, self.branch)
-    }
-
-    fn has_short_sides(&self) -> bool {
-        self.number.is_none() && branches::runs_at_most(self.branch, SHORT)
+    fn selects_lanes(&self) -> bool {
+        self.number.is_none() && (self.is_seldom || !self.is_both)
     }
 
     /// A list, or another order of the data, costs what neighbouring threads have in neighbouring elements now.
     fn pays(&self) -> bool {
-        self.of_kernel() >= LEAST_TO_COLLECT
+        self.branch.ends_loop || self.of_kernel() >= LEAST_TO_COLLECT
     }
 
     /// Share of the kernel's lane slots that are idle.
@@ -229,54 +157,29 @@ impl<'f, 'a> Divergent<'f, 'a> {
     }
 
     /// The same work in full warps, which would issue that much fewer instructions.
-    fn saving(&self, fills_warps: bool) -> Saving {
+    fn saving(&self, passes: f64) -> Saving {
         let part = self.of_kernel();
         let estimate = self.kernel.estimates.first();
         let amount = |name: &str| estimate.and_then(|one| one.limits.iter().find(|limit| limit.name == name));
         let saving = ["instructions", "fp32", "fp64", "special"].into_iter().fold(Saving::default(), |sum, name| {
             sum.and(Saving::of(name, part * amount(name).map_or(0.0, |limit| limit.amount as f64)))
         });
-        // Threads that are numbered from 0 on access neighbouring words of shared memory with full warps, too.
-        let passes = if fills_warps { self.passes() } else { 0.0 };
         saving.and(Saving::of("shared", passes)).and(Saving::of("l1_data", passes))
     }
 
+    /// Passes over shared memory that full warps save: threads that are numbered from 0 on access neighbouring words.
     fn passes(&self) -> f64 {
         let is_interleaved = self.number == Some(Number::Interleaved);
         if is_interleaved { branches::sparse_passes(self.facts, self.branch) } else { 0.0 }
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    facts.profile.kernels.iter().flat_map(|kernel| of_kernel(facts, kernel)).collect()
-}
-
-fn of_kernel(facts: &Facts<'_>, kernel: &Kernel) -> Vec<Draft> {
-    // Cases of one value are one thing to change.
-    let mut found: Vec<(Option<String>, Draft)> = Vec::new();
-    for branch in branches::divergent_branches(facts, kernel) {
-        let it = Divergent::new(facts, kernel, &branch);
-        let Some(draft) = draft(&it) else { continue };
-        let is_case = branches::is_case(facts, &branch);
-        let case = branches::case_of(facts, &branch).filter(|_| is_case).map(|(value, _)| value);
-        let what = |draft: &Draft| (draft.diagnosis.cause, draft.diagnosis.remedy);
-        let is_same = |(known, one): &&mut (Option<String>, Draft)| {
-            known.is_some() && *known == case && one.file == draft.file && what(one) == what(&draft)
-        };
-        match found.iter_mut().find(is_same) {
-            Some((_, whole)) => {
-                let score = whole.score + draft.score;
-                whole.lines.push(FindingLine { line: draft.line, column: draft.column });
-                let sum = whole.clone().score(score);
-                *whole = if whole.at_most_note { sum.severity(Severity::Note) } else { sum };
-            }
-            None => found.push((case, draft)),
-        }
-    }
-    found
-        .into_iter()
-        .map(|(_, draft)| Draft { remarks: draft.remarks.clone() + &also_on(&draft.lines), ..draft })
-        .collect()
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
+    let of_kernel = |kernel| {
+        let branches = branches::divergent_branches(facts, kernel);
+        branches.iter().filter_map(|branch| draft(&Divergent::new(facts, kernel, branch))).collect::<Vec<_>>()
+    };
+    facts.profile.kernels.iter().flat_map(of_kernel).collect()
 }
 
 fn draft(it: &Divergent<'_, '_>) -> Option<Draft> {
@@ -287,14 +190,15 @@ fn draft(it: &Divergent<'_, '_>) -> Option<Draft> {
     let (_, what, fills) = ORDER.iter().find(|(condition, ..)| condition(it))?;
     let (cause, remedy) = what.as_ref()?;
     let fills_warps = fills(it);
-    let saving = it.saving(fills_warps);
+    let passes = if fills_warps { it.passes() } else { 0.0 };
+    let saving = it.saving(passes);
     let waste = it.facts.waste(it.kernel, &saving, of_kernel);
     if waste < LEAST_DIVERGENCE_WASTE {
         return None;
     }
-    let gain = it.facts.gain(it.kernel, &saving, "").filter(|_| fills_warps);
+    let gain = it.facts.gain(it.kernel, &saving).filter(|_| fills_warps);
     // Where something else is slower, full warps would gain nothing; and no user makes full warps of each border.
-    let is_little = it.is_little && !(fills_warps && it.passes() > 0.0);
+    let is_little = it.is_little && passes <= 0.0;
     let is_worth = gain.as_ref().is_some_and(|gain| !is_little && (!it.is_seldom || gain.factor >= LEAST_SELDOM_GAIN));
     let frame = Frame { function: String::new(), file: branch.file.clone(), line: branch.line, column: branch.column };
     let draft = Draft::of(with_figures(Diagnosis::new(cause, remedy), it))
@@ -306,13 +210,13 @@ fn draft(it: &Divergent<'_, '_>) -> Option<Draft> {
         .evidence("share_of_lane_slots", of_kernel)
         .gain(gain)
         .score(waste);
-    Some(if is_worth { draft } else { draft.severity(Severity::Note) })
+    Some(draft.note_if(!is_worth))
 }
 
 /// Adds what all causes have: how often lanes diverge, which sides they take and what these issue.
 fn with_figures(mut diagnosis: Diagnosis, it: &Divergent<'_, '_>) -> Diagnosis {
     let branch = it.branch;
-    let lanes: u64 = branch.lanes.iter().copied().fold(0, u64::saturating_add);
+    let lanes = branch.lanes.iter().copied().total();
     // Of a switch, sides that no lane takes are left out.
     let is_taken = |side: &usize| branch.lanes.len() <= 2 || branch.lanes[*side] > 0;
     let taken = || (0..branch.lanes.len()).filter(is_taken).take(MOST_SIDES);

@@ -1,31 +1,22 @@
 //! Double precision on a GPU that has few units for it, or where nothing asks for it (CUDA C++ Programming Guide, "Arithmetic
 //! Instructions").
 
-use super::super::diagnosis::{Choice, Count, Diagnosis, Ratio, Seconds, Share, described};
-use super::super::draft::Draft;
-use super::super::facts::Facts;
 use super::super::facts::precision::{Doubles, doubles};
-use super::super::gain::Saving;
-use super::super::thresholds::arithmetic::{FEW_DOUBLE_UNITS, LEAST_BUSY, LEAST_BUSY_OF_MANY, MOSTLY_FUNCTIONS};
-use warpline_profile::model::{Frame, Kernel, Severity};
+use super::super::prelude::*;
+use super::super::thresholds::arithmetic::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// The kernel's data is single precision: constants, functions or variables promote it.
-        Promotion { operations: Count, share: Share, whose: Choice, ratio: Ratio, seconds: Seconds } => "promoted-to-double",
-        /// The kernel's data is double precision.
-        Doubles { operations: Count, share: Share, whose: Choice, ratio: Ratio, seconds: Seconds } => "double-arithmetic",
+    enum Cause {
+        Promotion => "promoted-to-double",
+        Doubles => "double-arithmetic",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         FloatLiterals => "float-literals-and-functions",
         UseFloat => "use-float",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
 }
 
@@ -52,21 +43,24 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("fp64_operations", doubles.all as f64)
         .evidence("fp64_seconds", limit.seconds)
         .evidence("fp32_per_fp64", ratio)
-        .gain(facts.gain_for(kernel, &saving, instead, ""))
+        .gain(facts.gain_for(kernel, &saving, instead))
         .score(facts.waste(kernel, &saving, doubles.on_worst));
     // Where memory takes longer, the units keep up.
-    Some(if draft.gain.is_none() { draft.severity(Severity::Note) } else { draft })
+    let is_hidden = draft.gain.is_none();
+    Some(draft.note_if(is_hidden))
 }
 
 fn classify(doubles: &Doubles<'_>, ratio: f64, seconds: f64) -> Diagnosis {
-    let (operations, ratio, seconds) = (Count(doubles.all), Ratio(ratio.round()), Seconds(seconds));
-    let (share, whose) = match doubles.of_functions >= MOSTLY_FUNCTIONS {
-        true => (Share(doubles.of_functions), Choice(1)),
-        false => (Share(doubles.on_worst), Choice(0)),
+    let mut diagnosis = match doubles.are_promoted {
+        true => Diagnosis::new(&Cause::Promotion, &Remedy::FloatLiterals),
+        false => Diagnosis::new(&Cause::Doubles, &Remedy::UseFloat),
     };
-    if doubles.are_promoted {
-        Diagnosis::new(&Cause::Promotion { operations, share, whose, ratio, seconds }, &Remedy::FloatLiterals)
-    } else {
-        Diagnosis::new(&Cause::Doubles { operations, share, whose, ratio, seconds }, &Remedy::UseFloat)
-    }
+    let is_of_functions = doubles.of_functions >= MOSTLY_FUNCTIONS;
+    let figures = &mut diagnosis.figures;
+    figures.set("operations", Count(doubles.all));
+    figures.set("share", Share(if is_of_functions { doubles.of_functions } else { doubles.on_worst }));
+    figures.set("whose", Choice(u8::from(is_of_functions)));
+    figures.set("ratio", Ratio(ratio.round()));
+    figures.set("seconds", Seconds(seconds));
+    diagnosis
 }

@@ -1,35 +1,22 @@
 //! Host memory that kernels reach where it is, again and again: each miss goes over the bus.
 
-use super::super::diagnosis::{Bytes, Diagnosis, Ratio, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::access::Access;
-use super::super::facts::{Facts, describe};
-use super::super::thresholds::transfers::{LEAST_BUS_BYTES, LEAST_BUS_PER_BYTE, LEAST_MAPPED_BYTES, LEAST_USES};
+use super::super::prelude::*;
+use super::super::thresholds::transfers::*;
 use warpline_profile::BUS_BYTES_PER_SECOND;
-use warpline_profile::model::{Allocation, Severity};
-use warpline_simulator::geometry::SECTOR_BYTES;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Kernels use each byte several times.
+    enum Cause {
         Reused { memory: Shown, bus: Bytes, times: Ratio, uses: Ratio } => "reused-host-memory",
-        /// The caches do not hold what kernels touch.
         Refetched { memory: Shown, bus: Bytes, times: Ratio } => "refetched-host-memory",
-        /// Each byte crosses the bus about once.
         Streamed { memory: Shown, bus: Bytes, times: Ratio } => "streamed-host-memory",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// Device memory.
+    enum Remedy {
         CopyToDevice => "copy-to-device",
-        /// Mapped memory is right.
         KeepMapped => "keep-mapped",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let is_mapped = |allocation: &&Allocation| {
         matches!(&allocation.kind[..], "cudaMallocHost" | "cudaHostAlloc" | "cudaHostRegister")
     };
@@ -49,7 +36,7 @@ fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     let traffic = |access: &&Access<'_>| access.sums.dram_reads.saturating_add(access.sums.dram_writes);
     let accesses = facts.accesses.iter().filter(|access| access.allocation == Some(allocation.id));
     let worst = accesses.max_by_key(|access| (traffic(access), std::cmp::Reverse((access.line, access.column))))?;
-    let (memory, bus) = (Shown(describe(allocation)), Bytes(moved));
+    let (memory, bus) = (describe(allocation), Bytes(moved));
     let rounded = |value: f64| Ratio((10.0 * value).round() / 10.0);
     let (cause, remedy) = if uses >= LEAST_USES {
         let uses = Ratio(uses.round());
@@ -64,5 +51,5 @@ fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
         .evidence("touched_bytes", allocation.touched_bytes as f64)
         .evidence("uses", uses)
         .score(facts.program_share(moved as f64 / BUS_BYTES_PER_SECOND));
-    Some(if remedy == Remedy::KeepMapped { draft.severity(Severity::Note) } else { draft })
+    Some(draft.note_if(remedy == Remedy::KeepMapped))
 }

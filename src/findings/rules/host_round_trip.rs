@@ -1,34 +1,17 @@
 //! Results that come to the host after each launch, and maybe go back for the next one.
 
-use super::super::diagnosis::{Bytes, Choice, Count, Diagnosis, Seconds, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::{Copies, Facts};
-use super::super::thresholds::transfers::{DOMINANT_SHARE, INPUT_SHARE, LEAST_REPEATED_COPIES, LEAST_RESULT_SHARE};
-use warpline_profile::copy_seconds;
-use warpline_profile::model::Severity;
+use super::super::prelude::*;
+use super::super::thresholds::transfers::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Data goes to the device from the host memory that it came to.
-        Returned {
-            data: Shown, times: Count, bytes: Bytes, time: Seconds, kernels: Seconds, to: Option<Shown>, line: Option<Shown>,
-        } => "copied-there-and-back",
-        /// As much goes to the device from other host memory.
-        Replaced {
-            data: Shown, times: Count, bytes: Bytes, time: Seconds, kernels: Seconds, to: Option<Shown>, line: Option<Shown>,
-        } => "replaced-from-other-host-memory",
-        /// Each result overwrites the one before.
-        Overwritten { data: Shown, times: Count, bytes: Bytes, time: Seconds, kernels: Seconds } => "overwritten-on-host",
+    enum Cause {
+        Returned { to: Option<Shown>, line: Option<Shown> } => "copied-there-and-back",
+        Replaced { to: Option<Shown>, line: Option<Shown> } => "replaced-from-other-host-memory",
+        Overwritten => "overwritten-on-host",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// The next kernel takes the device pointer.
+    enum Remedy {
         Keep { other: Choice } => "keep-on-device",
-        /// What the host does, in a kernel.
         ComputeOnDevice => "compute-on-device",
-        /// Only what the host needs.
         Reduce => "reduce-on-device",
     }
 }
@@ -40,7 +23,7 @@ enum Trip<'c, 'a> {
     Overwritten,
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let all = facts.bus_copies();
     let is_result = |one: &&Copies<'_>| !one.to_device() && one.are_large_and_new() && facts.is_written(one);
     all.iter().filter(is_result).filter_map(|back| draft(facts, back, &classify(facts, back, &all)?)).collect()
@@ -69,9 +52,9 @@ fn returns(back: &Copies<'_>, forth: &Copies<'_>) -> bool {
 /// Returns whether as much goes to the device from other host memory each time: to the same memory, or to other memory, also
 /// after the last launch, where no launch has new input.
 fn replaces(facts: &Facts<'_>, back: &Copies<'_>, forth: &Copies<'_>) -> bool {
-    let launches = facts.profile.kernels.iter().map(|kernel| kernel.launch_count()).fold(0, u64::saturating_add);
+    let launches = facts.profile.kernels.iter().map(|kernel| kernel.launch_count()).total();
     let is_after_all = |copies: &Copies<'_>| copies.launches.is_some_and(|(_, last)| last >= launches);
-    let is_same = back.has_device_memory_of(forth) && forth.comes_after(back);
+    let is_same = back.memory().map(|one| one.id).eq(forth.memory().map(|one| one.id)) && forth.comes_after(back);
     let is_other =
         !back.shares_device_memory(forth) && forth.count >= back.count && is_after_all(back) && is_after_all(forth);
     forth.count >= LEAST_REPEATED_COPIES
@@ -86,7 +69,7 @@ fn has_inputs(back: &Copies<'_>, all: &[Copies<'_>]) -> bool {
     let Some((first, last)) = back.launches else { return true };
     let meanwhile =
         |one: &&Copies<'_>| one.to_device() && one.launches.is_none_or(|(start, end)| end >= first && start <= last);
-    let bytes: u64 = all.iter().filter(meanwhile).map(|one| one.bytes).fold(0, u64::saturating_add);
+    let bytes: u64 = all.iter().filter(meanwhile).map(|one| one.bytes).total();
     bytes as f64 > INPUT_SHARE * back.bytes as f64
 }
 
@@ -97,36 +80,29 @@ fn draft(facts: &Facts<'_>, back: &Copies<'_>, trip: &Trip<'_, '_>) -> Option<Dr
     };
     let moved = back.bytes.saturating_add(forth.map_or(0, |forth| forth.bytes));
     let seconds = copy_seconds(moved, back.count.saturating_add(forth.map_or(0, |forth| forth.count)));
-    let (data, times, bytes) = (Shown(back.describe().0), Count(back.count), Bytes(moved));
-    let (time, kernels) = (Seconds(seconds), Seconds(facts.kernel_seconds));
-    let to = forth.filter(|forth| !forth.shares_device_memory(back)).map(|forth| Shown(forth.describe().0));
+    let to = forth.filter(|forth| !forth.shares_device_memory(back)).map(Copies::describe);
     let other = Choice(u8::from(to.is_some()));
     let line = forth.and_then(Copies::line).map(|line| Shown(line.to_string()));
     let share = facts.program_share(seconds);
-    let (cause, remedy, is_sure, least) = match trip {
-        Trip::Returned(_) => {
-            (Cause::Returned { data, times, bytes, time, kernels, to, line }, Remedy::Keep { other }, true, 0.0)
-        }
+    let (cause, remedy, is_sure) = match trip {
+        Trip::Returned(_) => (Cause::Returned { to, line }, Remedy::Keep { other }, true),
         // Host memory of its own for each copy may be the input that each launch has.
-        Trip::Replaced(forth) => (
-            Cause::Replaced { data, times, bytes, time, kernels, to, line },
-            Remedy::ComputeOnDevice,
-            back.overwrites_host(facts) && forth.overwrites_host(facts) && share >= DOMINANT_SHARE,
-            0.0,
-        ),
-        Trip::Overwritten => (
-            Cause::Overwritten { data, times, bytes, time, kernels },
-            Remedy::Reduce,
-            share >= DOMINANT_SHARE,
-            LEAST_RESULT_SHARE,
-        ),
+        Trip::Replaced(forth) => {
+            let is_sure = back.overwrites_host(facts) && forth.overwrites_host(facts) && share >= DOMINANT_SHARE;
+            (Cause::Replaced { to, line }, Remedy::ComputeOnDevice, is_sure)
+        }
+        Trip::Overwritten if share < LEAST_RESULT_SHARE => return None,
+        Trip::Overwritten => (Cause::Overwritten, Remedy::Reduce, share >= DOMINANT_SHARE),
     };
+    let mut diagnosis = Diagnosis::new(&cause, &remedy);
+    let figures = &mut diagnosis.figures;
+    figures.set("data", back.describe());
+    figures.set("times", Count(back.count));
+    figures.set("bytes", Bytes(moved));
+    figures.set("time", Seconds(seconds));
+    figures.set("kernels", Seconds(facts.kernel_seconds));
     // New data has to go to the device in any case.
     let gain = facts.program_gain(seconds).filter(|_| !matches!(trip, Trip::Replaced(_)));
-    let draft = Draft::of(Diagnosis::new(&cause, &remedy))
-        .at_copies(back)
-        .evidence("bytes", moved as f64)
-        .gain(gain)
-        .score(share);
-    (share >= least).then_some(if is_sure { draft } else { draft.severity(Severity::Note) })
+    let draft = Draft::of(diagnosis).at_copies(back).evidence("bytes", moved as f64).gain(gain).score(share);
+    Some(draft.note_if(!is_sure))
 }

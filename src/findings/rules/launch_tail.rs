@@ -1,29 +1,21 @@
 //! Grids whose last wave of blocks fills few of the GPU's SMs: the rest waits for it (Nsight Compute, "Tail Effect" of its section
 //! on launch statistics).
 
-use super::super::diagnosis::{Count, Diagnosis, Share, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::Facts;
 use super::super::facts::launches::shape;
 use super::super::gain::{OF_ALL_SMS, gain_of_kernel};
-use super::super::thresholds::launches::{LEAST_KERNEL_SHARE, LEAST_LOST, LEAST_TAIL};
-use warpline_profile::model::{Kernel, Severity};
+use super::super::prelude::*;
+use super::super::thresholds::launches::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// The last wave has few blocks.
+    enum Cause {
         PartialWave { blocks: Count, block: Shown, waves: Count, wave: Count, last: Count, empty: Share } => "partial-last-wave",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// A multiple of what the GPU holds.
+    enum Remedy {
         WholeWaves => "whole-waves",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
 }
 
@@ -60,7 +52,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         .evidence("blocks_per_wave", wave as f64)
         .evidence("waves", waves as f64)
         .evidence("empty_share", empty)
-        .gain(gain_of_kernel(kernel, 1.0, 1.0 - lost, ""))
+        .gain(gain_of_kernel(kernel, 1.0, 1.0 - lost))
         .score(empty * of_time);
     // The estimate contains neither how long blocks take nor what else runs meanwhile.
     Some(draft.severity(Severity::Note))

@@ -1,31 +1,21 @@
 //! Kernels whose blocks take shared memory that they do not use, so that few fit on an SM (CUDA C++ Best Practices Guide, "Occupancy").
 
-use super::super::diagnosis::{Bytes, Count, Diagnosis, Share, described};
-use super::super::draft::Draft;
-use super::super::facts::Facts;
 use super::super::facts::occupancy::{UnusedShared, unused_shared};
-use super::super::thresholds::launches::{
-    LEAST_KERNEL_SHARE, LEAST_MORE_BLOCKS, MOST_OCCUPANCY, MOST_USED_SHARED, OCCUPANCY_WEIGHT,
-};
-use warpline_profile::model::{Kernel, Severity};
+use super::super::prelude::*;
+use super::super::thresholds::launches::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Shared memory is requested and not used.
+    enum Cause {
         UnusedShared {
             requested: Bytes, stored: Bytes, blocks: Count, possible: Count, now: Share, then: Share,
         } => "unused-shared-memory",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// As much as is used.
+    enum Remedy {
         RequestLess { stored: Bytes } => "request-less-shared-memory",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     facts.profile.kernels.iter().filter_map(|kernel| draft(facts, kernel)).collect()
 }
 

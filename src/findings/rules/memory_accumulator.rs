@@ -2,38 +2,29 @@
 //! loop is over (CUDA C++ Best Practices Guide, "Memory Optimizations"; the compiler may not keep it there where another pointer
 //! could lead to it).
 
-use super::super::diagnosis::{Count, Diagnosis, Share, described};
-use super::super::draft::{Draft, Saved};
-use super::super::facts::access::{Access, share};
 use super::super::facts::accumulator::{is_stored_in_place, with_loads};
-use super::super::facts::{Facts, warps};
-use super::super::gain::Saving;
-use super::super::thresholds::reuse::{LEAST_ACCUMULATOR_SHARE, LEAST_ITERATIONS};
+use super::super::prelude::*;
+use super::super::thresholds::reuse::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Each iteration loads the value and stores it.
+    enum Cause {
         ReadModifyWrite { iterations: Count, share: Share } => "read-modify-write-per-iteration",
-        /// Each iteration stores the value.
         StorePerIteration { iterations: Count, share: Share } => "store-per-iteration",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         AccumulateInRegister => "accumulate-in-register",
         StoreAfterLoop => "store-after-loop",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let stores = facts.accesses.iter().filter(|access| access.space == "global" && is_stored_in_place(facts, access));
     stores.filter_map(|store| draft(facts, store)).collect()
 }
 
 fn draft(facts: &Facts<'_>, store: &Access<'_>) -> Option<Draft> {
     let accesses = with_loads(facts, store);
-    let requests = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
+    let requests = accesses.iter().map(|access| access.sums.requests).total();
     let of_kernel = share(requests, facts.requests(store.kernel));
     let turns = share(store.sums.requests, warps(store.kernel).max(1));
     if turns < LEAST_ITERATIONS as f64 || of_kernel < LEAST_ACCUMULATOR_SHARE {
@@ -44,9 +35,9 @@ fn draft(facts: &Facts<'_>, store: &Access<'_>) -> Option<Draft> {
         0 | 1 => (Cause::StorePerIteration { iterations, share }, Remedy::StoreAfterLoop),
         _ => (Cause::ReadModifyWrite { iterations, share }, Remedy::AccumulateInRegister),
     };
-    let l2 = accesses.iter().map(|access| access.sums.l2_lookups).fold(0, u64::saturating_add);
+    let l2 = accesses.iter().map(|access| access.sums.l2_lookups).total();
     let saving = Saving::of_requests(&accesses).and(Saving::of("l2", l2 as f64 * 32.0)).times(1.0 - 1.0 / turns);
-    let saved = Saved { saving, otherwise: of_kernel, ..Saved::default() };
+    let saved = Saved::new(saving, of_kernel);
     let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), store)
         .evidence("requests", requests as f64)
         .evidence("turns", turns)

@@ -1,30 +1,19 @@
 //! Memory that a loop allocates and never frees.
 
-use super::super::diagnosis::{Bytes, Count, Diagnosis, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::Facts;
-use super::super::facts::access::share;
 use super::super::facts::memory::{Made, Maker, allocated_bytes, is_variable, made};
-use super::super::thresholds::allocations::{
-    LEAST_ALLOCATIONS, LEAST_RETAINED_BYTES, LEAST_SEPARATED_SHARE, MEMORY_WEIGHT,
-};
-use warpline_profile::model::Severity;
+use super::super::prelude::*;
+use super::super::thresholds::allocations::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Each iteration replaces the pointer to memory that is not freed.
+    enum Cause {
         NeverFreed { memory: Shown, times: Count, all: Bytes } => "never-freed-in-loop",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// One allocation for all iterations, or an end for each.
+    enum Remedy {
         FreeOrReuse => "free-or-reuse",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if !facts.is_whole_run() {
         return Vec::new();
     }

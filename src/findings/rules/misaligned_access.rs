@@ -1,60 +1,27 @@
-//! Requests of neighbouring lanes that begin within a sector: they touch one sector more (CUDA C++ Best Practices Guide, "A
+//! Requests of neighbouring lanes that start within a sector: they touch one sector more (CUDA C++ Best Practices Guide, "A
 //! Sequential but Misaligned Access Pattern").
 
+use super::super::facts::{address, index, staging};
+use super::super::prelude::*;
+use super::super::thresholds::coalescing::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::diagnosis::{Bytes, Count, Diagnosis, Name, Names, Shown, described};
-use super::super::draft::{Draft, WORTH_A_CHANGE};
-use super::super::facts::access::{Access, share};
-use super::super::facts::pattern::is_contiguous;
-use super::super::facts::{Facts, beside, block_of, excess_of_kernel, index, warps};
-use super::super::gain::Saving;
-use super::super::thresholds::coalescing::{
-    LEAST_GAIN_OF_BORDERS, LEAST_MISALIGNED_EXCESS, LEAST_MISALIGNED_SHARE, MOST_OF_BORDER, NEAR_LINES, NEARLY_ALL,
-    STENCIL_NEIGHBOURS,
-};
-use warpline_profile::is_system;
-use warpline_profile::model::Severity;
-use warpline_simulator::geometry::SECTOR_BYTES;
-
 described! {
-    /// Where the requests start.
-    pub(in super::super) enum Cause {
-        /// At a member of structures whose size is no multiple of a sector.
-        MemberOffset { member: Name, size: Bytes } => "member-offset",
-        /// At one offset behind a line, in all requests.
+    enum Cause {
         DataOffset { offset: Bytes } => "data-offset",
-        /// At parts into which an allocation is divided.
         PartOffset { allocation: Shown } => "part-offset",
-        /// Where the block before ends.
-        BlockEnd => "block-end",
-        /// At one offset behind a sector, in all blocks and rows.
-        BlockOffset { offset: Bytes } => "block-offset",
-        /// Where a block's share of the data starts.
-        BlockShare { share: Option<Count> } => "block-share",
-        /// Within rows, as blocks are narrower than a warp.
-        NarrowBlock { width: Count } => "narrow-block",
-        /// Where rows start.
-        RowStart { row: Option<Count>, padded: Option<Count> } => "row-start",
-        /// At a border in front of what is accessed of a row.
-        RowBorder { border: Bytes } => "row-border",
+        BlockOffset { offset: Option<Bytes> } => "block-offset",
+        RowStart { row: Option<Count>, border: Option<Bytes> } => "row-start",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        AlignMember => "align-member",
+    enum Remedy {
         AlignData => "align-data",
         AlignParts => "align-parts",
-        WholeBlocks => "whole-warps-per-block",
         AlignBlocks { multiple: Count } => "align-blocks",
-        WideBlocks => "wide-blocks",
-        PadRows => "pad-rows",
-        PadBorder => "pad-rows-and-border",
+        PadRows { padded: Option<Count>, border: Option<Bytes> } => "pad-rows",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     // Pointers into one allocation lead to parts of it, of which each starts somewhere.
     type Key<'a> = (u32, Option<u64>, Option<&'a str>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
@@ -76,14 +43,15 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
         if found.len() < pointers && found.len() <= STENCIL_NEIGHBOURS {
             continue;
         }
-        let are_parts = found.len() > 1 && found.iter().all(Found::is_offset);
-        if are_parts && let Some(allocation) = facts.allocation_name(found[0].worst.allocation) {
-            let cause = Cause::PartOffset { allocation: Shown(allocation) };
-            found.iter_mut().for_each(|one| (one.cause, one.remedy) = (cause.clone(), Remedy::AlignParts));
-        }
-        for found in found {
+        let is_offset = |one: &Found<'_>| matches!(one.cause, Cause::DataOffset { .. });
+        let are_parts = found.len() > 1 && found.iter().all(is_offset);
+        for mut found in found.drain(..) {
             // Of an offset that several arrays have, the lines are one thing, too.
-            let line = if found.is_offset() || are_parts { 0 } else { found.worst.line };
+            let line = if is_offset(&found) { 0 } else { found.worst.line };
+            if are_parts {
+                let allocation = describe_known(facts.memory(found.worst));
+                (found.cause, found.remedy) = (Cause::PartOffset { allocation }, Remedy::AlignParts);
+            }
             let place = (found.worst.kernel.id, found.worst.file, line, format!("{:?}{:?}", found.cause, found.remedy));
             lines.entry(place).or_default().push(found);
         }
@@ -97,13 +65,6 @@ struct Found<'a> {
     remedy: Remedy,
     worst: &'a Access<'a>,
     hits: Vec<&'a Access<'a>>,
-}
-
-impl Found<'_> {
-    /// The data starts at an offset, the same in all requests.
-    fn is_offset(&self) -> bool {
-        matches!(self.cause, Cause::DataOffset { .. })
-    }
 }
 
 /// The finding of one cause: of the array that loses most, with the others' names.
@@ -121,18 +82,16 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
     let Found { cause, remedy, .. } = &found[0];
     let mut diagnosis = Diagnosis::new(cause, remedy);
     let others: BTreeSet<&str> = found[1..].iter().filter_map(|one| one.worst.variable()).collect();
-    let others: Vec<String> = others.into_iter().map(str::to_owned).collect();
-    diagnosis.figures.set("others", (!others.is_empty()).then_some(Names(others)));
+    diagnosis.figures.set("others", names(others));
     let waste = wasted_by(&hits);
-    let gain = facts.gain(worst.kernel, &Saving::of_coalescing(&hits, facts), "");
+    let gain = facts.gain(worst.kernel, &Saving::of_coalescing(&hits, facts));
     // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
     let score = waste.max(of_kernel * facts.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
     // Longer rows are more bytes: where little is gained for these, it is a note.
     let is_gained = gain.is_some() || facts.estimate(worst.kernel).is_none();
     let is_little = gain.as_ref().is_none_or(|gain| gain.factor < LEAST_GAIN_OF_BORDERS);
     let is_note = match remedy {
-        Remedy::PadBorder => is_little || !(is_gained || is_worth),
-        Remedy::PadRows => !(is_gained || is_worth),
+        Remedy::PadRows { border, .. } => border.is_some() && is_little || !(is_gained || is_worth),
         _ => false,
     };
     let (sums, pattern) = (&worst.sums, &worst.pattern);
@@ -141,12 +100,10 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
         .evidence("offset_bytes", offset(pattern.offset_bytes))
         .evidence("sector_offset_bytes", offset(pattern.sector_offset_bytes))
         .evidence("misaligned_requests", pattern.misaligned as f64)
-        .evidence("requests", sums.requests as f64)
-        .evidence("sectors", sums.sectors as f64)
-        .evidence("ideal_sectors", sums.ideal_sectors as f64)
+        .sectors(sums)
         .gain(gain)
-        .score(score);
-    let draft = if is_note { draft.severity(Severity::Note) } else { draft };
+        .score(score)
+        .note_if(is_note);
     // Where a library is to start, the user knows.
     (draft.severity > Severity::Note || !is_system(&worst.kernel.file)).then_some(draft)
 }
@@ -155,115 +112,55 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
 /// kernel through one pointer have to be misaligned, or the rows start anywhere.
 fn found<'a>(facts: &Facts<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>> {
     let misaligned = |access: &Access<'_>| share(access.pattern.misaligned, access.pattern.contiguous) >= 0.5;
-    if !accesses.iter().all(|access| !is_contiguous(access) || (misaligned(access) && !access.has_aligned)) {
-        return None;
-    }
+    let are_off = accesses.iter().all(|access| !is_contiguous(access) || misaligned(access) && !access.has_aligned);
     // Neighbours on both sides without the element between them: whatever is moved, one of them stays off.
     let offsets: BTreeSet<u64> = accesses.iter().flat_map(|access| &access.sector_offsets).copied().collect();
-    if offsets.len() > 1 {
+    if !are_off || offsets.len() > 1 {
         return None;
     }
     // Where a loaded index gives the start, as of a row of a sparse matrix, no layout aligns it.
-    let loaded = |access: &Access<'_>| access.operand.is_some_and(|operand| operand.loaded_index);
     let hit = |access: &&&Access<'_>| {
-        is_contiguous(access) && !loaded(access) && access.sums.excess_share() >= LEAST_MISALIGNED_EXCESS
+        is_contiguous(access) && !access.has_loaded_index() && access.sums.excess_share() >= LEAST_MISALIGNED_EXCESS
     };
     let hits: Vec<&'a Access<'a>> = accesses.iter().filter(hit).copied().collect();
-    let worst =
-        *hits.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
-    // Whatever starts on a sector, what lies next to it does not.
-    if worst.op == "load" && beside::is_neighbour(worst) && !is_staged(facts, worst) {
+    let worst = worst(hits.iter().copied(), |access| access.sums.excess())?;
+    // Whatever starts on a sector, what lies next to it does not, unless it is a tile that goes to shared memory.
+    if worst.is_load() && address::is_neighbour(worst) && !staging::is_near_store(facts, worst, NEAR_LINES) {
         return None;
     }
     let (cause, remedy) = classify(worst)?;
     Some(Found { cause, remedy, worst, hits })
 }
 
+type Condition = fn(&Access<'_>) -> bool;
+
+/// Accesses of which no layout aligns all requests: a launch that works on a part, a window held within rows, places that data
+/// decides, a window that slides.
+const UNALIGNABLE: &[Condition] = &[is_one_part, address::is_held_within, index::is_decided_by_data, index::slides];
+
 /// Where the requests of an access start, and what to align; `None` where nothing could be.
 fn classify(access: &Access<'_>) -> Option<(Cause, Remedy)> {
     let pattern = &access.pattern;
     let is_nearly_all = share(pattern.misaligned, pattern.contiguous) >= NEARLY_ALL;
-    let offset = pattern.offset_bytes.filter(|offset| is_nearly_all && offset % SECTOR_BYTES != 0);
-    if let Some(offset) = offset {
+    let is_off = |offset: &u64| is_nearly_all && offset % SECTOR_BYTES != 0;
+    if let Some(offset) = pattern.offset_bytes.filter(is_off) {
         return Some((Cause::DataOffset { offset: Bytes(offset) }, Remedy::AlignData));
     }
-    let of_structure = access.operand.filter(|operand| {
-        operand.structure_bytes > access.bytes && u64::from(operand.structure_bytes) % SECTOR_BYTES != 0
-    });
-    if let Some(operand) = of_structure
-        && let Some(member) = &operand.member
-    {
-        let member = Name(member.trim_start_matches('.').to_owned());
-        return Some((
-            Cause::MemberOffset { member, size: Bytes(operand.structure_bytes.into()) },
-            Remedy::AlignMember,
-        ));
-    }
-    of_blocks(access, is_nearly_all).unwrap_or_else(|| of_rows(access))
-}
-
-/// Blocks whose shares start within sectors; `Some(None)` where nothing could be aligned.
-fn of_blocks(access: &Access<'_>, is_nearly_all: bool) -> Option<Option<(Cause, Remedy)>> {
     let multiple = Count((SECTOR_BYTES / u64::from(access.bytes.max(1))).max(1));
-    let off = ends_within_sector(access);
-    if off.is_some_and(is_row) && index::blocks_follow_each_other(access) {
-        return Some(Some((Cause::BlockEnd, Remedy::WholeBlocks)));
+    let offset = pattern.sector_offset_bytes.filter(is_off).map(Bytes);
+    let is_unalignable = || UNALIGNABLE.iter().any(|condition| condition(access));
+    if offset.is_some() || !is_unalignable() && address::has_blocks_off_sectors(access) {
+        return Some((Cause::BlockOffset { offset }, Remedy::AlignBlocks { multiple }));
     }
-    if let Some(offset) = access.pattern.sector_offset_bytes.filter(|&offset| is_nearly_all && offset != 0) {
-        return Some(Some((Cause::BlockOffset { offset: Bytes(offset) }, Remedy::AlignBlocks { multiple })));
+    if is_unalignable() || !index::has_rows(access) {
+        return None;
     }
-    // A launch that works on a part, a window held within rows, and what data or a sliding loop decides have no rows to align.
-    if is_one_part(access)
-        || beside::is_held_within(access)
-        || index::is_decided_by_data(access)
-        || index::slides(access)
-    {
-        return Some(None);
-    }
-    if index::has_shares_of_blocks(access) {
-        return Some(Some((Cause::BlockShare { share: None }, Remedy::AlignBlocks { multiple })));
-    }
-    if let Some([width, ..]) = off.filter(|&block| !is_row(block)) {
-        return Some(Some((Cause::NarrowBlock { width: Count(width.into()) }, Remedy::WideBlocks)));
-    }
-    if !index::has_rows(access) {
-        return Some(None);
-    }
-    let share = index::share_of_blocks(access).filter(|_| !has_border(access));
-    share.map(|share| Some((Cause::BlockShare { share: Some(Count(share)) }, Remedy::PadRows)))
-}
-
-/// Rows whose length is no multiple of a sector.
-fn of_rows(access: &Access<'_>) -> Option<(Cause, Remedy)> {
-    if has_border(access) {
-        let border = Bytes(index::border_bytes(access).unsigned_abs());
-        return Some((Cause::RowBorder { border }, Remedy::PadBorder));
-    }
-    let row = beside::row_bytes(access).filter(|bytes| bytes % SECTOR_BYTES != 0);
+    let row = address::row_bytes(access).filter(|bytes| bytes % SECTOR_BYTES != 0);
     let padded = row.map(|bytes| Count(bytes.next_multiple_of(SECTOR_BYTES)));
-    Some((Cause::RowStart { row: row.map(Count), padded }, Remedy::PadRows))
-}
-
-/// The index has a number of elements in front of what it accesses of a row.
-fn has_border(access: &Access<'_>) -> bool {
     let border = index::border_bytes(access);
-    (1..=MOST_OF_BORDER).contains(&border) && border % SECTOR_BYTES as i64 != 0
-}
-
-/// What it loads goes to shared memory, as a tile that may as well begin on a sector.
-fn is_staged(facts: &Facts<'_>, access: &Access<'_>) -> bool {
-    let mut shared = facts.accesses_of(access.kernel.id, "shared");
-    shared.any(|one| one.op == "store" && one.file == access.file && one.line.abs_diff(access.line) <= NEAR_LINES)
-}
-
-/// The shape of the kernel's blocks, if what a row of a block's threads accesses does not fill whole sectors.
-fn ends_within_sector(access: &Access<'_>) -> Option<[u32; 3]> {
-    block_of(access.kernel).filter(|block| u64::from(block[0]) * u64::from(access.bytes) % SECTOR_BYTES != 0)
-}
-
-/// A block has one row of threads.
-fn is_row(block: [u32; 3]) -> bool {
-    block[1] == 1 && block[2] == 1
+    let has_border = (1..=MOST_OF_BORDER).contains(&border) && border % SECTOR_BYTES as i64 != 0;
+    let border = has_border.then_some(Bytes(border.unsigned_abs()));
+    Some((Cause::RowStart { row: row.map(Count), border }, Remedy::PadRows { padded, border }))
 }
 
 /// Each launch has a block that makes a request of each warp.

@@ -1,30 +1,21 @@
 //! Large copies from or to host memory that is not pinned: the driver copies them through a buffer of its own (CUDA C++ Best
 //! Practices Guide, "Pinned Memory").
 
-use super::super::diagnosis::{Bytes, Diagnosis, Name, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::{Copies, Facts, innermost};
-use super::super::thresholds::transfers::{LEAST_ASYNCHRONOUS_BYTES, LEAST_PAGEABLE_BYTES, SAVED_BY_PINNING};
-use warpline_profile::copy_seconds;
-use warpline_profile::model::Severity;
+use super::super::phrase::Unnamed;
+use super::super::prelude::*;
+use super::super::thresholds::transfers::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// A copy that is to overlap does not.
+    enum Cause {
         Asynchronous { call: Name, host: Shown, bytes: Bytes, all: Bytes } => "asynchronous-pageable-copy",
-        /// Large copies by way of a buffer.
         Synchronous { bytes: Bytes } => "synchronous-pageable-copies",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// Pinned host memory.
+    enum Remedy {
         Pin { host: Shown } => "pin-host-memory",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let pageable = facts.bus_copies().into_iter().filter(|copies| copies.is_pageable(facts));
     let (asynchronous, synchronous): (Vec<_>, Vec<_>) =
         pageable.partition(|copies| copies.asynchronous_call(facts).is_some());
@@ -34,10 +25,10 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 /// The finding of all copies of a kind, at the largest of them.
 fn draft(facts: &Facts<'_>, copies: &[Copies<'_>], least: u64) -> Option<Draft> {
-    let all = copies.iter().map(|copies| copies.bytes).fold(0, u64::saturating_add);
+    let all = copies.iter().map(|copies| copies.bytes).total();
     let largest = copies.iter().max_by_key(|copies| copies.bytes).filter(|_| all >= least)?;
     let name = largest.host_name(facts);
-    let host = Shown(name.map_or("the host memory".to_owned(), |name| format!("`{name}`")));
+    let host = name.map_or_else(|| Unnamed::HostMemory.shown(), |name| Shown(format!("`{name}`")));
     let (cause, severity, score) = match largest.asynchronous_call(facts) {
         Some(call) => (
             Cause::Asynchronous {

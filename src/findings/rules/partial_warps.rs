@@ -1,33 +1,19 @@
 //! Block shapes that leave lanes of each warp empty, or split its requests into short rows.
 
-use super::super::diagnosis::{Count, Diagnosis, Ratio, Share, Shown, described};
-use super::super::draft::{Draft, WORTH_A_CHANGE};
-use super::super::facts::access::{Access, share};
 use super::super::facts::launches::{is_next_to_nothing, shape};
 use super::super::facts::rows::{saved_sectors, split_rows};
-use super::super::facts::{Facts, block_of};
-use super::super::gain::Saving;
-use super::super::thresholds::launches::{LEAST_EMPTY_LANES, LEAST_SHAPE_WASTE, WARP};
-use warpline_profile::model::Kernel;
+use super::super::prelude::*;
+use super::super::thresholds::launches::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// A block of one thread.
+    enum Cause {
         OneThread { empty: Share } => "one-thread-per-block",
-        /// Requests fall into rows of the block's width.
         ShortRows { block: Shown, memory: Shown, row: Count, sectors: Ratio, ideal: Ratio, empty: Option<Share> } => "short-rows",
-        /// The last warp has lanes without threads.
         EmptyLanes { block: Shown, threads: Count, lanes: Count, warps: Count, empty: Share } => "empty-lanes",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// A warp for what one thread does.
+    enum Remedy {
         ShareWork => "share-work-among-threads",
-        /// Rows of 32 threads.
         WidenBlock => "widen-block",
-        /// Whole warps.
         WholeWarps => "whole-warps",
     }
 }
@@ -44,7 +30,7 @@ struct Block<'f, 'a> {
     split: Vec<&'f Access<'a>>,
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     facts.profile.kernels.iter().filter_map(|kernel| draft(facts, &Block::new(facts, kernel)?)).collect()
 }
 
@@ -94,7 +80,7 @@ impl<'f, 'a> Block<'f, 'a> {
             sum.and(Saving::of_coalescing(&[access], facts).times(part))
         });
         // Full warps issue each instruction for as many lanes with fewer warps.
-        let issued: u64 = self.kernel.instructions.values().map(|count| count.warps).fold(0, u64::saturating_add);
+        let issued: u64 = self.kernel.instructions.values().map(|count| count.warps).total();
         let limits = self.kernel.estimates.first().map_or(&[][..], |estimate| &estimate.limits);
         for limit in ["instructions", "l1_tag", "l1_data", "shared"].into_iter().filter(|_| self.empty.is_some()) {
             let amount = limits.iter().find(|one| one.name == limit).map_or(issued, |one| one.amount);
@@ -108,7 +94,7 @@ fn draft(facts: &Facts<'_>, block: &Block<'_, '_>) -> Option<Draft> {
     let kernel = block.kernel;
     let (diagnosis, saving) = (block.diagnosis(facts)?, block.saving(facts));
     let empty = block.empty.unwrap_or(0.0);
-    let sectors: u64 = facts.accesses_of(kernel.id, "global").map(|one| one.sums.sectors).fold(0, u64::saturating_add);
+    let sectors: u64 = facts.accesses_of(kernel.id, "global").map(|one| one.sums.sectors).total();
     let excess: f64 = block.split.iter().map(|access| share(saved_sectors(access), sectors)).sum();
     let waste = facts.waste(kernel, &saving, excess.max(empty)).max(empty * facts.kernel_share(kernel));
     let is_one = block.threads == 1;
@@ -122,7 +108,7 @@ fn draft(facts: &Facts<'_>, block: &Block<'_, '_>) -> Option<Draft> {
         None => Draft::of(diagnosis).at_launch(kernel),
     };
     // The share of one thread's work that could run in parallel is unknown.
-    let gain = facts.gain(kernel, &saving, "").filter(|_| !is_one);
+    let gain = facts.gain(kernel, &saving).filter(|_| !is_one);
     let [x, y, z] = block.sizes.map(f64::from);
     Some(
         draft

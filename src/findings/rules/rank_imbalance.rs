@@ -1,38 +1,31 @@
 //! Kernels on which one rank of a job works much longer than the others do.
 
-use super::super::diagnosis::{Count, Diagnosis, Name, Ratio, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::Facts;
-use super::super::thresholds::launches::{LEAST_RANK_FACTOR, LEAST_RANK_SHARE};
+use super::super::prelude::*;
+use super::super::thresholds::launches::*;
 use super::super::words;
-use warpline_profile::model::{Gain, Kernel, RankSpread};
+use warpline_profile::model::RankSpread;
 
 /// Estimated time; without estimates what shows most of the work.
 const TIME: &str = "estimate.picoseconds";
 const WORK: [&str; 2] = ["global.sectors", "shared.wavefronts"];
 
 described! {
-    pub(in super::super) enum Cause {
-        /// A rank does more than the mean.
+    enum Cause {
         SlowRank {
             rank: Shown, node: Option<Name>, factor: Ratio, figure: Shown, most: Shown, mean: Shown, ranks: Count, absent: Option<Count>,
         } => "rank-above-mean",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// Equal shares of the work.
+    enum Remedy {
         Balance => "balance-work",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let Some(ranks) = facts.profile.run.merged.as_ref().and_then(|merged| merged.ranks.as_ref()) else {
         return Vec::new();
     };
     let size = |[first, last]: &[u32; 2]| u64::from(last.saturating_sub(*first)) + 1;
-    let present = ranks.present.iter().map(size).fold(0, u64::saturating_add);
+    let present = ranks.present.iter().map(size).total();
     if present < 2 {
         return Vec::new();
     }

@@ -1,47 +1,24 @@
 //! Copies that bring nothing new.
 
-use super::super::diagnosis::{Bytes, Count, Diagnosis, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::{Copies, Facts, describe};
-use super::super::thresholds::transfers::{
-    LEAST_COPIED_BYTES, LEAST_UNCHANGED, LEAST_UNCHANGED_OF_VALUES, LEAST_UNCHANGED_SHARE, PAGE_BYTES, VALUE_BYTES,
-};
-use warpline_profile::copy_seconds;
-use warpline_profile::model::Severity;
+use super::super::prelude::*;
+use super::super::thresholds::transfers::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// The host has the bytes.
-        ToHost { data: Shown, copies: Count, unchanged: Count, bytes: Bytes } => "unchanged-copy-to-host",
-        /// Other memory of the device has the bytes.
-        HandedOn {
-            data: Shown, copies: Count, unchanged: Count, bytes: Bytes, origin: Shown, line: Option<Shown>,
-        } => "bytes-of-other-device-memory",
-        /// The bytes came from there.
-        Returned { data: Shown, copies: Count, unchanged: Count, bytes: Bytes } => "bytes-of-earlier-copy-back",
-        /// The device has the bytes, and kernels write the memory.
-        InputOverwritten { data: Shown, copies: Count, unchanged: Count, bytes: Bytes } => "unchanged-input-of-written-memory",
-        /// The device has the bytes.
-        Input { data: Shown, copies: Count, unchanged: Count, bytes: Bytes } => "unchanged-input",
+    enum Cause {
+        ToHost => "unchanged-copy-to-host",
+        HandedOn { origin: Shown, line: Option<Shown> } => "bytes-of-other-device-memory",
+        InputOverwritten => "unchanged-input-of-written-memory",
+        Input => "unchanged-input",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// One copy, when a kernel has written the memory.
+    enum Remedy {
         CopyBackOnce => "copy-back-once",
-        /// Pointers in the place of copies.
         ExchangePointers { origin: Shown } => "exchange-pointers",
-        /// No copies between launches.
         KeepOnDevice => "keep-on-device",
-        /// A second copy on the device.
-        RestoreOnDevice => "restore-from-device-copy",
-        /// One copy.
         CopyOnce => "copy-once",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let again = facts.bus_copies().into_iter().filter(|copies| copies.unchanged >= LEAST_UNCHANGED);
     again.filter(|copies| !is_chance(facts, copies)).filter_map(|copies| draft(facts, &copies)).collect()
 }
@@ -58,25 +35,22 @@ fn is_chance(facts: &Facts<'_>, copies: &Copies<'_>) -> bool {
 }
 
 fn diagnosis(facts: &Facts<'_>, copies: &Copies<'_>, bytes: u64) -> Diagnosis {
-    let data = Shown(copies.describe().0);
-    let (count, unchanged, bytes) = (Count(copies.count), Count(copies.unchanged), Bytes(bytes));
     let (cause, remedy) = if !copies.to_device() {
-        (Cause::ToHost { data, copies: count, unchanged, bytes }, Remedy::CopyBackOnce)
+        (Cause::ToHost, Remedy::CopyBackOnce)
     } else if let Some(found) = copies.origin(facts) {
-        let origin = Shown(describe(found.allocation));
-        let line = found.line.map(|line| Shown(line.to_string()));
-        (
-            Cause::HandedOn { data, copies: count, unchanged, bytes, origin: origin.clone(), line },
-            Remedy::ExchangePointers { origin },
-        )
-    } else if copies.returns_results(facts) {
-        (Cause::Returned { data, copies: count, unchanged, bytes }, Remedy::KeepOnDevice)
+        let (origin, line) = (describe(found.allocation), found.line.map(|line| Shown(line.to_string())));
+        (Cause::HandedOn { origin: origin.clone(), line }, Remedy::ExchangePointers { origin })
     } else if facts.is_written(copies) {
-        (Cause::InputOverwritten { data, copies: count, unchanged, bytes }, Remedy::RestoreOnDevice)
+        (Cause::InputOverwritten, Remedy::KeepOnDevice)
     } else {
-        (Cause::Input { data, copies: count, unchanged, bytes }, Remedy::CopyOnce)
+        (Cause::Input, Remedy::CopyOnce)
     };
-    Diagnosis::new(&cause, &remedy)
+    let mut diagnosis = Diagnosis::new(&cause, &remedy);
+    diagnosis.figures.set("data", copies.describe());
+    diagnosis.figures.set("copies", Count(copies.count));
+    diagnosis.figures.set("unchanged", Count(copies.unchanged));
+    diagnosis.figures.set("bytes", Bytes(bytes));
+    diagnosis
 }
 
 fn draft(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
@@ -92,6 +66,12 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
         return Some(draft.gain(facts.program_gain(seconds)));
     }
     // One copy of one buffer does for small copies that a function makes together.
-    let together = format!("{} {:?} {} {}", copies.function(), copies.to_device(), copies.count, copies.unchanged);
+    let together = format!(
+        "{} {:?} {} {}",
+        innermost(copies.path).map_or("", |frame| &frame.function),
+        copies.to_device(),
+        copies.count,
+        copies.unchanged
+    );
     Some(draft.one_cause(Some(together)).severity(Severity::Note))
 }

@@ -1,27 +1,19 @@
 //! Fills of memory that is overwritten before anything reads it.
 
-use super::super::diagnosis::{Bytes, Count, Diagnosis, Shown, described};
-use super::super::draft::Draft;
 use super::super::facts::fills::{Overwritten, overwritten};
-use super::super::facts::{Facts, describe, innermost};
+use super::super::prelude::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Kernels store to all of it.
+    enum Cause {
         ByKernel { memory: Shown, times: Count, bytes: Bytes } => "overwritten-by-kernel",
-        /// A copy from the host brings all of it.
         ByCopy { memory: Shown, times: Count, bytes: Bytes } => "overwritten-by-copy",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// No fill.
+    enum Remedy {
         Remove => "remove-fill",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if !facts.is_whole_run() {
         return Vec::new();
     }
@@ -29,7 +21,7 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 }
 
 fn draft(facts: &Facts<'_>, one: &Overwritten<'_>) -> Draft {
-    let (memory, times) = (Shown(describe(one.allocation)), Count(one.fill.count));
+    let (memory, times) = (describe(one.allocation), Count(one.fill.count));
     let bytes = Bytes(one.fill.bytes);
     let cause =
         if one.by_copy { Cause::ByCopy { memory, times, bytes } } else { Cause::ByKernel { memory, times, bytes } };

@@ -1,32 +1,19 @@
 //! Data that comes from L2 to L1 again and again, though a block could keep it in shared memory (CUDA C++ Best Practices Guide,
 //! "Shared Memory in Matrix Multiplication").
 
-use super::super::diagnosis::{Diagnosis, Ratio, Share, described};
-use super::super::draft::Draft;
-use super::super::facts::Facts;
-use super::super::facts::access::share;
 use super::super::facts::reuse::{Again, Reloaded, load_share, reloads};
-use super::super::gain::Saving;
-use super::super::thresholds::reuse::SAVED_BY_BLOCKING;
-use warpline_profile::model::Severity;
+use super::super::prelude::*;
+use super::super::thresholds::reuse::*;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Its loads go past L1.
+    enum Cause {
         LoadsBypassL1 { times: Ratio } => "loads-bypass-l1",
-        /// It is staged in shared memory.
         TilesReloaded { times: Ratio, hits: Share } => "tiles-reloaded",
-        /// A block loads it again.
         ReloadedByBlock { times: Ratio, hits: Share } => "reloaded-by-block",
-        /// Each of several blocks loads it.
         ReloadedByEachBlock { times: Ratio, hits: Share } => "reloaded-by-each-block",
-        /// It comes from L1, which limits the kernel.
         L1Limited { times: Ratio, share: Share } => "l1-limited-loads",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         CacheLoads => "cache-loads",
         LargerTiles => "larger-tiles",
         TileInShared => "tile-in-shared-memory",
@@ -34,7 +21,7 @@ described! {
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     reloads(facts).map(|reloaded| draft(facts, &reloaded)).collect()
 }
 
@@ -55,7 +42,7 @@ fn classify(facts: &Facts<'_>, it: &Reloaded<'_, '_>) -> (Cause, Remedy) {
 fn draft(facts: &Facts<'_>, it: &Reloaded<'_, '_>) -> Draft {
     let (kernel, sums) = (it.worst.kernel, &it.worst.sums);
     let (cause, remedy) = classify(facts, it);
-    let allocation = it.worst.allocation.and_then(|id| facts.profile.allocation(id));
+    let allocation = facts.memory(it.worst);
     let touched = allocation.map_or(0, |one| one.touched_bytes);
     let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), it.worst)
         .evidence("times", it.times)
@@ -66,13 +53,13 @@ fn draft(facts: &Facts<'_>, it: &Reloaded<'_, '_>) -> Draft {
         let waste = facts.waste(kernel, &Saving::of_requests(&[it.worst]), of_kernel);
         return draft.evidence("share_of_requests", of_kernel).score(SAVED_BY_BLOCKING * waste);
     }
-    let all = facts.accesses_of(kernel.id, "global").map(|one| one.sums.l2_lookups).fold(0, u64::saturating_add);
+    let all = facts.accesses_of(kernel.id, "global").map(|one| one.sums.l2_lookups).total();
     let saving = Saving::of("l2", it.loaded_bytes.saturating_sub(it.once_bytes) as f64);
     let draft = draft
         .evidence("loaded_bytes", it.loaded_bytes as f64)
         .evidence("l1_load_hit_rate", it.hit_rate)
-        .gain(facts.gain(kernel, &saving, ""))
+        .gain(facts.gain(kernel, &saving))
         .score(facts.waste(kernel, &saving, share(sums.l2_lookups, all)));
     let is_note = matches!(it.why, Again::Staged | Again::PastL1) || draft.gain.is_none();
-    if is_note { draft.severity(Severity::Note) } else { draft }
+    draft.note_if(is_note)
 }

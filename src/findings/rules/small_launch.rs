@@ -1,46 +1,26 @@
 //! Launches with so few blocks that most SMs have none.
 
-use super::super::diagnosis::{Choice, Count, Diagnosis, Share, described};
-use super::super::draft::Draft;
 use super::super::facts::launches::{Launches, Structure, is_next_to_nothing, is_together, shape};
-use super::super::facts::{Facts, warps_of_block};
-use super::super::thresholds::launches::{
-    IDLE_WEIGHT, LEAST_IDLE, LEAST_IDLE_OF_STEPS, LEAST_KERNEL_SHARE, LEAST_LAUNCH_SECONDS, MANY_LAUNCHES,
-};
-use warpline_profile::model::{Kernel, Severity};
-use warpline_profile::{SECONDS_PER_LAUNCH, library_call};
+use super::super::prelude::*;
+use super::super::thresholds::launches::*;
+use warpline_profile::SECONDS_PER_LAUNCH;
 
 described! {
-    pub(in super::super) enum Cause {
-        /// Launches that write different memory.
-        Independent { launches: Count, blocks: Count, sms: Count, share: Share } => "independent-launches",
-        /// A last step in one block.
-        LastStep { blocks: Count, sms: Count, share: Share } => "last-step",
-        /// A grid-stride loop with few blocks.
-        GridStride { blocks: Count, sms: Count, share: Share } => "few-blocks-of-grid-stride-loop",
-        /// A block-stride loop with few blocks.
-        BlockStride { blocks: Count, sms: Count, share: Share } => "few-blocks-of-block-stride-loop",
-        /// A small grid.
-        Few { blocks: Count, sms: Count, share: Share } => "few-blocks",
+    enum Cause {
+        Independent => "independent-launches",
+        LastStep => "last-step",
+        GridStride => "few-blocks-of-grid-stride-loop",
+        Few => "few-blocks",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// One launch.
+    enum Remedy {
         AddGridDimension => "add-grid-dimension",
-        /// The last block of the kernel before does it.
         LastBlock => "last-block-of-previous-kernel",
-        /// As many blocks as there are SMs, at least.
         MoreBlocks => "launch-more-blocks",
-        /// Several blocks for what one does.
-        SplitBlockWork => "split-block-work",
-        /// A larger problem, or more blocks.
         FillGpu { smaller: Choice } => "fill-gpu",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let launches = facts.profile.kernels.iter().filter_map(|kernel| Launches::new(facts, kernel));
     launches.filter(is_small).filter_map(|launches| draft(&launches)).collect()
 }
@@ -66,20 +46,21 @@ fn is_worthwhile(launches: &Launches<'_>) -> bool {
 }
 
 fn diagnosis(launches: &Launches<'_>) -> Diagnosis {
-    let (blocks, sms, share) = (Count(launches.blocks), Count(launches.sms), Share(launches.of_time));
-    match launches.structure {
-        Structure::Independent(_) => Diagnosis::new(
-            &Cause::Independent { launches: Count(launches.count), blocks, sms, share },
-            &Remedy::AddGridDimension,
-        ),
-        Structure::LastStep => Diagnosis::new(&Cause::LastStep { blocks, sms, share }, &Remedy::LastBlock),
-        Structure::GridStride => Diagnosis::new(&Cause::GridStride { blocks, sms, share }, &Remedy::MoreBlocks),
-        Structure::BlockStride => Diagnosis::new(&Cause::BlockStride { blocks, sms, share }, &Remedy::SplitBlockWork),
-        Structure::Dependent | Structure::InPlace | Structure::Other => {
+    let mut diagnosis = match launches.structure {
+        Structure::Independent(_) => Diagnosis::new(&Cause::Independent, &Remedy::AddGridDimension),
+        Structure::LastStep => Diagnosis::new(&Cause::LastStep, &Remedy::LastBlock),
+        Structure::GridStride => Diagnosis::new(&Cause::GridStride, &Remedy::MoreBlocks),
+        Structure::Dependent | Structure::Other => {
             let smaller = Choice(u8::from(!has_divisible_blocks(launches.kernel)));
-            Diagnosis::new(&Cause::Few { blocks, sms, share }, &Remedy::FillGpu { smaller })
+            Diagnosis::new(&Cause::Few, &Remedy::FillGpu { smaller })
         }
-    }
+    };
+    let figures = &mut diagnosis.figures;
+    figures.set("launches", Count(launches.count));
+    figures.set("blocks", Count(launches.blocks));
+    figures.set("sms", Count(launches.sms));
+    figures.set("share", Share(launches.of_time));
+    diagnosis
 }
 
 fn has_divisible_blocks(kernel: &Kernel) -> bool {
@@ -101,8 +82,8 @@ fn draft(launches: &Launches<'_>) -> Option<Draft> {
         .score(idle * of_time * IDLE_WEIGHT);
     let is_sure = match structure {
         Structure::Independent(_) => draft.gain.is_some(),
-        Structure::GridStride | Structure::BlockStride => each >= LEAST_LAUNCH_SECONDS,
+        Structure::GridStride => each >= LEAST_LAUNCH_SECONDS,
         _ => false,
     };
-    Some(if is_sure { draft } else { draft.severity(Severity::Note) })
+    Some(draft.note_if(!is_sure))
 }

@@ -1,27 +1,20 @@
 //! Registers that ptxas spills to local memory, of the code without hooks.
 
-use super::super::diagnosis::{Bytes, Count, Diagnosis, described};
-use super::super::draft::Draft;
-use super::super::facts::Facts;
-use super::super::thresholds::local_memory::{LEAST_SPILL_BYTES, LEAST_SPILL_SHARE, MOST_REGISTERS, SCORE_OF_SPILLS};
-use warpline_profile::model::{Kernel, Severity};
+use super::super::prelude::*;
+use super::super::thresholds::local_memory::*;
 
 described! {
-    pub(in super::super) enum Cause {
+    enum Cause {
         RegisterMaximum { spilled: Bytes, registers: Option<Count> } => "register-maximum-reached",
-        /// Launch bounds, an option of the compiler or the block's size allow a thread fewer than it could have.
         RegisterLimit { spilled: Bytes, registers: Option<Count> } => "register-limit-reached",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         ReduceLiveValues => "fewer-live-values",
         AllowRegisters => "allow-more-registers",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     facts.profile.kernels.iter().filter(|kernel| kernel.spill_bytes > 0).map(|kernel| draft(facts, kernel)).collect()
 }
 

@@ -1,81 +1,43 @@
 //! Consecutive threads that are a stride apart: each touches a sector of its own (CUDA C++ Best Practices Guide, "Strided Accesses").
 
-use super::super::diagnosis::{Bytes, Choice, Count, Described, Diagnosis, Name, Shown, described};
-use super::super::draft::{Draft, Saved};
-use super::super::facts::access::Access;
-use super::super::facts::gather::{has_own_rows, iterates_within_sectors};
-use super::super::facts::pattern::is_strided;
-use super::super::facts::terms::terms_of;
-use super::super::facts::{
-    Facts, block_of, excess_of_kernel, exchange, index, lane_axis, layout, library_layout, thread_index, warps,
-};
-use super::super::gain::Saving;
+use super::super::facts::address::terms_of;
+use super::super::facts::gather::has_own_rows;
+use super::super::facts::{exchange, index, layout, library_layout};
+use super::super::prelude::*;
 use super::super::subjects::{Coalescing, coalescing};
-use super::super::thresholds::coalescing::{MANY_STRIDES, MOST_FIELDS, WIDEST_BYTES};
-use warpline_profile::is_system;
-use warpline_profile::model::ThreadStep;
+use super::super::thresholds::coalescing::*;
 
 described! {
-    /// Why consecutive threads are apart.
-    pub(in super::super) enum Cause {
-        /// The last axis of a Triton tile does not run along memory.
+    enum Cause {
         StridedTile => "strided-tile",
-        /// The elements that a thread of a Triton tile has are not known to be contiguous.
         UnknownContiguity => "unknown-contiguity",
-        /// Texels apart.
         StridedTexels => "strided-texels",
-        /// CUB loads or stores a blocked arrangement directly.
-        BlockedArrangement => "blocked-arrangement",
-        /// The stride is loaded, or is another one in each step of a loop.
-        ChangingStride { how: Choice } => "changing-stride",
-        /// One side of a copy is contiguous in an index and the other is not.
+        LibraryLayout => "library-layout",
+        ChangingStride => "changing-stride",
         Transposition => "transposition",
-        /// Another index moves the address by less.
         OtherIndexContiguous { other: Shown, by: Option<Count> } => "other-index-contiguous",
-        /// The address does not depend on another index, along which other accesses are contiguous.
-        OtherIndexUnused { other: Shown } => "other-index-unused",
-        /// A library moves a type piece by piece.
-        UnderalignedType { size: Bytes } => "underaligned-type",
-        /// A thread accesses a few consecutive elements one by one.
         FewPerThread { group: Count } => "few-elements-per-thread",
-        /// A thread accesses one of a few elements.
-        OneOfFew { group: Count } => "one-of-few-elements",
-        /// A thread accesses all of a record.
-        RecordPerThread => "record-per-thread",
-        /// A thread accesses a field of a record.
         FieldOfRecord => "field-of-record",
-        /// A thread has a region of its own.
         PrivateRegion => "private-region",
-        /// The index comes out of memory.
         LoadedIndex => "loaded-index",
-        /// The user's iterator sets a library's items apart.
-        LibraryIterator => "library-iterator",
-        /// A thread accesses one element of a row.
         Column => "column",
-        /// A thread iterates along a row.
         RowPerThread => "row-per-thread",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         TransposeTile => "transpose-tile",
         StateContiguity => "state-contiguity",
         FetchNeighbours => "fetch-neighbouring-texels",
-        WarpTranspose { algorithm: Name } => "use-warp-transpose",
+        ReorderData => "reorder-data",
         StorePerStep => "store-per-step",
         TileThroughShared => "transpose-through-shared-memory",
-        ReshapeBlocks => "reshape-blocks",
         ExchangeIndices => "exchange-indices",
-        AlignType => "align-type",
-        ArrayPerField => "array-per-field",
+        ReshapeBlocks => "reshape-blocks",
         WideAccess => "wide-access",
         StageThroughShared => "stage-through-shared-memory",
+        ArrayPerField => "array-per-field",
         InterleaveRegions => "interleave-regions",
         OrderElements => "sort-elements",
-        ReorderData => "reorder-data",
         TransposeData => "transpose-data",
-        StripeItems => "stripe-items",
         ShareRow => "share-row-among-lanes",
     }
 }
@@ -89,38 +51,63 @@ struct Strided<'f, 'a> {
     /// The same in elements; 0 where it is not known.
     elements: u64,
     axis: usize,
-    /// How the address moves with the lanes' index.
-    step: Option<&'a ThreadStep>,
     /// Executed once by each warp.
     is_once: bool,
 }
 
+type Diagnosed = Option<(Cause, Remedy)>;
+type Classifier = fn(&Strided<'_, '_>) -> Option<Diagnosed>;
+
+/// The first that applies; an inner `None` where another order would cost others as much.
+const ORDER: &[Classifier] = &[
+    |it| it.access.kernel.is_triton().then(|| it.of_triton()),
+    |it| it.is(it.access.by_texture, Cause::StridedTexels, Remedy::FetchNeighbours),
+    |it| it.is(library_layout::is_copied(it.access), Cause::LibraryLayout, Remedy::ReorderData),
+    |it| it.other_index().map(Some),
+    |it| it.is(it.has_changing_stride(), Cause::ChangingStride, Remedy::StorePerStep),
+    |it| it.few_elements().map(Some),
+    |it| it.is(it.is_field(), Cause::FieldOfRecord, Remedy::ArrayPerField),
+    |it| {
+        it.is(
+            has_own_rows(&terms_of(it.access)) || index::is_appended(it.access),
+            Cause::PrivateRegion,
+            Remedy::InterleaveRegions,
+        )
+    },
+    |it| {
+        it.is(
+            it.access.has_loaded_index() && it.step() == Some(&ThreadStep::Other),
+            Cause::LoadedIndex,
+            Remedy::OrderElements,
+        )
+    },
+    |it| it.is(is_system(&it.access.kernel.file), Cause::LibraryLayout, Remedy::ReorderData),
+    |it| Some(it.of_rows()),
+];
+
 impl<'f, 'a> Strided<'f, 'a> {
     fn new(facts: &'f Facts<'a>, access: &'f Access<'a>) -> Strided<'f, 'a> {
         let stride = access.pattern.stride_bytes.filter(|_| is_strided(access)).map(i64::unsigned_abs);
-        let axis = lane_axis(access.kernel);
-        Strided {
-            facts,
-            access,
-            stride,
-            elements: stride.unwrap_or(0) / u64::from(access.bytes.max(1)),
-            axis,
-            step: access.operand.map(|operand| &operand.thread_steps[axis]),
-            is_once: access.sums.requests <= warps(access.kernel),
-        }
+        let elements = stride.unwrap_or(0) / u64::from(access.bytes.max(1));
+        let is_once = access.sums.requests <= warps(access.kernel);
+        Strided { facts, access, stride, elements, axis: lane_axis(access.kernel), is_once }
+    }
+
+    fn is(&self, applies: bool, cause: Cause, remedy: Remedy) -> Option<Diagnosed> {
+        applies.then_some(Some((cause, remedy)))
+    }
+
+    fn step(&self) -> Option<&ThreadStep> {
+        self.access.step()
     }
 
     /// The code shows how the lanes' index moves the address.
     fn is_known(&self) -> bool {
-        matches!(self.step, Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
+        matches!(self.step(), Some(ThreadStep::Bytes(_) | ThreadStep::Times(_)))
     }
 
     fn takes_all_between(&self) -> bool {
         layout::takes_whole_records(self.facts, self.access) || layout::goes_through_its_part(self.access)
-    }
-
-    fn is_transposition(&self) -> bool {
-        exchange::is_transposition(self.facts, self.access)
     }
 
     fn goes_on_apart(&self) -> bool {
@@ -131,49 +118,25 @@ impl<'f, 'a> Strided<'f, 'a> {
     fn crosses_rows(&self) -> bool {
         self.is_once && layout::others_go_along(self.facts, self.access) && !self.goes_on_apart()
     }
-}
 
-/// What to change; `None` where another order would cost others as much.
-fn classify(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
-    let special = of_environment(it).or_else(|| of_indices(it)).or_else(|| of_few_elements(it));
-    special.or_else(|| of_records_and_regions(it)).or_else(|| of_rows(it))
-}
-
-/// Triton, textures and libraries, which have remedies of their own.
-fn of_environment(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
-    let access = it.access;
-    if access.kernel.is_triton() {
-        let is_group = matches!(it.elements, 2 | 4 | 8) && it.stride <= Some(WIDEST_BYTES);
-        return Some(match is_group {
+    fn of_triton(&self) -> Diagnosed {
+        let is_group = matches!(self.elements, 2 | 4 | 8) && self.stride <= Some(WIDEST_BYTES);
+        Some(match is_group {
             true => (Cause::UnknownContiguity, Remedy::StateContiguity),
             false => (Cause::StridedTile, Remedy::TransposeTile),
-        });
+        })
     }
-    if access.by_texture {
-        return Some((Cause::StridedTexels, Remedy::FetchNeighbours));
-    }
-    if let Some(algorithm) = library_layout::transposing_algorithm(access) {
-        return Some((Cause::BlockedArrangement, Remedy::WarpTranspose { algorithm: Name(algorithm.to_owned()) }));
-    }
-    if matches!(it.elements, 2 | 4) && library_layout::is_copied(access) {
-        let is_stored = |one: &Access<'_>| {
-            one.op == "store" && (one.bytes, one.pattern.stride_bytes) == (access.bytes, access.pattern.stride_bytes)
-        };
-        let is_whole = it.takes_all_between() || it.facts.accesses_of(access.kernel.id, "global").any(is_stored);
-        let size = Bytes(it.stride.unwrap_or(0));
-        return Some(match is_whole {
-            true => (Cause::UnderalignedType { size }, Remedy::AlignType),
-            false => (Cause::FieldOfRecord, Remedy::ArrayPerField),
-        });
-    }
-    None
-}
 
-/// Another index of the block, or another step, is where consecutive elements are.
-fn of_indices(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
-    let (facts, access) = (it.facts, it.access);
-    if let Some(other) = exchange::contiguous_index(access, it.stride, it.axis) {
-        if exchange::harmed_by_exchange(facts, access, it.axis, other) {
+    /// Another index of the block is where consecutive elements are.
+    fn other_index(&self) -> Diagnosed {
+        let (facts, access) = (self.facts, self.access);
+        let Some(other) = exchange::contiguous_index(access, self.stride, self.axis) else {
+            let other = exchange::unused_index(facts, access)?;
+            let is_few = self.few_elements().is_some();
+            let cause = Cause::OtherIndexContiguous { other: Shown(thread_index(other).to_owned()), by: None };
+            return (!is_few).then_some((cause, Remedy::ExchangeIndices));
+        };
+        if exchange::harmed_by_exchange(facts, access, self.axis, other) {
             return Some((Cause::Transposition, Remedy::TileThroughShared));
         }
         let by = match access.operand.map(|operand| &operand.thread_steps[other]) {
@@ -182,150 +145,115 @@ fn of_indices(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
         };
         let is_alone = block_of(access.kernel).is_some_and(|block| block[other] == 1);
         let cause = Cause::OtherIndexContiguous { other: Shown(thread_index(other).to_owned()), by: Some(Count(by)) };
-        return Some((cause, if is_alone { Remedy::ReshapeBlocks } else { Remedy::ExchangeIndices }));
+        Some((cause, if is_alone { Remedy::ReshapeBlocks } else { Remedy::ExchangeIndices }))
     }
-    if index::step_is_loaded(access) && !iterates_within_sectors(access) {
-        return Some((Cause::ChangingStride { how: Choice(0) }, Remedy::StorePerStep));
+
+    fn has_changing_stride(&self) -> bool {
+        let access = self.access;
+        index::step_is_loaded(access) && !layout::goes_through_its_part(access)
+            || !self.is_known() && (access.strides >= MANY_STRIDES || index::step_grows(access))
     }
-    if !it.is_known() && (access.strides >= MANY_STRIDES || index::step_grows(access)) {
-        return Some((Cause::ChangingStride { how: Choice(1) }, Remedy::StorePerStep));
+
+    /// A thread has a few elements, or a record of them.
+    fn few_elements(&self) -> Diagnosed {
+        let (facts, access, elements) = (self.facts, self.access, self.elements);
+        let is_vector = matches!(elements, 2 | 4 | 8 | 16) && self.stride <= Some(WIDEST_BYTES);
+        let is_whole = self.takes_all_between();
+        let is_apart = elements > MOST_FIELDS;
+        let (group, remedy) = match is_apart.then(|| layout::side_by_side(facts, access)).flatten() {
+            Some(group) => (group, Remedy::WideAccess),
+            None if is_vector && is_whole && !layout::starts_anywhere(access, elements * u64::from(access.bytes)) => {
+                (elements, Remedy::WideAccess)
+            }
+            None if is_vector && is_whole => (elements, Remedy::StageThroughShared),
+            None if is_vector => return Some((Cause::FieldOfRecord, Remedy::ArrayPerField)),
+            None if (3..=8).contains(&elements) && self.is_known() && !(elements.is_power_of_two() && is_whole) => {
+                (elements, Remedy::StageThroughShared)
+            }
+            None if self.is_once && !is_apart && layout::takes_whole_records(facts, access) => {
+                (elements, Remedy::StageThroughShared)
+            }
+            None => return None,
+        };
+        Some((Cause::FewPerThread { group: Count(group) }, remedy))
     }
-    None
+
+    fn is_field(&self) -> bool {
+        let is_fixed = matches!(self.step(), Some(ThreadStep::Bytes(_)));
+        is_fixed && self.is_once && !(self.elements > MOST_FIELDS && self.crosses_rows())
+    }
+
+    /// Rows of a matrix, along which or across which the threads go.
+    fn of_rows(&self) -> Diagnosed {
+        let (facts, access) = (self.facts, self.access);
+        let column = Some((Cause::Column, Remedy::TransposeData));
+        let is_transposition = exchange::is_transposition(facts, access);
+        // Blocks of one column: consecutive threads go across the rows, whatever the code computes of their index.
+        if !self.is_known() && self.axis != 0 && block_of(access.kernel).is_some_and(|block| block[0] == 1) {
+            let cause = Cause::OtherIndexContiguous { other: Shown(thread_index(0).to_owned()), by: None };
+            return Some((cause, Remedy::ReshapeBlocks));
+        }
+        if !self.is_known() && !is_transposition {
+            let is_column = self.is_once && !self.goes_on_apart() && !layout::goes_through_its_part(access);
+            return if is_column { column } else { Some((Cause::PrivateRegion, Remedy::InterleaveRegions)) };
+        }
+        if self.is_once && layout::is_dense(facts, access) {
+            let other = Shown(layout::index_of_grid(access).unwrap_or("blockIdx").to_owned());
+            return Some((Cause::OtherIndexContiguous { other, by: None }, Remedy::ExchangeIndices));
+        }
+        // All of what others access row by row, a column for each block: somebody has to go across.
+        let others_go_along = self.is_once && layout::others_go_along(facts, access);
+        if access.op == "store" && others_go_along && layout::takes_all(facts, access) {
+            return None;
+        }
+        if self.crosses_rows() {
+            return column;
+        }
+        if is_transposition && (!self.is_once || self.goes_on_apart() || layout::covers(facts, access)) {
+            return Some((Cause::Transposition, Remedy::TileThroughShared));
+        }
+        if self.is_once && !self.goes_on_apart() {
+            return column;
+        }
+        // Of rows that threads store and none loads, each element depends on the one before, so that lanes cannot share a row.
+        let is_made = access.op == "store" && !facts.loads_of(access.kernel.id).any(is_strided);
+        Some((Cause::RowPerThread, if is_made { Remedy::TransposeData } else { Remedy::ShareRow }))
+    }
+
+    /// What the code multiplies the lanes' index by.
+    fn factor(&self) -> Option<Shown> {
+        match self.step()? {
+            ThreadStep::Times(factor) if !factor.is_empty() => Some(Shown(format!("`{factor}`"))),
+            ThreadStep::Bytes(bytes) if self.elements > 1 && self.stride == Some(bytes.unsigned_abs()) => {
+                Some(Shown(self.elements.to_string()))
+            }
+            _ => None,
+        }
+    }
 }
 
-/// A thread has a few elements.
-fn of_few_elements(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
-    let (facts, access, elements) = (it.facts, it.access, it.elements);
-    let group = Count(elements);
-    if matches!(elements, 2 | 4 | 8 | 16) && it.stride <= Some(WIDEST_BYTES) {
-        return Some(if !it.takes_all_between() {
-            (Cause::OneOfFew { group }, Remedy::ArrayPerField)
-        } else if layout::begins_anywhere(access, elements * u64::from(access.bytes)) {
-            (Cause::FewPerThread { group }, Remedy::StageThroughShared)
-        } else {
-            (Cause::FewPerThread { group }, Remedy::WideAccess)
-        });
-    }
-    if elements > MOST_FIELDS
-        && let Some(elements) = layout::side_by_side(facts, access)
-    {
-        return Some((Cause::FewPerThread { group: Count(elements) }, Remedy::WideAccess));
-    }
-    if (3..=8).contains(&elements) && it.is_known() && !(elements.is_power_of_two() && it.takes_all_between()) {
-        return Some((Cause::FewPerThread { group }, Remedy::StageThroughShared));
-    }
-    None
-}
-
-/// Records of a fixed size, and regions of a thread.
-fn of_records_and_regions(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
-    let (facts, access) = (it.facts, it.access);
-    if let Some(other) = exchange::unused_index(facts, access) {
-        let cause = Cause::OtherIndexUnused { other: Shown(thread_index(other).to_owned()) };
-        return Some((cause, Remedy::ExchangeIndices));
-    }
-    if it.is_once && it.elements <= MOST_FIELDS && layout::takes_whole_records(facts, access) {
-        return Some((Cause::RecordPerThread, Remedy::StageThroughShared));
-    }
-    let is_fixed = matches!(it.step, Some(ThreadStep::Bytes(_)));
-    if is_fixed && it.is_once && !(it.elements > MOST_FIELDS && it.crosses_rows()) {
-        return Some((Cause::FieldOfRecord, Remedy::ArrayPerField));
-    }
-    if has_own_rows(&terms_of(access)) || index::is_appended(access) {
-        return Some((Cause::PrivateRegion, Remedy::InterleaveRegions));
-    }
-    if access.operand.is_some_and(|operand| operand.loaded_index) && matches!(it.step, Some(ThreadStep::Other)) {
-        return Some((Cause::LoadedIndex, Remedy::OrderElements));
-    }
-    is_system(&access.kernel.file).then_some((Cause::LibraryIterator, Remedy::ReorderData))
-}
-
-/// Rows of a matrix, along which or across which the threads go.
-fn of_rows(it: &Strided<'_, '_>) -> Option<(Cause, Remedy)> {
-    let (facts, access) = (it.facts, it.access);
-    let column = (Cause::Column, Remedy::TransposeData);
-    // Blocks of one column: consecutive threads go across the rows, whatever the code computes of their index.
-    if !it.is_known() && it.axis != 0 && block_of(access.kernel).is_some_and(|block| block[0] == 1) {
-        let cause = Cause::OtherIndexContiguous { other: Shown(thread_index(0).to_owned()), by: None };
-        return Some((cause, Remedy::ReshapeBlocks));
-    }
-    if !it.is_known() && !it.is_transposition() {
-        let is_column = it.is_once && !it.goes_on_apart() && !layout::goes_through_its_part(access);
-        return Some(if is_column { column } else { (Cause::PrivateRegion, Remedy::InterleaveRegions) });
-    }
-    if it.is_once && layout::is_dense(facts, access) {
-        let other = layout::index_of_grid(access).map_or_else(|| "blockIdx".to_owned(), str::to_owned);
-        return Some((Cause::OtherIndexContiguous { other: Shown(other), by: None }, Remedy::ExchangeIndices));
-    }
-    // All of what others access row by row, a column for each block: somebody has to go across.
-    let others_go_along = it.is_once && layout::others_go_along(facts, access);
-    if access.op == "store" && others_go_along && layout::takes_all(facts, access) {
-        return None;
-    }
-    if it.crosses_rows() {
-        return Some(column);
-    }
-    if it.is_transposition() && (!it.is_once || it.goes_on_apart() || layout::covers(facts, access)) {
-        return Some((Cause::Transposition, Remedy::TileThroughShared));
-    }
-    if it.is_once && !it.goes_on_apart() {
-        return Some(column);
-    }
-    if matches!(it.step, Some(ThreadStep::Bytes(_))) && layout::has_few_items(access) {
-        return Some((Cause::RowPerThread, Remedy::StripeItems));
-    }
-    // Of rows that threads store and none loads, each element depends on the one before, so that lanes cannot share a row.
-    let is_made = access.op == "store" && !facts.accesses_of(access.kernel.id, "global").any(is_strided_load);
-    Some((Cause::RowPerThread, if is_made { Remedy::TransposeData } else { Remedy::ShareRow }))
-}
-
-fn is_strided_load(access: &Access<'_>) -> bool {
-    access.op == "load" && is_strided(access)
-}
-
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let strided = |access: &&Access<'_>| coalescing(facts, access) == Some(Coalescing::Strided);
     facts.accesses.iter().filter(strided).filter_map(|access| draft(facts, access)).collect()
 }
 
 fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
     let it = Strided::new(facts, access);
-    let (cause, remedy) = classify(&it)?;
+    let (cause, remedy) = ORDER.iter().find_map(|classify| classify(&it))??;
     let mut diagnosis = Diagnosis::new(&cause, &remedy);
     diagnosis.figures.set("stride", it.stride.map(Bytes));
     diagnosis.figures.set("elements", it.stride.map(|_| Count(it.elements)));
-    diagnosis.figures.set("factor", factor(&it));
-    let sums = &access.sums;
-    let saved = Saved {
-        saving: Saving::of_coalescing(&[access], facts),
-        otherwise: excess_of_kernel(facts, access),
-        ..Saved::default()
-    };
+    diagnosis.figures.set("factor", it.factor());
     // Other indices in a kernel change all its accesses; so do arrays that one index sets apart by as many elements.
     let shared = match remedy {
         Remedy::ExchangeIndices | Remedy::ReshapeBlocks => Some(remedy.id().to_owned()),
         _ => it.is_known().then(|| format!("{} {} by {}", cause.id(), remedy.id(), it.elements)),
     };
+    let stride = access.pattern.stride_bytes.filter(|_| it.stride.is_some());
     let draft = Draft::of_access(facts, diagnosis, access)
-        .evidence(
-            "stride_bytes",
-            access.pattern.stride_bytes.filter(|_| it.stride.is_some()).map_or(f64::NAN, |stride| stride as f64),
-        )
-        .evidence("requests", sums.requests as f64)
-        .evidence("sectors", sums.sectors as f64)
-        .evidence("ideal_sectors", sums.ideal_sectors as f64)
+        .evidence("stride_bytes", stride.map_or(f64::NAN, |stride| stride as f64))
+        .sectors(&access.sums)
         .one_cause(shared)
-        .saves(facts, saved);
+        .saves(facts, Saved::new(Saving::of_coalescing(&[access], facts), excess_of_kernel(facts, access)));
     Some(index::with_its_line(draft, facts, access))
-}
-
-/// What the code multiplies the lanes' index by.
-fn factor(it: &Strided<'_, '_>) -> Option<Shown> {
-    match it.step? {
-        ThreadStep::Times(factor) if !factor.is_empty() => Some(Shown(format!("`{factor}`"))),
-        ThreadStep::Bytes(bytes) if it.elements > 1 && it.stride == Some(bytes.unsigned_abs()) => {
-            Some(Shown(it.elements.to_string()))
-        }
-        _ => None,
-    }
 }

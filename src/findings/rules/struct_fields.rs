@@ -1,31 +1,21 @@
 //! Members of structures: neighbouring lanes are a structure apart, and what of it nobody uses is moved all the same (CUDA C++
 //! Best Practices Guide, "Strided Accesses"; arrays of structures against structures of arrays).
 
+use super::super::facts::source::assigns_whole_element;
+use super::super::facts::{index, library_layout};
+use super::super::phrase::Unnamed;
+use super::super::prelude::*;
+use super::super::subjects::{Coalescing, coalescing};
+use super::super::thresholds::coalescing::*;
 use std::collections::BTreeMap;
 
-use super::super::diagnosis::{Bytes, Diagnosis, Names, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::access::{Access, share};
-use super::super::facts::index;
-use super::super::facts::source::assigns_whole_element;
-use super::super::facts::{Facts, excess_of_kernel, is_of_library, library_layout, warps};
-use super::super::gain::Saving;
-use super::super::subjects::{Coalescing, coalescing};
-use super::super::thresholds::coalescing::{ALL_MEMBERS, CACHED_TABLE_BYTES, WIDEST_BYTES};
-
 described! {
-    pub(in super::super) enum Cause {
-        /// The kernel uses some members.
+    enum Cause {
         UnusedMembers { used: Bytes, members: Option<Names> } => "unused-members",
-        /// The kernel uses arrays in the structure, of which it is not known how much.
         ArrayMembers { members: Names } => "array-members",
-        /// The kernel uses all members, one at a time.
         MemberByMember { members: Option<Names> } => "member-by-member",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         ArrayPerMember => "array-per-member",
         AlignType { size: Bytes } => "align-type",
         WholeStructure { width: Bytes } => "access-whole-structure",
@@ -39,13 +29,11 @@ fn vector(size: u64) -> u64 {
     [WIDEST_BYTES, 8, 4, 2].into_iter().find(|width| size.is_multiple_of(*width)).unwrap_or(1)
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     type Key<'a> = (u32, &'a str, Option<u64>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
     // How a library lays out what it keeps for itself, nobody changes.
-    let of_library = |access: &Access<'_>| {
-        access.by_library || access.allocation.and_then(|id| facts.profile.allocation(id)).is_some_and(is_of_library)
-    };
+    let of_library = |access: &Access<'_>| access.by_library || facts.memory(access).is_some_and(is_of_library);
     for access in facts
         .accesses
         .iter()
@@ -64,7 +52,7 @@ fn is_small(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
     let id = accesses.first().and_then(|access| access.allocation);
     let allocation = id.and_then(|id| facts.profile.allocation(id));
     allocation.is_some_and(|allocation| allocation.bytes <= CACHED_TABLE_BYTES)
-        && !facts.accesses.iter().any(|access| access.op != "load" && access.allocation == id)
+        && !facts.accesses.iter().any(|access| !access.is_load() && access.allocation == id)
 }
 
 /// Whether the lines give a whole structure a new value, of which the compiler leaves out the members that stay what they were: the kernel loads
@@ -80,7 +68,7 @@ fn stores_all_that_changes(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool 
     accesses.iter().all(gives_whole)
         && there.any(|one| {
             let whole = one.bytes.max(one.bytes_together.unwrap_or(0).try_into().unwrap_or(u32::MAX));
-            one.op == "load" && whole >= operand.structure_bytes
+            one.is_load() && whole >= operand.structure_bytes
         })
 }
 
@@ -159,7 +147,7 @@ fn usage<'p>(facts: &Facts<'p>, accesses: &[&Access<'p>], worst: &Access<'p>) ->
     let names = members.keys().map(|name| name.trim_start_matches('.').to_owned());
     Some(Usage {
         size,
-        used: members.values().copied().fold(0, u64::saturating_add).max(at_once).min(size),
+        used: members.values().copied().total().max(at_once).min(size),
         has_arrays: members.keys().any(|name| name.contains("[]")) && at_once < size,
         is_taken_whole,
         // Those with two underscores are a library's own.
@@ -173,19 +161,13 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         accesses.iter().max_by_key(|access| (access.sums.excess(), std::cmp::Reverse((access.line, access.column))))?;
     let usage = usage(facts, accesses, worst)?;
     let mut diagnosis = Diagnosis::new(&usage.cause(), &usage.remedy(worst));
-    let structure = usage.structure.map_or_else(|| "the structure".to_owned(), |name| format!("`{name}`"));
-    diagnosis.figures.set("structure", Shown(structure));
+    let structure = usage.structure.map(|name| Shown(format!("`{name}`")));
+    diagnosis.figures.set("structure", structure.unwrap_or_else(|| Unnamed::Structure.shown()));
     diagnosis.figures.set("whole", Bytes(usage.size));
     diagnosis.figures.set("stride", Bytes(worst.pattern.stride_bytes.map_or(usage.size, i64::unsigned_abs)));
-    // What L2 then still has from the launch or the copy before is not simulated.
-    let touched = worst.allocation.and_then(|id| facts.profile.allocation(id)).map_or(0, |one| one.touched_bytes);
-    let part = accesses.iter().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
-    let part = part / worst.kernel.recorded_launches().max(1);
-    let may_fit = worst.op == "load" && worst.sums.dram_reads > 0 && facts.part_fits_l2(part, touched);
-    diagnosis.figures.set("kept", may_fit.then_some(Bytes(part)));
     let saving = Saving::of_coalescing(accesses, facts);
     let excess: f64 = accesses.iter().map(|access| excess_of_kernel(facts, access)).sum();
-    let sum = |value: fn(&Access<'_>) -> u64| accesses.iter().map(|one| value(one)).fold(0, u64::saturating_add) as f64;
+    let sum = |value: fn(&Access<'_>) -> u64| accesses.iter().map(|one| value(one)).total() as f64;
     let variable = worst.operand.and_then(|operand| operand.variable.clone());
     let draft = Draft::of_access(facts, diagnosis, worst)
         .object(usage.structure.map(str::to_owned).or(variable))
@@ -193,7 +175,7 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
         .evidence("used_bytes", if usage.has_arrays { f64::NAN } else { usage.used as f64 })
         .evidence("sectors", sum(|access| access.sums.sectors))
         .evidence("ideal_sectors", sum(|access| access.sums.ideal_sectors))
-        .gain(facts.gain(worst.kernel, &saving, ""))
+        .gain(facts.gain(worst.kernel, &saving))
         .score(facts.waste(worst.kernel, &saving, excess));
     Some(index::with_its_line(draft, facts, worst))
 }

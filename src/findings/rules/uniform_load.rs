@@ -1,39 +1,27 @@
 //! Loads from global memory of one address by all lanes: broadcasts, which constant memory, shared memory or a register serve
 //! better where they are many (CUDA C++ Best Practices Guide, "Constant Memory").
 
+use super::super::facts::broadcast::{bytes_together, fits_constant_memory, is_broadcast, is_iterated};
+use super::super::facts::index;
+use super::super::prelude::*;
+use super::super::thresholds::reuse::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::diagnosis::{Diagnosis, Names, Share, described};
-use super::super::draft::{Draft, WORTH_A_CHANGE};
-use super::super::facts::access::{Access, share};
-use super::super::facts::broadcast::{bytes_together, fits_constant_memory, is_broadcast, is_iterated};
-use super::super::facts::{Facts, index};
-use super::super::gain::Saving;
-use super::super::thresholds::reuse::{
-    CONSTANT_BYTES, LEAST_BROADCAST_GAIN, LEAST_BROADCAST_SHARE, LEAST_BROADCAST_WASTE,
-};
-use warpline_profile::model::{FindingLine, Severity, also_on};
-
 described! {
-    pub(in super::super) enum Cause {
-        /// Data that constant memory could hold.
+    enum Cause {
         ConstantTable { share: Share, others: Option<Names> } => "constant-table",
-        /// Other data.
         BroadcastLoad { share: Share, others: Option<Names> } => "broadcast-load",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
+    enum Remedy {
         UseConstantMemory => "use-constant-memory",
         LoadOnce => "load-once",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let is_meant = |access: &&Access<'_>| {
         access.space == "global"
-            && access.op == "load"
+            && access.is_load()
             && !access.in_library
             && is_broadcast(access)
             && is_iterated(access)
@@ -56,7 +44,7 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 /// Share of the kernel's requests.
 fn of_kernel(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> f64 {
-    let requests = accesses.iter().map(|access| access.sums.requests).fold(0, u64::saturating_add);
+    let requests = accesses.iter().map(|access| access.sums.requests).total();
     accesses.first().map_or(0.0, |one| share(requests, facts.requests(one.kernel)))
 }
 
@@ -65,9 +53,8 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<
     let worst = *accesses.iter().max_by_key(|one| (one.sums.requests, std::cmp::Reverse((one.line, one.column))))?;
     let of_kernel = of_kernel(facts, accesses);
     let others: BTreeSet<&str> = accesses.iter().filter_map(|access| access.variable()).collect();
-    let others: Vec<String> =
-        others.into_iter().filter(|name| Some(*name) != worst.variable()).map(str::to_owned).collect();
-    let (share, others) = (Share(of_kernel), (!others.is_empty()).then_some(Names(others)));
+    let others = names(others.into_iter().filter(|name| Some(*name) != worst.variable()));
+    let share = Share(of_kernel);
     let fits = is_small && bytes_together(facts, accesses) <= CONSTANT_BYTES;
     let (cause, remedy) = match fits {
         true => (Cause::ConstantTable { share, others }, Remedy::UseConstantMemory),
@@ -80,22 +67,17 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<
     if facts.waste(worst.kernel, &saving, of_kernel) < LEAST_BROADCAST_WASTE {
         return None;
     }
-    let gain = facts.gain(worst.kernel, &saving, "").filter(|_| fits);
+    let gain = facts.gain(worst.kernel, &saving).filter(|_| fits);
     let is_worth = gain.as_ref().is_some_and(|gain| {
         gain.factor >= LEAST_BROADCAST_GAIN && gain.seconds >= WORTH_A_CHANGE * facts.kernel_seconds
     });
-    let mut lines: Vec<FindingLine> = accesses
-        .iter()
-        .filter(|access| access.line != worst.line)
-        .map(|access| FindingLine { line: access.line, column: access.column })
-        .collect();
-    lines.sort_unstable();
-    lines.dedup();
+    let others = accesses.iter().filter(|access| access.line != worst.line);
+    let lines = others.map(|access| FindingLine { line: access.line, column: access.column }).collect();
     let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), worst)
         .evidence("requests", accesses.iter().map(|access| access.sums.requests as f64).sum())
         .evidence("share_of_requests", of_kernel)
         .gain(gain)
         .score(of_kernel * facts.kernel_share(worst.kernel));
-    let draft = Draft { remarks: draft.remarks.clone() + &also_on(&lines), lines, ..draft };
-    Some(if is_worth { draft } else { draft.severity(Severity::Note) })
+    let draft = draft.with_lines(lines);
+    Some(draft.note_if(!is_worth))
 }

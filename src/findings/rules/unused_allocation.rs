@@ -1,32 +1,21 @@
 //! Device memory that nothing ever uses.
 
+use super::super::facts::memory::{allocated_bytes, family, is_unused};
+use super::super::prelude::*;
+use super::super::thresholds::allocations::*;
 use std::collections::BTreeMap;
 
-use super::super::diagnosis::{Bytes, Count, Diagnosis, Share, Shown, described};
-use super::super::draft::Draft;
-use super::super::facts::access::share;
-use super::super::facts::memory::{allocated_bytes, family, is_unused};
-use super::super::facts::{Facts, describe};
-use super::super::thresholds::allocations::{LEAST_UNUSED_BYTES, MEMORY_WEIGHT, MOST_POSITIONS};
-use warpline_profile::model::{Allocation, Severity};
-
 described! {
-    pub(in super::super) enum Cause {
-        /// Nothing touches it.
-        Never { memory: Shown, others: Option<Count>, all: Bytes, share: Share, position: Option<Shown> } => "never-used",
-        /// It is filled, and nothing touches it.
-        OnlyFilled { memory: Shown, others: Option<Count>, all: Bytes, share: Share, position: Option<Shown> } => "only-filled",
+    enum Cause {
+        Never => "never-used",
+        OnlyFilled => "only-filled",
     }
-}
-
-described! {
-    pub(in super::super) enum Remedy {
-        /// No allocation.
+    enum Remedy {
         Remove => "remove-allocation",
     }
 }
 
-pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
+pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if !facts.is_whole_run() {
         return Vec::new();
     }
@@ -45,17 +34,19 @@ pub(in super::super) fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 fn draft(facts: &Facts<'_>, rows: &[&Allocation], all: u64) -> Option<Draft> {
     let first = rows.iter().max_by_key(|row| (row.bytes, std::cmp::Reverse(row.id)))?;
-    let sum = |value: fn(&Allocation) -> u64| rows.iter().map(|row| value(row)).fold(0, u64::saturating_add);
+    let sum = |value: fn(&Allocation) -> u64| rows.iter().map(|row| value(row)).total();
     let (bytes, count) = (sum(|row| row.bytes), sum(|row| row.count));
-    let (memory, part) = (Shown(describe(first)), share(bytes, all));
+    let part = share(bytes, all);
     let others = count.checked_sub(first.count.max(1)).filter(|&others| others > 0).map(Count);
-    let (share, position, sum) = (Share(part), position(facts, rows), Bytes(bytes));
-    let cause = if first.copies.is_empty() {
-        Cause::Never { memory, others, all: sum, share, position }
-    } else {
-        Cause::OnlyFilled { memory, others, all: sum, share, position }
-    };
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::Remove))
+    let cause = if first.copies.is_empty() { Cause::Never } else { Cause::OnlyFilled };
+    let mut diagnosis = Diagnosis::new(&cause, &Remedy::Remove);
+    let figures = &mut diagnosis.figures;
+    figures.set("memory", describe(first));
+    figures.set("others", others);
+    figures.set("all", Bytes(bytes));
+    figures.set("share", Share(part));
+    figures.set("position", position(facts, rows));
+    let draft = Draft::of(diagnosis)
         .at_frame(facts.object_made_at(first))
         .of_allocation(first.id)
         .object(first.name.clone())

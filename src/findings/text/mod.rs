@@ -7,4 +7,4 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(super) use write::{Text, write, write_remark};
+pub(super) use write::{Text, write, write_phrase};

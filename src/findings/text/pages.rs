@@ -37,7 +37,7 @@ pub(super) struct Templates {
     pub causes: BTreeMap<String, CauseText>,
     pub remedies: BTreeMap<String, RemedyText>,
     /// Of the common page only.
-    pub remarks: BTreeMap<String, Template>,
+    pub phrases: BTreeMap<String, Template>,
 }
 
 /// What is wrong with a page.
@@ -86,10 +86,10 @@ pub(super) fn read(page: &str) -> Result<Templates, PageError> {
         let remedy = RemedyText { remedy: template(&remedy.join(" "))?, assumption: assumption.transpose()? };
         templates.remedies.insert(id, remedy);
     }
-    for (id, paragraphs) in entries(page, "Remarks").1 {
+    for (id, paragraphs) in entries(page, "Phrases").1 {
         let template =
             Template::parse(&paragraphs.join(" ")).map_err(|error| PageError::Template(id.clone(), error))?;
-        templates.remarks.insert(id, template);
+        templates.phrases.insert(id, template);
     }
     Ok(templates)
 }

@@ -3,7 +3,7 @@
 use super::super::diagnosis::{Bytes, Choice, Count, Described, Figures, Name, Row};
 use super::super::library;
 use super::super::list::{RULES, pages};
-use super::super::remark::Remark;
+use super::super::phrase::Phrase;
 use super::pages::{COMMON as COMMON_PAGE, read};
 use super::template::{Template, TemplateError};
 
@@ -11,54 +11,14 @@ use super::template::{Template, TemplateError};
 const MOST_OF_TITLE: usize = 60;
 
 /// Figures that all diagnoses of an access have, and those that a rule adds to all of its causes.
+#[rustfmt::skip]
 const COMMON: &[&str] = &[
-    "target",
-    "data",
-    "op",
-    "kernel",
-    "thread",
-    "function",
-    "space",
-    "sectors",
-    "ideal",
-    "lanes",
-    "requests",
-    "bytes",
-    "statement",
-    "statement_place",
-    "stride",
-    "elements",
-    "factor",
-    "span",
-    "others",
-    "structure",
-    "whole",
-    "kept",
-    "updates",
-    "depth",
-    "per_address",
-    "crowd",
-    "hottest",
-    "offset",
-    "whose",
-    "serial",
-    "left",
-    "merged",
-    "together",
-    "passes",
-    "ideal_passes",
-    "mean",
-    "mean_ideal",
-    "worst",
-    "worst_ideal",
-    "collide",
-    "share",
-    "kind",
-    "divergent",
-    "executions",
-    "sides",
-    "issued",
-    "slots",
+    "target", "data", "op", "kernel", "thread", "function", "space", "sectors", "ideal", "lanes", "requests",
+    "bytes", "statement", "statement_place", "stride", "elements", "factor", "span", "others", "structure", "whole",
+    "updates", "depth", "per_address", "crowd", "hottest", "offset", "whose", "serial", "left", "merged", "together",
+    "passes", "ideal_passes", "mean", "mean_ideal", "worst", "worst_ideal", "collide", "share", "kind", "divergent",
+    "executions", "sides", "issued", "slots", "memory", "first", "second", "times", "each", "live", "copied",
+    "copies", "unchanged", "kernels", "start", "starts", "all", "launches", "time", "touched", "access", "block", "operations", "ratio", "seconds", "blocks", "sms", "all", "position",
 ];
 
 #[test]
@@ -134,9 +94,9 @@ fn the_common_page_has_the_remedies_for_libraries() {
 #[test]
 fn the_common_page_has_the_remarks() {
     let page = read(COMMON_PAGE).expect("a page");
-    for (id, figures) in Remark::TABLE {
-        let text = page.remarks.get(*id).unwrap_or_else(|| panic!("no text of {id}"));
+    for (id, figures) in Phrase::TABLE {
+        let text = page.phrases.get(*id).unwrap_or_else(|| panic!("no text of {id}"));
         assert!(text.names().iter().all(|name| figures.contains(name)), "{id}");
     }
-    assert_eq!(page.remarks.len(), Remark::TABLE.len());
+    assert_eq!(page.phrases.len(), Phrase::TABLE.len());
 }

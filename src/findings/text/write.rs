@@ -6,7 +6,7 @@ use super::template::Template;
 
 /// A diagnosis in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Text {
+pub struct Text {
     /// At most 60 characters, as far as names allow.
     pub title: String,
     pub reason: String,
@@ -16,7 +16,7 @@ pub(in super::super) struct Text {
 }
 
 /// Puts a finding's diagnosis into words, in those of Triton for its kernels.
-pub(in super::super) fn write(finding: &str, diagnosis: &Diagnosis, is_triton: bool) -> Text {
+pub fn write(finding: &str, diagnosis: &Diagnosis, is_triton: bool) -> Text {
     let all = pages::all();
     let of_finding = all.get(finding);
     let own = of_finding.into_iter().chain(all.get(""));
@@ -35,10 +35,10 @@ pub(in super::super) fn write(finding: &str, diagnosis: &Diagnosis, is_triton: b
     }
 }
 
-/// Puts a remark into words.
-pub(in super::super) fn write_remark(remark: &impl Described) -> String {
-    let template = pages::all().get("").and_then(|page| page.remarks.get(remark.id()));
-    template.and_then(|template| template.fill(&remark.figures())).unwrap_or_default()
+/// Puts a phrase into words.
+pub fn write_phrase(phrase: &impl Described) -> String {
+    let template = pages::all().get("").and_then(|page| page.phrases.get(phrase.id()));
+    template.and_then(|template| template.fill(&phrase.figures())).unwrap_or_default()
 }
 
 fn remedy<'p>(page: &'p Templates, id: &str, is_triton: bool) -> Option<&'p pages::RemedyText> {

@@ -1,79 +1,73 @@
 //! Launches: how many blocks and warps they have, how long they take, and what their starts cost.
 
 /// Threads of a warp. Physical.
-pub(in super::super) const WARP: u64 = 32;
+pub const WARP: u64 = 32;
 
 /// Least share of the SMs that have no block. Policy.
-pub(in super::super) const LEAST_IDLE: f64 = 0.75;
+pub const LEAST_IDLE: f64 = 0.75;
 /// The same where the kernel steps by the grid's size, so that its number of blocks is free. Policy.
-pub(in super::super) const LEAST_IDLE_OF_STEPS: f64 = 0.1;
+pub const LEAST_IDLE_OF_STEPS: f64 = 0.1;
 /// Least share of a kernel in the time of all. Policy.
-pub(in super::super) const LEAST_KERNEL_SHARE: f64 = 0.1;
+pub const LEAST_KERNEL_SHARE: f64 = 0.1;
 /// Least seconds of a launch that is worth a change by itself. Policy.
-pub(in super::super) const LEAST_LAUNCH_SECONDS: f64 = 20e-6;
+pub const LEAST_LAUNCH_SECONDS: f64 = 20e-6;
 /// Least time of launches over that of their starts, below which they do next to nothing. Policy.
-pub(in super::super) const LEAST_OF_START: f64 = 0.05;
+pub const LEAST_OF_START: f64 = 0.05;
 /// Bytes that a last step loads over those that it stores, at least. Policy: a sum is less than what it is made of.
-pub(in super::super) const LEAST_REDUCTION: u64 = 8;
+pub const LEAST_REDUCTION: u64 = 8;
 /// Most of the time of all kernels that a last step takes, where it is not short. Policy.
-pub(in super::super) const MOST_OF_LAST_STEP: f64 = 0.5;
+pub const MOST_OF_LAST_STEP: f64 = 0.5;
 /// Least launches that are worth merging. Policy.
-pub(in super::super) const MANY_LAUNCHES: u64 = 32;
+pub const MANY_LAUNCHES: u64 = 32;
 /// Least iterations per warp of a loop that steps by the grid's size, from which on more blocks have work. Physical.
-pub(in super::super) const LEAST_GRID_ITERATIONS: f64 = 2.0;
-/// The same of a loop that steps by the block's size, before several blocks share it. Policy.
-pub(in super::super) const LEAST_BLOCK_ITERATIONS: f64 = 32.0;
+pub const LEAST_GRID_ITERATIONS: f64 = 2.0;
 /// Weight of idle SMs in the ranking: blocks that are alone on an SM run a little faster. Policy.
-pub(in super::super) const IDLE_WEIGHT: f64 = 0.9;
+pub const IDLE_WEIGHT: f64 = 0.9;
 
 /// Least seconds of starts for more than a note; the verdict of a report has it, too.
-pub(in super::super) use warpline_profile::LEAST_START_SECONDS;
+pub use warpline_profile::LEAST_START_SECONDS;
 /// The same where launches are known to be mergeable. Policy.
-pub(in super::super) const LEAST_MERGEABLE_SECONDS: f64 = 1e-4;
+pub const LEAST_MERGEABLE_SECONDS: f64 = 1e-4;
 /// Least share of starts in the time of kernels, copies and starts. Policy.
-pub(in super::super) const LEAST_START_SHARE: f64 = 0.1;
+pub const LEAST_START_SHARE: f64 = 0.1;
 /// The same from which on starts dominate. Policy.
-pub(in super::super) const DOMINANT_START_SHARE: f64 = 0.5;
+pub const DOMINANT_START_SHARE: f64 = 0.5;
 
 /// Least share of the places for blocks that stay empty in the last wave. Policy.
-pub(in super::super) const LEAST_TAIL: f64 = 0.2;
+pub const LEAST_TAIL: f64 = 0.2;
 /// Least share of the time in which SMs are idle since another has a block more. Policy.
-pub(in super::super) const LEAST_LOST: f64 = 0.1;
+pub const LEAST_LOST: f64 = 0.1;
 
 /// Least share of a block's lanes that have no thread. Policy.
-pub(in super::super) const LEAST_EMPTY_LANES: f64 = 0.15;
+pub const LEAST_EMPTY_LANES: f64 = 0.15;
 /// Least share of sectors that longer rows save. Policy.
-pub(in super::super) const LEAST_SAVED_SECTORS: f64 = 0.15;
+pub const LEAST_SAVED_SECTORS: f64 = 0.15;
 /// Least share of requests whose lanes form rows. Policy.
-pub(in super::super) const LEAST_ROWS: f64 = 0.5;
+pub const LEAST_ROWS: f64 = 0.5;
 /// Least share of the time of all kernels that block shapes waste. Policy.
-pub(in super::super) const LEAST_SHAPE_WASTE: f64 = 0.005;
+pub const LEAST_SHAPE_WASTE: f64 = 0.005;
 
 /// Least traffic over that of the best block shape. Calibrated on 36 sets of block shapes (`docs/cases/block-shapes.md`).
-pub(in super::super) const LEAST_TRAFFIC_FACTOR: f64 = 1.3;
+pub const LEAST_TRAFFIC_FACTOR: f64 = 1.3;
 /// Least gain of estimated time of another block shape. Policy.
-pub(in super::super) const LEAST_SHAPE_GAIN: f64 = 1.15;
-/// Most time over that of the fastest shape, for a shape that is about as fast. Policy.
-pub(in super::super) const AS_FAST: f64 = 1.1;
+pub const LEAST_SHAPE_GAIN: f64 = 1.15;
 /// Most error of the prediction of the recorded launch. Policy.
-pub(in super::super) const MOST_PREDICTION_ERROR: f64 = 0.25;
-/// Most DRAM traffic over that of the recorded launch, of a shape by which less comes from L2. Policy.
-pub(in super::super) const MOST_MORE_DRAM: f64 = 1.1;
+pub const MOST_PREDICTION_ERROR: f64 = 0.25;
 /// Most shapes that are predicted, and as many whose rows fill warps. Policy: predictions take their time.
-pub(in super::super) const MOST_SHAPES: usize = 12;
+pub const MOST_SHAPES: usize = 12;
 /// Least bytes of traffic for which shapes are predicted. Policy.
-pub(in super::super) const LEAST_TRAFFIC_BYTES: f64 = (1 << 20) as f64;
+pub const LEAST_TRAFFIC_BYTES: f64 = (1 << 20) as f64;
 
 /// Most of its shared memory that a block stores to, where it takes too much. Policy.
-pub(in super::super) const MOST_USED_SHARED: f64 = 0.5;
+pub const MOST_USED_SHARED: f64 = 0.5;
 /// Least increase of the blocks per SM without the unused shared memory. Policy.
-pub(in super::super) const LEAST_MORE_BLOCKS: u32 = 2;
+pub const LEAST_MORE_BLOCKS: u32 = 2;
 /// Most occupancy at which more warps matter. Policy: latencies are hidden by half of the warps in most kernels.
-pub(in super::super) const MOST_OCCUPANCY: f64 = 0.5;
+pub const MOST_OCCUPANCY: f64 = 0.5;
 /// Weight of lost occupancy in the ranking of findings by time, which the estimate does not contain. Policy.
-pub(in super::super) const OCCUPANCY_WEIGHT: f64 = 0.1;
+pub const OCCUPANCY_WEIGHT: f64 = 0.1;
 
 /// Least work of the slowest rank over the mean. Policy.
-pub(in super::super) const LEAST_RANK_FACTOR: f64 = 1.25;
+pub const LEAST_RANK_FACTOR: f64 = 1.25;
 /// Least time that the slowest rank loses the others, over the mean rank's time for all kernels. Policy.
-pub(in super::super) const LEAST_RANK_SHARE: f64 = 0.02;
+pub const LEAST_RANK_SHARE: f64 = 0.02;

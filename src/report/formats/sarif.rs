@@ -101,6 +101,11 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
         "partialFingerprints": { "warplineFinding/v2": format!("{:08x}", crc32fast::hash(print.as_bytes())) },
         "properties": { "kernel": frame.function, "object": object, "evidence": finding.evidence },
     });
+    if !finding.cause.is_empty() {
+        result["properties"]["cause"] = json!(finding.cause);
+        result["properties"]["remedy"] = json!(finding.remedy);
+        result["properties"]["verified"] = json!(finding.verified);
+    }
     if let Some(index) = pages().position(|page| page.id == finding.id) {
         result["ruleIndex"] = json!(index);
     }

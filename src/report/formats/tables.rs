@@ -238,6 +238,9 @@ impl<'p> Writer<'p> {
         let mut columns = Columns::new();
         self.text(&mut columns, "id", rows.iter().map(|one| Some(one.id.as_str())));
         self.text(&mut columns, "severity", rows.iter().map(|one| Some(one.severity.name())));
+        self.text(&mut columns, "title", rows.iter().map(|one| Some(one.title.as_str())));
+        self.text(&mut columns, "cause", rows.iter().map(|one| Some(one.cause.as_str())));
+        self.text(&mut columns, "remedy", rows.iter().map(|one| Some(one.remedy.as_str())));
         self.text(&mut columns, "kernel", kernels.into_iter());
         self.text(&mut columns, "file", rows.iter().map(|one| Some(one.file.as_str())));
         self.text(&mut columns, "object", objects.into_iter());

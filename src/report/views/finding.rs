@@ -46,6 +46,12 @@ fn facts(profile: &Profile, finding: &Finding) -> Vec<Fact> {
         (None, Some(object)) => fact("object", object, None),
         (None, None) => {}
     }
+    // Profiles of version 0.1 have no ids of causes.
+    for (label, id) in [("cause", &finding.cause), ("remedy", &finding.remedy)] {
+        if !id.is_empty() {
+            fact(label, id.clone(), None);
+        }
+    }
     fact("why", finding.reason.clone(), None);
     fact("cure", finding.cure.clone(), None);
     if let Some(gain) = &finding.gain {

@@ -19,7 +19,7 @@ fn unrolled_turns_are_one_place() {
         (&finding["evidence"]["copies"], &finding["evidence"]["unchanged_copies"]),
         (&12.0.into(), &12.0.into())
     );
-    assert_eq!(diagnosis(finding), ("bytes-of-earlier-copy-back", "keep-on-device"));
+    assert_eq!(diagnosis(finding), ("unchanged-input-of-written-memory", "keep-on-device"));
     let (finding, ..) = SECOND.first("small-copies", "ROWS");
     assert_eq!(finding["evidence"]["copies"], 300.0);
 }
@@ -102,7 +102,7 @@ fn memory_of_a_copied_object_is_told_where_the_copy_is_made() {
     let found = STATES.alone("by_value", "allocation-churn", "HANDED BY VALUE");
     let [finding] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(finding["evidence"]["allocations"], 12.0);
-    assert_eq!(diagnosis(finding), ("allocated-per-object-copy", "pass-by-reference"));
+    assert_eq!(diagnosis(finding), ("allocated-per-object", "allocate-once"));
     assert!(STATES.alone("by_value", "allocation-churn", "ALLOCATED").is_empty());
     let found = STATES.alone("returned", "allocation-churn", "RETURNED");
     let [finding] = &found[..] else { panic!("{found:#?}") };

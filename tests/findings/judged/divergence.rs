@@ -20,7 +20,7 @@ fn what_costs_little_is_a_note() {
 #[test]
 fn elected_lanes_are_no_numbers_to_compare() {
     let (finding, ..) = THIRD.first("divergent-branch", "LEADER");
-    assert_eq!(cause(finding), "elected-lane", "{finding:#}");
+    assert_eq!(cause(finding), "few-lanes", "{finding:#}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn short_loops_are_not_only_told_to_sort_the_work() {
 #[test]
 fn bounds_that_are_no_multiple_of_a_warp_are_no_halving_loop() {
     let (finding, ..) = NINTH.first("divergent-branch", "HUNDRED");
-    assert_eq!(cause(finding), "data-border", "{finding:#}");
+    assert_eq!(cause(finding), "threads-left-out", "{finding:#}");
 }
 
 #[test]
@@ -94,13 +94,13 @@ fn data_that_gives_few_lanes_work_is_collected() {
 #[test]
 fn rows_of_tiles_are_not_told_to_sort_the_work() {
     let (finding, ..) = ELEVENTH.first("divergent-branch", "TILE ROW");
-    assert_eq!(cause(finding), "trip-count-by-thread", "{finding:#}");
+    assert_eq!(cause(finding), "varying-trip-count", "{finding:#}");
 }
 
 #[test]
-fn a_few_threads_of_each_block_are_no_border() {
+fn a_few_threads_of_each_block_leave_others_out() {
     let (finding, ..) = ELEVENTH.first("divergent-branch", "NINE");
-    assert_eq!(cause(finding), "few-lanes", "{finding:#}");
+    assert_eq!(cause(finding), "threads-left-out", "{finding:#}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn half_a_warp_is_more_than_a_few_lanes() {
 fn long_sides_of_a_border_and_of_data_have_cures_of_their_own() {
     let found = THIRTEENTH.alone("narrow", "divergent-branch", "BORDER OF A FIELD");
     let [finding] = &found[..] else { panic!("{found:#?}") };
-    assert_eq!(cause(finding), "border-work", "{finding:#}");
+    assert_eq!(cause(finding), "alternating-sides", "{finding:#}");
     let found = THIRTEENTH.alone("cases", "divergent-branch", "CASES OF A FUNCTION");
     let [finding] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(cause(finding), "value-selects-side", "{finding:#}");
@@ -147,14 +147,14 @@ fn long_sides_of_a_border_and_of_data_have_cures_of_their_own() {
 fn leaders_of_small_groups_are_not_numbered_anew() {
     let found = FOURTEENTH.alone("eight", "divergent-branch", "LEADER OF EIGHT");
     let [finding] = &found[..] else { panic!("{found:#?}") };
-    assert_eq!(cause(finding), "one-lane-per-group", "{finding:#}");
+    assert_eq!(cause(finding), "interleaved-threads", "{finding:#}");
 }
 
 #[test]
 fn branches_in_loops_may_be_their_end() {
     let found = FOURTEENTH.alone("rare", "divergent-branch", "RARE IN A STEP");
     let [finding] = &found[..] else { panic!("{found:#?}") };
-    assert_eq!(cause(finding), "rare-side", "{finding:#}");
+    assert_eq!(cause(finding), "value-selects-lanes", "{finding:#}");
 }
 
 #[test]
@@ -186,5 +186,5 @@ fn the_end_of_a_do_is_no_loop_on_a_side() {
 fn borders_that_come_once_have_no_last_steps() {
     let found = FIFTEENTH.alone("box", "divergent-branch", "BORDER OF A BOX");
     let [finding] = &found[..] else { panic!("{found:#?}") };
-    assert_eq!(cause(finding), "data-border", "{finding:#}");
+    assert_eq!(cause(finding), "threads-left-out", "{finding:#}");
 }

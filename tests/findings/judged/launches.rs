@@ -128,7 +128,7 @@ fn steps_by_the_grid_fill_the_gpu() {
 fn several_blocks_share_a_plane() {
     let found = MANY_STARTS.alone("planes", "small-launch", "A BLOCK PER PLANE");
     let [finding] = &found[..] else { panic!("{found:#?}") };
-    assert_eq!(finding["severity"], "warning", "{finding:#}");
-    assert_eq!(diagnosis(finding), ("few-blocks-of-block-stride-loop", "split-block-work"));
+    assert_eq!(finding["severity"], "note", "{finding:#}");
+    assert_eq!(diagnosis(finding), ("few-blocks", "fill-gpu"));
     assert!(finding["gain"]["factor"].as_f64() > Some(4.0), "{finding:#}");
 }

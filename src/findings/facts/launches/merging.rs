@@ -1,12 +1,9 @@
 //! Many launches from one place that could be one.
 
-use std::collections::BTreeSet;
-
-use super::super::super::thresholds::launches::MANY_LAUNCHES;
-use super::super::access::Access;
-use super::super::profile::{Facts, blocks};
+use super::super::super::prelude::*;
+use super::super::super::thresholds::launches::*;
 use super::launch_line;
-use warpline_profile::model::{Frame, Kernel};
+use std::collections::BTreeSet;
 
 /// Returns whether all launches of a kernel come from one place.
 pub(super) fn from_one_place(kernel: &Kernel) -> bool {
@@ -23,25 +20,21 @@ pub(super) fn blocks_of_all(facts: &Facts<'_>, kernel: &Kernel) -> Option<u64> {
     if kernel.launch_count() < MANY_LAUNCHES || !from_one_place(kernel) {
         return None;
     }
-    let stores = || facts.accesses_of(kernel.id, "global").filter(|access| access.op != "load");
+    let stores = || facts.accesses_of(kernel.id, "global").filter(|access| !access.is_load());
     let written: BTreeSet<u64> = stores().filter_map(|access| access.allocation).collect();
     let touched =
         written.iter().filter_map(|&id| facts.profile.allocation(id)).map(|allocation| allocation.touched_bytes);
     // By bytes: a launch may leave less than a sector.
-    let stored = stores().map(|access| access.sums.bytes).fold(0, u64::saturating_add);
+    let stored = stores().map(|access| access.sums.bytes).total();
     let apart = !written.is_empty()
         && stores().all(|access| access.op == "store" && access.allocation.is_some())
-        && stored <= touched.fold(0u64, u64::saturating_add);
+        && stored <= touched.total();
     // What another kernel writes between the launches, as each step of an elimination, keeps them apart.
-    let loaded: BTreeSet<u64> = facts
-        .accesses_of(kernel.id, "global")
-        .filter(|access| access.op == "load")
-        .filter_map(|access| access.allocation)
-        .collect();
+    let loaded: BTreeSet<u64> = facts.loads_of(kernel.id).filter_map(|access| access.allocation).collect();
     let is_fed = facts.accesses.iter().any(|other| {
         other.kernel.id != kernel.id
             && other.kernel.launch_count() > 1
-            && other.op != "load"
+            && !other.is_load()
             && other.allocation.is_some_and(|id| loaded.contains(&id))
     });
     (apart && !is_fed && is_named(facts, kernel, launch_line(kernel))).then(|| blocks(kernel))
@@ -61,9 +54,8 @@ pub(super) fn loads_what_it_stores(facts: &Facts<'_>, kernel: &Kernel) -> bool {
         let sites = kernel.addresses.as_ref().map_or(&[][..], |addresses| &addresses.sites);
         sites.iter().find(|site| Some(site.site) == access.site).map(|site| &site.address)
     };
-    let stores: Vec<&Access<'_>> =
-        facts.accesses_of(kernel.id, "global").filter(|access| access.op != "load").collect();
-    let mut loads = facts.accesses_of(kernel.id, "global").filter(|access| access.op == "load");
+    let stores: Vec<&Access<'_>> = facts.accesses_of(kernel.id, "global").filter(|access| !access.is_load()).collect();
+    let mut loads = facts.loads_of(kernel.id);
     loads.any(|load| {
         let mut there = stores.iter().filter(|store| store.allocation == load.allocation).peekable();
         there.peek().is_some() && !there.any(|store| address(store).is_some() && address(store) == address(load))

@@ -1,23 +1,16 @@
 //! Launches of a kernel: how they fill the GPU, what their starts cost, and whether they could be one.
 
-mod in_place;
 mod merging;
 mod steps;
 
-use std::collections::BTreeMap;
-
 use super::super::gain::{OF_ALL_SMS, gain_of};
-use super::super::thresholds::launches::{
-    LEAST_LAUNCH_SECONDS, LEAST_OF_START, LEAST_REDUCTION, MANY_LAUNCHES, MOST_OF_LAST_STEP,
-};
-use super::access::Access;
-use super::profile::{Facts, innermost, warps_of_block};
-pub(in super::super) use in_place::have_steps;
+use super::super::prelude::*;
+use super::super::thresholds::launches::*;
+use std::collections::BTreeMap;
 use warpline_profile::SECONDS_PER_LAUNCH;
-use warpline_profile::model::{Frame, Gain, Kernel};
 
 /// Launches of a kernel.
-pub(in super::super) struct Launches<'a> {
+pub struct Launches<'a> {
     pub kernel: &'a Kernel,
     /// Of the largest.
     pub grid: [u32; 3],
@@ -38,25 +31,21 @@ pub(in super::super) struct Launches<'a> {
 
 /// How launches depend on each other, and blocks on the launch's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Structure {
+pub enum Structure {
     /// All write different memory: they could be one of so many blocks.
     Independent(u64),
     /// The same, but some may load what others wrote.
     Dependent,
-    /// Each thread changes only its own elements, from launch to launch.
-    InPlace,
     /// One block ends what another kernel has begun.
     LastStep,
     /// Threads step by the grid's size: any number of blocks does the work.
     GridStride,
-    /// Threads step by the block's size: several blocks could share what one does.
-    BlockStride,
     /// The size of the problem says how many blocks there are.
     Other,
 }
 
 impl<'a> Launches<'a> {
-    pub(in super::super) fn new(facts: &Facts<'a>, kernel: &'a Kernel) -> Option<Launches<'a>> {
+    pub fn new(facts: &Facts<'a>, kernel: &'a Kernel) -> Option<Launches<'a>> {
         let sms = u64::from(facts.rates?.sms);
         let size = |grid: &[u32; 3]| grid.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul);
         let grouped = kernel.launch_groups.iter().filter_map(|group| group.grid);
@@ -80,25 +69,25 @@ impl<'a> Launches<'a> {
 
     /// Returns whether the launches are many and take less than their starts, whatever they fill: `launch-overhead` is about
     /// these, and `small-launch` about the others.
-    pub(in super::super) fn are_starts(&self) -> bool {
+    pub fn are_starts(&self) -> bool {
         self.count >= MANY_LAUNCHES && self.each < SECONDS_PER_LAUNCH && self.blocks <= self.at_once
     }
 
     /// Seconds of their starts.
-    pub(in super::super) fn start_seconds(&self) -> f64 {
+    pub fn start_seconds(&self) -> f64 {
         self.count as f64 * SECONDS_PER_LAUNCH
     }
 
     /// Gain of more SMs: the parts that each has for itself are as much faster.
-    pub(in super::super) fn gain_of_more_sms(&self) -> Option<Gain> {
+    pub fn gain_of_more_sms(&self) -> Option<Gain> {
         let &Launches { kernel, blocks, sms, structure, .. } = self;
         // A warp is not divided, and threads that work together stay in one block.
         let warps = if is_together(kernel) { blocks } else { blocks.saturating_mul(warps_of_block(kernel)) };
         let (reached, before) = match structure {
-            Structure::Dependent | Structure::InPlace => return None,
+            Structure::Dependent => return None,
             // Launches of several sizes take as long as one of their blocks each.
             Structure::Independent(all) => (sms.min(all), (all as f64 / self.count as f64).min(sms as f64)),
-            Structure::GridStride | Structure::BlockStride => (sms, blocks as f64),
+            Structure::GridStride => (sms, blocks as f64),
             Structure::LastStep | Structure::Other => (sms.min(warps).max(blocks), blocks as f64),
         };
         let factor = reached as f64 / before;
@@ -110,7 +99,7 @@ impl<'a> Launches<'a> {
         };
         // What is shorter than a launch takes anyway gains nothing that could be measured.
         let is_measurable = matches!(structure, Structure::Independent(_)) || self.each >= SECONDS_PER_LAUNCH;
-        gain_of(slowest(1.0), slowest(factor), estimate.seconds, "").filter(|_| is_measurable)
+        gain_of(slowest(1.0), slowest(factor), estimate.seconds).filter(|_| is_measurable)
     }
 }
 
@@ -122,18 +111,16 @@ fn structure(facts: &Facts<'_>, launches: &Launches<'_>) -> Structure {
     match merged {
         Some(_) if merging::loads_what_it_stores(facts, kernel) => Structure::Dependent,
         Some(all) => Structure::Independent(all),
-        None if each < SECONDS_PER_LAUNCH && in_place::are_in_place(facts, kernel) => Structure::InPlace,
         None if each < LEAST_LAUNCH_SECONDS && is_last() => Structure::LastStep,
         None if blocks < sms && steps::by_grid(facts, kernel) => Structure::GridStride,
         None if of_time < MOST_OF_LAST_STEP && is_last() => Structure::LastStep,
-        None if blocks < sms && !is_together(kernel) && steps::by_block(facts, kernel) => Structure::BlockStride,
         None => Structure::Other,
     }
 }
 
 /// Returns whether all launches have one block, whose threads work together on what another kernel has written: its last step.
 fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
-    let stores = |access: &Access<'_>| access.op != "load";
+    let stores = |access: &Access<'_>| !access.is_load();
     // Bytes that the kernel loads from each allocation and stores there.
     let mut moved: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for access in facts.accesses_of(kernel.id, "global") {
@@ -152,25 +139,25 @@ fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
 }
 
 /// Returns whether the threads of a block work with one another, so that they cannot be spread over several blocks.
-pub(in super::super) fn is_together(kernel: &Kernel) -> bool {
+pub fn is_together(kernel: &Kernel) -> bool {
     kernel.metrics.contains_key("shared") || kernel.instructions.get("barrier").is_some_and(|count| count.warps > 0)
 }
 
 /// Returns whether the launches take so little that there is nothing to spread, or to share among threads.
-pub(in super::super) fn is_next_to_nothing(kernel: &Kernel) -> bool {
+pub fn is_next_to_nothing(kernel: &Kernel) -> bool {
     let seconds = kernel.estimates.first().map(|estimate| estimate.seconds);
     let start = kernel.launch_count().max(1) as f64 * SECONDS_PER_LAUNCH;
     seconds.is_some_and(|seconds| seconds < LEAST_OF_START * start)
 }
 
 /// Where the kernel is launched.
-pub(in super::super) fn launch_line(kernel: &Kernel) -> Option<&Frame> {
+pub fn launch_line(kernel: &Kernel) -> Option<&Frame> {
     let group = || kernel.launch_groups.first().and_then(|group| innermost(&group.path));
     kernel.launches.first().and_then(|launch| innermost(&launch.path)).or_else(group)
 }
 
 /// `256`, `4 x 4`.
-pub(in super::super) fn shape(sizes: [u32; 3]) -> String {
+pub fn shape(sizes: [u32; 3]) -> String {
     let used = sizes.iter().rposition(|&size| size > 1).map_or(1, |last| last + 1);
     let sizes: Vec<String> = sizes[..used].iter().map(u32::to_string).collect();
     sizes.join(" x ")

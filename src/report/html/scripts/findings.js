@@ -48,10 +48,11 @@ function findingCard(finding, { brief = false, key = "finding" } = {}) {
       finding.gain ? h("span", { class: "gain", hint: ["Gain", `Modelled: ${finding.gain.assumption}.`], data: { figure: "gain", value: finding.gain.factor } }, gainText(finding)) : null,
     ),
     finding.file ? codeLine(finding.file, finding.line) : null,
+    finding.title ? h("p", { class: "headline" }, withCode(finding.title)) : null,
     about.length > 0 ? h("p", { class: "about" }, about.flatMap((one, at) => (at > 0 ? [" · ", one] : [one]))) : null,
     h("dl", { class: "why" },
-      h("div", null, h("dt", null, "Why"), h("dd", { class: "reason" }, withCode(finding.reason))),
-      h("div", null, h("dt", null, "Cure"), h("dd", { class: "cure" }, withCode(finding.cure)))),
+      h("div", null, h("dt", { hint: ["Cause", spaced(finding.cause)] }, "Why"), h("dd", { class: "reason", data: { cause: finding.cause } }, withCode(finding.reason))),
+      h("div", null, h("dt", { hint: ["Remedy", spaced(finding.remedy)] }, "Cure"), h("dd", { class: "cure", data: { remedy: finding.remedy } }, withCode(finding.cure)))),
     !brief && evidence.length > 0
       ? h("details", { class: "evidence" }, h("summary", null, "The numbers it rests on"), h("dl", { class: "pairs" }, evidence.map(([name, value]) => [h("dt", null, spaced(name)), h("dd", { data: { figure: `evidence.${name}`, value } }, Number.isInteger(value) ? count(value) : mean(value))])))
       : null,

@@ -1,0 +1,440 @@
+//! Addresses as sums of parts, by their expressions.
+
+use std::collections::BTreeSet;
+
+use super::super::prelude::*;
+use warpline_format::expression::ExpressionKind as Kind;
+use warpline_format::expression::{Binary, Expression, ExpressionId, LoopId, Reason, parts};
+use warpline_profile::model::Argument;
+
+/// Parts of an address that are examined, at most.
+const MOST_PARTS: usize = 64;
+/// Depth of an expression of numbers, at most.
+const MOST_DEPTH: usize = 8;
+
+/// An access's address.
+#[derive(Clone, Copy)]
+pub struct Address<'a> {
+    pub expressions: &'a [Expression],
+    pub root: ExpressionId,
+    /// Loops around the access, outermost first.
+    pub loops: &'a [LoopId],
+    kernel: &'a Kernel,
+}
+
+/// A part of an address: what no sum and no product with a number divides further.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    pub id: ExpressionId,
+    pub kind: Kind,
+    /// What it is multiplied by.
+    pub scale: i64,
+    /// Bytes that are added to it on the way.
+    pub shift: i64,
+    /// It is clamped, wrapped or chosen on the way.
+    pub is_held: bool,
+    /// The scale behind its product with a parameter, as of the length of a row.
+    pub row: Option<i64>,
+}
+
+/// How far an address is divided.
+#[derive(Clone, Copy, Default)]
+struct Depth {
+    /// Parameters are the numbers that all launches gave.
+    arguments: bool,
+    /// Minima, maxima, remainders and choices are divided, too.
+    bounds: bool,
+}
+
+/// The terms of an address without its numbers, with their factors, and the sum of the numbers.
+pub type Place = (Vec<(ExpressionId, i64)>, i64);
+
+/// The address of an access, by its heaviest site.
+pub fn address<'a>(access: &Access<'a>) -> Option<Address<'a>> {
+    let addresses = access.kernel.addresses.as_ref()?;
+    let site = addresses.sites.iter().find(|one| Some(one.site) == access.site)?;
+    let (expressions, root) = (&addresses.expressions[..], site.address);
+    Some(Address { expressions, root, loops: &site.loops, kernel: access.kernel })
+}
+
+/// What elements a fixed distance apart have in common, and the distance.
+pub fn place(access: &Access<'_>) -> Option<Place> {
+    address(access).map(|address| address.place())
+}
+
+/// The place of another address of the access's kernel.
+pub fn place_of(kernel: &Kernel, root: ExpressionId) -> Option<Place> {
+    let expressions = &kernel.addresses.as_ref()?.expressions[..];
+    Some(Address { expressions, root, loops: &[], kernel }.place())
+}
+
+/// Neighbouring threads access neighbouring elements except at a border: the index is clamped (`min(max(i, 0), n - 1)`) or wraps
+/// around (`(i + 1) % n`).
+pub fn is_held_within(access: &Access<'_>) -> bool {
+    let Some(address) = address(access) else { return false };
+    let parts = address.thread_parts();
+    let by_elements =
+        |part: &Part| address.is_thread(part.kind) && part.scale.unsigned_abs() == u64::from(access.bytes);
+    parts.iter().all(by_elements) && parts.iter().any(|part| part.is_held)
+}
+
+/// The access takes an element next to the thread's own: the one before it, or either where the index is held within the array.
+pub fn is_neighbour(access: &Access<'_>) -> bool {
+    address(access).is_some_and(|address| address.is_neighbour())
+}
+
+/// Bytes that the thread's number is multiplied by, where they are the same on all paths to the address.
+pub fn part_of_thread(access: &Access<'_>) -> Option<u64> {
+    let address = address(access)?;
+    let length = |part: &Part| address.is_thread(part.kind).then_some(part.scale.unsigned_abs());
+    one_of(address.thread_parts().iter().map(length))
+}
+
+/// Bytes of the rows that an access goes to, where a parameter gives them.
+pub fn row_bytes(access: &Access<'_>) -> Option<u64> {
+    let address = address(access)?;
+    let counts_rows = |kind| matches!(kind, Kind::Counter(_) | Kind::Block(_));
+    let rows = address.divide(Depth { arguments: true, bounds: false });
+    one_of(rows.iter().filter(|part| address.is_in(part.id, counts_rows)).filter_map(|part| part.row).map(|row| {
+        let row = row.unsigned_abs();
+        (row > 0).then_some(row)
+    }))
+}
+
+/// Blocks start within sectors: their number is multiplied by the elements that they take. A parameter alone is a row's length.
+pub fn has_blocks_off_sectors(access: &Access<'_>) -> bool {
+    let Some(address) = address(access) else { return false };
+    let block = Kind::Block(lane_axis(access.kernel) as u8);
+    let is_off = |of: ExpressionId, by: ExpressionId| {
+        let by_elements = !matches!(address.plain(by), Some(Kind::Parameter { .. }));
+        let bytes = address.number(by, true).map(|(elements, _)| elements.saturating_mul(access.bytes.into()));
+        address.plain(of) == Some(block) && by_elements && bytes.is_none_or(|bytes| bytes % SECTOR_BYTES as i64 != 0)
+    };
+    parts(address.expressions, [address.root]).any(|(_, kind)| match kind {
+        Kind::Binary(Binary::Product, left, right) => is_off(left, right) || is_off(right, left),
+        _ => false,
+    })
+}
+
+/// The number of the thread is multiplied by such a value, or shifted by it.
+pub fn is_multiplied_by(access: &Access<'_>, what: fn(Kind) -> bool) -> bool {
+    let Some(address) = address(access) else { return false };
+    let pair = |of, by| address.is_in(of, |kind| address.is_thread(kind)) && address.is_in(by, what);
+    parts(address.expressions, [address.root]).any(|(_, kind)| match kind {
+        Kind::Binary(Binary::Product, left, right) => pair(left, right) || pair(right, left),
+        Kind::Binary(Binary::ShiftLeft, of, by) => pair(of, by),
+        _ => false,
+    })
+}
+
+/// The value of all, if they have one.
+fn one_of(values: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    let mut all = values.collect::<Option<BTreeSet<u64>>>()?;
+    let first = all.pop_first()?;
+    all.is_empty().then_some(first)
+}
+
+impl Address<'_> {
+    fn kind(&self, id: ExpressionId) -> Option<Kind> {
+        self.expressions.get(id as usize).map(|one| one.kind)
+    }
+
+    /// A value without conversions.
+    fn plain(&self, id: ExpressionId) -> Option<Kind> {
+        match self.kind(id)? {
+            Kind::Signed(of) | Kind::Unsigned(of) => self.plain(of),
+            kind => Some(kind),
+        }
+    }
+
+    /// Something is a part of a value.
+    pub fn is_in(&self, id: ExpressionId, what: impl Fn(Kind) -> bool) -> bool {
+        parts(self.expressions, [id]).any(|(_, kind)| what(kind))
+    }
+
+    /// The number of a thread in the dimension of the lanes.
+    fn is_thread(&self, kind: Kind) -> bool {
+        kind == Kind::Thread(lane_axis(self.kernel) as u8)
+    }
+
+    /// The number that a value is, and whether a parameter is a part of it.
+    fn number(&self, id: ExpressionId, arguments: bool) -> Option<(i64, bool)> {
+        self.number_below(id, arguments, MOST_DEPTH)
+    }
+
+    fn number_below(&self, id: ExpressionId, arguments: bool, depth: usize) -> Option<(i64, bool)> {
+        let depth = depth.checked_sub(1)?;
+        let of = |id| self.number_below(id, arguments, depth);
+        match self.kind(id)? {
+            Kind::Constant(value) => Some((value, false)),
+            Kind::Signed(value) | Kind::Unsigned(value) => of(value),
+            Kind::BlockSize(axis) if arguments => {
+                Some((i64::from(block_of(self.kernel)?.get(axis as usize).copied()?), false))
+            }
+            kind @ Kind::Parameter { .. } if arguments => argument(self.kernel, kind).map(|value| (value, true)),
+            Kind::Binary(operation, left, right) if arguments => {
+                let ((left, one), (right, other)) = (of(left)?, of(right)?);
+                let value = match operation {
+                    Binary::Sum => left.checked_add(right),
+                    Binary::Difference => left.checked_sub(right),
+                    Binary::Product => left.checked_mul(right),
+                    _ => None,
+                };
+                value.map(|value| (value, one || other))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a product or a shift multiplies, by what number, and whether a parameter is a part of the number.
+    fn scaled(&self, kind: Kind, arguments: bool) -> Option<(ExpressionId, i64, bool)> {
+        match kind {
+            Kind::Binary(Binary::Product, left, right) => match self.number(right, arguments) {
+                Some((by, given)) => Some((left, by, given)),
+                None => self.number(left, arguments).map(|(by, given)| (right, by, given)),
+            },
+            Kind::Binary(Binary::ShiftLeft, of, by) => self
+                .number(by, arguments)
+                .filter(|(by, _)| (0..62).contains(by))
+                .map(|(by, given)| (of, 1 << by, given)),
+            _ => None,
+        }
+    }
+
+    fn divide(&self, depth: Depth) -> Vec<Part> {
+        let mut found = Vec::new();
+        let root = Part { id: self.root, kind: Kind::Constant(0), scale: 1, shift: 0, is_held: false, row: None };
+        let mut open = vec![root];
+        while let Some(part) = open.pop() {
+            let Some(kind) = self.kind(part.id).filter(|_| found.len() < MOST_PARTS) else { continue };
+            let held = |id| Part { id, is_held: true, ..part };
+            let moved = |by: ExpressionId, sign: i64| {
+                let by = self.number(by, false).map_or(0, |(by, _)| by.saturating_mul(sign));
+                part.shift.saturating_add(by.saturating_mul(part.scale))
+            };
+            match kind {
+                Kind::Signed(id) | Kind::Unsigned(id) => open.push(Part { id, ..part }),
+                Kind::Binary(operation @ (Binary::Sum | Binary::Difference), left, right) => {
+                    let sign = if operation == Binary::Sum { 1 } else { -1 };
+                    let scale = part.scale.saturating_mul(sign);
+                    open.push(Part { id: left, shift: moved(right, sign), ..part });
+                    open.push(Part { id: right, shift: moved(left, 1), scale, ..part });
+                }
+                Kind::Choice(_, one, other) if depth.bounds => open.extend([held(one), held(other)]),
+                Kind::Binary(
+                    Binary::SignedLeast | Binary::SignedGreatest | Binary::UnsignedLeast | Binary::UnsignedGreatest,
+                    left,
+                    right,
+                ) if depth.bounds => open.extend([held(left), held(right)]),
+                Kind::Binary(Binary::SignedRemainder | Binary::UnsignedRemainder | Binary::And, of, by)
+                    if depth.bounds && !self.is_in(by, |kind| self.is_thread(kind)) =>
+                {
+                    open.push(held(of));
+                }
+                kind => match self.scaled(kind, depth.arguments) {
+                    Some((id, by, given)) => {
+                        let scale = part.scale.saturating_mul(by);
+                        open.push(Part { id, scale, row: part.row.or(given.then_some(scale)), ..part });
+                    }
+                    None => found.push(Part { kind, ..part }),
+                },
+            }
+        }
+        found
+    }
+
+    /// The parts that the thread's number is in, also behind bounds.
+    fn thread_parts(&self) -> Vec<Part> {
+        let mut parts = self.divide(Depth { arguments: false, bounds: true });
+        parts.retain(|part| self.is_in(part.id, |kind| self.is_thread(kind)));
+        parts
+    }
+
+    fn is_neighbour(&self) -> bool {
+        let is_beside = |part: &Part| part.shift < 0 || part.is_held && part.shift != 0;
+        self.thread_parts().iter().any(|part| self.is_thread(part.kind) && is_beside(part))
+    }
+
+    fn place(&self) -> Place {
+        let (numbers, others): (Vec<Part>, Vec<Part>) =
+            self.divide(Depth::default()).into_iter().partition(|part| matches!(part.kind, Kind::Constant(_)));
+        let mut others: Vec<(ExpressionId, i64)> = others.iter().map(|part| (part.id, part.scale)).collect();
+        others.sort_unstable();
+        let value =
+            |part: &Part| if let Kind::Constant(value) = part.kind { value.saturating_mul(part.scale) } else { 0 };
+        (others, numbers.iter().map(value).fold(0, i64::saturating_add))
+    }
+}
+
+/// The number that all launches of a kernel gave for a parameter.
+fn argument(kernel: &Kernel, kind: Kind) -> Option<i64> {
+    let Kind::Parameter { parameter, offset } = kind else { return None };
+    let mut launches = kernel.launches.iter().map(|launch| {
+        let is_it = |one: &&Argument| (one.parameter, one.offset) == (parameter, offset) && one.allocation.is_none();
+        let argument = launch.arguments.iter().find(is_it)?;
+        // Of four bytes they are signed numbers, as almost all sizes are.
+        Some(if argument.bytes == 4 { i64::from(argument.value as u32 as i32) } else { argument.value as i64 })
+    });
+    let first = launches.next()??;
+    launches.all(|value| value == Some(first)).then_some(first)
+}
+
+/// A part of an address by what it is made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Term {
+    /// What it is multiplied by, as far as that is a number.
+    pub scale: i64,
+    /// It is a product with a value that is known when the program runs.
+    pub times_unknown: bool,
+    pub of_thread: bool,
+    pub loaded: bool,
+    /// The line that loads it, where that is known.
+    pub loaded_at: Option<u32>,
+    /// The counter of a loop around the access is a part of it.
+    pub counts: bool,
+    /// It was computed in floating point.
+    pub of_floats: bool,
+    /// The number of blocks is a part of it.
+    pub of_grid: bool,
+    /// Parameters and numbers alone, the same for all threads of a launch.
+    pub is_fixed: bool,
+    /// Bytes, where it is a number.
+    pub constant: Option<i64>,
+}
+
+/// The terms of an access's address; none where they are not known.
+pub fn terms_of(access: &Access<'_>) -> Vec<Term> {
+    address(access).map_or_else(Vec::new, |address| address.terms(Depth::default()))
+}
+
+/// The same with what all launches of the kernel gave for its parameters in their place.
+pub fn terms_of_launches(access: &Access<'_>) -> Vec<Term> {
+    address(access).map_or_else(Vec::new, |address| address.terms(Depth { arguments: true, bounds: false }))
+}
+
+impl Address<'_> {
+    fn terms(&self, depth: Depth) -> Vec<Term> {
+        self.divide(depth).iter().map(|part| self.term(part)).collect()
+    }
+
+    fn term(&self, part: &Part) -> Term {
+        let is_in = |what: fn(Kind) -> bool| self.is_in(part.id, what);
+        let varies = |kind| matches!(kind, Kind::Unknown(..) | Kind::Counter(_) | Kind::Block(_) | Kind::Thread(_));
+        // The counter of a loop that is over, as of the iterations before an unrolled loop, moves nothing any more.
+        let counts = |kind| matches!(kind, Kind::Counter(id) if self.loops.contains(&id));
+        Term {
+            scale: part.scale.saturating_abs(),
+            times_unknown: matches!(part.kind, Kind::Binary(Binary::Product, ..)),
+            of_thread: self.is_of_each_thread(part.id),
+            loaded: is_in(|kind| matches!(kind, Kind::Unknown(Reason::Loaded, _))),
+            loaded_at: self.loaded_on(part.id),
+            counts: self.is_in(part.id, counts),
+            of_floats: is_in(|kind| matches!(kind, Kind::Unknown(Reason::Float, _))),
+            of_grid: is_in(|kind| matches!(kind, Kind::GridSize(_))),
+            is_fixed: !self.is_in(part.id, varies),
+            constant: if let Kind::Constant(value) = part.kind { Some(value.saturating_mul(part.scale)) } else { None },
+        }
+    }
+
+    /// The line that loads a value, or all that it is chosen from.
+    fn loaded_on(&self, id: ExpressionId) -> Option<u32> {
+        let line = |(_, kind)| if let Kind::Unknown(Reason::Loaded, line) = kind { Some(line) } else { None };
+        let is_chosen = matches!(self.kind(id)?, Kind::Choice(..) | Kind::Unknown(..));
+        let mut lines: BTreeSet<u32> = parts(self.expressions, [id]).filter_map(line).collect();
+        let first = lines.pop_first()?;
+        (is_chosen && lines.is_empty() && first != 0).then_some(first)
+    }
+
+    /// A value that is made of the thread's number so that each thread has one of its own: not by a quotient or a remainder, nor by
+    /// a choice that only depends on it.
+    fn is_of_each_thread(&self, id: ExpressionId) -> bool {
+        self.is_made_of(
+            id,
+            |kind| matches!(kind, Kind::Thread(_)),
+            |kind| {
+                matches!(
+                    kind,
+                    Kind::Binary(
+                        Binary::SignedQuotient
+                            | Binary::UnsignedQuotient
+                            | Binary::SignedRemainder
+                            | Binary::UnsignedRemainder
+                            | Binary::SignedShiftRight
+                            | Binary::UnsignedShiftRight,
+                        ..
+                    )
+                )
+            },
+        )
+    }
+
+    /// A value has such a part, beyond what decides between others and what `stops` at.
+    pub fn is_made_of(&self, id: ExpressionId, what: fn(Kind) -> bool, stops: fn(Kind) -> bool) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            let Some(kind) = self.kind(id).filter(|_| seen.insert(id)) else { continue };
+            match kind {
+                kind if what(kind) => return true,
+                Kind::Compare(..) => {}
+                Kind::Choice(_, one, other) => open.extend([one, other]),
+                kind if stops(kind) => {}
+                kind => open.extend(kind.operands()),
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind::{Choice, Compare, Constant, Thread};
+    use super::*;
+    use warpline_format::expression::Comparison;
+
+    fn of(operation: Binary, left: ExpressionId, right: ExpressionId) -> Kind {
+        Kind::Binary(operation, left, right)
+    }
+
+    fn with<T>(kinds: &[Kind], value: impl Fn(&Address<'_>) -> T) -> T {
+        let expressions: Vec<Expression> =
+            kinds.iter().map(|&kind| Expression { bits: 32, exact: true, kind }).collect();
+        let root = expressions.len() as u32 - 1;
+        value(&Address { expressions: &expressions, root, loops: &[], kernel: &Kernel::default() })
+    }
+
+    #[test]
+    fn bounds_are_divided() {
+        let number = [Thread(0), Constant(1), of(Binary::Sum, 0, 1), Constant(99), Constant(4)];
+        let steps = |more: &[Kind]| {
+            with(&[&number[..], more].concat(), |address| {
+                let parts = address.thread_parts();
+                parts.iter().map(|part| (part.kind, part.scale, part.is_held)).collect::<Vec<_>>()
+            })
+        };
+        // 4 * min(threadIdx.x + 1, 99), 4 * ((threadIdx.x + 1) % 99), 4 * (threadIdx.x == 99 ? 99 : threadIdx.x + 1)
+        assert_eq!(steps(&[of(Binary::SignedLeast, 2, 3), of(Binary::Product, 5, 4)]), [(Thread(0), 4, true)]);
+        assert_eq!(steps(&[of(Binary::UnsignedRemainder, 2, 3), of(Binary::Product, 5, 4)]), [(Thread(0), 4, true)]);
+        let chosen = [Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2), of(Binary::Product, 6, 4)];
+        assert_eq!(steps(&chosen), [(Thread(0), 4, true)]);
+        // 4 * (threadIdx.x + 1) has no bounds, and a quotient is no number of a thread.
+        assert_eq!(steps(&[of(Binary::Product, 2, 4)]), [(Thread(0), 4, false)]);
+        assert!(!matches!(steps(&[of(Binary::UnsignedQuotient, 2, 4)])[..], [(Thread(0), ..)]));
+    }
+
+    #[test]
+    fn the_element_before_is_a_neighbour() {
+        let before = [Thread(0), Constant(-1), of(Binary::Sum, 0, 1), Constant(99), Constant(4)];
+        let behind = [Thread(0), Constant(1), of(Binary::Sum, 0, 1), Constant(99), Constant(4)];
+        let beside = |first: &[Kind], more: &[Kind]| with(&[first, more].concat(), |address| address.is_neighbour());
+        // 4 * (threadIdx.x - 1), and threadIdx.x == 99 ? 99 : threadIdx.x - 1
+        assert!(beside(&before, &[of(Binary::Product, 2, 4)]));
+        assert!(beside(&before, &[Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2)]));
+        // The one behind only where it is clamped: 4 * (threadIdx.x + 1), min(threadIdx.x + 1, 99).
+        assert!(!beside(&behind, &[of(Binary::Product, 2, 4)]));
+        assert!(beside(&behind, &[of(Binary::SignedLeast, 2, 3)]));
+        // 4 * threadIdx.x, and 4 * (threadIdx.x + 1) - 4 is the same.
+        assert!(!beside(&before, &[of(Binary::Product, 0, 4)]));
+        assert!(!beside(&behind, &[of(Binary::Product, 2, 4), Constant(-4), of(Binary::Sum, 5, 6)]));
+    }
+}
