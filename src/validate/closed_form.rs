@@ -97,8 +97,8 @@ fn cold(config: &HierarchyConfig, chase: &Chase) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpline_analyzer::simulation::walk;
     use warpline_format::site_table::CacheOp;
+    use warpline_simulator::hierarchy::pointer_chase::walk;
     use warpline_simulator::models;
 
     #[test]

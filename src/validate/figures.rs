@@ -140,8 +140,8 @@ pub fn model_text(curves: &[Curve], figures: &[FigureRow], source: (&str, &str))
 mod tests {
     use super::*;
     use crate::validate::timing_plan;
-    use warpline_analyzer::simulation::walk_behind;
     use warpline_format::site_table::CacheOp;
+    use warpline_simulator::hierarchy::pointer_chase::walk_behind;
     use warpline_simulator::models;
 
     /// Latencies as a GPU with exactly the model's caches would give them: 30 cycles at L1, 200 at L2, 500 beyond.

@@ -1,10 +1,9 @@
 //! Whole traces through the analysis, against closed forms and against a slow reference.
 
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use proptest::prelude::*;
 use crate::support::{Batch, TraceBuilder, demo};
+use proptest::prelude::*;
 use warpline::analysis::{Analysis, Finish, NoProgress, analyze};
 use warpline::profile::model::{Metrics, Profile, Site, WarpBlocks};
 use warpline::profile::{BuildInput, RunFacts, build};

@@ -1,6 +1,5 @@
 //! Programs with many launches and allocations: rows are bounded, and nothing is lost in them.
 
-
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::time::Instant;

@@ -1,6 +1,5 @@
 //! `--memory`: what an analysis gives up, in which order, and that the profile says so.
 
-
 use crate::support::{TraceBuilder, demo};
 use warpline::analysis::{Analysis, Finish, GivenUp, NoProgress, analyze_for, analyze_with};
 use warpline::models;

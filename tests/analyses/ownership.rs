@@ -1,9 +1,8 @@
 //! A figure of an allocation counts what happens to its own data.
 
-
+use crate::support_programs::{build, run, warpline, work_folder};
 use serde_json::Value;
 use std::process::Command;
-use crate::support_programs::{build, run, warpline, work_folder};
 
 /// Keeps so much in local memory that lines of it leave level 1 whenever the input is read.
 const PROGRAM: &str = r#"

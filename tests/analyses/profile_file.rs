@@ -1,12 +1,11 @@
 //! Profile files and the JSON document: round trips, damage, and the schema.
 
-
 use std::path::Path;
 
-use proptest::prelude::*;
-use serde_json::Value;
 use crate::support::schema::check;
 use crate::support::{TraceBuilder, demo};
+use proptest::prelude::*;
+use serde_json::Value;
 use warpline::advice::{Advice, Choice, Equation};
 use warpline::analyses::pages::PageSettings;
 use warpline::analysis::{NoProgress, analyze_with};

@@ -1,12 +1,11 @@
 //! Conflicts between warps: each planted one is reported with its lines, cured twins are not; and with turns at each access
 //! racy programs give what a GPU gives.
 
-
+use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 
 const RACY: [&str; 8] = [
     "racy_broadcast",

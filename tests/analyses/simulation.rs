@@ -1,7 +1,6 @@
 //! Simulated caches through the whole analysis: the same for any number of workers, and what the
 //! engines give by themselves.
 
-
 use crate::support::{Batch, TraceBuilder, demo};
 use warpline::analysis::{Analysis, NoProgress, analyze_with};
 use warpline::hierarchy::{L1Config, Traffic};

@@ -1,10 +1,9 @@
 //! The order in which warps issue, as a model's file states it: whole programs in loose round robin and oldest first.
 
-
+use crate::support_programs::{build, root, run, warpline, work_folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use crate::support_programs::{build, root, run, warpline, work_folder};
 
 /// Writes a copy of the RTX 2080 Ti's model with this order.
 fn model(folder: &Path, name: &str, figures: &[(&str, &str)]) -> PathBuf {

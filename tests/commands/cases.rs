@@ -1,6 +1,5 @@
 //! The worked cases: each command of `docs/cases` prints what the page says.
 
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

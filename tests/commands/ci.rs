@@ -1,7 +1,6 @@
 //! What services for continuous integration are given, without the services: their files are read as they read them, their
 //! scripts run as they run them.
 
-
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

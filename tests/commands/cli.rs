@@ -1,12 +1,11 @@
 //! The command line, with a stand-in for an instrumented program: this test executable itself.
 
-
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::Ordering;
 
-use assert_cmd::assert::OutputAssertExt as _;
 use crate::support::demo;
+use assert_cmd::assert::OutputAssertExt as _;
 use warpline_format::event::{Event, PathFrame};
 use warpline_format::options::{Options, Output, VARIABLE};
 use warpline_format::ring::Ring;

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use proptest::prelude::*;
 use crate::support::program::{Source, demo_profile, finding, program, renumbered, requests};
 use crate::support::schema::check;
+use proptest::prelude::*;
 use warpline::comparison::document::{Diff, Value};
 use warpline::comparison::limits::parse;
 use warpline::comparison::{Options, compare};

@@ -1,10 +1,9 @@
 //! Real programs side by side: a planted problem and its cure. What changed is told, and nothing that did not.
 
-
+use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 
 /// Builds and runs a program; its profile.
 fn profiled(source: &str, name: &str, flags: &[&str], folder: &Path) -> PathBuf {

@@ -1,16 +1,15 @@
 //! Datasets as `warpline export` writes them: read back in Rust against the profile that they were made of, and by the tools that they
 //! are for (`tests/dataset/`, in Python, with the wheels that `scripts/setup.sh --tests` fetches).
 
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::demo;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int32Type, Int64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use crate::support::demo;
 use warpline::dataset::column::Kind;
 use warpline::dataset::tables::tables;
 use warpline::profile::model::Rank;

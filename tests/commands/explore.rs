@@ -5,10 +5,10 @@ mod recording;
 
 use std::process::Command;
 
+use crate::support::demo_profile::{demo_profile, profile_with_a_finding};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use crate::support::demo_profile::{demo_profile, profile_with_a_finding};
 use warpline::explore::{Action, Profiles, Session, draw};
 use warpline::profile::Profile;
 

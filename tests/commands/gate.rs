@@ -1,10 +1,9 @@
 //! Recordings over commits: in which order they stand, what is a baseline, and what a gate lets through.
 
-
 use crate::recordings::{Place, moving, stderr, stdout};
-use serde_json::Value;
 use crate::support::program::finding;
 use crate::support::schema::check;
+use serde_json::Value;
 use warpline::profile::Profile;
 use warpline::profile::model::Severity;
 

@@ -1,12 +1,11 @@
 //! Profiles of one program put together.
 
-
 use std::collections::BTreeMap;
 
-use proptest::prelude::*;
-use serde_json::Value;
 use crate::support::program::{Source, demo_profile, program};
 use crate::support::schema::check;
+use proptest::prelude::*;
+use serde_json::Value;
 use warpline::merge::{MergeError, merge};
 use warpline::profile::Profile;
 use warpline::profile::model::{Metrics, Severity};

@@ -1,13 +1,12 @@
 //! Profiles of the ranks of a job: whatever the order and the parts in which they are merged, not a byte differs; figures over
 //! ranks are those of a plain reference.
 
-
 use std::collections::BTreeMap;
 
-use proptest::prelude::*;
-use serde_json::Value;
 use crate::support::program::demo_profile;
 use crate::support::schema::check;
+use proptest::prelude::*;
+use serde_json::Value;
 use warpline::merge::{MergeError, merge};
 use warpline::profile::file::to_bytes;
 use warpline::profile::model::{Frame, Metrics, Rank, RankSpread, Severity, Wide};

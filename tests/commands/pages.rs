@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use crate::support_programs::{build, root, run, warpline, work_folder};
 use browser::Browser;
 use serde_json::Value;
-use crate::support_programs::{build, root, run, warpline, work_folder};
 
 /// Every view, with one of each that has a number.
 const VIEWS: [&str; 15] = [

@@ -1,9 +1,8 @@
 //! The text report, whole, as it is shown.
 
-
-use std::io::Read as _;
 use crate::support::demo_profile::{demo_profile, facts, profile, profile_with_a_finding};
 use crate::support::{TraceBuilder, demo};
+use std::io::Read as _;
 use warpline::profile::model::Frame;
 use warpline::profile::{Profile, RunFacts};
 use warpline::report::views::markdown;

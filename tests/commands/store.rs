@@ -1,6 +1,5 @@
 //! The store of profiles: by content, written by many at once, damaged, and full of what others made up.
 
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

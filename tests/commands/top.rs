@@ -1,14 +1,13 @@
 //! `warpline top`: a look at a program that runs.
 
-
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
+use serde_json::Value;
 
 fn top(folder: &Path, arguments: &[&str]) -> Outcome {
     let mut command = Command::new(warpline());

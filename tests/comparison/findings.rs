@@ -1,7 +1,7 @@
 //! Which findings of two versions are the same.
 
-use crate::support::program::{Source, finding, program};
 use super::{diff, scale, sum};
+use crate::support::program::{Source, finding, program};
 use warpline::profile::Profile;
 use warpline::profile::model::{Finding, FindingLine, Severity};
 use warpline::report::{DiffOptions, diff_json, diff_text};

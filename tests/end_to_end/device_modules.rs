@@ -1,10 +1,9 @@
 //! Device modules that programs load while they run: from LLVM IR, and from what `warpline-cc --warpline-module` makes of it.
 
-
+use crate::support_programs::{build, root, run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use crate::support_programs::{build, root, run, warpline, warpline_cc, work_folder};
 
 fn source() -> PathBuf {
     root().join("tests/modules/scale.ll")

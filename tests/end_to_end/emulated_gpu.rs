@@ -4,11 +4,10 @@
 //! `WARPLINE_SWEEP=FILE cargo test --test emulated_gpu -- --ignored sweep --nocapture` does the same with programs of
 //! others: each line of the file is an executable built with `--device=gpu-emulated`, and its arguments.
 
-
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use crate::support_programs::streams::{Recorded, count_differences, differences};
 use crate::support_programs::{build, root, run, work_folder};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use warpline_format::options::{DEVICE_VARIABLE, EMULATED, Mode, Options, Output, VARIABLE};
 
 /// Runs a program on a device and gives its trace and its exit code.

@@ -1,11 +1,10 @@
 //! Work that is missing is marked, whatever the cause: programs that fail in several ways, and the same programs when they
 //! do not.
 
-
+use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 
 /// Runs the program under `warpline run`; what it printed, the JSON document and the text report.
 fn profiled(folder: &Path, executable: &Path, options: &[&str], arguments: &[&str]) -> (Outcome, Value, String) {

@@ -1,13 +1,12 @@
 //! What is for programs that run long: launches recorded by a budget, traces in pieces, a look at a program that runs, bounded
 //! memory of the analysis.
 
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use serde_json::Value;
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
+use serde_json::Value;
 
 /// The program of many launches, built once.
 fn program() -> &'static Path {

@@ -1,10 +1,9 @@
 //! What commands say of programs that do not do what was asked for, and of command lines that say something else than was meant.
 
-
+use crate::support_programs::{Outcome, build, run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use crate::support_programs::{Outcome, build, run, warpline, warpline_cc, work_folder};
 
 const PROGRAM: &str = r#"
 #include <cuda_runtime.h>

@@ -1,12 +1,11 @@
 //! Ranks of a real launcher, Open MPI: each has a file of its own, one command merges them, and who is missing, failed or works
 //! longer is told by number.
 
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
+use serde_json::Value;
 
 /// Where Debian has Open MPI.
 const OPEN_MPI: &str = "/usr/lib/x86_64-linux-gnu/openmpi";

@@ -1,10 +1,9 @@
 //! What things are called in reports: memory like the variables that hold it, kernels of libraries by the user's line.
 
-
+use crate::support_programs::{build, root, run, warpline, work_folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use crate::support_programs::{build, root, run, warpline, work_folder};
 
 fn source(name: &str) -> PathBuf {
     root().join("tests/naming").join(name)

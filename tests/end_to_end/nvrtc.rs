@@ -1,10 +1,9 @@
 //! Programs that compile CUDA source while they run.
 
-
+use crate::support_programs::{Outcome, build, root, run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use crate::support_programs::{Outcome, build, root, run, warpline, warpline_cc, work_folder};
 
 /// Runs a program with a cache of its own, in which there is no toolkit.
 fn start(command: &mut Command, folder: &Path, name: &str) -> Outcome {

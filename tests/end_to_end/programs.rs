@@ -1,12 +1,13 @@
 //! Builds every feature program and every example with `warpline-cc`, runs it by itself and under
 //! `warpline run`, and compares what the profiles count with the closed forms of `examples/expected.json`.
 
-
+use crate::support_programs::{
+    Outcome, build, counts, directives::Directives, root, run, warpline, warpline_cc, work_folder,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use crate::support_programs::{Outcome, build, counts, directives::Directives, root, run, warpline, warpline_cc, work_folder};
 
 /// One test per feature program, and their names for the check that none is forgotten.
 macro_rules! programs {

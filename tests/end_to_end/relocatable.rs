@@ -1,11 +1,10 @@
 //! Separate compilation: names are the source's, although clang makes symbols unique that whole programs keep to one file.
 
-
+use crate::support_programs::{run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use crate::support_programs::{run, warpline, warpline_cc, work_folder};
 
 /// Both files have kernels of the same names, of which neither knows the other's.
 const UNIT: &str = r#"

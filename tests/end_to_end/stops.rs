@@ -1,13 +1,12 @@
 //! `run --stop-at` and its kin: the program stops at each request of the user's choice, shows the right lanes and paths, and
 //! gives the same results and the same profile as without.
 
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
+use serde_json::Value;
 
 fn source() -> PathBuf {
     root().join("tests/stops/accesses.cu")

@@ -1,7 +1,6 @@
 //! Profiles that say what no run can: rows, numbers and names of a real one are others, below a right checksum. No verb panics,
 //! hangs, or takes all memory.
 
-
 #[path = "../../fuzz/entries/document.rs"]
 mod document;
 #[path = "../../fuzz/documents.rs"]

@@ -1,6 +1,5 @@
 //! Files that a trace from elsewhere names: `sim` reads only what the program was built from, and never waits for one.
 
-
 use std::ffi::CString;
 use std::os::unix::fs::symlink;
 use std::path::Path;

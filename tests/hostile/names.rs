@@ -1,11 +1,10 @@
 //! Names and source lines that would steer a terminal or break a table: none of them leaves Warpline as it is.
 
-
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
 use crate::support::{TraceBuilder, demo};
+use serde_json::Value;
 use warpline::profile::Profile;
 use warpline::profile::file::to_bytes;
 use warpline_format::device::Device;

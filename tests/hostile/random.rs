@@ -1,7 +1,6 @@
 //! Random changes of good inputs: nothing that reads what others wrote panics, hangs, or takes all memory. The same entries
 //! are targets of cargo-fuzz, in `fuzz/`.
 
-
 #[path = "../../fuzz/entries/comparison.rs"]
 mod comparison;
 #[path = "../../fuzz/harness.rs"]

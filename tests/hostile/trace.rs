@@ -1,7 +1,6 @@
 //! Traces whose checksums are right and whose content is not: each ends as damage that is named, soon, with what came
 //! before it kept.
 
-
 use std::time::{Duration, Instant};
 
 use crate::support::{Batch, TraceBuilder, demo};

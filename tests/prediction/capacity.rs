@@ -1,12 +1,11 @@
 //! `warpline predict` against the simulation of the same launches, where L1 or L2 hold just about what a kernel comes back to.
 
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use serde_json::Value;
 use crate::support_programs::{build, root, run, warpline, work_folder};
+use serde_json::Value;
 
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();

@@ -1,13 +1,12 @@
 //! `warpline predict`: what it says of launches that were made is what they did, and what it says of others is what they do
 //! when they are made.
 
-
+use crate::support::schema;
+use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use crate::support::schema;
-use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 
 /// The test program, built once.
 fn program() -> &'static Path {

@@ -1,14 +1,13 @@
 //! `warpline predict` against the simulation of the same launches, where addresses or loops are not affine, code is folded, or stores leave sectors incomplete.
 
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use serde_json::Value;
 use crate::support_programs::{build, root, run, warpline, work_folder};
+use serde_json::Value;
 
 const MODEL: &str = "v100";
 const SHAPES: [[u32; 2]; 4] = [[32, 8], [8, 32], [64, 4], [128, 2]];

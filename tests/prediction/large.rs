@@ -1,12 +1,11 @@
 //! `warpline predict` against the simulation of launches of which a part is run, on a model small enough for hundreds of waves.
 
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use serde_json::Value;
 use crate::support_programs::{build, root, run, warpline, work_folder};
+use serde_json::Value;
 
 const SHAPES: [[u32; 3]; 3] = [[32, 8, 1], [64, 2, 2], [16, 4, 4]];
 

@@ -1,14 +1,13 @@
 //! `warpline predict` against the simulation of the same launches, where what L2 still has is a matter of when blocks come to it.
 
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use serde_json::Value;
 use crate::support_programs::{build, root, run, warpline, work_folder};
+use serde_json::Value;
 
 /// Two of them share planes through L1, the others through L2.
 const SHAPES: [[u32; 3]; 4] = [[32, 8, 1], [64, 4, 4], [16, 8, 8], [32, 1, 8]];

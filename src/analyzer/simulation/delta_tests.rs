@@ -1,92 +1,14 @@
 //! Pointer chases of one thread against the closed forms of DELTA (Zhang and Shcherbakov, MEMSYS
 //! 2020): an array of `n` 4-byte integers is walked with stride `s`, round and round.
 
-use warpline_format::access::{Item, Items, Space, push_access};
 use warpline_format::site_table::{CacheOp, Op};
 
-use warpline_simulator::geometry::Width;
-use warpline_simulator::hierarchy::{Egress, FirstLevel, HierarchyConfig, SecondLevel, Traffic, TrafficCells};
+use warpline_simulator::hierarchy::pointer_chase::{Chase, walk};
+use warpline_simulator::hierarchy::{HierarchyConfig, Traffic};
 use warpline_simulator::models;
 
 fn model(name: &str) -> HierarchyConfig {
     models::find(name).unwrap().hierarchy().unwrap()
-}
-
-struct Chase {
-    first: FirstLevel,
-    second: SecondLevel,
-    cells: TrafficCells,
-    item: Vec<u8>,
-    left: Egress,
-}
-
-const BASE: u64 = 1 << 44;
-
-impl Chase {
-    fn new(config: &HierarchyConfig) -> Chase {
-        Chase {
-            first: FirstLevel::new(config),
-            second: SecondLevel::new(config),
-            cells: TrafficCells::default(),
-            item: Vec::new(),
-            left: Egress::default(),
-        }
-    }
-
-    fn access(&mut self, index: u64, op: Op, cache: CacheOp) {
-        self.item.clear();
-        push_access(&mut self.item, Space::Global, 0, 1, &[BASE + 4 * index]);
-        let Some(Ok(Item::Access(access))) = Items::new(&self.item).next() else { panic!("no access") };
-        let width = Width { bytes: 4, holes: None };
-        self.first.request(0, 0, &access, width, op, cache, 0, 0, &mut self.cells, &mut self.left);
-        self.first.finish(&mut self.cells, &mut self.left);
-        self.second.serve(&[self.left.share(0)], &mut self.cells);
-        self.left.clear();
-    }
-
-    fn sum(&self) -> Traffic {
-        self.cells.as_slice().first().copied().unwrap_or_default()
-    }
-}
-
-/// `m` loads of the walk.
-pub fn walk(config: &HierarchyConfig, n: u64, s: u64, m: u64, cache: CacheOp) -> Traffic {
-    walk_behind(config, n, s, 0, m, cache)
-}
-
-/// `m` loads of the walk behind the first `before`.
-pub fn walk_behind(config: &HierarchyConfig, n: u64, s: u64, before: u64, m: u64, cache: CacheOp) -> Traffic {
-    let mut chase = Chase::new(config);
-    let mut at = 0;
-    for step in 0..before + m {
-        if step == before {
-            chase.cells = TrafficCells::default();
-        }
-        chase.access(at, Op::Load, cache);
-        at = (at + s) % n;
-    }
-    chase.sum()
-}
-
-/// The last laps of a random cycle through the array, whose places are `stride` bytes apart.
-pub fn random_walk(config: &HierarchyConfig, bytes: u64, stride: u64, laps: u64) -> Traffic {
-    let count = (bytes / stride).max(1);
-    let mut order: Vec<u64> = (0..count).collect();
-    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
-    for place in (1..count as usize).rev() {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        order.swap(place, ((seed >> 33) % (place as u64 + 1)) as usize);
-    }
-    let mut chase = Chase::new(config);
-    for lap in 0..laps {
-        if lap == laps / 2 {
-            chase.cells = TrafficCells::default();
-        }
-        for &place in &order {
-            chase.access(place * stride / 4, Op::Load, CacheOp::Default);
-        }
-    }
-    chase.sum()
 }
 
 fn misses(counts: &warpline_simulator::hierarchy::LevelCounts) -> u64 {

@@ -2,7 +2,7 @@
 //! Measured latencies of te42kyfo/gpu-benches 1c36d509 (gpu-latency), as the share of the way from L1's latency to
 //! L2's.
 
-use super::random_walk;
+use warpline_simulator::hierarchy::pointer_chase::random_walk;
 use warpline_simulator::hierarchy::{HierarchyConfig, L1Config};
 use warpline_simulator::models;
 

@@ -17,9 +17,6 @@ mod tool;
 #[cfg(test)]
 mod wavefront_tests;
 
-#[cfg(test)]
-pub use delta_tests::{random_walk, walk, walk_behind};
-
 pub use bypass::Bypass;
 pub use reorder::{Misfit, Reorder, ReorderError};
 pub use settings::{ReuseScope, ReuseSettings, Settings};

@@ -12,6 +12,7 @@ mod l1;
 mod l2;
 #[cfg(test)]
 mod many_tests;
+pub mod pointer_chase;
 #[cfg(test)]
 mod reference;
 mod traffic;
