@@ -4,7 +4,11 @@ PREFIX ?= /usr/local
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 DEMO = examples/bicg/bicg.cu
 
-.PHONY: all setup build wheel demo test test-all recordings fuzz sanitize lint docs bench gpu-bundle gpu-test install clean
+# mdBook, kept below the build folder.
+MDBOOK_VERSION = 0.5.4
+MDBOOK = $(TARGET)/tools/bin/mdbook
+
+.PHONY: all setup build wheel demo test test-all recordings fuzz sanitize lint prose docs site bench gpu-bundle gpu-test install clean
 
 all: build
 
@@ -47,12 +51,16 @@ fuzz: setup
 sanitize: setup
 	CARGO="$(CARGO)" scripts/sanitize.sh
 
-lint: setup
+lint: setup prose
 	$(CARGO) fmt --all --check
 	@# Modules that a macro declares: cargo does not find them.
 	rustfmt --edition 2024 --check $$(find . -path './target' -prune -o -path '*/findings/rules/*.rs' -print)
 	$(CARGO) clippy --workspace --all-targets --locked --features warpline/parquet -- -D warnings
 	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "lint: cargo-deny is not installed (cargo install cargo-deny); dependencies were not checked"; fi
+
+# Words, line lengths and commit subjects: CONTRIBUTING.md and docs/glossary.md state the rules.
+prose:
+	python3 scripts/prose.py
 
 # Pages that are made from the code, and the table of GPUs that is made from the models.
 docs:
@@ -61,6 +69,13 @@ docs:
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-simulator --lib devices_are_those
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline-dataset --features parquet --lib the_page_says_what_the_tables_are
 	WARPLINE_WRITE_DOCS=1 $(CARGO) test --locked -p warpline --test commands explore::recording
+
+# The pages of docs/ as a site with search, in $(TARGET)/site.
+site: $(MDBOOK)
+	python3 scripts/site.py $(TARGET)/site $(abspath $(MDBOOK))
+
+$(MDBOOK):
+	$(CARGO) install mdbook --locked --version $(MDBOOK_VERSION) --root $(TARGET)/tools
 
 bench: build
 	$(CARGO) bench --locked

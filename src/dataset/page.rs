@@ -8,29 +8,16 @@ use super::tables::tables;
 /// Everything behind this line of the page is made.
 pub const MARK: &str = "<!-- The rest is made from the code: make docs -->";
 
-/// That part.
+/// That part: the names of all columns. Their types, units and descriptions are in each dataset, and
+/// `warpline query DIR --tables TABLE` prints them.
 pub fn page() -> String {
-    let mut out = format!(
-        "{MARK}\n\nColumns that folders give to every table:\n\n| column | type | what it says |\n|---|---|---|\n"
-    );
-    for (name, kind, description) in Partition::COLUMNS {
-        _ = writeln!(out, "| `{name}` | {kind} | {description} |");
+    let mut out = format!("{MARK}\n\nColumns that folders give to every table:\n\n");
+    for (name, _, description) in Partition::COLUMNS {
+        _ = writeln!(out, "- `{name}`: {description}");
     }
     for table in tables() {
-        _ = write!(
-            out,
-            "\n### `{}`\n\n{}\n\n| column | type | unit | what it says |\n|---|---|---|---|\n",
-            table.name,
-            table.about()
-        );
-        for column in table.columns() {
-            let kind = if column.optional {
-                format!("{}, may be missing", column.kind.name())
-            } else {
-                column.kind.name().to_owned()
-            };
-            _ = writeln!(out, "| `{}` | {kind} | {} | {} |", column.name, column.unit, column.description);
-        }
+        let names: Vec<String> = table.columns().map(|column| format!("`{}`", column.name)).collect();
+        _ = write!(out, "\n### `{}`\n\n{}\n\n{}\n", table.name, table.about(), names.join(", "));
     }
     out
 }

@@ -1,4 +1,4 @@
-//! The worked cases: each command of `docs/cases` prints what the page says.
+//! The worked cases and the tutorials: each command of their pages prints what the page shows.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,7 +67,9 @@ fn place(name: &str) -> (PathBuf, String) {
     let tools = folder.join("tools");
     std::fs::create_dir(&tools).unwrap();
     std::os::unix::fs::symlink(warpline(), tools.join("warpline")).unwrap();
-    std::os::unix::fs::symlink(warpline_cc(), tools.join("warpline-cc")).unwrap();
+    for name in ["warpline-cc", "warpline-nvcc", "warpline-clang++"] {
+        std::os::unix::fs::symlink(warpline_cc(), tools.join(name)).unwrap();
+    }
     let path = std::env::var("PATH").unwrap_or_default();
     (folder, format!("{}:{path}", tools.display()))
 }
@@ -96,7 +98,7 @@ macro_rules! cases {
     ($($test:ident: $page:literal),+ $(,)?) => {
         $(#[test]
         fn $test() {
-            follow(&root().join("docs/cases").join($page));
+            follow(&root().join("docs").join($page));
         })+
 
         const PAGES: &[&str] = &[$($page),+];
@@ -104,25 +106,30 @@ macro_rules! cases {
 }
 
 cases![
-    array_of_structures: "array-of-structures.md",
-    bank_conflicts: "bank-conflicts.md",
-    bvh_layout: "bvh-layout.md",
-    cache_sweep: "cache-sweep.md",
-    colliding_atomics: "colliding-atomics.md",
-    masked_tail: "masked-tail.md",
-    strided_load: "strided-load.md",
-    swapped_indices: "swapped-indices.md",
-    visited: "visited.md",
+    array_of_structures: "cases/array-of-structures.md",
+    bank_conflicts: "cases/bank-conflicts.md",
+    bvh_layout: "cases/bvh-layout.md",
+    cache_sweep: "cases/cache-sweep.md",
+    colliding_atomics: "cases/colliding-atomics.md",
+    masked_tail: "cases/masked-tail.md",
+    strided_load: "cases/strided-load.md",
+    swapped_indices: "cases/swapped-indices.md",
+    visited: "cases/visited.md",
+    tutorial_make: "tutorials/make.md",
+    tutorial_cmake: "tutorials/cmake.md",
+    tutorial_triton: "tutorials/triton.md",
 ];
 
 #[test]
 fn every_page_of_commands_is_followed() {
-    let files = std::fs::read_dir(root().join("docs/cases")).unwrap().flatten();
-    for file in files.map(|file| file.path()) {
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        let followed = PAGES.contains(&&name[..]) || steps(&text).is_empty();
-        assert!(followed, "{name} has commands that no test follows");
+    for folder in ["cases", "tutorials"] {
+        let files = std::fs::read_dir(root().join("docs").join(folder)).unwrap().flatten();
+        for file in files.map(|file| file.path()) {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            let name = format!("{folder}/{}", file.file_name().unwrap().to_string_lossy());
+            let followed = PAGES.contains(&&name[..]) || steps(&text).is_empty();
+            assert!(followed, "{name} has commands that no test follows");
+        }
     }
 }
 

@@ -1,0 +1,3 @@
+#pragma once
+
+void launch_blend(float *image, const float *layer, int width, int height, float opacity);
