@@ -1,4 +1,5 @@
-# Front door. `make demo` and `make test` work on a fresh Debian 12 with Rust, gcc, make and python3.
+# Front door. `make demo` and `make test` work on a fresh Debian 12 with Rust, gcc, make and python3. On other distributions
+# `make setup` prints the command that installs what is missing.
 CARGO ?= cargo
 PREFIX ?= /usr/local
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -8,7 +9,15 @@ DEMO = examples/bicg/bicg.cu
 MDBOOK_VERSION = 0.5.4
 MDBOOK = $(TARGET)/tools/bin/mdbook
 
-.PHONY: all setup build wheel demo test test-all recordings fuzz sanitize lint prose docs site bench gpu-bundle gpu-test install clean
+# An LLVM that is not on PATH has to be named to cargo. Where it is, the variable stays unset, so that plain `cargo build` builds the same.
+ifeq ($(shell command -v llvm-config-$(shell cat scripts/llvm-version)),)
+LLVM_PREFIX := $(shell scripts/find-llvm.sh 2>/dev/null)
+ifneq ($(LLVM_PREFIX),)
+export LLVM_SYS_221_PREFIX := $(LLVM_PREFIX)
+endif
+endif
+
+.PHONY: all setup build dist wheel sbom release-notes demo test test-all recordings fuzz sanitize lint deny prose docs site bench gpu-bundle gpu-test install clean
 
 all: build
 
@@ -19,9 +28,21 @@ setup:
 build: setup
 	$(CARGO) build --release --locked
 
-# The Python package with its programs, in dist/: needs nothing but Python where it is installed.
+# A release in dist/: the archive, the Python package and their checksums. Both contain clang and LLVM.
+dist:
+	CARGO="$(CARGO)" scripts/dist.sh $(abspath dist)
+
+# The Python package only.
 wheel:
-	CARGO="$(CARGO)" scripts/wheel.sh $(abspath dist)
+	CARGO="$(CARGO)" scripts/dist.sh $(abspath dist) wheel
+
+# What the programs are made of, as CycloneDX (needs `cargo install cargo-cyclonedx`).
+sbom:
+	CARGO="$(CARGO)" scripts/sbom.sh $(abspath dist)
+
+# The section of a version in CHANGELOG.md: `make release-notes VERSION=0.2.0`.
+release-notes:
+	@scripts/release-notes.sh $(VERSION)
 
 # Profiles a real example and prints its report.
 demo: build
@@ -56,7 +77,11 @@ lint: setup prose
 	@# Modules that a macro declares: cargo does not find them.
 	rustfmt --edition 2024 --check $$(find . -path './target' -prune -o -path '*/findings/rules/*.rs' -print)
 	$(CARGO) clippy --workspace --all-targets --locked --features warpline/parquet -- -D warnings
-	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "lint: cargo-deny is not installed (cargo install cargo-deny); dependencies were not checked"; fi
+	@if command -v cargo-deny >/dev/null; then $(MAKE) deny; else echo "lint: cargo-deny is not installed (cargo install cargo-deny); dependencies were not checked"; fi
+
+# Licences, advisories and sources of the dependencies.
+deny:
+	$(CARGO) deny check
 
 # Words, line lengths and commit subjects: CONTRIBUTING.md and docs/glossary.md state the rules.
 prose:
@@ -93,11 +118,7 @@ install: build
 	install -m 755 $(TARGET)/release/warpline $(TARGET)/release/warpline-cc $(DESTDIR)$(PREFIX)/bin
 	ln -sf warpline-cc $(DESTDIR)$(PREFIX)/bin/warpline-nvcc
 	ln -sf warpline-cc $(DESTDIR)$(PREFIX)/bin/warpline-clang++
-	$(TARGET)/release/warpline man $(DESTDIR)$(PREFIX)/share/man/man1
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	$(TARGET)/release/warpline completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/warpline
-	$(TARGET)/release/warpline completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_warpline
-	$(TARGET)/release/warpline completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/warpline.fish
+	scripts/dist/shared.sh $(TARGET)/release/warpline $(DESTDIR)$(PREFIX)
 
 clean:
 	$(CARGO) clean

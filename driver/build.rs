@@ -59,11 +59,18 @@ fn without_debug_information(library: PathBuf) -> PathBuf {
     }
 }
 
+/// Folder of an LLVM that is not on `PATH`, for llvm-sys, too.
+const PREFIX: &str = "LLVM_SYS_221_PREFIX";
+
 /// Lets `warpline-cc` find libLLVM where `llvm-config` says it is, when that is no folder the system searches.
 fn link_llvm_by_its_place(root: &Path) {
     println!("cargo:rerun-if-changed={}", root.join("scripts/llvm-version").display());
     let major = std::fs::read_to_string(root.join("scripts/llvm-version")).unwrap_or_default();
-    let program = format!("llvm-config-{}", major.trim());
+    println!("cargo:rerun-if-env-changed={PREFIX}");
+    let program = match std::env::var_os(PREFIX) {
+        Some(prefix) => Path::new(&prefix).join("bin/llvm-config"),
+        None => format!("llvm-config-{}", major.trim()).into(),
+    };
     let folder = Command::new(program).arg("--libdir").output().ok().filter(|output| output.status.success());
     if let Some(folder) = folder {
         println!("cargo:rustc-link-arg-bins=-Wl,-rpath,{}", String::from_utf8_lossy(&folder.stdout).trim());

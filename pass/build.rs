@@ -30,20 +30,6 @@ fn main() {
     // Nothing here is hot; a debug build of LLVM's inline containers only costs time and space.
     build.opt_level(1).debug(false).compile("warpline_shim");
     device_runtime(Path::new(&ask(&config, "--bindir")));
-    if std::env::var_os("CARGO_FEATURE_STATIC_LLVM").is_some() {
-        link_statically();
-    }
-}
-
-/// libffi, which LLVM's archives need and llvm-sys does not name, from its archive: nothing else of the package uses it.
-fn link_statically() {
-    let mut asked = cc::Build::new().get_compiler().to_command();
-    let output = asked.arg("-print-file-name=libffi.a").output();
-    let path = output.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    let folder = path.as_deref().map(Path::new).filter(|path| path.is_file()).and_then(Path::parent);
-    let folder = folder.unwrap_or_else(|| panic!("libffi.a is missing: install libffi-dev"));
-    println!("cargo:rustc-link-search=native={}", folder.display());
-    println!("cargo:rustc-link-lib=static=ffi");
 }
 
 /// Compiles `runtime/device` with the clang that belongs to this LLVM; no CUDA toolkit is needed. The oldest

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what building and using Warpline needs and this machine lacks, with --tests also what only the tests need, with --wheel
-# what LLVM's archives need to be linked into the Python package. Safe to repeat: what is there is left alone. With root, Debian
-# packages are installed; without, the exact command is printed and the exit code is 6.
+# Installs what building and using Warpline needs and this machine lacks, with --tests also what only the tests need, with --dist
+# what packing a release needs. Safe to repeat: what is there is left alone. With root and apt, packages are installed; otherwise
+# the exact command of the distribution is printed and the exit code is 6. --print-packages only prints the command.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +11,10 @@ test_wheels=$here/test-wheels.txt
 minimum_rust=90
 tests=${1:-}
 toolchain_missing=6
+packages=$here/packages.txt
+# Tests put other files in the place of the system's.
+root=${WARPLINE_SYSTEM_ROOT:-}
+os_release=$root/etc/os-release
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit "$toolchain_missing"; }
@@ -26,7 +30,7 @@ fetch() {
     return 1
 }
 
-# Rust cannot come from Debian 12, whose version is too old.
+# Rust comes from rustup: distributions have older versions.
 check_rust() {
     have cargo || fail "cargo is missing. Install Rust 1.$minimum_rust or newer with rustup, then repeat."
     minor=$(cargo --version | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
@@ -34,52 +38,84 @@ check_rust() {
         fail "$(cargo --version) is too old. Install Rust 1.$minimum_rust or newer (rustup update), then repeat."
 }
 
-# Prints the Debian packages whose commands or files are absent.
-missing_packages() {
-    have "clang-$llvm" || echo "clang-$llvm"
-    have "llvm-config-$llvm" || echo "llvm-$llvm-dev"
+# Prints the rows of packages.txt whose commands or files are absent.
+missing_parts() {
+    "$here/find-llvm.sh" >/dev/null || printf '%s\n' clang llvm
     { have g++ || have c++; } || echo g++
     have make || echo make
     if [ "$tests" = --tests ]; then
         have cmake || echo cmake
+        have ccache || echo ccache
         # Ranks of a job are tested with a real launcher.
-        have mpirun || echo openmpi-bin
-        [ -e /usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h ] || have mpicc || echo libopenmpi-dev
+        have mpirun || echo mpirun
+        [ -e "$root/usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h" ] || have mpicc || echo mpi.h
         # The report's page is tested in a browser.
         { have chromium || have chromium-browser || have google-chrome; } || echo chromium
     fi
-    if [ "$tests" = --wheel ]; then
-        libraries=/usr/lib/x86_64-linux-gnu
-        [ -e "/usr/lib/llvm-$llvm/lib/libPolly.a" ] || echo "libpolly-$llvm-dev"
-        [ -e "$libraries/libzstd.a" ] || echo libzstd-dev
-        [ -e "$libraries/libz.a" ] || echo zlib1g-dev
-        [ -e "$libraries/libffi.a" ] || echo libffi-dev
-        [ -e "$libraries/libz3.so" ] || echo libz3-dev
-        [ -e "$libraries/libxml2.so" ] || echo libxml2-dev
+    if [ "$tests" = --dist ]; then
+        have patchelf || echo patchelf
+        have zstd || echo zstd
     fi
     # Only the wheels need pip.
-    if { { ! cuda_toolkit >/dev/null && ! cuda_wheels_present; } || { [ "$tests" = --tests ] && ! test_wheels_present; }; } &&
-        ! python3 -m pip --version >/dev/null 2>&1; then
-        echo python3-pip
+    if { { ! cuda_toolkit >/dev/null && ! cuda_wheels_present; } || [ "$tests" = --dist ] ||
+        { [ "$tests" = --tests ] && ! test_wheels_present; }; } && ! python3 -m pip --version >/dev/null 2>&1; then
+        echo pip
     fi
 }
 
-install_packages() {
-    packages=$(missing_packages | tr '\n' ' ')
-    packages=${packages% }
-    [ -n "$packages" ] || return 0
-    command="apt-get install -y --no-install-recommends $packages"
-    have apt-get || fail "missing: $packages (Debian's names). Install these with your system's package manager, then repeat."
-    [ "$(id -u)" -eq 0 ] || fail "missing: $packages. Run: sudo $command
-setup: (in Debian 12, LLVM $llvm comes with the security updates: suite bookworm-security, component main)"
-    say "installing $packages"
-    apt-get update -qq -o Acquire::Retries=3 >&2 || say "apt-get update reported errors; going on with the package lists there are"
-    for package in $packages; do
-        apt-cache show "$package" >/dev/null 2>&1 || fail "apt knows no package $package. In Debian 12 it comes with the
-setup: security updates: enable the suite bookworm-security (component main) in /etc/apt/sources.list, then repeat."
+# A cell of packages.txt: `cell ROW COLUMN`.
+cell() {
+    awk -F '|' -v row="$1" -v column="$2" '!/^#/ { name = $1; gsub(/^ +| +$/, "", name)
+        if (name == row) { value = $column; gsub(/^ +| +$/, "", value); print value } }' "$packages" | sed "s/@/$llvm/g"
+}
+
+# The column of this distribution in packages.txt, by ID, else by the words of ID_LIKE. Nothing if it has none.
+distribution() {
+    # shellcheck disable=SC1090  # a file of assignments
+    for id in $( (. "$os_release" && echo "${ID:-} ${ID_LIKE:-}") 2>/dev/null); do
+        for column in 2 3 4 5 6; do
+            case " $(cell ids "$column") " in *" $id "*) echo "$column" && return 0 ;; esac
+        done
     done
-    # shellcheck disable=SC2086  # one word per package
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Acquire::Retries=3 --no-install-recommends $packages >&2 ||
+}
+
+# `install_command COLUMN PART…`
+install_command() {
+    column=$1
+    shift
+    line=$(cell install "$column")
+    for part; do line="$line $(cell "$part" "$column")"; done
+    echo "$line"
+}
+
+install_packages() {
+    parts=$(missing_parts | tr '\n' ' ')
+    parts=${parts% }
+    [ -n "$parts" ] || return 0
+    column=$(distribution)
+    if [ -z "$column" ]; then
+        say "missing: $parts. This distribution is not in $packages; one of these commands may fit:"
+        # shellcheck disable=SC2086  # one word per part
+        for column in 2 4 5 6; do say "  $(install_command "$column" $parts)"; done
+        exit "$toolchain_missing"
+    fi
+    # shellcheck disable=SC2086
+    command=$(install_command "$column" $parts)
+    note=
+    case " $parts " in *" llvm "*) note=$(cell note "$column") ;; esac
+    manager=${command%% *}
+    [ "$manager" = apt-get ] && [ "$(id -u)" -eq 0 ] && [ "$tests" != --print-packages ] ||
+        fail "missing: $parts. Run: sudo $command${note:+
+setup: ($note)}"
+    say "installing: $command"
+    apt-get update -qq -o Acquire::Retries=3 >&2 || say "apt-get update reported errors; going on with the package lists there are"
+    names=${command#"$(cell install "$column")"}
+    for package in $names; do
+        apt-cache show "$package" >/dev/null 2>&1 || fail "apt knows no package $package.${note:+
+setup: ($note)}"
+    done
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Acquire::Retries=3 --no-install-recommends $names >&2 ||
         fail "apt-get failed. Run it by hand to see why: $command"
 }
 
@@ -91,7 +127,7 @@ complete_toolkit() {
 
 # Prints the installed toolkit, in the order in which `warpline-cc` looks.
 cuda_toolkit() {
-    for folder in "${CUDA_PATH:-}" "${CUDA_HOME:-}" /usr/local/cuda /usr/local/cuda-*; do
+    for folder in "${CUDA_PATH:-}" "${CUDA_HOME:-}" "$root"/usr/local/cuda "$root"/usr/local/cuda-*; do
         if [ -n "$folder" ] && complete_toolkit "$folder"; then
             echo "$folder"
             return 0
@@ -153,10 +189,10 @@ install_cuda() {
     trap - EXIT INT TERM
 }
 
-# Triton and what its tests need, a folder for each version that is tested, Dask, and readers of datasets and of other tools'
-# formats. Python's own packages stay as they are.
+# Triton and what its tests need, a folder for each version that is tested, Dask, readers of datasets and of other tools' formats, and
+# build systems. Python's own packages stay as they are.
 install_python_packages() {
-    for list in "$here"/triton-*.txt "$here"/cluster-*.txt "$here"/dataset-wheels.txt; do
+    for list in "$here"/triton-*.txt "$here"/cluster-*.txt "$here"/dataset-wheels.txt "$here"/build-systems.txt; do
         folder=$cache/$(basename "$list" .txt)
         mark=$folder/.$(cksum <"$list" | cut -d' ' -f1)
         [ -e "$mark" ] && continue
@@ -175,9 +211,15 @@ install_python_packages() {
     done
 }
 
+if [ "$tests" = --print-packages ]; then
+    install_packages
+    say "nothing is missing"
+    exit 0
+fi
 check_rust
 install_packages
-install_cuda
+# Building needs no toolkit.
+[ "$tests" = --dist ] || install_cuda
 if [ "$tests" = --tests ]; then
     install_python_packages
     install_test_wheels

@@ -153,8 +153,10 @@ fn the_wheel_needs_nothing_but_a_linker() {
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    done(Command::new(root().join("scripts/wheel.sh")).arg(folder.join("dist")).env_remove("CARGO_TARGET_DIR"));
-    let wheel = std::fs::read_dir(folder.join("dist")).unwrap().next().expect("a wheel").unwrap().path();
+    let mut dist = Command::new(root().join("scripts/dist.sh"));
+    done(dist.arg(folder.join("dist")).arg("wheel").env_remove("CARGO_TARGET_DIR"));
+    let made = std::fs::read_dir(folder.join("dist")).unwrap().map(|entry| entry.unwrap().path());
+    let wheel = made.into_iter().find(|path| path.extension().is_some_and(|end| end == "whl")).expect("a wheel");
     let environment = folder.join("environment");
     done(Command::new("python3").args(["-m", "venv"]).arg(&environment));
     let bin = environment.join("bin");

@@ -209,9 +209,11 @@ fn finish(finished: Finished, input: &Input) -> Result<(), DriverError> {
     match finished.code {
         0 => Ok(()),
         code => {
-            libraries::of_missing_header(&String::from_utf8_lossy(&finished.diagnostics))
-                .into_iter()
-                .for_each(libraries::tell);
+            let diagnostics = String::from_utf8_lossy(&finished.diagnostics);
+            libraries::of_missing_header(&diagnostics).into_iter().for_each(libraries::tell);
+            if libraries::lacks_host_headers(&diagnostics) {
+                libraries::tell_host_compiler();
+            }
             Err(DriverError::Compiler(code))
         }
     }

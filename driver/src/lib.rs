@@ -40,8 +40,17 @@ pub const DISABLE_VARIABLE: &str = "WARPLINE_CC_DISABLE";
 /// Threads that generate code for one file; as many as there are cores unless it is set.
 pub const THREADS_VARIABLE: &str = "WARPLINE_CC_THREADS";
 
+/// Stands before another compiler and its arguments, where build systems start compilers through a launcher: compiles in its place,
+/// in the dialect of its name.
+const LAUNCHER: &str = "--warpline-launcher";
+
 /// Serves a command line and tells of what went wrong. `program` is the name that the driver was started by.
 pub fn main(program: &str, arguments: &[String]) -> ExitCode {
+    if let [first, compiler, rest @ ..] = arguments
+        && first == LAUNCHER
+    {
+        return main(compiler, rest);
+    }
     warpline_toolchain::large_files::survive();
     let result = match link::cmake_steps::Step::of_program(program) {
         Some(step) => step.run(arguments),

@@ -52,6 +52,8 @@ Warpline's own:
                            or checked
   --warpline-toolkit       print the path of a folder that looks like a CUDA toolkit, for build systems that take one:
                            its bin/nvcc is warpline-cc, its cudart is Warpline's runtime
+  --warpline-launcher      (first) is followed by another compiler and its arguments, which warpline-cc compiles with in its place: for
+                           CMAKE_CUDA_COMPILER_LAUNCHER
   --warpline-module        make a shared object (-o) of one device module given as LLVM IR, for programs that load device
                            code while they run; needs neither clang nor a CUDA toolkit
   --warpline-runtime       make the shared library (-o) that such programs load first
@@ -69,6 +71,7 @@ Environment:
   WARPLINE_CC_THREADS=N    generate code in at most N threads
   WARPLINE_CLANG           the clang to use
   CUDA_PATH, CUDA_HOME     the CUDA toolkit to use
+  WARPLINE_OFFLINE=1       fetch no toolkit parts where none is found
   NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS   more options, in nvcc's dialect
 
 Exit code: the compiler's own; 6 when a tool is missing (see `warpline doctor`).

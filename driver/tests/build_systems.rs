@@ -11,7 +11,7 @@ const ANSWER: &str = "99990000\n";
 
 fn project(driver: &Driver) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/build-systems");
-    for entry in std::fs::read_dir(source).unwrap().flatten() {
+    for entry in std::fs::read_dir(source).unwrap().flatten().filter(|entry| entry.path().is_file()) {
         std::fs::copy(entry.path(), driver.path(entry.file_name().to_str().unwrap())).unwrap();
     }
 }
@@ -120,4 +120,123 @@ fn cmake_projects_without_cuda_sources_find_the_toolkit_and_read_what_it_lacks()
         stderr.contains("links CUDA::cusparse, a library of the CUDA toolkit that Warpline does not provide"),
         "{stderr}"
     );
+}
+
+/// A command that finds the pinned build systems, which `make test` fetches.
+fn with_tools(driver: &Driver, program: &str) -> Command {
+    let tools = warpline_toolchain::cache::folder().unwrap().join("build-systems");
+    assert!(tools.is_dir(), "{} is missing: run scripts/setup.sh --tests", tools.display());
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = driver.command(program);
+    command.env("PATH", format!("{}:{path}", tools.join("bin").display())).env("PYTHONPATH", &tools);
+    command
+}
+
+#[test]
+fn ninja_builds_and_the_compilation_database_names_warpline() {
+    let driver = Driver::new();
+    project(&driver);
+    let mut configure = with_tools(&driver, "cmake");
+    configure.args(["-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]);
+    configure.arg(format!("-DCMAKE_CUDA_COMPILER={}", driver.path("warpline-nvcc").display()));
+    run_cmake(&driver, &mut configure).succeeded();
+    run_cmake(&driver, with_tools(&driver, "cmake").args(["--build", "build"])).succeeded();
+    answers(&driver, &["build/vectors", "build/vectors-separate"]);
+    let database = std::fs::read_to_string(driver.path("build/compile_commands.json")).unwrap();
+    let fill = database.lines().filter(|line| line.contains("\"command\"") && line.contains("fill.cu")).count();
+    assert!(fill >= 1 && database.contains("warpline-nvcc"), "{database}");
+    // Nothing to do the second time: the dependency files are ones that Ninja understands.
+    let again = driver.output(with_tools(&driver, "ninja").args(["-C", "build", "-n"])).succeeded();
+    assert!(again.stdout.contains("no work to do"), "{}", again.stdout);
+}
+
+#[test]
+fn meson_builds_with_a_native_file() {
+    let driver = Driver::new();
+    project(&driver);
+    let toolkit = driver.run("warpline-cc", "--warpline-toolkit").succeeded().stdout;
+    let binaries = format!("[binaries]\ncuda = '{}'\n", driver.path("warpline-nvcc").display());
+    driver.write("warpline.ini", &binaries);
+    let mut setup = with_tools(&driver, "python3");
+    setup.args(["-m", "mesonbuild.mesonmain", "setup", "build", "--native-file", "warpline.ini"]);
+    // Meson starts compilers that it finds itself through a compiler cache, whose server may outlive the test.
+    let ran = driver.output(setup.env("CUDA_PATH", toolkit.trim()).env("CC", "cc").env("CXX", "c++"));
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    driver.output(with_tools(&driver, "ninja").args(["-C", "build"])).succeeded();
+    answers(&driver, &["build/vectors"]);
+}
+
+#[test]
+fn ccache_finds_what_was_compiled_before() {
+    let driver = Driver::new();
+    project(&driver);
+    let ccache = |arguments: &[&str]| {
+        let mut command = driver.command("ccache");
+        command.args(arguments).env("CCACHE_DIR", driver.path("ccache"));
+        match command.output() {
+            Err(error) => panic!("ccache: {error}; `make test` installs it"),
+            Ok(output) => Ran::from(output),
+        }
+    };
+    let compiler = driver.path("warpline-nvcc");
+    let compile = [compiler.to_str().unwrap(), "-O2", "-c", "fill.cu", "-o", "fill.o"];
+    ccache(&compile).succeeded();
+    let first = std::fs::read(driver.path("fill.o")).unwrap();
+    std::fs::remove_file(driver.path("fill.o")).unwrap();
+    ccache(&["--zero-stats"]).succeeded();
+    ccache(&compile).succeeded();
+    assert!(std::fs::read(driver.path("fill.o")).unwrap() == first, "the object is the same");
+    let statistics = ccache(&["--print-stats"]).succeeded().stdout;
+    let count = |name: &str| {
+        let line = statistics.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line.trim().parse::<u64>().unwrap_or(0)
+    };
+    assert_eq!(
+        (count("direct_cache_hit") + count("preprocessed_cache_hit"), count("cache_miss")),
+        (1, 0),
+        "{statistics}"
+    );
+}
+
+#[test]
+fn the_cmake_package_instruments_chosen_targets() {
+    let driver = Driver::new();
+    project(&driver);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let source = root.join("tests/build-systems/package/CMakeLists.txt");
+    driver.write("package/CMakeLists.txt", &std::fs::read_to_string(source).unwrap());
+    // As scripts/dist/shared.sh installs it. `warpline` is only named here.
+    for file in ["WarplineConfig.cmake", "WarplineConfigVersion.cmake"] {
+        let text = std::fs::read_to_string(root.join("cmake").join(file)).unwrap();
+        driver.write(&format!("lib/cmake/Warpline/{file}"), &text.replace("@VERSION@", env!("CARGO_PKG_VERSION")));
+    }
+    driver.write("bin/warpline", "#!/bin/sh\necho \"$@\" >>\"$(dirname \"$0\")/said\"\n");
+    std::fs::set_permissions(driver.path("bin/warpline"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_warpline-cc"), driver.path("bin/warpline-cc")).unwrap();
+    let mut configure = driver.command("cmake");
+    configure.args(["-S", "package", "-B", "build", "-G", "Unix Makefiles", "-DCMAKE_CUDA_ARCHITECTURES=75"]);
+    configure.arg(format!("-DCMAKE_PREFIX_PATH={}", driver.folder.path().display()));
+    // NVIDIA's own nvcc. The wheels have its libraries in a folder that it does not search.
+    let toolkit = support::cuda();
+    configure.arg(format!("-DCMAKE_CUDA_COMPILER={}", toolkit.join("bin/nvcc").display()));
+    let libraries = toolkit.join("lib");
+    configure.env("LIBRARY_PATH", &libraries);
+    run_cmake(&driver, &mut configure).succeeded();
+    let build = |target: &str| {
+        let mut command = driver.command("cmake");
+        command.args(["--build", "build", "--target", target]).env("LIBRARY_PATH", &libraries);
+        run_cmake(&driver, &mut command).succeeded()
+    };
+    build("instrumented");
+    // Without a GPU, only what is instrumented computes the answer.
+    answers(&driver, &["build/instrumented"]);
+    let commands = |target: &str| {
+        std::fs::read_to_string(driver.path(&format!("build/CMakeFiles/{target}.dir/build.make"))).unwrap()
+    };
+    assert!(commands("instrumented").contains("--warpline-launcher"));
+    assert!(!commands("plain").contains("warpline-cc"));
+    build("plain");
+    build("profile-instrumented");
+    let said = std::fs::read_to_string(driver.path("bin/said")).unwrap();
+    assert!(said.contains("run --gpu a100 -o ") && said.contains("instrumented.wlprof"), "{said}");
 }

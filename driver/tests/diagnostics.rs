@@ -98,7 +98,7 @@ fn a_missing_toolchain_says_how_to_get_it() {
     assert!(stderr.contains("WARPLINE_CLANG=/absent/clang not found"), "{stderr}");
     let Ran { code, stderr, .. } = driver.run("warpline-nvcc", "--cuda-path=/ -c a.cu");
     assert_eq!(code, 6);
-    assert!(stderr.contains("include/cuda_runtime.h") && stderr.contains("make setup"), "{stderr}");
+    assert!(stderr.contains("include/cuda_runtime.h") && stderr.contains("warpline setup"), "{stderr}");
     // A clang of another version is told apart by what it says of itself.
     driver.write("clang", "#!/bin/sh\necho clang version 14.0.6\n");
     let path = driver.path("clang");

@@ -13,4 +13,4 @@ from ._profiling import profile
 from ._tables import Comparison, Profile, diff, load
 
 __all__ = ["Comparison", "Dataset", "Profile", "WarplineError", "dataset", "diff", "load", "profile"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -42,9 +42,9 @@ def run(name, *arguments, check=True):
 def runtime_library():
     """The runtime's shared library: the package's, or one that the compiler makes of its own runtime and that is kept."""
     compiler = find("warpline-cc")
-    beside = compiler.resolve().parent / RUNTIME
-    if beside.is_file():
-        return beside
+    carried = compiler.resolve().parent.parent / "lib" / "warpline" / RUNTIME
+    if carried.is_file():
+        return carried
     stamp = compiler.stat()
     key = hashlib.sha256(f"{compiler}{stamp.st_size}{stamp.st_mtime_ns}".encode()).hexdigest()[:16]
     kept = cache_folder() / f"libwarpline_rt-{key}.so"

@@ -6,10 +6,10 @@ import sys
 from ._binaries import find
 
 
-def _become(name):
+def _become(name, called=None):
     path = str(find(name))
-    # The program finds its companions beside it.
-    os.execv(path, [path, *sys.argv[1:]])
+    # The program finds its companions beside it. The compiler speaks the dialect of the name that it is called by.
+    os.execv(path, [called or path, *sys.argv[1:]])
 
 
 def warpline():
@@ -20,3 +20,13 @@ def warpline():
 def warpline_cc():
     """``warpline-cc``"""
     _become("warpline-cc")
+
+
+def warpline_nvcc():
+    """``warpline-nvcc``"""
+    _become("warpline-cc", "warpline-nvcc")
+
+
+def warpline_clangxx():
+    """``warpline-clang++``"""
+    _become("warpline-cc", "warpline-clang++")

@@ -46,6 +46,7 @@ pub fn main() -> ExitCode {
         Command::Explore(arguments) => profiles::explore::execute(&arguments, color),
         Command::Explain(arguments) => profiles::explain::execute(&arguments),
         Command::Doctor => doctor::execute(),
+        Command::Setup(arguments) => doctor::setup(&arguments),
         Command::Options(arguments) => run::print_options(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),
         Command::Synthesize(arguments) => profiles::synthesize::execute(&arguments),

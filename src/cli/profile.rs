@@ -58,6 +58,9 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     let filter = Filter { top: 10, ..Filter::default() };
     let looks = report::Looks { color: color.stdout, all: false, width: report::width(true), cost: 0 };
     output::print(&report::render(&profile, Format::Text, &filter, looks)?.1)?;
+    if let Some(name) = &plan.unused_gpu {
+        output::say(run::gpu_offer(name, "add --device gpu"));
+    }
     output::say(format_args!("wrote {}", plan.output.display()));
     if outcome.code != 0 {
         output::say(format_args!("the program ended with exit code {}", outcome.code));

@@ -1,6 +1,7 @@
 //! NVIDIA's libraries, of which the CPU device has none: what a failed compilation or link has to do with them.
 
 use crate::message;
+use warpline_toolchain::packages;
 
 /// Beginnings of headers' and libraries' names, and what they belong to.
 const LIBRARIES: [(&str, &str); 11] = [
@@ -43,9 +44,28 @@ pub fn tell(library: &str) {
     ));
 }
 
+/// Whether clang did not find the first header of the C++ library that it includes for CUDA.
+pub fn lacks_host_headers(diagnostics: &str) -> bool {
+    diagnostics.contains("fatal error: 'climits' file not found")
+}
+
+/// Reports how to get the C++ library's headers.
+pub fn tell_host_compiler() {
+    message::line(format_args!(
+        "warpline-cc: note: the headers of the C++ library are missing, which g++ brings. To get them: {}",
+        packages::install(&["g++"])
+    ));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_without_host_compiler_is_recognised() {
+        assert!(lacks_host_headers("__clang_cuda_runtime_wrapper.h:41:10: fatal error: 'climits' file not found\n"));
+        assert!(!lacks_host_headers("a.cu:1:10: fatal error: 'mine' file not found\n"));
+    }
 
     #[test]
     fn libraries_are_known_by_header_and_by_option() {

@@ -4,6 +4,7 @@
 use crate::command::Command;
 use std::path::{Path, PathBuf};
 use warpline_toolchain::ToolchainError;
+use warpline_toolchain::packages;
 use warpline_toolchain::programs::{companion, find};
 
 /// Names the linker to take instead of those that are looked for: a program that understands `ld`'s options.
@@ -35,7 +36,7 @@ pub fn runtime(archive: &Path, output: &Path) -> Result<Command, ToolchainError>
     let compiler = find("cc").or_else(|| find("gcc")).ok_or_else(|| ToolchainError::Missing {
         what: "a C compiler, to link the runtime with the system's libraries".into(),
         looked_at: "cc and gcc on PATH".into(),
-        cure: "apt-get install gcc".into(),
+        cure: packages::install(&["g++"]),
     })?;
     // All of the archive: nobody refers to its functions while it is linked.
     Ok(Command::new(compiler)
@@ -55,6 +56,6 @@ fn linker() -> Result<PathBuf, ToolchainError> {
     found.ok_or_else(|| ToolchainError::Missing {
         what: "a linker".into(),
         looked_at: named.unwrap_or_else(|| format!("{} beside warpline-cc and on PATH", LINKERS.join(", "))),
-        cure: format!("apt-get install binutils, or set {VARIABLE}"),
+        cure: format!("{}, or set {VARIABLE}", packages::install(&["binutils"])),
     })
 }

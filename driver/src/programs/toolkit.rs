@@ -20,7 +20,7 @@ const DRIVER_LIBRARIES: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
 
 /// Raised when what is in the folder changes, so that an older one is not taken for it.
-const LAYOUT: u32 = 8;
+const LAYOUT: u32 = 9;
 
 /// CMake's toolchain file for projects that are built with the folder.
 const TOOLCHAIN_FILE: &str = include_str!("../../cmake/toolchain.cmake");
@@ -101,6 +101,11 @@ fn fill(
     symlink(cuda.root.join("nvvm"), folder.join("nvvm"))?;
     headers(&folder.join("include"), &cuda.include(), own_headers)?;
     symlink("lib64", folder.join("lib"))?;
+    // Meson searches a toolkit in the folder of its target.
+    let target = folder.join("targets/x86_64-linux");
+    std::fs::create_dir_all(&target)?;
+    symlink("../../include", target.join("include"))?;
+    symlink("../../lib64", target.join("lib"))?;
     symlink(driver, folder.join("bin/nvcc"))?;
     for entry in std::fs::read_dir(cuda.root.join("bin"))?.flatten() {
         let name = entry.file_name();

@@ -10,9 +10,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use warpline_toolchain::clang::{self, Clang};
-use warpline_toolchain::cuda::{self, Cuda};
+use warpline_toolchain::cuda::Cuda;
+use warpline_toolchain::fetch;
 use warpline_toolchain::interrupt::{self, Removal};
-use warpline_toolchain::programs;
+use warpline_toolchain::{packages, programs};
 
 fn asks_for_openmp(invocation: &Invocation) -> bool {
     invocation.common.iter().chain(&invocation.host).any(|flag| flag == OPENMP)
@@ -66,7 +67,9 @@ impl Tools {
     /// Finds everything.
     pub fn find(invocation: &Invocation) -> Result<Tools, DriverError> {
         let clang = clang::clang()?;
-        let cuda = cuda::find(invocation.cuda_path.as_deref())?;
+        let cuda = fetch::find_or_fetch(invocation.cuda_path.as_deref(), |text| {
+            crate::message::line(format_args!("warpline-cc: {text}"));
+        })?;
         let choice = architecture::choose(&invocation.architectures, cuda.oldest_architecture());
         let temporary = tempfile::Builder::new()
             .prefix("warpline-cc.")
@@ -78,10 +81,10 @@ impl Tools {
         let mut notes: Vec<String> = choice.note.into_iter().collect();
         let openmp_functions = openmp_functions(invocation, &clang);
         if openmp_functions.is_some() && asks_for_openmp(invocation) {
-            let major = warpline_toolchain::pins::llvm_major();
             notes.push(format!(
-                "-fopenmp: clang's OpenMP is not installed (apt-get install libomp-{major}-dev), so OpenMP pragmas of \
-                 host code have no effect and its loops run on one thread"
+                "-fopenmp: clang's OpenMP is not installed ({}), so OpenMP pragmas of host code have no effect and its loops run on one \
+                 thread",
+                packages::install(&["openmp"])
             ));
         }
         Ok(Tools {

@@ -18,7 +18,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn from(output: Output) -> Ran {
+    pub fn from(output: Output) -> Ran {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ran { code: output.status.code().unwrap_or(-1), stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }

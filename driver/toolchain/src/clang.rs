@@ -1,7 +1,7 @@
 //! The clang that compiles, and LLVM's own files.
 
 use crate::programs::{find, is_executable, output, version_after};
-use crate::{ToolchainError, pins};
+use crate::{ToolchainError, installation, packages, pins};
 use std::path::PathBuf;
 
 /// Names the clang to use, before anything on `PATH`.
@@ -25,17 +25,31 @@ impl Clang {
     }
 }
 
+/// Names the `llvm-config` of the LLVM to use, for LLVM in an unusual folder.
+pub const CONFIG_VARIABLE: &str = "LLVM_CONFIG";
+
+/// Folders with a `bin` of LLVM that distributions use; `@` is the major version.
+const FOLDERS: [&str; 4] = ["/usr/lib/llvm-@", "/usr/lib64/llvm@", "/usr/lib/llvm@", "/opt/llvm-@"];
+
 /// How to get LLVM and clang.
 pub fn cure() -> String {
     let major = pins::llvm_major();
-    format!(
-        "apt-get install clang-{major} llvm-{major}-dev (Debian 12: from the security updates, suite \
-         bookworm-security), or name a clang {major} in {VARIABLE}"
-    )
+    format!("{}, or name a clang {major} in {VARIABLE}", packages::install(&["clang", "llvm"]))
 }
 
-/// Finds clang: `WARPLINE_CLANG`, `clang-<major>`, `clang`. A clang of another major version is passed over, but for
-/// one that the user named: that is an error.
+/// Paths of an LLVM program: on `PATH` with and without the version, beside `LLVM_CONFIG`, in the folders of distributions.
+fn candidates(name: &str) -> Vec<String> {
+    let major = pins::llvm_major().to_string();
+    let beside = std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from);
+    let beside = beside.and_then(|config| Some(config.parent()?.join(name).display().to_string()));
+    let folders = FOLDERS.iter().map(|folder| format!("{}/bin/{name}", folder.replace('@', &major)));
+    let on_path = [format!("{name}-{major}"), name.to_owned()];
+    beside.into_iter().chain(on_path).chain(folders).collect()
+}
+
+/// Finds clang: `WARPLINE_CLANG`, the one that comes with this installation, one beside `LLVM_CONFIG`, `clang-<major>`, `clang`, the
+/// folders of distributions. A clang of another major version is passed over, except for one that the user named: that is an
+/// error.
 pub fn clang() -> Result<Clang, ToolchainError> {
     let major = pins::llvm_major();
     if let Some(named) = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty()) {
@@ -46,8 +60,11 @@ pub fn clang() -> Result<Clang, ToolchainError> {
         })?;
         return check(path, major);
     }
+    if let Some(path) = installation::program(&format!("clang-{major}")) {
+        return check(path, major);
+    }
     let mut other = None;
-    for name in [format!("clang-{major}"), "clang".into(), format!("/usr/lib/llvm-{major}/bin/clang")] {
+    for name in candidates("clang") {
         match find(&name).map(|path| check(path, major)) {
             Some(Ok(clang)) => return Ok(clang),
             Some(Err(error)) => other = other.or(Some(error)),
@@ -56,7 +73,10 @@ pub fn clang() -> Result<Clang, ToolchainError> {
     }
     Err(other.unwrap_or_else(|| ToolchainError::Missing {
         what: format!("clang {major}"),
-        looked_at: format!("{VARIABLE}, and clang-{major} and clang on PATH"),
+        looked_at: format!(
+            "{VARIABLE}, {CONFIG_VARIABLE}, clang-{major} and clang on PATH, {}",
+            FOLDERS[0].replace('@', &major.to_string())
+        ),
         cure: cure(),
     }))
 }
@@ -82,13 +102,16 @@ pub fn llvm() -> Result<(String, PathBuf), ToolchainError> {
     let major = pins::llvm_major();
     let missing = || ToolchainError::Missing {
         what: format!("LLVM {major} (llvm-config-{major})"),
-        looked_at: "PATH".into(),
+        looked_at: format!("{CONFIG_VARIABLE}, PATH, {}", FOLDERS[0].replace('@', &major.to_string())),
         cure: cure(),
     };
-    let path = find(&format!("llvm-config-{major}"))
-        .or_else(|| find(&format!("/usr/lib/llvm-{major}/bin/llvm-config")))
+    let version_of = |path: &PathBuf| output(path, &["--version"]).map(|text| text.trim().to_owned());
+    let fits = |version: &String| version.split('.').next() == Some(major.to_string().as_str());
+    let (path, version) = candidates("llvm-config")
+        .iter()
+        .filter_map(|name| find(name))
+        .find_map(|path| Some((version_of(&path).filter(fits)?, path)).map(|(version, path)| (path, version)))
         .ok_or_else(missing)?;
-    let version = output(&path, &["--version"]).ok_or_else(missing)?;
     let folder = output(&path, &["--libdir"]).ok_or_else(missing)?;
-    Ok((version.trim().into(), PathBuf::from(folder.trim())))
+    Ok((version, PathBuf::from(folder.trim())))
 }

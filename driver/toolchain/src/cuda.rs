@@ -121,14 +121,9 @@ pub fn find(named: Option<&Path>) -> Result<Cuda, ToolchainError> {
 
 /// How to get the parts.
 pub fn cure() -> String {
-    let wheels: Vec<String> = pins::cuda_wheels().map(|(name, version)| format!("{name}=={version}")).collect();
-    let target = cache::folder().map(|folder| folder.join(pins::CUDA_WHEEL_FOLDER));
-    let target = target.map_or("$XDG_CACHE_HOME/warpline/cuda-13.0".into(), |path| path.display().to_string());
-    format!(
-        "`make setup`, or python3 -m pip install --no-deps --target {target} {}, or install a CUDA 12 or 13 toolkit and \
-         set CUDA_PATH",
-        wheels.join(" ")
-    )
+    "`warpline setup` fetches them; or install a CUDA 12 or 13 toolkit and name its folder in CUDA_PATH (with \
+     --cuda-path=DIR for one compilation)"
+        .to_owned()
 }
 
 fn incomplete(root: &Path, file: &str, origin: &str) -> ToolchainError {
@@ -184,6 +179,6 @@ mod tests {
     fn an_empty_folder_is_no_toolkit() {
         assert_eq!(lacks(Path::new("/")), Some("include/cuda_runtime.h"));
         let error = find(Some(Path::new("/"))).unwrap_err().to_string();
-        assert!(error.contains("include/cuda_runtime.h") && error.contains("make setup"), "{error}");
+        assert!(error.contains("include/cuda_runtime.h") && error.contains("warpline setup"), "{error}");
     }
 }

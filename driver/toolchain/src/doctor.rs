@@ -1,6 +1,6 @@
-//! `warpline doctor`: what is installed, what is missing, how to get it.
+//! `warpline doctor`: what is installed, what is missing, how to get it, and which device runs kernels.
 
-use crate::{ToolchainError, clang, cuda, pins, programs};
+use crate::{ToolchainError, clang, cuda, fetch, gpu, installation, packages, pins, programs};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub enum Need {
     /// `warpline cc` does not work without it.
     Compile,
+    /// The first `warpline cc` fetches it.
+    Fetched,
     /// Building Warpline itself needs it.
     Build,
     /// Only used when it is there.
@@ -50,6 +52,8 @@ pub struct Finding {
 pub struct Report {
     /// The parts.
     pub findings: Vec<Finding>,
+    /// Whether there is a GPU that NVIDIA's driver can use.
+    pub gpu: bool,
 }
 
 impl Report {
@@ -61,13 +65,17 @@ impl Report {
     }
 }
 
-/// Looks for everything.
+/// Searches for everything.
 pub fn examine() -> Report {
     let major = pins::llvm_major();
     let mut findings = Vec::new();
-    let mut add = |part: String, need, state| findings.push(Finding { part, need, state });
-    add("warpline-cc".into(), Need::Compile, compiler_driver());
-    add(format!("clang {major}"), Need::Compile, from(clang::clang().map(|clang| (clang.version, clang.path))));
+    let mut add = |part: &str, need, state| findings.push(Finding { part: part.to_owned(), need, state });
+    let root = installation::root();
+    if let Some(root) = &root {
+        add("installation", Need::Compile, verified(root));
+    }
+    add("warpline-cc", Need::Compile, compiler_driver());
+    add(&format!("clang {major}"), Need::Compile, from(clang::clang().map(|clang| (clang.version, clang.path))));
     let toolkit = cuda::find(None);
     let (ptxas, fatbinary) = match &toolkit {
         Ok(cuda) => (cuda.ptxas(), cuda.fatbinary()),
@@ -75,25 +83,81 @@ pub fn examine() -> Report {
     };
     let dropped = toolkit.as_ref().is_ok_and(|cuda| cuda.oldest_architecture() > 70);
     let older = toolkit.as_ref().ok().and_then(cuda::Cuda::older_ptxas).unwrap_or_default();
+    let found = toolkit.is_ok();
     let describe = |cuda: cuda::Cuda| (format!("{}.{}", cuda.version.0, cuda.version.1), cuda.root);
-    add("CUDA headers and libdevice".into(), Need::Compile, from(toolkit.map(describe)));
-    add("ptxas".into(), Need::Optional, tool(&ptxas, ", V", "registers per thread are then assumed, not measured"));
-    if dropped {
-        let without = "for GPUs of sm_70 only PTX is then made, which their driver compiles";
-        add("ptxas for sm_70".into(), Need::Optional, tool(&older, ", V", without));
+    match toolkit {
+        Err(ToolchainError::Missing { .. }) if fetch::possible() => {
+            let reason = format!("none found; the first compilation fetches NVIDIA's ({})", fetch::SIZE);
+            let cure = "`warpline setup` fetches them now; or set CUDA_PATH to an installed toolkit".into();
+            add("CUDA headers and libdevice", Need::Fetched, State::Missing { reason, cure });
+        }
+        toolkit => add("CUDA headers and libdevice", Need::Compile, from(toolkit.map(describe))),
     }
-    add("fatbinary".into(), Need::Optional, tool(&fatbinary, ", V", "code for real GPUs is then not packed"));
+    // They come with the headers.
+    if found {
+        let cure = "install the whole CUDA toolkit";
+        add("ptxas", Need::Optional, tool(&ptxas, "registers per thread are then assumed, not measured", cure));
+        if dropped {
+            let without = "for GPUs of sm_70 only PTX is then made, which their driver compiles";
+            let cure = "it is among the wheels that `warpline setup` fetches where no toolkit is found";
+            add("ptxas for sm_70", Need::Optional, tool(&older, without, cure));
+        }
+        add("fatbinary", Need::Optional, tool(&fatbinary, "code for real GPUs is then not packed", cure));
+    }
+    add("g++", Need::Compile, host_compiler());
+    if root.is_none() {
+        add(&format!("LLVM {major} development files"), Need::Build, from(clang::llvm()));
+    }
+    let gpus = gpu::query();
+    add("GPU", Need::Optional, first_gpu(&gpus));
+    Report { findings, gpu: gpus.is_ok() }
+}
+
+/// g++, whose headers, libraries and linker serve clang.
+fn host_compiler() -> State {
     let cxx = programs::find("g++").or_else(|| programs::find("c++"));
     let cxx = cxx.ok_or_else(|| ToolchainError::Missing {
         what: "g++ (its headers, libraries and linker serve clang)".into(),
         looked_at: "PATH".into(),
-        cure: "apt-get install g++".into(),
+        cure: packages::install(&["g++"]),
     });
     let version = |path: &PathBuf| programs::output(path, &["-dumpfullversion"]).unwrap_or_default().trim().to_string();
-    add("g++".into(), Need::Compile, from(cxx.map(|path| (version(&path), path))));
-    add(format!("LLVM {major} development files"), Need::Build, from(clang::llvm()));
-    Report { findings }
+    from(cxx.map(|path| (version(&path), path)))
 }
+
+/// Whether the files of the installation are as released.
+fn verified(root: &Path) -> State {
+    let cure = "unpack the release archive again, or reinstall the Python package".to_owned();
+    match installation::verify(root) {
+        Ok(result) if result.damaged.is_empty() => {
+            State::Found { version: env!("CARGO_PKG_VERSION").into(), path: root.into() }
+        }
+        Ok(result) => {
+            let shown: Vec<&str> = result.damaged.iter().take(3).map(String::as_str).collect();
+            let more = if result.damaged.len() > shown.len() { ", …" } else { "" };
+            let (damaged, files) = (result.damaged.len(), result.files);
+            let reason = format!("{damaged} of {files} files are absent or damaged: {}{more}", shown.join(", "));
+            State::Missing { reason, cure }
+        }
+        Err(error) => State::Missing { reason: format!("cannot read {}: {error}", installation::MANIFEST), cure },
+    }
+}
+
+fn first_gpu(gpus: &Result<Vec<gpu::Gpu>, String>) -> State {
+    match gpus.as_deref() {
+        Ok([first, rest @ ..]) => {
+            let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+            let text =
+                format!("{} (compute capability {}, driver {}{more})", first.name, first.capability, first.driver);
+            State::Found { version: String::new(), path: text.into() }
+        }
+        Ok([]) => State::Missing { reason: "none".into(), cure: GPU_CURE.into() },
+        Err(reason) => State::Missing { reason: reason.clone(), cure: GPU_CURE.into() },
+    }
+}
+
+/// How to make a GPU available.
+const GPU_CURE: &str = "install NVIDIA's driver; in a container, start it with --gpus all";
 
 fn from(found: Result<(String, PathBuf), ToolchainError>) -> State {
     match found {
@@ -118,13 +182,14 @@ fn compiler_driver() -> State {
     }))
 }
 
-fn tool(path: &Path, marker: &str, without: &str) -> State {
+/// A program of the toolkit, what is not done without it, and how to get it.
+fn tool(path: &Path, without: &str, cure: &str) -> State {
     match programs::output(path, &["--version"]) {
         Some(text) => State::Found {
-            version: programs::version_after(&text, marker).unwrap_or_default().into(),
+            version: programs::version_after(&text, ", V").unwrap_or_default().into(),
             path: path.to_path_buf(),
         },
-        None => State::Missing { reason: format!("not found; {without}"), cure: cuda::cure() },
+        None => State::Missing { reason: format!("not found; {without}"), cure: cure.to_owned() },
     }
 }
 
@@ -139,6 +204,7 @@ impl fmt::Display for Report {
                 State::Missing { reason, cure } => {
                     let mark = match need {
                         Need::Compile => "missing ",
+                        Need::Fetched => "to fetch",
                         Need::Build => "no build",
                         Need::Optional => "without ",
                     };
@@ -148,10 +214,14 @@ impl fmt::Display for Report {
             }
         }
         let verdict = match self.can_compile() {
-            true => "CUDA programs can be compiled and profiled here, on the CPU device.",
+            true => "CUDA programs can be compiled and profiled here.",
             false => "CUDA programs cannot be compiled here until what is missing is installed. Reports still work.",
         };
-        writeln!(formatter, "\n{verdict}")
+        let device = match self.gpu {
+            true => "Kernels run on the CPU device unless --device gpu is given; a GPU is available for that.",
+            false => "Kernels run on the CPU device, which needs no GPU; --device gpu is not available here.",
+        };
+        writeln!(formatter, "\n{verdict}\n{device}")
     }
 }
 
@@ -159,15 +229,30 @@ impl fmt::Display for Report {
 mod tests {
     use super::*;
 
+    fn report_of(need: Need, state: State) -> Report {
+        Report { findings: vec![Finding { part: "x".into(), need, state }], gpu: false }
+    }
+
+    #[test]
+    fn the_device_and_its_reason_are_stated() {
+        let gpu = gpu::Gpu { name: "NVIDIA T4".into(), driver: "550.1".into(), capability: "7.5".into() };
+        let report = Report { gpu: true, ..report_of(Need::Optional, first_gpu(&Ok(vec![gpu.clone(), gpu]))) };
+        let text = report.to_string();
+        assert!(text.contains("NVIDIA T4 (compute capability 7.5, driver 550.1, and 1 more)"), "{text}");
+        assert!(text.contains("unless --device gpu is given"), "{text}");
+        let text = report_of(Need::Optional, first_gpu(&Err("none loaded".into()))).to_string();
+        assert!(text.contains("without  x  none loaded") && text.contains("needs no GPU"), "{text}");
+    }
+
     #[test]
     fn a_missing_part_names_its_cure() {
         let missing = State::Missing { reason: "gone".into(), cure: "apt-get install x".into() };
-        let report =
-            Report { findings: vec![Finding { part: "x".into(), need: Need::Compile, state: missing.clone() }] };
+        let report = report_of(Need::Compile, missing.clone());
         assert!(!report.can_compile());
         let text = report.to_string();
         assert!(text.contains("missing  x  gone") && text.contains("apt-get install x"), "{text}");
-        let optional = Report { findings: vec![Finding { part: "x".into(), need: Need::Optional, state: missing }] };
-        assert!(optional.can_compile());
+        assert!(
+            report_of(Need::Optional, missing.clone()).can_compile() && report_of(Need::Fetched, missing).can_compile()
+        );
     }
 }

@@ -6,8 +6,12 @@ pub mod cache;
 pub mod clang;
 pub mod cuda;
 pub mod doctor;
+pub mod fetch;
+pub mod gpu;
+pub mod installation;
 pub mod interrupt;
 pub mod large_files;
+pub mod packages;
 pub mod pins;
 pub mod programs;
 

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand, ValueEnum};
 
 use super::build::{CcArguments, ProfileArguments};
-use super::manual::{CompletionsArguments, ManArguments};
+use super::manual::{CompletionsArguments, ManArguments, SetupArguments};
 use super::models::{GpusArguments, ValidateArguments};
 use super::predict::PredictArguments;
 use super::recordings::{GateArguments, HistoryArguments, RecordArguments};
@@ -84,8 +84,10 @@ pub enum Command {
     Validate(ValidateArguments),
     /// List the GPU models, or print one
     Gpus(GpusArguments),
-    /// Check the installation: what is installed, what is missing, how to get it
+    /// Check the installation: what is installed, what is missing, how to get it, and which device runs kernels
     Doctor,
+    /// Fetch the CUDA toolkit parts that compiling needs; the first `warpline cc` without a toolkit does the same
+    Setup(SetupArguments),
     /// Print completions for a shell
     Completions(CompletionsArguments),
     /// Print the runtime options of a run, for front ends that start programs themselves

@@ -18,3 +18,11 @@ pub struct ManArguments {
     /// Folder for the pages
     pub folder: PathBuf,
 }
+
+/// Arguments of `warpline setup`.
+#[derive(Debug, Args)]
+pub struct SetupArguments {
+    /// Folder with the wheels, fetched on another machine with `pip download`; nothing is fetched then
+    #[arg(long, value_name = "DIR")]
+    pub wheels: Option<PathBuf>,
+}

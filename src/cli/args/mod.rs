@@ -13,7 +13,7 @@ mod traces;
 
 pub use build::{CcArguments, ProfileArguments};
 pub use command::{Cli, ColorChoice, Command};
-pub use manual::{CompletionsArguments, ManArguments};
+pub use manual::{CompletionsArguments, ManArguments, SetupArguments};
 pub use models::{GpusArguments, ValidateArguments, ValidateFormat};
 pub use predict::{PredictArguments, PredictFormat};
 pub use recordings::{

@@ -33,9 +33,9 @@ pub struct RunArguments {
     /// architecture of the build, or the GPU found]
     #[arg(long, value_name = "MODEL[,MODEL…]", help_heading = DEVICE)]
     pub gpu: Option<String>,
-    /// Device that runs the kernels
-    #[arg(long, value_enum, default_value_t = DeviceChoice::Cpu, help_heading = DEVICE)]
-    pub device: DeviceChoice,
+    /// Device that runs the kernels [default: cpu]
+    #[arg(long, value_enum, help_heading = DEVICE)]
+    pub device: Option<DeviceChoice>,
     /// Record every memory request, or (on a GPU) counts per instruction only, without caches and allocations
     #[arg(long, value_enum, default_value_t = ModeChoice::Trace, help_heading = SELECTION)]
     pub mode: ModeChoice,
@@ -80,6 +80,13 @@ pub struct RunArguments {
     /// Program and its arguments, after the options of `run`
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
+}
+
+impl RunArguments {
+    /// Device that runs the kernels: the given one, or the CPU.
+    pub fn device(&self) -> DeviceChoice {
+        self.device.unwrap_or(DeviceChoice::Cpu)
+    }
 }
 
 /// Accesses at which the program stops.

@@ -4,7 +4,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use object::read::ReadCache;
 use object::{Object as _, ObjectSection as _};
@@ -12,6 +11,7 @@ use warpline_format::abi::{ARCHITECTURE_SECTION, architectures_of};
 use warpline_format::device::model_for;
 use warpline_format::event::Event;
 use warpline_format::site_table::SiteTable;
+use warpline_toolchain::gpu;
 
 use warpline_analyzer::trace::{self, Message, TraceReader};
 use warpline_simulator::models::{self, DEFAULT_MODEL};
@@ -126,11 +126,7 @@ fn built_for(path: &Path) -> Option<(u32, u32)> {
 
 /// Name of the first GPU, from the driver's own tool.
 fn first_gpu() -> Option<String> {
-    let mut command = Command::new("nvidia-smi");
-    command.args(["--query-gpu=name", "--format=csv,noheader"]).stdin(Stdio::null()).stderr(Stdio::null());
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().next().map(|line| line.trim().to_owned()).filter(|name| !name.is_empty())
+    gpu::query().ok()?.into_iter().next().map(|gpu| gpu.name)
 }
 
 #[cfg(test)]

@@ -39,6 +39,11 @@ pub(super) fn not_instrumented(plan: &Plan, code: u8) -> String {
     }
 }
 
+/// Offers the GPU of this machine to a user who chose no device. `how` is what to do for it.
+pub(in crate::cli) fn gpu_offer(name: &str, how: &str) -> String {
+    format!("note: the kernels ran on the CPU device, and this machine has a GPU ({name}): to run them there, {how}")
+}
+
 /// One line for the user, and the command that shows more.
 pub(super) fn tell(plan: &Plan, profile: &Profile) {
     if plan.rank.rank.as_ref().is_some_and(|rank| rank.index != 0) {
@@ -79,6 +84,12 @@ pub(super) fn tell(plan: &Plan, profile: &Profile) {
         plan.output.display(),
         if profile.run.complete { "" } else { " (INCOMPLETE, see the notes)" },
     ));
+    if let Some(name) = &plan.unused_gpu {
+        crate::cli::output::say(gpu_offer(
+            name,
+            "build with `warpline cc --device=gpu` and start with `warpline run --device gpu`",
+        ));
+    }
     match plan.output.parent().filter(|_| plan.rank.rank.is_some() && ranks::rank_of(&plan.output).is_some()) {
         Some(folder) => crate::cli::output::say(format_args!(
             "next, when all ranks are done: warpline merge {} -o {}",

@@ -17,4 +17,5 @@ mod tee;
 mod unmatched;
 
 pub(super) use execute::{execute, print_options, run, write};
+pub(super) use messages::gpu_offer;
 pub(super) use plan::Plan;

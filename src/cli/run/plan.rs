@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use warpline_format::budget::Budget;
 use warpline_format::options::{Check, EMULATED, Mode, Options, Output};
 use warpline_format::stop::StopAt;
+use warpline_toolchain::gpu;
 
 use super::ranked::own_file;
 use super::stops;
@@ -37,6 +38,8 @@ pub(in crate::cli) struct Plan {
     pub(super) others: Vec<Chosen>,
     /// Where kernels run, as `WARPLINE_DEVICE` names it.
     pub(super) device: &'static str,
+    /// A GPU that could run the kernels, where the user chose no device.
+    pub(in crate::cli) unused_gpu: Option<String>,
     /// Further processes are profiled, too.
     pub(super) children: bool,
     /// Stops that are shown without asking how to go on.
@@ -52,7 +55,7 @@ impl Plan {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let default = || {
             let program = arguments.program.first().map(OsString::as_os_str).unwrap_or_default();
-            default_model::of_program(program, arguments.device == DeviceChoice::Gpu)
+            default_model::of_program(program, arguments.device() == DeviceChoice::Gpu)
         };
         let mut models = choose(arguments.gpu.as_deref(), default, &arguments.state)?;
         let threads = arguments.threads.unwrap_or_else(quantities::default_threads);
@@ -80,7 +83,7 @@ impl Plan {
             }
             None => None,
         };
-        if arguments.interleave && arguments.device == DeviceChoice::Gpu {
+        if arguments.interleave && arguments.device() == DeviceChoice::Gpu {
             return Err(usage("--interleave is for the CPU device: a GPU's warps advance as they do".to_owned()));
         }
         if arguments.children && arguments.trace.is_some() {
@@ -90,7 +93,7 @@ impl Plan {
         }
         let mode = match arguments.mode {
             ModeChoice::Trace => Mode::Trace,
-            ModeChoice::Counters if arguments.device == DeviceChoice::Cpu => {
+            ModeChoice::Counters if arguments.device() == DeviceChoice::Cpu => {
                 return Err(usage(
                     "--mode counters counts on a GPU: it needs --device gpu, or gpu-emulated".to_owned(),
                 ));
@@ -114,11 +117,12 @@ impl Plan {
             rank,
             packing: packing(arguments)?,
             threads,
-            device: match arguments.device {
+            device: match arguments.device() {
                 DeviceChoice::Cpu => "cpu",
                 DeviceChoice::Gpu => "gpu",
                 DeviceChoice::GpuEmulated => EMULATED,
             },
+            unused_gpu: arguments.device.is_none().then(|| gpu::names().into_iter().next()).flatten(),
             children: arguments.children,
             stop_count: arguments.stops.stop_count,
             labels: labels::parse(&arguments.label)?,

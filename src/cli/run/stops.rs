@@ -38,7 +38,7 @@ pub(super) fn wanted(arguments: &RunArguments) -> Result<Option<StopAt>, Failure
             None => Ok(None),
         };
     }
-    if arguments.device != DeviceChoice::Cpu {
+    if arguments.device() != DeviceChoice::Cpu {
         return Err(usage("programs stop at accesses on the CPU device: leave --device out".to_owned()));
     }
     if arguments.children {

@@ -1,0 +1,75 @@
+//! The toolkit parts that `warpline-cc` fetches where there is no toolkit, with a stand-in for Python.
+
+mod support;
+
+use std::process::Command;
+use support::{Driver, Ran, cuda};
+use warpline_toolchain::cuda::{Origin, find};
+
+/// A program that stands in for Python with pip: it makes a folder that looks like the wheels, slowly, and notes each call.
+fn python(driver: &Driver, outcome: &str) {
+    let script = format!(
+        "#!/bin/sh\n[ \"$3\" = --version ] && exit 0\nprintf '%s\\n' \"$*\" >>{0}/calls\nsleep 0.3\n\
+         while [ $# -gt 0 ]; do [ \"$1\" = --target ] && target=$2; shift; done\n{outcome}\n",
+        driver.folder.path().display()
+    );
+    driver.write("path/python3", &script);
+    std::fs::set_permissions(driver.path("path/python3"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// A compilation on a machine without a toolkit and with an empty cache. `None` where one is installed.
+fn compilation(driver: &Driver, number: u32) -> Option<Command> {
+    if find(None).is_ok_and(|cuda| cuda.origin == Origin::Installed) {
+        return None;
+    }
+    driver.write("a.cu", "__global__ void k(int *p) { *p = 1; }\nint main() {}\n");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = driver.command(driver.path("warpline-nvcc"));
+    command.args(["-c", "a.cu", "-o", &format!("{number}.o")]);
+    command.env_remove("CUDA_PATH").env_remove("CUDA_HOME").env("XDG_CACHE_HOME", driver.path("cache"));
+    command.env("PATH", format!("{}:{path}", driver.path("path").display()));
+    Some(command)
+}
+
+#[test]
+fn parallel_compilations_fetch_the_parts_once() {
+    let driver = Driver::new();
+    python(&driver, &format!("mkdir -p $target/nvidia && ln -s {} $target/nvidia/cu13", cuda().display()));
+    let started = (0..3)
+        .filter_map(|number| compilation(&driver, number))
+        .map(|mut command| command.stderr(std::process::Stdio::piped()).spawn().unwrap());
+    let mut said = String::new();
+    for child in started.collect::<Vec<_>>() {
+        said += &Ran::from(child.wait_with_output().unwrap()).succeeded().stderr;
+    }
+    let Ok(calls) = std::fs::read_to_string(driver.path("calls")) else { return };
+    assert_eq!(calls.lines().count(), 1, "{calls}");
+    assert!(calls.contains("--require-hashes") && calls.contains("--no-deps"), "{calls}");
+    assert_eq!(said.matches("fetching NVIDIA's headers").count(), 1, "{said}");
+    assert!(said.contains("CUDA EULA") && said.contains("WARPLINE_OFFLINE=1"), "{said}");
+    let left: Vec<_> = std::fs::read_dir(driver.path("cache/warpline")).unwrap().flatten().collect();
+    assert!(!left.iter().any(|entry| entry.file_name().to_string_lossy().contains("partial")), "{left:?}");
+}
+
+#[test]
+fn what_cannot_be_fetched_is_an_error_with_instructions() {
+    let driver = Driver::new();
+    python(&driver, "mkdir -p $target");
+    let Some(mut command) = compilation(&driver, 0) else { return };
+    let Ran { code, stderr, .. } = driver.output(&mut command);
+    assert_eq!(code, 6, "{stderr}");
+    assert!(stderr.contains("the fetched wheels have no include/cuda_runtime.h"), "{stderr}");
+    assert!(stderr.contains("pip download") && stderr.contains("warpline setup --wheels"), "{stderr}");
+    assert!(!driver.path("cache/warpline/cuda-13.0").exists());
+}
+
+#[test]
+fn nothing_is_fetched_where_that_is_forbidden() {
+    let driver = Driver::new();
+    python(&driver, "exit 0");
+    let Some(mut command) = compilation(&driver, 0) else { return };
+    let Ran { code, stderr, .. } = driver.output(command.env("WARPLINE_OFFLINE", "1"));
+    assert_eq!(code, 6, "{stderr}");
+    assert!(stderr.contains("not found (looked at CUDA_PATH") && stderr.contains("warpline setup"), "{stderr}");
+    assert!(!driver.path("calls").exists());
+}
