@@ -54,5 +54,5 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
         () if is(About::Code) => as_note(draft.with_remedy(&other_code(&call.function))),
         () => draft,
     };
-    Some(Draft { inside_library: Some(inside), ..draft.at_frame(Some(&call.caller)) })
+    Some(Draft { inside_library: Some(inside), ..draft.at_frame(Some(call.caller)) })
 }

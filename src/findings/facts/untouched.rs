@@ -56,9 +56,7 @@ impl Untouched<'_> {
             Layout::Whole
         } else if !self.is_scattered {
             Layout::Part
-        } else if !accesses().all(is_along) {
-            Layout::Scattered
-        } else if !self.has_rows && accesses().any(Access::has_loaded_index) {
+        } else if !accesses().all(is_along) || (!self.has_rows && accesses().any(Access::has_loaded_index)) {
             Layout::Scattered
         } else {
             Layout::Pieces

@@ -142,7 +142,7 @@ const UNALIGNABLE: &[Condition] = &[is_one_part, address::is_held_within, index:
 fn classify(access: &Access<'_>) -> Option<(Cause, Remedy)> {
     let pattern = &access.pattern;
     let is_nearly_all = share(pattern.misaligned, pattern.contiguous) >= NEARLY_ALL;
-    let is_off = |offset: &u64| is_nearly_all && offset % SECTOR_BYTES != 0;
+    let is_off = |offset: &u64| is_nearly_all && !offset.is_multiple_of(SECTOR_BYTES);
     if let Some(offset) = pattern.offset_bytes.filter(is_off) {
         return Some((Cause::DataOffset { offset: Bytes(offset) }, Remedy::AlignData));
     }
