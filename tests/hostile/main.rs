@@ -1,4 +1,5 @@
 //! Damaged and hostile input: refused with a message, without a panic.
+#![allow(clippy::duplicate_mod, clippy::module_inception, reason = "fuzz targets and tests share their entries")]
 
 mod documents;
 mod files;
