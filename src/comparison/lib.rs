@@ -1,8 +1,9 @@
-//! Two profiles side by side: what got better or worse, what is new and what is gone.
+//! Several profiles: compared, merged, gated, and followed over commits.
 //!
-//! [`compare`] pairs kernels, lines, allocations and findings (`matching/`), takes the figures of each pair (`figures`) and
-//! keeps those that differ ([`document`]). [`limits`] says whether the result is acceptable. Nothing here knows of files,
-//! command lines or forms of report.
+//! [`compare`] pairs kernels, lines, allocations and findings (`matching/`), computes the figures of each pair (`figures`) and
+//! keeps those that differ ([`document`]). [`limits`] decides whether the result is acceptable. [`gate`] compares a profile
+//! with the latest recording of a branch, [`history`] follows a figure over recordings, [`merge`] adds profiles of processes,
+//! ranks and runs. Nothing here depends on command lines or report formats.
 
 mod allocations;
 mod compare;
@@ -17,8 +18,7 @@ mod matching;
 mod measured;
 pub mod merge;
 
-pub use compare::BESIDE_OTHERS;
-pub use compare::{Options, compare};
+pub use compare::{BESIDE_OTHERS, Options, compare};
 pub use differences::find as differences;
 pub use document::Diff;
 pub use estimates::{EstimatedChange, Estimates, Recorded};

@@ -1,7 +1,8 @@
-//! What is wrong, why, what to do about it, and what that brings.
+//! Memory problems in a profile, with cause, suggested change and estimated gain.
 //!
-//! A rule is a file in `rules/` and a line in [`list`]: it looks at a [`Facts`], the profile seen by access, and drafts
-//! findings where its evidence holds. [`find`] ranks them. Page: `docs/findings/ID.md`.
+//! A rule is a file in `rules/` and a line in `rules/mod.rs`. It classifies the `Facts` of a profile and drafts
+//! findings. [`find`] runs all rules and ranks the findings, [`suppress`] removes those that the user excludes. The page
+//! `docs/findings/ID.md` contains the texts and describes the conditions.
 
 mod diagnosis;
 mod draft;
@@ -23,9 +24,7 @@ mod texture;
 mod thresholds;
 mod words;
 
-pub use list::unknown;
-pub use list::{Page, pages};
+pub use list::{Page, pages, unknown};
 pub use of_ranks::is_of_ranks;
 pub use rank::find;
-pub use suppress::ends_with;
-pub use suppress::{Ignored, Suppression, SuppressionError, suppress};
+pub use suppress::{Ignored, Suppression, SuppressionError, ends_with, suppress};

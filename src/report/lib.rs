@@ -1,4 +1,4 @@
-//! Reports: the same profile, for people and for programs.
+//! Reports of a profile: text, Markdown, HTML, other tools' formats, and the terminal session [`explore`].
 
 mod answers;
 mod comparison;

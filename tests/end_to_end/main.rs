@@ -2,15 +2,18 @@
 
 mod device_modules;
 mod emulated_gpu;
+mod examples;
 mod failures;
 mod gpu_suite;
 mod long_runs;
 mod messages;
+mod modelled;
 mod mpi;
 mod naming;
 mod nvrtc;
 mod programs;
 mod relocatable;
+mod reproducible;
 mod stops;
 
 #[path = "../support/mod.rs"]

@@ -50,7 +50,7 @@ fn find_headers(folder: &Path, headers: &mut Vec<PathBuf>) -> std::io::Result<()
     Ok(())
 }
 
-/// Keeps an executable under its name; whole or not at all, as tests run beside each other.
+/// Keeps an executable under its name; whole or not at all, because tests run in parallel.
 pub fn keep(executable: &Path, kept: &Path) {
     let part = kept.with_extension(std::process::id().to_string());
     if fs::copy(executable, &part).is_ok() {

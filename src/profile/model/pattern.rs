@@ -26,10 +26,10 @@ pub struct Pattern {
     /// Bytes from one lane to the next in most of the strided ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stride_bytes: Option<i64>,
-    /// Bytes from the begin of a 128-byte line to most of the misaligned ones.
+    /// Offset in a 128-byte line at which most misaligned requests start, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_bytes: Option<u64>,
-    /// The same from the begin of a 32-byte sector, on which more of them may agree.
+    /// Offset in a 32-byte sector that most of them share, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sector_offset_bytes: Option<u64>,
     /// Lanes of the first run of most of those in rows.
