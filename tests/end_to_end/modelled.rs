@@ -1,6 +1,7 @@
 //! What a run takes from the GPU model: its choice, registers, the size of L1, and misses that closed forms give.
 
 use super::programs::{profile, report, sources_of};
+use super::reproducible::trace_and_profile;
 use crate::support_programs::{build, root, run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Builds every feature program with `warpline-cc`, runs it natively and under `warpline run`, and checks what it prints and
 //! what its profile holds.
 
+use super::reproducible::trace_and_profile;
 use crate::support_programs::directives::Directives;
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;

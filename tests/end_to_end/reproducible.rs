@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs the program with a trace; returns the trace's bytes and the profile without what may differ.
-fn trace_and_profile(executable: &Path, options: &[&str], arguments: &[&str], folder: &Path) -> (Vec<u8>, Value) {
+pub fn trace_and_profile(executable: &Path, options: &[&str], arguments: &[&str], folder: &Path) -> (Vec<u8>, Value) {
     let trace = folder.join("program.wltrace");
     let mut command = Command::new(warpline());
     command.arg("run").args(options).arg("--trace").arg(&trace).arg("-o").arg(folder.join("profile.wlprof"));
