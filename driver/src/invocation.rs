@@ -26,6 +26,8 @@ pub enum Action {
     DeviceFile(DeviceFile),
     /// A shared object of one device module's LLVM IR, for programs that load device code while they run.
     DeviceModule,
+    /// Make a shared object of device code that a program carries, in which values are followed.
+    CarriedCode,
     /// A shared object of a CUDA source's device code, for programs that compile while they run.
     RunTimeSource,
     /// The runtime as a shared library, for programs that were not linked with it.
@@ -573,6 +575,7 @@ impl Parser {
             // Expanded before; here only when an options file names no file.
             Meaning::OptionsFile => made.ignored.push(spelled),
             Meaning::WarplineModule => made.action = Action::DeviceModule,
+            Meaning::WarplineValues => made.action = Action::CarriedCode,
             Meaning::WarplineSource => made.action = Action::RunTimeSource,
             Meaning::WarplineNames => {
                 made.run_time.names = value.parse().map_err(|_| UsageError::Names(value))?;
@@ -637,7 +640,7 @@ impl Parser {
         {
             return Err(UsageError::RunTimeOption(flag));
         }
-        let single = matches!(made.action, Action::DeviceModule | Action::RunTimeSource);
+        let single = matches!(made.action, Action::DeviceModule | Action::CarriedCode | Action::RunTimeSource);
         if single && (made.inputs.len() != 1 || made.output.is_none()) {
             return Err(UsageError::ModuleFiles);
         }

@@ -3,8 +3,8 @@
 use crate::clang_jobs;
 use crate::command::Command;
 use crate::device_code::gpu::GpuBuild;
-use crate::device_code::object_parts;
 use crate::device_code::registers::{Assembler, Assembly};
+use crate::device_code::{carried, object_parts};
 use crate::dump::Dump;
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation};
@@ -312,6 +312,8 @@ fn write_unit<'c>(
     let fat_binary = gpu_code(&device, table.as_ref(), options)?;
     let registers = &assembly.finish().kernels;
     let emulated = table.as_ref().filter(|_| options.emulated);
+    let carried =
+        table.as_ref().map(|table| carried::of(&device, table, registers, &options.system_folders)).unwrap_or_default();
     let lowering = cpu::Options {
         processor: &options.processor,
         descriptor: DESCRIPTOR,
@@ -323,6 +325,8 @@ fn write_unit<'c>(
         any_shape: false,
         large: cpu::LARGE,
         hooked_only: false,
+        values: false,
+        carried: &carried,
         optimize: false,
     };
     let lowered = cpu::lower(&device, table.as_ref(), &lowering).map_err(|cause| options.not_lowered(cause))?;

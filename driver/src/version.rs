@@ -56,6 +56,8 @@ Warpline's own:
                            CMAKE_CUDA_COMPILER_LAUNCHER
   --warpline-module        make a shared object (-o) of one device module given as LLVM IR, for programs that load device
                            code while they run; needs neither clang nor a CUDA toolkit
+  --warpline-values        make such a shared object of device code that a program carries, in which floating-point values are
+                           followed: what the runtime asks for with `warpline run --check-float`
   --warpline-runtime       make the shared library (-o) that such programs load first
   --warpline-source        make such a shared object of the device code of a CUDA source, and its PTX beside it: what the
                            runtime asks for where a program uses NVRTC

@@ -23,7 +23,7 @@ pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
 /// Version of everything on this page.
-pub const ABI_VERSION: u32 = 8;
+pub const ABI_VERSION: u32 = 9;
 
 /// State of one warp, handed to every warp function. Lowered code reads and writes the fields
 /// through their offsets.
@@ -166,6 +166,11 @@ pub struct ModuleDescriptor {
     pub fat_binary: *const c_void,
     /// Its length.
     pub fat_binary_bytes: u64,
+    /// [`crate::operation::CarriedCode::to_bytes`], of which code that follows values is made for a run with `--check-float`; null where the
+    /// module has none.
+    pub carried: *const u8,
+    /// Its length.
+    pub carried_bytes: u64,
 }
 
 /// Bits of [`ModuleDescriptor::flags`].

@@ -4,6 +4,7 @@ use crate::access::Space;
 use crate::carveout::CarveoutPreference;
 use crate::device::Device;
 use crate::occupancy::Resources;
+use crate::operation::{FloatException, FloatOrigin};
 use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
 
@@ -198,6 +199,72 @@ pub enum Event {
     /// The order in which the warps of the program's device issue; comes right behind the program's record, from the CPU
     /// device only. Since version 4096; earlier traces have that of [`Order::of_earlier_traces`].
     WarpOrder(Order),
+    /// Reads of bytes that nothing has written, by the launch that runs; with the initialisation check, from the CPU device
+    /// only. Since version 8192.
+    UninitialisedRead(UninitialisedRead),
+    /// The last copy brought bytes to the host that nothing has written; with the initialisation check. Since version 8192.
+    UninitialisedCopy(UninitialisedCopy),
+    /// The run has the initialisation check; comes before the first allocation. Since version 8192.
+    InitialisationChecked,
+    /// Exceptional results of an operation, by the launch that runs; with the floating-point check. Since version 8192.
+    FloatException(FloatException),
+    /// The launch that runs stored a NaN or an infinity to an allocation for the first time; with the floating-point check.
+    /// Since version 8192.
+    FloatOrigin(FloatOrigin),
+    /// The run has the floating-point check; comes before the first allocation. Since version 8192.
+    FloatsChecked,
+}
+
+/// Reads of uninitialised bytes by one site in one launch and one allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UninitialisedRead {
+    /// Launch.
+    pub launch: LaunchId,
+    /// Index into the site table's sites.
+    pub site: u32,
+    /// Allocation that holds the bytes; `None` in shared memory.
+    pub allocation: Option<AllocationId>,
+    /// An allocation that ended and held the same memory before this one.
+    pub earlier: Option<AllocationId>,
+    /// Each lane reads written bytes as well: padding of a structure, or a member that nothing writes.
+    pub partial: bool,
+    /// Requests with such a lane.
+    pub requests: u64,
+    /// Such lanes, summed over requests.
+    pub lanes: u64,
+    /// Linear block of the first read.
+    pub block: u64,
+    /// Linear thread in the block of the first read.
+    pub thread: u32,
+    /// Bytes of the first read from the start of the allocation, or of the block's shared memory.
+    pub offset: u64,
+    /// Bytes of the allocation that had been written at the first read; 0 in shared memory.
+    pub written: u64,
+}
+
+/// Uninitialised bytes that a copy brought to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UninitialisedCopy {
+    /// Allocation that holds them.
+    pub allocation: AllocationId,
+    /// An allocation that ended and held the same memory before this one.
+    pub earlier: Option<AllocationId>,
+    /// Bytes that nothing has written.
+    pub bytes: u64,
+    /// Of these, bytes in runs of at least [`UninitialisedCopy::LONG_RUN`].
+    pub in_long_runs: u64,
+    /// Bytes of the copy.
+    pub copied: u64,
+    /// Bytes from the start of the allocation to the first of them.
+    pub offset: u64,
+    /// Where.
+    pub path: PathId,
+}
+
+impl UninitialisedCopy {
+    /// Bytes of a run that is no padding of a structure: no type is aligned so that more than 15 bytes of padding follow a
+    /// member, and few members are aligned to more than 8.
+    pub const LONG_RUN: u64 = 8;
 }
 
 /// Calls of an API function that returned an error.

@@ -299,6 +299,12 @@ macro_rules! runtime_functions {
             ) -> ();
             /// `%globaltimer`: the virtual clock in nanoseconds.
             globaltimer = __wl_globaltimer(context: *mut WarpContext) -> u64;
+            /// A floating-point operation has an exceptional result, or moves an exceptional value from or to memory, in the lanes of
+            /// `mask`. `values` are the bits of the result and of up to three operands. Only in code that follows values;
+            /// `format` is an index into `FloatFormat::ALL`, `from` that of the operands and, from bit 8 on, their number.
+            operation = __wl_operation(
+                context: *mut WarpContext, number: u32, format: u32, from: u32, mask: u32, values: *const [Lanes<u64>; 4]
+            ) -> ();
             /// D = A · B + C of one tile of a tensor core. `format/src/matrix.rs` has the bits of `operation` and the layout of
             /// registers.
             matrix = __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) -> ();

@@ -21,6 +21,7 @@ pub mod hooks;
 mod issue;
 pub mod matrix;
 pub mod occupancy;
+pub mod operation;
 pub mod options;
 mod pack;
 pub mod rendezvous;

@@ -38,6 +38,18 @@ pub enum Check {
     Off,
 }
 
+/// What happens at exceptional floating-point values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FloatCheck {
+    /// Nothing.
+    #[default]
+    Off,
+    /// They are counted, and followed to where they were made.
+    Report,
+    /// The first NaN that an operation makes stops its kernel.
+    Stop,
+}
+
 /// Where the trace goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Output {
@@ -97,6 +109,10 @@ pub struct Options {
     pub stated: Stated,
     /// Warps take turns at their accesses.
     pub interleave: bool,
+    /// Reads of bytes that nothing has written are reported.
+    pub check_init: bool,
+    /// Exceptional floating-point values are followed.
+    pub check_float: FloatCheck,
     /// Accesses at which the program stops and tells of itself.
     pub stop_at: Option<StopAt>,
 }
@@ -115,6 +131,8 @@ impl Default for Options {
             mode: Mode::default(),
             stated: Stated::default(),
             interleave: false,
+            check_init: false,
+            check_float: FloatCheck::default(),
             stop_at: None,
         }
     }

@@ -5,14 +5,15 @@ use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use crate::condition::{AtomicKind, AtomicSite, Condition};
 use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
 use crate::matrix::Product;
+use crate::operation::Operation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses, version 36 what
-/// decides over branches, version 37 loads that are to be cached in all levels and the local accesses that ptxas keeps in registers. A
-/// flipped bit of the version is found by the checksum, which covers it.
-pub const VERSION: u8 = 37;
+/// decides over branches, version 37 loads that are to be cached in all levels and the local accesses that ptxas keeps in registers,
+/// version 38 floating-point operations. A flipped bit of the version is found by the checksum, which covers it.
+pub const VERSION: u8 = 38;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -91,6 +92,8 @@ pub struct SiteTable {
     /// Accesses to local variables that `ptxas` keeps in registers, by rising site: they are checked and cause no memory
     /// traffic, so they have no records. Since version 37.
     pub in_registers: Vec<u32>,
+    /// Floating-point operations, in code that follows values. Since version 38.
+    pub operations: Vec<Operation>,
 }
 
 /// What the source calls a kernel parameter, or a member of one, that expressions read.
@@ -443,7 +446,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
+            VERSION | 37 | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -455,15 +458,16 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any, or an empty text.
         let lists = match version {
-            1 => 18,
-            2 => 17,
-            4 => 16,
-            8 => 14,
-            16 => 11,
-            32 => 9,
-            33 => 5,
-            35 => 3,
-            36 => 1,
+            1 => 19,
+            2 => 18,
+            4 => 17,
+            8 => 15,
+            16 => 12,
+            32 => 10,
+            33 => 6,
+            35 => 4,
+            36 => 2,
+            37 => 1,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -609,7 +613,8 @@ impl SiteTable {
             && self.branches.iter().all(|branch| branch.function < functions && chain(&branch.chain))
             && self.calls.iter().all(|call| call.caller < functions && chain(&call.chain))
             && self.globals.iter().all(|global| global.frame.is_none_or(|frame| (frame as usize) < self.frames.len()))
-            && self.not_seen.iter().all(|entry| entry.function < functions && chain(&entry.chain));
+            && self.not_seen.iter().all(|entry| entry.function < functions && chain(&entry.chain))
+            && self.operations.iter().all(|one| one.function < functions && chain(&one.chain));
         if good { Ok(()) } else { Err("an index points outside its table") }
     }
 }

@@ -36,6 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         any_shape: false,
         large: cpu::LARGE,
         hooked_only: false,
+        carried: &[],
+        values: flag("--values"),
         optimize: !flag("--plain"),
     };
     let lowered = cpu::lower(&module, Some(&table), &options)?;

@@ -278,3 +278,63 @@ fn lanes_that_can_only_wait_need_no_caution() {
     // Around the loop the kernel is lowered as any other, in all versions that gain something.
     assert!(result.get_function("warpline.native.linear.helped").is_some());
 }
+
+/// Operations are numbered in order, with their positions; code that follows values calls the runtime for each, and other code for none.
+#[test]
+fn floating_point_operations_are_followed_on_request() {
+    use warpline_format::operation::OperationClass::{Arithmetic, Conversion, Division, Load, Store};
+    let folder = folder("operations");
+    let source = folder.join("operations.cu");
+    let text = "extern \"C\" __attribute__((global)) void mix(const float *in, float *out, double *wide) {\n\
+                float a = in[0];\n\
+                float b = a / in[1];\n\
+                out[0] = a * in[2] + b;\n\
+                out[1] = (float)(wide[0] - 1.0);\n\
+                out[2] = b - a;\n}\n";
+    std::fs::write(&source, text).expect("source written");
+    let context = Context::create();
+    let (module, table) = hooked(&context, &source);
+    let table =
+        warpline_pass::device::number_operations(&module, table, &warpline_pass::device::HookOptions::default());
+    let found: Vec<_> = table
+        .operations
+        .iter()
+        .map(|one| (one.class, one.name.as_str(), table.frames[one.chain[0] as usize].line))
+        .collect();
+    let wanted = [
+        (Load, "load", 2),
+        (Load, "load", 3),
+        (Division, "divide", 3),
+        (Load, "load", 4),
+        (Arithmetic, "multiply-add", 4),
+        (Store, "store", 4),
+        (Load, "load", 5),
+        (Arithmetic, "add", 5),
+        (Conversion, "convert", 5),
+        (Store, "store", 5),
+        (Arithmetic, "subtract", 6),
+        (Store, "store", 6),
+    ];
+    assert_eq!(found, wanted);
+    let text = |values: bool| {
+        let options = warpline_pass::cpu::Options {
+            processor: "x86-64-v3",
+            descriptor: "warpline_module",
+            visible: true,
+            fat_binary: &[],
+            emulated: None,
+            registers: &std::collections::BTreeMap::new(),
+            cautious: false,
+            any_shape: true,
+            large: warpline_pass::cpu::LARGE,
+            hooked_only: true,
+            values,
+            carried: &[],
+            optimize: false,
+        };
+        let lowered = warpline_pass::cpu::lower(&module, Some(&table), &options).expect("lowered");
+        lowered.print_to_string().to_string()
+    };
+    let calls = |text: &str| text.matches("call void @__wl_operation(").count();
+    assert_eq!((calls(&text(false)), calls(&text(true))), (0, wanted.len()));
+}

@@ -49,6 +49,10 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     tell("dropped_records", dropped(one), dropped(other), one.dropped_records != 0 || other.dropped_records != 0);
     let races = |run: &Run| run.race_check.clone().unwrap_or_default();
     tell("race_check", races(one), races(other), false);
+    let initialisation = |run: &Run| if run.init_check { "yes" } else { "no" }.to_owned();
+    tell("init_check", initialisation(one), initialisation(other), false);
+    let floats = |run: &Run| if run.float_check { "yes" } else { "no" }.to_owned();
+    tell("float_check", floats(one), floats(other), false);
     let keys: BTreeSet<&String> = one.assumptions.keys().chain(other.assumptions.keys()).collect();
     for key in keys.into_iter().filter(|key| !REASONS.contains(&key.as_str())) {
         // What follows from another model says nothing new.

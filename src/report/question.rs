@@ -115,6 +115,9 @@ fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
     kept.branches.retain(|row| at(&row.file, row.line));
     kept.blocks.retain(|row| at(&row.file, row.line));
     kept.faults.retain(|row| at(&row.frame.file, row.frame.line));
+    kept.float_exceptions.retain(|row| at(&row.frame.file, row.frame.line));
+    kept.float_origins.retain(|row| row.steps.iter().any(|step| at(&step.frame.file, step.frame.line)));
+    kept.uninitialised.retain(|row| at(&row.frame.file, row.frame.line));
     kept.conflicts.retain(|row| row.accesses.iter().any(|access| at(&access.frame.file, access.frame.line)));
     let kernels: BTreeSet<u32> = (kept.lines.iter().map(|row| row.kernel))
         .chain(kept.sites.iter().map(|row| row.kernel))

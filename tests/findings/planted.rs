@@ -7,8 +7,13 @@ use serde_json::Value;
 
 /// One program: `id` of its finding, name of what it is about, and its cause and remedy, or words that its cure has to have.
 fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
+    pair_with(&[], name, id, about, cure);
+}
+
+/// The same of a program that is run with `options`, as a check that is off by default.
+fn pair_with(options: &[&str], name: &str, id: &str, about: &str, cure: &[&str]) {
     let folder = work_folder(&format!("findings-{name}"));
-    profiled(name, &folder, false, &[]);
+    profiled(name, &folder, false, options);
     let planted = document(&folder);
     let first = &planted["findings"][0];
     assert_eq!(first["id"], id, "{name}: {:#}", planted["findings"]);
@@ -26,7 +31,7 @@ fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
         let is_there = first["cause"] == *word || first["remedy"] == *word || text.contains(word);
         assert!(is_there, "{name}: the finding lacks {word:?}: {first:#}");
     }
-    profiled(name, &folder, true, &[]);
+    profiled(name, &folder, true, options);
     let cured = document(&folder);
     let left: Vec<&Value> = cured["findings"]
         .as_array()
@@ -206,6 +211,95 @@ pairs![
     unused_shared "low-occupancy" "" ["unused-shared-memory", "request-less-shared-memory"],
 ];
 
+macro_rules! checked_pairs {
+    ($($option:tt $name:ident $id:literal $about:literal [$($cure:literal),*]),* $(,)?) => {
+        const CHECKED: &[&str] = &[$(stringify!($name)),*];
+        $(#[test] fn $name() { pair_with(&$option, stringify!($name), $id, $about, &[$($cure),*]); })*
+    };
+}
+
+checked_pairs![
+    ["--check-float", "report"] half_overflow "float-exception" "" ["overflow-on-conversion", "scale-before-conversion"],
+    ["--check-float", "report"] nan_input "float-exception" "scaled" ["nan-in-input", "check-input"],
+    ["--check-float", "report"] nan_mean "float-exception" "means" ["zero-divided-by-zero", "guard-divisor"],
+    ["--check-float", "report"] nan_root "float-exception" "distances" ["nan-from-invalid-operand", "guard-operand"],
+    ["--check-float", "report"] nan_softmax "float-exception" "weights" ["nan-from-infinity", "avoid-infinity"],
+    ["--check-leaks"] unfreed "memory-leak" "table" ["not-freed-at-exit", "free-before-exit"],
+    ["--check-init"] unset_border "uninitialised-read" "tile" ["shared-memory-not-written", "fill-shared-memory"],
+    ["--check-init"] unset_copy "uninitialised-read" "results" ["copied-to-host", "copy-what-is-written"],
+    ["--check-init"] unset_half "uninitialised-read" "table" ["part-not-written", "write-all-elements"],
+    ["--check-init"] unset_pool "uninitialised-read" "scratch" ["reused-memory", "write-after-each-allocation"],
+    ["--check-init"] unset_sums "uninitialised-read" "sums" ["updated-before-set", "clear-before-update"],
+];
+
+/// Counts are those that follow from the programs: half of a table, a border per block, one step in three, 100 floats.
+#[test]
+fn unwritten_bytes_are_counted_exactly() {
+    let folder = work_folder("findings-unwritten-counts");
+    let evidence = |name: &str| {
+        profiled(name, &folder, false, &["--check-init"]);
+        document(&folder)["findings"][0]["evidence"].clone()
+    };
+    let (n, blocks) = (f64::from(1 << 17), f64::from(1 << 9));
+    let half = evidence("unset_half");
+    assert_eq!([&half["lanes"], &half["requests"], &half["offset"]], [n / 2.0, n / 64.0, n / 2.0 * 8.0], "{half}");
+    let border = evidence("unset_border");
+    assert_eq!([&border["lanes"], &border["requests"], &border["offset"]], [blocks, blocks, 257.0 * 4.0], "{border}");
+    let sums = evidence("unset_sums");
+    assert_eq!([&sums["lanes"], &sums["requests"], &sums["offset"]], [n, n / 32.0, 0.0], "{sums}");
+    let copy = evidence("unset_copy");
+    assert_eq!([&copy["bytes"], &copy["copies"], &copy["offset"]], [400.0, 1.0, 3996.0 * 4.0], "{copy}");
+}
+
+/// Counts of exceptional results are those that follow from the programs, and each origin leads back to its operation.
+#[test]
+fn exceptional_values_are_counted_exactly() {
+    let folder = work_folder("findings-exceptional-counts");
+    let rows = |name: &str| {
+        profiled(name, &folder, false, &["--check-float", "report"]);
+        document(&folder)
+    };
+    let count = |document: &Value, kind: &str| {
+        let rows = document["float_exceptions"].as_array().expect("rows").clone();
+        rows.iter().filter(|row| row["kind"] == kind).map(|row| row["lanes"].as_u64().expect("lanes")).sum::<u64>()
+    };
+    let n = 1u64 << 17;
+    let (sevenths, thousands) = ((0..n).filter(|i| i % 7 == 6).count(), (0..n).filter(|i| i % 1000 == 7).count());
+    let mean = rows("nan_mean");
+    assert_eq!(count(&mean, "nan"), thousands as u64, "{:#}", mean["float_exceptions"]);
+    assert_eq!(count(&rows("nan_root"), "nan"), sevenths as u64);
+    let beyond = (0..n).filter(|i| i % 1000 * 70 >= 65520).count();
+    assert_eq!(count(&rows("half_overflow"), "conversion_overflow"), beyond as u64);
+    let softmax = rows("nan_softmax");
+    let steps = softmax["float_origins"].as_array().expect("origins").iter().find(|one| one["kind"] == "nan");
+    let steps = steps.expect("a NaN")["steps"].as_array().expect("steps").clone();
+    let names: Vec<&str> = steps.iter().map(|step| step["operation"].as_str().expect("a name")).collect();
+    assert_eq!(names[0], "store", "{steps:#?}");
+    assert!(names.contains(&"load") && names.len() >= 3, "the way leads back to the exponential: {steps:#?}");
+}
+
+/// `stop` ends the kernel that makes the first NaN.
+#[test]
+fn a_nan_stops_its_kernel() {
+    let folder = work_folder("findings-nan-stops");
+    profiled("nan_mean", &folder, false, &["--check-float", "stop"]);
+    let document = document(&folder);
+    assert_eq!(document["run"]["complete"], false);
+    let missing = document["run"]["missing"].as_array().expect("what is missing");
+    assert!(missing.iter().any(|row| row["what"] == "ended_early"), "{missing:#?}");
+}
+
+/// The check is off by default: the same programs are silent.
+#[test]
+fn unwritten_bytes_are_reported_on_request() {
+    let folder = work_folder("findings-unwritten-off");
+    profiled("unset_sums", &folder, false, &[]);
+    let document = document(&folder);
+    let found = document["findings"].as_array().expect("findings");
+    assert!(found.iter().all(|finding| finding["id"] != "uninitialised-read"), "{found:#?}");
+    assert!(document["run"]["init_check"].is_null(), "{}", document["run"]);
+}
+
 #[test]
 fn every_program_is_a_pair() {
     let folder = root().join("tests/findings/planted");
@@ -214,7 +308,8 @@ fn every_program_is_a_pair() {
         .map(|entry| entry.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned())
         .collect();
     found.sort();
-    let mut listed: Vec<&str> = PAIRS.iter().map(|(name, _)| *name).chain(NOTES).collect();
+    let mut listed: Vec<&str> =
+        PAIRS.iter().map(|(name, _)| *name).chain(NOTES).chain(CHECKED.iter().copied()).collect();
     listed.sort_unstable();
     assert_eq!(found, listed);
 }

@@ -231,3 +231,70 @@ fn thousands_of_launches_without_an_end_are_told_in_a_few_lines() {
     assert!(profile.run.notes.len() < 30, "{} notes", profile.run.notes.len());
     assert!(profile.run.notes.iter().any(|note| note.contains("1991 more launches")), "{:?}", profile.run.notes);
 }
+
+/// Records of checks name launches, sites, operations and allocations as they like: those that do not exist are left out, at no
+/// cost, and what came before is kept.
+#[test]
+fn records_of_checks_may_name_anything() {
+    use warpline_format::event::{UninitialisedCopy, UninitialisedRead};
+    use warpline_format::operation::{
+        FloatClass, FloatException, FloatFormat, FloatKind, FloatOrigin, FloatStep, MOST_STEPS,
+    };
+    let read = UninitialisedRead {
+        launch: 1,
+        site: u32::MAX,
+        allocation: Some(1),
+        earlier: Some(u64::MAX),
+        partial: false,
+        requests: u64::MAX,
+        lanes: u64::MAX,
+        block: u64::MAX,
+        thread: u32::MAX,
+        offset: u64::MAX,
+        written: u64::MAX,
+    };
+    let copy = UninitialisedCopy {
+        allocation: u64::MAX,
+        earlier: None,
+        bytes: u64::MAX,
+        in_long_runs: u64::MAX,
+        copied: 0,
+        offset: u64::MAX,
+        path: u32::MAX,
+    };
+    let step = FloatStep { launch: 1, operation: u32::MAX, block: 0, thread: 0, allocation: Some(u64::MAX), offset: 0 };
+    let exception = FloatException {
+        launch: 1,
+        operation: u32::MAX,
+        kind: FloatKind::NotANumber,
+        format: FloatFormat::Double,
+        requests: u64::MAX,
+        lanes: u64::MAX,
+        block: 0,
+        thread: 0,
+        operands: u32::MAX,
+        values: [u64::MAX; 3],
+    };
+    let origin = |steps: usize| FloatOrigin { class: FloatClass::NotANumber, steps: vec![step; steps] };
+    let (_, profile) = simulate(&after_a_launch(|trace| {
+        trace.event(Event::InitialisationChecked).event(Event::FloatsChecked);
+        trace.event(Event::Launch(demo::launch(1)));
+        trace.event(Event::UninitialisedRead(read));
+        trace.event(Event::UninitialisedRead(UninitialisedRead { site: 0, ..read }));
+        trace.event(Event::UninitialisedRead(UninitialisedRead { site: 0, ..read }));
+        trace.event(Event::UninitialisedRead(UninitialisedRead { launch: 7, site: 0, ..read }));
+        trace.event(Event::UninitialisedCopy(copy));
+        trace.event(Event::UninitialisedCopy(UninitialisedCopy { allocation: 1, ..copy }));
+        trace.event(Event::UninitialisedCopy(UninitialisedCopy { allocation: 1, ..copy }));
+        trace.event(Event::FloatException(exception));
+        for steps in [0, 1, MOST_STEPS + 1] {
+            trace.event(Event::FloatOrigin(origin(steps)));
+        }
+        trace.event(demo::end(1, 0));
+    }));
+    assert!(profile.run.complete && profile.run.init_check && profile.run.float_check);
+    let [copied, read] = &profile.uninitialised[..] else { panic!("{:#?}", profile.uninitialised) };
+    assert_eq!((copied.kind.as_str(), copied.count, copied.copied_uninitialised), ("copy", 2, u64::MAX));
+    assert_eq!((read.kind.as_str(), read.count, read.frame.line), ("read", u64::MAX, 9));
+    assert!(profile.float_exceptions.is_empty() && profile.float_origins.is_empty());
+}

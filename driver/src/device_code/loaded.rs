@@ -1,21 +1,23 @@
 //! Device modules that programs load while they run, made shared objects: one symbol, the module's descriptor, and references
 //! to the runtime of the process that loads it.
 
-use crate::device_code::object_parts;
 use crate::device_code::registers::Assembled;
+use crate::device_code::{carried, object_parts};
 use crate::dump::Dump;
 use crate::error::DriverError;
 use crate::invocation::Invocation;
 use crate::options::load_cache::load_cache;
 use crate::programs::linker;
 use inkwell::module::Module;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 use warpline_format::abi::LOADED_DESCRIPTOR;
-use warpline_format::site_table::CacheOp;
+use warpline_format::occupancy::Resources;
+use warpline_format::site_table::{CacheOp, SiteTable};
 use warpline_pass::device::HookOptions;
 use warpline_pass::llvm::Machine;
 use warpline_pass::object::{EmitOptions, Output};
@@ -55,7 +57,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// For `map_err` on what the stages say.
+    /// For `map_err` on errors of the stages.
     pub fn failed(&self, cause: impl Display) -> DriverError {
         DriverError::Pass { source_file: self.source.into(), cause: cause.to_string() }
     }
@@ -89,20 +91,57 @@ impl<'a> Lowering<'a> {
         if let Some(table) = &mut table {
             table.keep_in_registers(&assembled.in_registers);
         }
-        let options = cpu::Options {
+        let carried = table
+            .as_ref()
+            .map(|table| carried::of(module, table, &assembled.kernels, &self.system_folders))
+            .unwrap_or_default();
+        let options = self.options(&assembled.kernels, false, &carried);
+        self.lower(module, table.as_ref(), &options)
+    }
+
+    /// The objects of hooked code in which floating-point values are followed.
+    pub(crate) fn with_values(
+        &self,
+        module: &Module<'_>,
+        table: SiteTable,
+        registers: &BTreeMap<String, Vec<Resources>>,
+    ) -> Result<Vec<Vec<u8>>, DriverError> {
+        let options = HookOptions { system_folders: self.system_folders.clone(), ..HookOptions::default() };
+        let table = device::number_operations(module, table, &options);
+        self.lower(module, Some(&table), &self.options(registers, true, &[]))
+    }
+
+    fn options<'o>(
+        &'o self,
+        registers: &'o BTreeMap<String, Vec<Resources>>,
+        values: bool,
+        carried: &'o [u8],
+    ) -> cpu::Options<'o> {
+        cpu::Options {
             processor: self.processor,
             descriptor: LOADED_DESCRIPTOR,
             visible: true,
             fat_binary: &[],
             emulated: None,
-            registers: &assembled.kernels,
+            registers,
             cautious: self.cautious,
             any_shape: false,
             large: cpu::LARGE,
-            hooked_only: self.hooked_only,
+            hooked_only: self.hooked_only || values,
+            values,
+            carried,
             optimize: false,
-        };
-        let lowered = cpu::lower(module, table.as_ref(), &options).map_err(|cause| self.failed(cause))?;
+        }
+    }
+
+    /// Lowers a hooked module to objects.
+    fn lower(
+        &self,
+        module: &Module<'_>,
+        table: Option<&SiteTable>,
+        options: &cpu::Options<'_>,
+    ) -> Result<Vec<Vec<u8>>, DriverError> {
+        let lowered = cpu::lower(module, table, options).map_err(|cause| self.failed(cause))?;
         self.dump.write(&lowered, "device-4-unoptimised")?;
         let bound = if self.hooked_only { object::LOADED } else { object::BUILT };
         let emit = EmitOptions { output: Output::Object, level: 2, pic: true, bound };

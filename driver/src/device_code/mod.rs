@@ -1,5 +1,6 @@
 //! Device code on its way into objects: for the CPU device, for GPUs, and for a later link.
 
+pub(crate) mod carried;
 pub(crate) mod device_section;
 pub(crate) mod emulation;
 pub mod gpu;

@@ -161,6 +161,8 @@ pub enum Meaning {
     WarplineDevice,
     /// `--warpline-module`.
     WarplineModule,
+    /// `--warpline-values`.
+    WarplineValues,
     /// `--warpline-source`.
     WarplineSource,
     /// `--warpline-names`.
@@ -217,6 +219,7 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
     both(&["warpline-module"], Flag, Meaning::WarplineModule),
+    both(&["warpline-values"], Flag, Meaning::WarplineValues),
     both(&["warpline-source"], Flag, Meaning::WarplineSource),
     both(&["warpline-names"], Value, Meaning::WarplineNames),
     both(&["warpline-runtime"], Flag, Meaning::WarplineRuntime),

@@ -69,6 +69,8 @@ pub struct Emitter<'u, 'c> {
     results: Vec<Slot<'c>>,
     fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
+    /// Number of the floating-point operation at hand, in code that follows values.
+    pub(in crate::cpu) operation: Option<u32>,
     /// Things of the entry block that are made at most once, by name.
     once: HashMap<&'static str, Value<'c>>,
 }
@@ -102,6 +104,8 @@ pub struct Job<'u, 'c> {
     pub version: Version,
     /// With hooks.
     pub hooked: bool,
+    /// With calls for exceptional floating-point values.
+    pub values: bool,
     /// Instructions from which on a function is large, see [`Emitter::is_large`].
     pub large: usize,
     /// The function to fill.
@@ -140,6 +144,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             results: Vec::new(),
             fixed: HashMap::new(),
             local: HashMap::new(),
+            operation: None,
             once: HashMap::new(),
         };
         emitter.run(&parameters)
@@ -168,6 +173,11 @@ impl<'u, 'c> Emitter<'u, 'c> {
     /// Whether hooks become records and counts.
     pub fn hooked(&self) -> bool {
         self.job.hooked
+    }
+
+    /// Whether values of floating-point operations are followed.
+    pub fn values(&self) -> bool {
+        self.job.values
     }
 
     /// Whether the function is so large that sequences which many of its instructions need are functions of the module,
@@ -347,6 +357,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
                 break;
             }
             self.index = index;
+            self.operation = self.numbered(value);
             if is_thread_exit(value) {
                 self.end_threads();
                 break;

@@ -48,6 +48,7 @@ pub fn lower<'c>(
         any_shape: options.any_shape || options.cautious,
         large: options.large,
         hooked_only: options.hooked_only && table.is_some(),
+        values: options.values,
         bodies: HashMap::new(),
     };
     let kernels = lowering.run()?;
@@ -67,6 +68,7 @@ struct Lowering<'u, 'c> {
     any_shape: bool,
     large: usize,
     hooked_only: bool,
+    values: bool,
     bodies: HashMap<Value<'c>, Body<'c>>,
 }
 
@@ -188,8 +190,8 @@ impl<'c> Lowering<'_, 'c> {
         self.body(function)?;
         let body = &self.bodies[&function];
         let analysis = Analysis::new(body, version, is_kernel(function), self.unit.layout());
-        let (unit, large) = (self.unit, self.large);
-        let job = Job { unit, body, analysis: &analysis, version, hooked, large, function: into };
+        let (unit, large, values) = (self.unit, self.large, self.values && hooked);
+        let job = Job { unit, body, analysis: &analysis, version, hooked, values, large, function: into };
         Emitter::lower(job).map_err(|mut refusal| {
             if refusal.function.is_empty() {
                 refusal.function = function.name();

@@ -59,6 +59,8 @@ pub fn emulate<'c>(
         any_shape: true,
         large: cpu::LARGE,
         hooked_only: false,
+        values: false,
+        carried: &[],
         optimize: false,
     };
     name_processor(&code.module, hooked);

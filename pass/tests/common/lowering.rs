@@ -57,6 +57,8 @@ pub fn lowered<'c>(module: &Module<'c>, table: &SiteTable, form: Form) -> Module
         any_shape: false,
         large: form.large,
         hooked_only: form.hooked_only,
+        values: false,
+        carried: &[],
         optimize: true,
     };
     cpu::lower(module, Some(table), &options).expect("lowered")

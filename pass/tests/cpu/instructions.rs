@@ -99,6 +99,8 @@ fn lower(kernels: &str) -> Result<BTreeSet<String>, String> {
         any_shape: true,
         large: cpu::LARGE,
         hooked_only: true,
+        values: false,
+        carried: &[],
         optimize: false,
     };
     cpu::lower(&module, Some(&table), &options).map_err(|error| error.to_string())?;

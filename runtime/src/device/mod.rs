@@ -3,6 +3,8 @@
 pub mod children;
 pub mod execution;
 pub mod faults;
+pub mod floats;
+pub mod initialisation;
 pub mod stops;
 pub mod tensor;
 pub mod texture;

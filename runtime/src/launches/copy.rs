@@ -6,7 +6,7 @@ use crate::memory::rows::Rows;
 use crate::paths::Entry;
 use crate::state::runtime::Runtime;
 use std::ffi::c_int;
-use warpline_format::event::{AllocationKind, Copy, Direction, Event, HostAllocationId};
+use warpline_format::event::{AllocationKind, Copy, Direction, Event, HostAllocationId, UninitialisedCopy};
 
 /// Where a pointer leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,12 @@ impl Runtime {
             let (from, to) = (from.start + row * from.pitch, to.start + row * to.pitch);
             // SAFETY: device sides were checked; host sides by the contract. The ranges may overlap.
             unsafe { std::ptr::copy(from as *const u8, to as *mut u8, width as usize) };
+            if let Some(shadow) = self.memory.shadow.as_ref().filter(|_| to_device) {
+                shadow.copy(to, from, width);
+            }
+            if let Some(floats) = self.floats.as_mut().filter(|_| to_device) {
+                floats.copied(to..to + width, from_device.then_some(from));
+            }
         }
         let direction = match (from_device, to_device) {
             (false, true) => Direction::HostToDevice,
@@ -161,8 +167,37 @@ impl Runtime {
             if unchanged {
                 self.trace.event(Event::Unchanged);
             }
+            if direction == Direction::DeviceToHost
+                && let Some(unwritten) = self.unwritten(from, width, height)
+            {
+                self.trace.event(Event::UninitialisedCopy(UninitialisedCopy { path, ..unwritten }));
+            }
         }
         Ok(())
+    }
+
+    /// With the initialisation check: the bytes of a copy to the host that nothing has written.
+    fn unwritten(&self, from: Rows, width: u64, height: u64) -> Option<UninitialisedCopy> {
+        let shadow = self.memory.shadow.as_ref()?;
+        let (mut bytes, mut in_long_runs, mut first) = (0, 0, None);
+        for start in (0..height).map(|row| from.start + row * from.pitch) {
+            let (count, at) = shadow.count(start, width);
+            bytes += count;
+            first = first.or(at.map(|at| start + at));
+            if count != 0 {
+                in_long_runs += shadow.in_runs(start, width, UninitialisedCopy::LONG_RUN);
+            }
+        }
+        let live = self.memory.registry.find(first?)?;
+        Some(UninitialisedCopy {
+            allocation: live.id,
+            earlier: self.memory.earlier.get(&live.id).copied(),
+            bytes,
+            in_long_runs,
+            copied: width * height,
+            offset: first? - live.start(),
+            path: 0,
+        })
     }
 
     /// Memory of the device that these bytes of the host came from, if it is still there.
@@ -203,6 +238,12 @@ impl Runtime {
             match element {
                 [byte] => row.fill(*byte),
                 _ => row.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element)),
+            }
+            if let Some(shadow) = &self.memory.shadow {
+                shadow.write(at as u64, width);
+            }
+            if let Some(floats) = &mut self.floats {
+                floats.copied(at as u64..at as u64 + width, None);
             }
         }
         if self.trace.is_on() {

@@ -8,6 +8,8 @@ use crate::device::execution::warp::{Geometry, Mode, Pause, Running, Stop};
 use crate::device::faults::cause::code_of;
 use crate::device::faults::signal::Guard;
 use crate::device::faults::{check, message as fault_message};
+use crate::device::floats::Floats;
+use crate::device::initialisation::{self, Initialisation};
 use crate::modules::configuration::{Configuration, cluster_of, known};
 use crate::modules::module::Member;
 use crate::modules::module::Module;
@@ -289,10 +291,17 @@ impl Runtime {
         let check = self.options.check;
         let module = &mut self.modules[member.module];
         let interleave = self.options.interleave && module.is_hooked();
-        module.refresh_ranges(epoch, check, interleave);
+        // Blocks that are left out, and code that is not seen, may write anything.
+        let followed =
+            self.memory.shadow.is_some() && sample.is_none() && initialisation::sees_all(module, member.index);
+        if !followed {
+            self.memory.assume_written();
+        }
+        module.refresh_ranges(epoch, check, interleave || followed);
         if let Some(stops) = &mut self.stops {
             stops.begin(module, path);
         }
+        let sites = module.table.sites.len();
         let count_cells = module.descriptor().count_cells as usize;
         let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
         let kernel = &module.kernels()[member.index];
@@ -304,7 +313,7 @@ impl Runtime {
         let deep = kernel.flags & (kernel_flags::UNBOUNDED_STACK | kernel_flags::LARGE_FRAMES) != 0;
         let native = choose(geometry.block, kernel.native_linear, kernel.native_half, kernel.native_general);
         // Without a version that has no hooks, what is not traced runs with hooks, too.
-        let all_hooked = interleave || (module.is_hooked() && (self.always_check || native.is_none()));
+        let all_hooked = interleave || followed || (module.is_hooked() && (self.always_check || native.is_none()));
         let hooked = choose(geometry.block, kernel.hooked_linear, kernel.hooked_half, kernel.hooked_general);
         let shape = Shape {
             blocks: geometry.blocks(),
@@ -333,6 +342,7 @@ impl Runtime {
             clusters: named || clustered,
             waits: waits || interleave,
             interleave,
+            initialisation: followed,
             all_hooked,
         };
         let mut running = Running {
@@ -352,6 +362,8 @@ impl Runtime {
             reserved_shared: geometry.reserved_shared,
             interleave,
             open_ranges: Vec::new(),
+            initialisation: followed.then(|| Initialisation::new(sites)),
+            floats: self.floats.as_mut().map_or(null_mut(), |floats| floats),
             stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
             parameters: addresses_of(parameters),
             told: HashSet::new(),
@@ -408,7 +420,13 @@ impl Runtime {
         self.clock += running.clock_end;
         // SAFETY: null, or a warp of this launch, which still stands in the arena.
         let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
-        let Running { stop, faults, divergent, different, parted, .. } = running;
+        let Running { stop, faults, divergent, different, parted, initialisation, .. } = running;
+        for event in self.floats.iter_mut().flat_map(Floats::end_launch) {
+            self.trace.event(event);
+        }
+        for read in initialisation.into_iter().flat_map(Initialisation::into_reads) {
+            self.trace.event(Event::UninitialisedRead(read));
+        }
         for barrier in divergent {
             self.trace.event(Event::DivergentBarrier(barrier));
         }

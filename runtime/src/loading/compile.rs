@@ -1,4 +1,4 @@
-//! LLVM IR that a program loads, compiled by `warpline-cc` once and kept by its content.
+//! Code that `warpline-cc` makes a shared object of while a program runs, once, kept by its content.
 
 use crate::compiler::{Compiler, NO_FOLDER, folder};
 use crate::cuda::error::{self, Error};
@@ -8,12 +8,22 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::process::Stdio;
 
-/// The shared object of a module's IR.
+/// The shared object of a module's LLVM IR.
 pub fn shared_object(text: &str) -> Result<PathBuf, Error> {
+    make("--warpline-module", "ll", text.as_bytes())
+}
+
+/// The shared object of code that a program carries, with values followed.
+pub fn with_values(carried: &[u8]) -> Result<PathBuf, Error> {
+    make("--warpline-values", "carried", carried)
+}
+
+/// Has `warpline-cc` make a shared object of a file, by an option that names the kind of the file.
+fn make(option: &str, suffix: &str, content: &[u8]) -> Result<PathBuf, Error> {
     let compiler = Compiler::find();
     let folder = folder("modules").ok_or_else(|| failed(NO_FOLDER))?;
     let mut hasher = DefaultHasher::new();
-    (&compiler, text).hash(&mut hasher);
+    (&compiler, option, content).hash(&mut hasher);
     let stem = format!("module-{:016x}", hasher.finish());
     let path = folder.join(format!("{stem}.so"));
     if path.is_file() {
@@ -22,10 +32,10 @@ pub fn shared_object(text: &str) -> Result<PathBuf, Error> {
     let unwritable = |cause: std::io::Error| failed(&format!("{} cannot be written: {cause}", folder.display()));
     fs::create_dir_all(&folder).map_err(unwritable)?;
     let own = format!("{stem}.{}", std::process::id());
-    let (source, made) = (folder.join(format!("{own}.ll")), folder.join(format!("{own}.so")));
-    fs::write(&source, text).map_err(unwritable)?;
+    let (source, made) = (folder.join(format!("{own}.{suffix}")), folder.join(format!("{own}.so")));
+    fs::write(&source, content).map_err(unwritable)?;
     let mut command = compiler.command();
-    let status = command.args(["--warpline-module", "-o"]).args([&made, &source]).stdout(Stdio::null()).status();
+    let status = command.args([option, "-o"]).args([&made, &source]).stdout(Stdio::null()).status();
     // What it is made of is not needed any more; nothing is lost where it stays.
     _ = fs::remove_file(&source);
     match status {
@@ -40,6 +50,6 @@ pub fn shared_object(text: &str) -> Result<PathBuf, Error> {
 }
 
 fn failed(cause: &str) -> Error {
-    message::note(&format!("a module of LLVM IR cannot be compiled: {cause}"));
+    message::note(&format!("device code cannot be compiled: {cause}"));
     error::JIT_COMPILER_NOT_FOUND
 }

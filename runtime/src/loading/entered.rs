@@ -1,5 +1,6 @@
 //! Modules that the runtime takes in, whether with the program or while it runs.
 
+use super::followed::followed;
 use crate::modules::module::{Module, name};
 use crate::modules::variables::{fill_globals, variable_of};
 use crate::output::message;
@@ -14,6 +15,8 @@ use warpline_format::event::Event;
 pub(crate) unsafe fn enter(runtime: &mut Runtime, data: *const u8, shown: Option<&str>) -> Option<usize> {
     let id = runtime.modules.len() as u32;
     // SAFETY: by the contract.
+    let data = unsafe { followed(runtime, data) };
+    // SAFETY: by the contract, or a descriptor that was just loaded and stays.
     let mut module = match unsafe { Module::read(data, id) }? {
         Ok(module) => module,
         Err(error) => {

@@ -5,6 +5,7 @@
 
 mod compile;
 pub(crate) mod entered;
+mod followed;
 pub(crate) mod image;
 mod object;
 

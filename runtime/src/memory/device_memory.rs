@@ -2,12 +2,14 @@
 
 use super::allocator::{Allocator, LARGE_UNIT};
 use super::registry::{Live, Registry};
+use super::shadow::{PATTERN, Shadow};
 use super::windows::{PAGE, Window, WindowError};
 use crate::memory::images::Images;
 use crate::memory::mappings::Mappings;
 use crate::memory::texture_references::References;
+use std::collections::HashMap;
 use warpline_format::abi::windows as places;
-use warpline_format::event::{AllocationKind, PathId};
+use warpline_format::event::{AllocationId, AllocationKind, PathId};
 
 /// Address space for small allocations.
 const SMALL_BYTES: u64 = 64 << 30;
@@ -53,6 +55,10 @@ pub struct DeviceMemory {
     /// Bytes in use that count against the device's memory.
     pub(super) used: u64,
     total: u64,
+    /// Which bytes have been written; with the initialisation check only.
+    pub shadow: Option<Shadow>,
+    /// With the initialisation check: allocations that hold memory of an earlier one, and that one.
+    pub earlier: HashMap<AllocationId, AllocationId>,
 }
 
 /// What an allocation is, besides its size.
@@ -69,6 +75,12 @@ pub struct Description {
 /// Whether a kind takes up the device's own memory.
 fn on_device(kind: AllocationKind) -> bool {
     !matches!(kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::DeviceHeap)
+}
+
+/// Whether memory of a kind holds nothing of the program when it is handed out. The host can write the others without a call.
+fn starts_unwritten(kind: AllocationKind) -> bool {
+    use AllocationKind::{Async, DeviceHeap, Malloc, Pitch};
+    matches!(kind, Malloc | Pitch | Async | DeviceHeap)
 }
 
 impl DeviceMemory {
@@ -89,6 +101,8 @@ impl DeviceMemory {
             mappings: Mappings::default(),
             used: 0,
             total,
+            shadow: None,
+            earlier: HashMap::new(),
         })
     }
 
@@ -97,7 +111,7 @@ impl DeviceMemory {
         (self.total - self.used.min(self.total), self.total)
     }
 
-    /// Allocates `bytes` zeroed bytes and returns the entry.
+    /// Allocates `bytes` zeroed bytes, or filled ones with the initialisation check, and returns the entry.
     pub fn allocate(&mut self, bytes: u64, what: Description) -> Result<&Live, MemoryError> {
         let counted = on_device(what.kind);
         let (free, _) = self.info();
@@ -127,6 +141,7 @@ impl DeviceMemory {
             self.used += place.reserved;
         }
         let id = self.registry.next_id();
+        self.begin_shadow(place.address, bytes, what.kind, id);
         self.registry.insert(Live {
             id,
             kind: what.kind,
@@ -139,6 +154,39 @@ impl DeviceMemory {
             elements: None,
         });
         self.registry.at(place.address).ok_or(MemoryError::Full { asked: bytes, free })
+    }
+
+    /// With the initialisation check: marks and fills the bytes of an allocation that begins.
+    fn begin_shadow(&mut self, address: u64, bytes: u64, kind: AllocationKind, id: AllocationId) {
+        let Some(shadow) = &self.shadow else { return };
+        if !starts_unwritten(kind) {
+            shadow.write(address, bytes);
+            return;
+        }
+        shadow.forget(address, bytes);
+        if let Some(before) = self.registry.freed_within(address, bytes) {
+            self.earlier.insert(id, before);
+        }
+        // SAFETY: the pages of the allocation were just committed, and its address is not published yet.
+        unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+    }
+
+    /// With the initialisation check: marks and fills the shared memory of a block that starts.
+    ///
+    /// # Safety
+    /// The bytes are the block's room in the shared window.
+    pub unsafe fn begin_shared(&self, address: u64, bytes: u64) {
+        if let Some(shadow) = &self.shadow {
+            shadow.forget(address, bytes);
+            // SAFETY: by the contract.
+            unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+        }
+    }
+
+    /// With the initialisation check: all memory counts as written from here on, because something ran that was not seen.
+    pub fn assume_written(&self) {
+        let Some(shadow) = &self.shadow else { return };
+        self.registry.iter().for_each(|live| shadow.write(live.start(), live.bytes));
     }
 
     /// Enters host memory that the program registered. It gets a synthetic address of its own, so

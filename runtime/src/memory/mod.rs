@@ -8,6 +8,7 @@ pub mod mapped;
 pub mod mappings;
 pub mod registry;
 pub mod rows;
+pub mod shadow;
 pub mod texture_references;
 pub mod windows;
 

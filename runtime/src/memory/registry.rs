@@ -169,6 +169,14 @@ impl Registry {
         (address - old.start() < old.bytes).then_some(old)
     }
 
+    /// The freed allocation that ended last of those that held a part of these bytes.
+    pub fn freed_within(&self, start: u64, bytes: u64) -> Option<AllocationId> {
+        let overlaps = |old: &&Live| old.start() + old.bytes.max(1) > start;
+        let before = self.freed.range(..start).next_back().map(|(_, old)| old).filter(overlaps);
+        let inside = self.freed.range(start..start + bytes.max(1)).map(|(_, old)| old);
+        before.into_iter().chain(inside).map(|old| old.id).max()
+    }
+
     /// The live allocation nearest to an address outside all of them.
     pub fn nearest(&self, address: u64) -> Option<Near<'_>> {
         let before = self.live.range(..=address).next_back().map(|(_, live)| Near::of(live, address));
@@ -251,6 +259,8 @@ mod tests {
         assert_eq!(registry.remove(1000).unwrap().id, 1);
         assert!(registry.remove(1000).is_none());
         assert_eq!(registry.find_freed(1050).unwrap().id, 1);
+        assert_eq!([registry.freed_within(990, 11), registry.freed_within(1099, 50)], [Some(1); 2]);
+        assert_eq!([registry.freed_within(990, 10), registry.freed_within(1100, 50)], [None; 2]);
         live(&mut registry, 1040, 10);
         assert!(registry.find_freed(1050).is_none());
     }

@@ -141,6 +141,12 @@ impl Module {
         unsafe { array(self.descriptor().site_table, self.descriptor().site_table_bytes) }
     }
 
+    /// The code that it can be lowered again from; empty where there is none.
+    pub fn carried(&self) -> &[u8] {
+        // SAFETY: the module's own bytes.
+        unsafe { array(self.descriptor().carried, self.descriptor().carried_bytes) }
+    }
+
     /// The site table's bytes as the trace has them.
     pub fn told_table(&self) -> Vec<u8> {
         if self.renamed { self.table.to_bytes() } else { self.table_bytes().to_vec() }

@@ -4,11 +4,13 @@ use crate::cuda::error::{self, Error};
 use crate::device::children::queue::Children;
 use crate::device::execution::arena::Arena;
 use crate::device::execution::warp::Heap;
+use crate::device::floats::Floats;
 use crate::device::stops::Stops;
 use crate::graphs::{Captures, Graphs};
 use crate::launches::fetched::Fetched;
 use crate::memory::host::HostAllocations;
 use crate::memory::images::Images;
+use crate::memory::shadow::Shadow;
 use crate::memory::windows::WindowError;
 use crate::memory::{Description, DeviceMemory, MemoryError};
 use crate::modules::loaded::{Handle, Loaded};
@@ -34,7 +36,9 @@ use warpline_format::budget::Sampler;
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{Allocation, AllocationId, AllocationKind, Event, PathId};
-use warpline_format::options::{ENABLE_VARIABLE, INTERLEAVE_VARIABLE, Options, Output, TRACE_VARIABLE, VARIABLE};
+use warpline_format::options::{
+    ENABLE_VARIABLE, FloatCheck, INTERLEAVE_VARIABLE, Options, Output, TRACE_VARIABLE, VARIABLE,
+};
 
 /// What a host stub stands for.
 #[derive(Clone, Debug)]
@@ -76,6 +80,8 @@ pub struct Runtime {
     pub arena: Arena,
     /// The trace.
     pub trace: Trace,
+    /// The floating-point check, if the run has it.
+    pub floats: Option<Floats>,
     /// What goes on behind sections with traces of their own, the last one begun last.
     pub sections: Vec<Outer>,
     /// Modules, in order of registration.
@@ -292,6 +298,7 @@ impl Runtime {
             options,
             by_hand: std::env::var_os(VARIABLE).is_none(),
             trace: Trace::new(writer),
+            floats: None,
             sections: Vec::new(),
             modules: Vec::new(),
             registered: Vec::new(),
@@ -326,6 +333,8 @@ impl Runtime {
             device_flags: 8,
         };
         runtime.tell_program();
+        runtime.check_initialisation()?;
+        runtime.check_floats();
         Ok(runtime)
     }
 
@@ -344,6 +353,23 @@ impl Runtime {
         } else {
             self.trace.event(Event::WarpOrder(self.options.device.order));
         }
+    }
+
+    /// Begins the floating-point check, if the run has it.
+    fn check_floats(&mut self) {
+        if self.options.check_float != FloatCheck::Off && !crate::real::active() && !emulation::is_the_gpu() {
+            self.floats = Some(Floats::new(self.options.check_float == FloatCheck::Stop));
+            self.trace.event(Event::FloatsChecked);
+        }
+    }
+
+    /// Begins the initialisation check, if the run has it.
+    fn check_initialisation(&mut self) -> Result<(), WindowError> {
+        if self.options.check_init && !crate::real::active() && !emulation::is_the_gpu() {
+            self.memory.shadow = Some(Shadow::new()?);
+            self.trace.event(Event::InitialisationChecked);
+        }
+        Ok(())
     }
 
     /// Frees what the program allocated on the device, and forgets errors. Module variables keep

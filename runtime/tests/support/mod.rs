@@ -176,6 +176,8 @@ pub fn register_with_binary(
         features: c"sse2".as_ptr(),
         fat_binary: if binary.is_empty() { null() } else { binary.as_ptr().cast() },
         fat_binary_bytes: binary.len() as u64,
+        carried: null(),
+        carried_bytes: 0,
     };
     let wrapper = Box::leak(Box::new(Wrapper(0x4662_43b1, 1, Box::leak(Box::new(descriptor)), null())));
     // SAFETY: everything is leaked, hence valid for good.

@@ -5,7 +5,9 @@
 
 mod failures;
 mod figures;
+mod floats;
 mod groups;
+mod initialisation;
 mod instructions;
 mod progress;
 mod results;
@@ -17,7 +19,9 @@ mod tool_set;
 
 pub use failures::{FailedLaunch, Failures};
 pub use figures::{CountMoments, Figures, RatioMoments, space_name};
+pub use floats::{ExceptionKey, ExceptionSum, Floats, Origin, OriginStep};
 pub use groups::{LaunchGroup, LaunchKind};
+pub use initialisation::{CopiedSum, Initialisation, ReadKey, ReadSum};
 pub use instructions::{ClassSum, InstructionSums};
 pub use progress::{NoProgress, Progress, Status};
 pub use results::{

@@ -13,7 +13,9 @@ use warpline_format::site_table::Op;
 
 use warpline_format::occupancy::Resources;
 
-use super::{AllocationData, Failures, HostAllocationData, InstructionSums, LaunchGroup, WholeRuns};
+use super::{
+    AllocationData, Failures, Floats, HostAllocationData, Initialisation, InstructionSums, LaunchGroup, WholeRuns,
+};
 use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::patterns::{SerialAtomics, SitePattern};
@@ -347,6 +349,10 @@ pub struct Analysis {
     pub divergent: Vec<(DivergentBarrier, Option<(u32, PathId)>)>,
     /// Barriers at which warps of a block waited for each other, and the kernel and path of their launch.
     pub different: Vec<(DifferentBarriers, Option<(u32, PathId)>)>,
+    /// Exceptional floating-point results.
+    pub floats: Floats,
+    /// Reads and copies of what nothing has written.
+    pub initialisation: Initialisation,
     /// What did not run, or not to its end.
     pub failures: Failures,
     /// Records the user allowed to drop.
@@ -394,6 +400,8 @@ impl Analysis {
             faults: Vec::new(),
             divergent: Vec::new(),
             different: Vec::new(),
+            floats: Floats::default(),
+            initialisation: Initialisation::default(),
             failures: Failures::default(),
             more_faults: 0,
             dropped: 0,

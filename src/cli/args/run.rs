@@ -64,6 +64,17 @@ pub struct RunArguments {
     /// Switch warps at each access, as a GPU does, for programs in which warps wait for each other without a barrier
     #[arg(long, help_heading = DEVICE)]
     pub interleave: bool,
+    /// Report reads and copies to the host of global and shared memory that nothing has written; device memory is filled with a
+    /// pattern instead of zeroes
+    #[arg(long, help_heading = CHECKS)]
+    pub check_init: bool,
+    /// Report NaNs, infinities and subnormal results with the operation that made them, or stop a kernel at its first NaN; device
+    /// code is compiled once more for it, and kept
+    #[arg(long, value_enum, value_name = "ACTION", help_heading = CHECKS)]
+    pub check_float: Option<FloatChoice>,
+    /// Report device and pinned memory that the program never frees
+    #[arg(long, help_heading = CHECKS)]
+    pub check_leaks: bool,
     /// Profile all processes that the program starts, and merge their profiles
     #[arg(long, help_heading = SELECTION)]
     pub children: bool,
@@ -215,6 +226,15 @@ pub enum ModeChoice {
     Trace,
     /// Counts per instruction, computed on the GPU.
     Counters,
+}
+
+/// Action at exceptional floating-point values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FloatChoice {
+    /// Report them.
+    Report,
+    /// Stop a kernel at the first NaN that an operation makes.
+    Stop,
 }
 
 /// Action at a faulty access.

@@ -176,6 +176,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
         pages: plan.model.simulation.pages,
         exit_code: Some(i32::from(end.code())),
         ended_by_itself: matches!(end.how, Ended::Exit(_)),
+        check_leaks: plan.check_leaks,
         sources: Sources::All,
         lost: Vec::new(),
         assumptions: plan.assumptions(),

@@ -72,6 +72,17 @@ pub(super) fn tell(plan: &Plan, profile: &Profile) {
             crate::cli::output::say(format_args!("{count} {what}, see the report"));
         }
     }
+    let unset = profile.uninitialised.iter().filter(|row| !row.partial).count();
+    let made = profile.float_origins.iter().filter(|origin| origin.kind == "nan").count();
+    for (count, one, several) in [
+        (unset, "place uses memory that nothing has written", "places use memory that nothing has written"),
+        (made, "allocation gets a NaN", "allocations get NaNs"),
+    ] {
+        if count > 0 {
+            let what = if count == 1 { one } else { several };
+            crate::cli::output::say(format_args!("{count} {what}, see the report"));
+        }
+    }
     if let Some(line) = warpline_report::conflicts_in_short(profile) {
         crate::cli::output::say(format_args!("{line}"));
     }

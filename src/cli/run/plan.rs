@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use warpline_format::budget::Budget;
-use warpline_format::options::{Check, EMULATED, Mode, Options, Output};
+use warpline_format::options::{Check, EMULATED, FloatCheck, Mode, Options, Output};
 use warpline_format::stop::StopAt;
 use warpline_toolchain::gpu;
 
 use super::ranked::own_file;
 use super::stops;
-use crate::cli::args::{CheckChoice, DeviceChoice, HostAllocationChoice, ModeChoice, RunArguments};
+use crate::cli::args::{CheckChoice, DeviceChoice, FloatChoice, HostAllocationChoice, ModeChoice, RunArguments};
 use crate::cli::models::chosen::{Chosen, bound_memory, choose};
 use crate::cli::models::default_model;
 use crate::cli::{Failure, labels, quantities};
@@ -42,6 +42,8 @@ pub(in crate::cli) struct Plan {
     pub(in crate::cli) unused_gpu: Option<String>,
     /// Further processes are profiled, too.
     pub(super) children: bool,
+    /// Memory that is never freed is reported.
+    pub(super) check_leaks: bool,
     /// Stops that are shown without asking how to go on.
     pub(super) stop_count: Option<u64>,
     /// What the profile is to be known by.
@@ -86,6 +88,14 @@ impl Plan {
         if arguments.interleave && arguments.device() == DeviceChoice::Gpu {
             return Err(usage("--interleave is for the CPU device: a GPU's warps advance as they do".to_owned()));
         }
+        if arguments.check_init && arguments.device() != DeviceChoice::Cpu {
+            return Err(usage("--check-init needs --device cpu: a GPU has no shadow of initialised bytes".to_owned()));
+        }
+        if arguments.check_float.is_some() && arguments.device() != DeviceChoice::Cpu {
+            return Err(usage(
+                "--check-float needs --device cpu: code for a GPU has no hooks at operations".to_owned(),
+            ));
+        }
         if arguments.children && arguments.trace.is_some() {
             return Err(usage(
                 "--trace keeps the trace of one process; --children puts the work of several in one profile".to_owned(),
@@ -124,6 +134,7 @@ impl Plan {
             },
             unused_gpu: arguments.device.is_none().then(|| gpu::names().into_iter().next()).flatten(),
             children: arguments.children,
+            check_leaks: arguments.check_leaks,
             stop_count: arguments.stops.stop_count,
             labels: labels::parse(&arguments.label)?,
             options: Options {
@@ -141,6 +152,12 @@ impl Plan {
                     CheckChoice::Off => Check::Off,
                 },
                 interleave: arguments.interleave,
+                check_init: arguments.check_init,
+                check_float: match arguments.check_float {
+                    None => FloatCheck::Off,
+                    Some(FloatChoice::Report) => FloatCheck::Report,
+                    Some(FloatChoice::Stop) => FloatCheck::Stop,
+                },
                 stop_at: stops::wanted(arguments)?,
                 all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
             },

@@ -59,6 +59,7 @@ pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
         pages: first.simulation.pages,
         exit_code: None,
         ended_by_itself: analysis.finish == Finish::Complete,
+        check_leaks: false,
         sources: Sources::Fitting { roots: arguments.source_root.clone() },
         lost: Vec::new(),
         assumptions: first.assumptions(),

@@ -8,7 +8,8 @@ use super::settle;
 use super::sums::{patterns, spreads};
 use super::taking::{launches, rows};
 use warpline_profile::model::{
-    Allocation, Branch, FailedCall, HostAllocation, Kernel, NameOverRanks, PathOverRanks, Profile,
+    Allocation, Branch, FailedCall, FloatException, HostAllocation, Kernel, NameOverRanks, PathOverRanks, Profile,
+    Uninitialised,
 };
 
 /// What rows were, by what they are called now.
@@ -131,6 +132,18 @@ fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64
         row.kernel = kernels.of(row.kernel);
         row.allocation = row.allocation.map(|id| allocations.of(id));
     }
+    for row in &mut whole.float_exceptions {
+        row.kernel = kernels.of(row.kernel);
+    }
+    for step in whole.float_origins.iter_mut().flat_map(|origin| &mut origin.steps) {
+        step.kernel = kernels.of(step.kernel);
+        step.allocation = step.allocation.map(|id| allocations.of(id));
+    }
+    for row in &mut whole.uninitialised {
+        row.kernel = row.kernel.map(|id| kernels.of(id));
+        row.allocation = row.allocation.map(|id| allocations.of(id));
+        row.earlier = row.earlier.map(|id| allocations.of(id));
+    }
     for row in &mut whole.run.missing {
         row.kernel = row.kernel.map(|id| kernels.of(id));
     }
@@ -159,6 +172,9 @@ fn sort(whole: &mut Profile) {
         let rest = serde_json::to_string(row).unwrap_or_default();
         (row.severity != "warning", std::cmp::Reverse(row.count), rest)
     });
+    FloatException::sort(&mut whole.float_exceptions);
+    whole.float_origins.sort_by_cached_key(|row| serde_json::to_string(row).unwrap_or_default());
+    Uninitialised::sort(&mut whole.uninitialised);
     FailedCall::sort(&mut whole.failed_calls);
     whole.run.missing.sort_by_cached_key(|row| serde_json::to_string(row).unwrap_or_default());
     whole.not_seen.sort_by_cached_key(|row| (row.file.clone(), row.line, row.function.clone(), row.what.clone()));

@@ -17,6 +17,7 @@ pub(super) mod fills;
 pub(super) mod gather;
 pub(super) mod handover;
 pub(super) mod index;
+pub(super) mod initialisation;
 pub(super) mod launches;
 pub(super) mod layout;
 pub(super) mod library_layout;

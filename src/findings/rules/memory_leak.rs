@@ -1,4 +1,6 @@
-//! Memory that a loop allocates and never frees.
+//! Memory that a loop allocates and never frees, and with `--check-leaks` all that is never freed.
+
+use std::collections::BTreeSet;
 
 use super::super::facts::memory::{Made, Maker, allocated_bytes, is_variable, made};
 use super::super::prelude::*;
@@ -7,9 +9,11 @@ use super::super::thresholds::allocations::*;
 described! {
     enum Cause {
         NeverFreed { memory: Shown, times: Count, all: Bytes } => "never-freed-in-loop",
+        LeftAtExit { memory: Shown, times: Count, all: Bytes } => "not-freed-at-exit",
     }
     enum Remedy {
         FreeOrReuse => "free-or-reuse",
+        Free => "free-before-exit",
     }
 }
 
@@ -17,7 +21,33 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if !facts.is_whole_run() {
         return Vec::new();
     }
-    made(facts, 0).iter().filter(|made| is_leaked(made)).filter_map(|made| draft(facts, made)).collect()
+    let all = made(facts, 0);
+    let leaked: Vec<_> = all.iter().filter(|made| is_leaked(made)).collect();
+    let reported: BTreeSet<u64> = leaked.iter().flat_map(|made| &made.rows).map(|row| row.id).collect();
+    let left = |row: &&Allocation| facts.profile.run.leak_check && !reported.contains(&row.id) && is_left(row);
+    let at_exit = facts.profile.allocations.iter().filter(left).map(|row| left_at_exit(facts, row));
+    leaked.iter().filter_map(|made| draft(facts, made)).chain(at_exit).collect()
+}
+
+/// Kinds of memory that the program has to free, besides those whose names begin with `cudaMalloc`.
+const FREED_BY_THE_PROGRAM: [&str; 2] = ["device_heap", "cuMemMap"];
+
+fn is_left(row: &Allocation) -> bool {
+    (row.kind.starts_with("cudaMalloc") || FREED_BY_THE_PROGRAM.contains(&&row.kind[..])) && !row.freed
+}
+
+fn left_at_exit(facts: &Facts<'_>, row: &Allocation) -> Draft {
+    let times = row.count.saturating_sub(row.freed_count).max(1);
+    let all = (u128::from(row.bytes) * u128::from(times) / u128::from(row.count.max(1))) as u64;
+    let memory = describe(row);
+    let cause = Cause::LeftAtExit { memory, times: Count(times), all: Bytes(all) };
+    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::Free))
+        .at_frame(innermost(&row.path))
+        .of_allocation(row.id)
+        .object(row.name.clone())
+        .evidence("allocations", times as f64)
+        .evidence("bytes", all as f64);
+    Draft { severity: Severity::Warning, score: MEMORY_WEIGHT * share(all, allocated_bytes(facts)), ..draft }
 }
 
 /// Returns whether launches come between the allocations, none of which is freed, for one variable. Those of a setup loop come

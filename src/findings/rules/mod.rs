@@ -25,6 +25,8 @@ rules! {
     fault "fault" [],
     api_error "api-error" [],
     race "race" [Order],
+    float_exception "float-exception" [],
+    uninitialised_read "uninitialised-read" [],
     strided_access "strided-access" [KernelTime],
     struct_fields "struct-fields" [KernelTime],
     random_gather "random-gather" [KernelTime],

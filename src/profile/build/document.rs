@@ -11,7 +11,7 @@ use warpline_format::visible;
 
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
-use super::{advice, conflicts, missing, notes, sources, unnamed};
+use super::{advice, conflicts, floats, initialisation, missing, notes, sources, unnamed};
 use crate::model::{self, Missing, Profile};
 use crate::{estimate, memory_divergence};
 use warpline_analyzer::advice::Advice;
@@ -37,6 +37,8 @@ pub struct RunFacts {
     pub exit_code: Option<i32>,
     /// The program ended by itself, not by a signal.
     pub ended_by_itself: bool,
+    /// Memory that is never freed is to be reported.
+    pub check_leaks: bool,
     /// Source files that may be read.
     pub sources: sources::Sources,
     /// What figures lack, and why; each makes the profile incomplete.
@@ -92,6 +94,9 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             mode: if analysis.counted { "counters" } else { "trace" }.to_owned(),
             sampled: sampled(analysis),
             race_check: conflicts::extent(analysis),
+            leak_check: facts.check_leaks,
+            init_check: analysis.initialisation.checked,
+            float_check: analysis.floats.checked,
             exit_code: facts.exit_code,
             merged: None,
             assumptions: assumptions(analysis, facts.assumptions),
@@ -117,6 +122,9 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         blocks: Vec::new(),
         faults: Vec::new(),
         conflicts: Vec::new(),
+        uninitialised: Vec::new(),
+        float_exceptions: Vec::new(),
+        float_origins: Vec::new(),
         failed_calls: Vec::new(),
         memory_divergence: BTreeMap::new(),
         findings: Vec::new(),
@@ -156,6 +164,9 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let pairs = analysis.different.iter().map(|(pair, launch)| different_row(&mut paths, pair, *launch));
     profile.faults.extend(pairs);
     profile.conflicts = conflicts::rows(analysis, &mut paths);
+    profile.uninitialised = initialisation::rows(analysis, &mut paths);
+    profile.float_exceptions = floats::exceptions(analysis, &mut paths);
+    profile.float_origins = floats::origins(analysis, &mut paths);
     profile.failed_calls = missing::failed_calls(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(notes::of_assumed_turns(analysis, &profile.run.models));

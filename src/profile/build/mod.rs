@@ -3,6 +3,8 @@
 mod advice;
 mod conflicts;
 mod document;
+mod floats;
+mod initialisation;
 mod kernels;
 mod missing;
 mod notes;

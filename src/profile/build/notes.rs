@@ -88,6 +88,16 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
             ));
         }
     }
+    if analysis.floats.more > 0 {
+        let more = analysis.floats.more;
+        notes.push(format!("exceptional floating-point values at more places are not listed: {more} of launches"));
+    }
+    if analysis.initialisation.more > 0 {
+        let more = analysis.initialisation.more;
+        notes.push(format!(
+            "uninitialised reads and copies at more places are not listed: {more} of launches and copies"
+        ));
+    }
     if analysis.more_faults > 0 {
         let (more, first) = (analysis.more_faults, analysis.faults.len());
         notes.push(format!("{more} more bad accesses are not listed, only the first {first}"));

@@ -152,6 +152,18 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         want(&fault.frame.file, fault.frame.line);
         each(&fault.path, &mut want);
     }
+    for row in &profile.float_exceptions {
+        want(&row.frame.file, row.frame.line);
+        each(&row.path, &mut want);
+    }
+    for origin in &profile.float_origins {
+        origin.steps.iter().for_each(|step| want(&step.frame.file, step.frame.line));
+        each(&origin.path, &mut want);
+    }
+    for row in &profile.uninitialised {
+        want(&row.frame.file, row.frame.line);
+        each(&row.path, &mut want);
+    }
     for conflict in &profile.conflicts {
         conflict.accesses.iter().for_each(|access| want(&access.frame.file, access.frame.line));
         each(&conflict.path, &mut want);

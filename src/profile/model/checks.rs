@@ -1,5 +1,7 @@
 //! What went wrong: bad accesses, conflicts between warps, launches that are missing.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 use warpline_format::event::LaunchId;
 
@@ -42,6 +44,86 @@ pub struct Fault {
     /// Rank that made it, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
+}
+
+/// Reads by one access, or copies from one line, of bytes of one allocation that nothing has written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Uninitialised {
+    /// `read`, or `copy` of bytes to the host.
+    pub kind: String,
+    /// Reads: each lane reads written bytes as well. Copies: no run of uninitialised bytes is as long as 8 bytes. Both may be
+    /// padding of structures.
+    pub partial: bool,
+    /// Kernel that reads.
+    pub kernel: Option<u32>,
+    /// Launch of the first read.
+    pub launch: Option<u64>,
+    /// User frame of the access; unknown fields are empty, as all are for copies, whose place is the innermost frame of the path.
+    pub frame: Frame,
+    /// `load` or `atomic`; empty for copies.
+    pub op: String,
+    /// Bytes per lane of a read; 0 for copies.
+    pub bytes: u32,
+    /// `global` or `shared`.
+    pub space: String,
+    /// Variable in shared memory, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// Allocation that holds the bytes.
+    pub allocation: Option<u64>,
+    /// Allocation that held the same memory before and was freed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<u64>,
+    /// Bytes from the start of the allocation, or of the block's shared memory, to the first one.
+    pub offset: u64,
+    /// Bytes of the allocation that had been written at the first read.
+    pub written: u64,
+    /// Requests with a lane that reads such bytes, or copies.
+    pub count: u64,
+    /// Such lanes, summed over requests.
+    pub lanes: u64,
+    /// Uninitialised bytes of the copies.
+    pub copied_uninitialised: u64,
+    /// All bytes of the copies.
+    pub copied: u64,
+    /// Linear block of the first read.
+    pub block: u64,
+    /// Linear thread in the block of the first read.
+    pub thread: u32,
+    /// Host call path of the launch, or of the copy.
+    pub path: Vec<Frame>,
+}
+
+impl Uninitialised {
+    /// Sorts rows by what they are about.
+    pub fn sort(rows: &mut [Uninitialised]) {
+        rows.sort_by(|one, other| one.order(other).then_with(|| one.path.cmp(&other.path)));
+    }
+
+    /// Returns whether both are the same access or copy, in different runs.
+    pub fn is_like(&self, other: &Uninitialised) -> bool {
+        self.order(other).is_eq() && (self.kind == "read" || self.path == other.path)
+    }
+
+    /// Adds the reads or copies of another run.
+    pub fn add(&mut self, more: &Uninitialised) {
+        let example = |row: &Uninitialised| (row.launch, row.block, row.thread, row.offset);
+        let mut sum = if example(more) < example(self) { more.clone() } else { self.clone() };
+        sum.count = self.count.saturating_add(more.count);
+        sum.lanes = self.lanes.saturating_add(more.lanes);
+        sum.copied_uninitialised = self.copied_uninitialised.saturating_add(more.copied_uninitialised);
+        sum.copied = self.copied.saturating_add(more.copied);
+        *self = sum;
+    }
+
+    /// Order by what rows are about.
+    fn order(&self, other: &Uninitialised) -> Ordering {
+        let [one, other] = [self, other].map(|row| {
+            let place = (&row.kind, row.kernel, &row.frame, row.partial);
+            (place, &row.op, row.bytes, &row.space, &row.variable, row.allocation)
+        });
+        one.cmp(&other)
+    }
 }
 
 /// Calls of CUDA's API from one place that returned an error.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::allocations::{Allocation, HostAllocation};
-use super::checks::{Conflict, FailedCall, Fault};
+use super::checks::{Conflict, FailedCall, Fault, Uninitialised};
 use super::control_flow::{Block, Branch};
 use super::finding::Finding;
+use super::floats::{FloatException, FloatOrigin};
 use super::kernel::Kernel;
 use super::merged::NameOverRanks;
 use super::places::{Line, Site};
@@ -47,6 +48,15 @@ pub struct Profile {
     /// Accesses of the same bytes by different warps that nothing orders; what matters most first.
     #[serde(default)]
     pub conflicts: Vec<Conflict>,
+    /// Reads and copies of bytes that nothing has written, with `--check-init`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uninitialised: Vec<Uninitialised>,
+    /// Exceptional floating-point results, with `--check-float`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub float_exceptions: Vec<FloatException>,
+    /// Where NaNs and infinities in allocations come from, with `--check-float`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub float_origins: Vec<FloatOrigin>,
     /// Calls of CUDA's API that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_calls: Vec<FailedCall>,

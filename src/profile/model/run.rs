@@ -35,6 +35,15 @@ pub struct Run {
     /// How much was looked at for conflicts between warps: `sampled` or `full`; absent where nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race_check: Option<String>,
+    /// Memory that is never freed is reported (`--check-leaks`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub leak_check: bool,
+    /// Whether reads of bytes that nothing has written are reported (`--check-init`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub init_check: bool,
+    /// Exceptional floating-point values were followed (`--check-float`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub float_check: bool,
     /// Exit code of the program (128 + n for a signal); `None` when it is not known.
     pub exit_code: Option<i32>,
     /// What the figures rest on.

@@ -8,6 +8,9 @@ pub fn with_sites(real: &[Profile], sites: usize) -> Option<Profile> {
     let first = real.iter().find(|profile| !profile.sites.is_empty())?;
     let mut whole = first.clone();
     whole.faults.clear();
+    whole.uninitialised.clear();
+    whole.float_exceptions.clear();
+    whole.float_origins.clear();
     whole.conflicts.clear();
     let mut copies = 0u32;
     for part in real.iter().filter(|part| !part.sites.is_empty()).cycle() {

@@ -140,12 +140,14 @@ impl<'c> Emitter<'_, 'c> {
             (true, false) => Leaf::Lanes(self.b.splat(value, LANES)),
             _ => Leaf::Lanes(value),
         };
-        let leaves: Vec<_> = values.into_iter().map(leaf).collect();
-        let Some(whole) = packed else { return Ok(leaves) };
-        let elements = leaf_types(load.ty());
-        let mut found = self.recast(load, &leaves, &[whole], &self.filled(&elements, whole))?;
-        found.truncate(elements.len());
-        Ok(found)
+        let mut leaves: Vec<_> = values.into_iter().map(leaf).collect();
+        if let Some(whole) = packed {
+            let elements = leaf_types(load.ty());
+            leaves = self.recast(load, &leaves, &[whole], &self.filled(&elements, whole))?;
+            leaves.truncate(elements.len());
+        }
+        self.follow_leaves(load.operand(0), load.ty(), &leaves, &lay, mask);
+        Ok(leaves)
     }
 
     /// The type and the addresses of an access that has several leaves of one type, one behind the other, and goes lane by lane.
@@ -471,6 +473,7 @@ impl<'c> Emitter<'_, 'c> {
         let mut value = self.leaves(store.operand(0))?;
         let align = alignment(store, store.operand(1));
         let ty = store.operand(0).ty();
+        self.follow_leaves(store.operand(1), ty, &value, &lay, mask);
         let packed = self.packed_type(ty);
         if let Some(whole) = packed {
             let types = self.filled(&leaf_types(ty), whole);

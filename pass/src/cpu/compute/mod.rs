@@ -2,6 +2,7 @@
 
 pub(super) mod arithmetic;
 pub(super) mod brain;
+pub(super) mod followed;
 pub(super) mod fusion;
 pub(super) mod half;
 pub(super) mod math;

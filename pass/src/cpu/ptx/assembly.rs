@@ -162,6 +162,9 @@ impl<'c> Emitter<'_, 'c> {
             (_, TypeKind::Float) => self.asm_float(machine, &parts, sources, bits)?,
             _ => self.asm_integer(machine, &parts, sources, kind, bits)?,
         };
+        if self.operation.is_some() {
+            self.follow_assembly(machine, &parts, value, sources, guard);
+        }
         self.write(machine, result, value, guard)
     }
 }

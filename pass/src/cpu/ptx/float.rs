@@ -6,12 +6,14 @@
 //! the bits.
 
 use super::machine::{Machine, TypeKind, ptx_type};
+use crate::cpu::compute::arithmetic::scalar_bits;
 use crate::cpu::compute::rounding::Rounding;
 use crate::cpu::emitter::Emitter;
 use crate::cpu::target::types::LANES;
 use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 use crate::ptx::parse::Operand;
+use warpline_format::operation::FloatFormat;
 
 /// A floating-point format of PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,16 @@ impl Format {
             "f64" => Format { bits: 64, brain: false },
             _ => return None,
         })
+    }
+
+    /// The same format in the words of the values that checks follow.
+    fn followed(self) -> FloatFormat {
+        match (self.bits, self.brain) {
+            (16, false) => FloatFormat::Half,
+            (16, true) => FloatFormat::Brain,
+            (32, _) => FloatFormat::Single,
+            _ => FloatFormat::Double,
+        }
     }
 
     /// The bits of 1.
@@ -71,6 +83,38 @@ fn is_packed(part: &str) -> bool {
 }
 
 impl<'c> Emitter<'_, 'c> {
+    /// Follows the result of a floating-point instruction, or of a conversion between floating-point types; of pairs each half.
+    pub(super) fn follow_assembly(
+        &mut self,
+        machine: &Machine<'c>,
+        parts: &[&str],
+        value: Value<'c>,
+        sources: &[Operand],
+        guard: Option<Value<'c>>,
+    ) {
+        let types: Vec<&str> = parts.iter().copied().filter(|part| ptx_type(part).is_some()).collect();
+        let (Some(to), Some(from)) = (types.first(), types.last()) else { return };
+        let (Some(format), Some(source)) = (Format::of(to), Format::of(from)) else { return };
+        if scalar_bits(value.ty()) != if is_packed(to) { 2 * format.bits } else { format.bits } {
+            return;
+        }
+        let width = if is_packed(from) { 2 * source.bits } else { source.bits };
+        let read: Option<Vec<_>> = sources.iter().take(3).map(|operand| self.read(machine, operand, width)).collect();
+        let Some(operands) = read else { return };
+        let half = |this: &Self, whole: Value<'c>, index: u32, bits: u32| {
+            let moved = this.b.lshr(whole, this.same(whole, u64::from(bits * index)));
+            this.b.trunc(moved, this.int_lanes(bits))
+        };
+        for index in 0..if is_packed(to) { 2 } else { 1 } {
+            let made = if is_packed(to) { half(self, value, index, format.bits) } else { value };
+            let part = |this: &Self, operand: &Value<'c>| {
+                if is_packed(from) { half(this, *operand, index, source.bits) } else { *operand }
+            };
+            let operands: Vec<_> = operands.iter().map(|operand| part(self, operand)).collect();
+            self.follow_bits([format.followed(), source.followed()], made, &operands, guard);
+        }
+    }
+
     /// The type that a format is computed in.
     fn computed(&self, format: Format) -> Type<'c> {
         match (format.bits, format.brain) {

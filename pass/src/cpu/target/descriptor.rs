@@ -118,6 +118,8 @@ impl<'c> Tables<'_, 'c> {
                 None => self.bytes("warpline.fat_binary", options.fat_binary, 64),
             },
             self.int(64, options.fat_binary.len() as u64),
+            self.bytes("warpline.carried", options.carried, 16),
+            self.int(64, options.carried.len() as u64),
         ];
         let value = self.record(&fields);
         let descriptor = self.unit.target.new_variable(options.descriptor, value.ty(), 0);

@@ -39,6 +39,15 @@ impl<'o> Table<'o> {
         }
     }
 
+    /// Goes on with a table that was made before.
+    pub(in crate::device) fn resume(table: SiteTable, options: &'o HookOptions) -> Self {
+        let numbers = |count: usize| 0..count as u32;
+        let files = table.files.iter().map(|file| file.path.clone()).zip(numbers(table.files.len())).collect();
+        let frames = table.frames.iter().cloned().zip(numbers(table.frames.len())).collect();
+        let interned = table.names.iter().cloned().zip(numbers(table.names.len())).collect();
+        Table { table, options, files, frames, names: HashMap::new(), interned }
+    }
+
     pub(in crate::device) fn file(&mut self, path: &str) -> FileId {
         if let Some(&id) = self.files.get(path) {
             return id;
@@ -46,6 +55,10 @@ impl<'o> Table<'o> {
         let system = self.options.system_folders.iter().any(|folder| lies_in(path, folder));
         let id = self.table.files.len() as FileId;
         self.table.files.push(File { path: path.into(), system });
+        // A table that is gone on with has a digest for each file.
+        if !self.table.digests.is_empty() {
+            self.table.digests.push(None);
+        }
         self.files.insert(path.into(), id);
         id
     }

@@ -13,6 +13,8 @@ pub const LOCATION: &str = "warpline.loc";
 pub const NEAR: &str = "warpline.near";
 /// On instructions that came from libdevice.
 pub const LIBRARY: &str = "warpline.libdevice";
+/// Number of a floating-point operation that is followed.
+pub const OPERATION: &str = "warpline.operation";
 
 fn kind_of(context: LLVMContextRef, name: &str) -> u32 {
     // SAFETY: a live context; the name is passed as pointer and length.

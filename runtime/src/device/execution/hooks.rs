@@ -10,6 +10,7 @@ use super::warp::{Mode, PATIENCE, Pause, Stop, Warp, pause, stop};
 use crate::device::faults::access::Access;
 use crate::device::faults::check;
 use crate::device::faults::message;
+use crate::device::initialisation;
 use crate::device::stops::Stops;
 use crate::output::printf;
 use std::ffi::c_char;
@@ -147,6 +148,7 @@ unsafe fn take_turn(warp: *mut Warp, site: u32) {
         (*warp).has_stored = !plain;
         let context = &raw mut (*warp).context;
         let watched = (*running).stops.as_ref().is_some_and(Stops::watches_shared);
+        let watched = watched || (*running).initialisation.is_some();
         if plain && !watched && (*context).shared_bytes != 0 {
             let first = (*context).shared as u64;
             (*context).shared_range = [first, first + (*context).shared_bytes - 1];
@@ -186,8 +188,16 @@ pub unsafe extern "C" fn __wl_check(
         if let Some(stops) = (*(*warp).running).stops.as_mut() {
             stops.at_access(warp, &access);
         }
+        // Ranges of local sites come from lowered code.
+        let kept = if space == Space::Local as u32 { None } else { (*(*warp).running).initialisation.as_mut() };
+        let range = kept.and_then(|check| check.range(site)).unwrap_or(range);
         match check::check(warp, range, access) {
-            Ok(lanes) => lanes,
+            Ok(lanes) => {
+                if (*(*warp).running).initialisation.is_some() && space != Space::Local as u32 {
+                    initialisation::follow(warp, &access, lanes);
+                }
+                lanes
+            }
             Err(why) => stop(warp, why),
         }
     }

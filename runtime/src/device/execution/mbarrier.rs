@@ -1,6 +1,8 @@
 //! `mbarrier` objects: counts of arrivals and of expected bytes in eight bytes of shared memory.
 
 use super::lanes::lanes;
+use super::scheduled::warp_of;
+use crate::device::initialisation;
 use warpline_format::abi::WarpContext;
 use warpline_format::abi::mbarrier::{
     ARRIVE, ARRIVE_EXPECTING, BYTES_BITS, BYTES_SHIFT, COMPLETE, COUNT_BITS, COUNT_MASK, DROP, DROP_EXPECTING, EXPECT,
@@ -87,7 +89,7 @@ impl Object {
 /// addresses were checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_mbarrier(
-    _context: *mut WarpContext,
+    context: *mut WarpContext,
     mask: u32,
     operation: u32,
     addresses: *const [u64; 32],
@@ -108,6 +110,7 @@ pub unsafe extern "C" fn __wl_mbarrier(
                 _ => {
                     object.change(operation, operand);
                     place.write_unaligned(object.word());
+                    initialisation::write_object(warp_of(context), place as u64, 8);
                 }
             }
             (*states)[lane] = word;

@@ -89,7 +89,7 @@ impl Scheduled<'_> {
         let mut stack = self.arena.stacks.take(self.plan.stack_bytes).map_err(|_| Stop::OutOfMemory)?;
         let (shared, local) =
             (self.arena.shared(&geometry, resident as u64), self.arena.local(&geometry, index as u64));
-        let watched = self.watches_shared();
+        let watched = self.watches_shared() || self.plan.initialisation;
         let range = geometry.shared_range(shared, watched);
         let stores = geometry.shared_range(shared, watched || self.plan.interleave);
         let fibre = stack.prepare(warp_main, place.cast());

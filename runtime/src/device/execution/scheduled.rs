@@ -60,6 +60,8 @@ pub struct Plan<'a> {
     pub clusters: bool,
     /// Warps take turns at their accesses; all run with hooks for that.
     pub interleave: bool,
+    /// Whether reads of memory that nothing has written are reported.
+    pub initialisation: bool,
     /// Blocks that are not traced run with hooks, too; their records are thrown away.
     pub all_hooked: bool,
 }
@@ -294,6 +296,10 @@ impl WarpStreams for Scheduled<'_> {
         let shared = self.arena.shared(&geometry, u64::from(resident));
         // SAFETY: the arena was prepared for this geometry.
         unsafe { geometry.clear_reserved(shared) };
+        if self.plan.initialisation {
+            // SAFETY: by the contract of `new`.
+            unsafe { (*(*self.running).memory).begin_shared(shared as u64, geometry.shared_bytes) };
+        }
         self.join_cluster(sequence, shared as u64);
         self.placed[resident as usize] = Some(Placed {
             number: block,

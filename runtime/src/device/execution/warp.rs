@@ -3,6 +3,8 @@
 use super::cluster::Cluster;
 use super::fibre::{Suspended, switch};
 use crate::device::children::queue::Children;
+use crate::device::floats::Floats;
+use crate::device::initialisation::Initialisation;
 use crate::device::stops::Stops;
 use crate::memory::DeviceMemory;
 use crate::modules::module::Module;
@@ -83,6 +85,10 @@ pub struct Running {
     pub interleave: bool,
     /// With turns: ranges of loads that have not come to the check since the last store.
     pub open_ranges: Vec<*mut SiteRange>,
+    /// Reads of what nothing has written; accesses come to the access check for that.
+    pub initialisation: Option<Initialisation>,
+    /// The floating-point check; null where the run has none.
+    pub floats: *mut Floats,
     /// Accesses at which the program stops; null where it does nowhere.
     pub stops: *mut Stops,
     /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a

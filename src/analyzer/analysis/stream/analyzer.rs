@@ -8,7 +8,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
-use warpline_format::event::{Event, Fault, LaunchId, PathId, StopCause};
+use warpline_format::event::{Event, Fault, LaunchId, PathId, StopCause, UninitialisedCopy, UninitialisedRead};
+use warpline_format::operation::{FloatException, FloatOrigin, FloatStep, MOST_STEPS};
 use warpline_format::visible;
 use warpline_format::warp_order::Order;
 
@@ -20,7 +21,10 @@ use crate::analysis::results::ObjectData;
 use crate::analysis::sampling::Strata;
 use crate::analysis::sharing::{LAUNCHES, Sharing};
 use crate::analysis::tool_set::ToolPool;
-use crate::analysis::{Analysis, FaultData, Finish, HostAllocationData, LaunchKind, ProgramData, Progress, Status};
+use crate::analysis::{
+    Analysis, ExceptionKey, FaultData, Finish, HostAllocationData, LaunchKind, Origin, OriginStep, ProgramData,
+    Progress, ReadKey, Status,
+};
 use crate::attribution::Module;
 use crate::races::Watch;
 use crate::requests::WorkerLost;
@@ -272,6 +276,12 @@ impl Analyzer {
             Event::NotLaunched { why, launches } => self.analysis.failures.add_not_launched(why, launches),
             Event::FailedCall(call) => self.analysis.failures.add_calls(call),
             Event::WithoutEffect { function, what } => self.analysis.failures.add_without_effect(function, what),
+            Event::FloatsChecked => self.analysis.floats.checked = true,
+            Event::FloatException(found) => self.float_exception(found),
+            Event::FloatOrigin(origin) => self.float_origin(&origin),
+            Event::InitialisationChecked => self.analysis.initialisation.checked = true,
+            Event::UninitialisedRead(read) => self.uninitialised_read(read),
+            Event::UninitialisedCopy(copy) => self.uninitialised_copy(copy),
             Event::End { .. } => {}
         }
         Ok(())
@@ -291,6 +301,51 @@ impl Analyzer {
         let launch = self.launch_of(event.launch);
         let nearest = self.memory.nearest(&event, &self.analysis);
         self.analysis.faults.push(FaultData { event, launch, nearest });
+    }
+
+    /// Adds reads of what nothing has written; those of a launch that does not run or of an unknown allocation are no reads.
+    fn uninitialised_read(&mut self, read: UninitialisedRead) {
+        let Some((kernel, path)) = self.launch_of(read.launch) else { return };
+        let allocation = match read.allocation {
+            Some(id) => match self.memory.row(id, &self.analysis) {
+                Some(row) => Some(row),
+                None => return,
+            },
+            None => None,
+        };
+        let earlier = read.earlier.and_then(|id| self.memory.row(id, &self.analysis));
+        let key = ReadKey { kernel, site: read.site, allocation, partial: read.partial };
+        self.analysis.initialisation.add_read(key, read, path, earlier);
+    }
+
+    fn float_exception(&mut self, found: FloatException) {
+        let Some((kernel, path)) = self.launch_of(found.launch) else { return };
+        let key = ExceptionKey { kernel, operation: found.operation, kind: found.kind };
+        self.analysis.floats.add(key, found, path);
+    }
+
+    /// Adds an origin of which every step belongs to a launch that made or loaded exceptional values, or that runs.
+    fn float_origin(&mut self, origin: &FloatOrigin) {
+        let first = origin.steps.first().and_then(|step| self.launch_of(step.launch));
+        let Some((stored_by, path)) = first.filter(|_| origin.steps.len() <= MOST_STEPS) else { return };
+        self.analysis.floats.kernels.extend(origin.steps.first().map(|step| (step.launch, stored_by)));
+        let kernels = &self.analysis.floats.kernels;
+        let numbered = |step: &FloatStep| {
+            let kernel = self.launch_of(step.launch).map(|(kernel, _)| kernel);
+            let allocation = step.allocation.and_then(|id| self.memory.row(id, &self.analysis));
+            let kernel = kernel.or_else(|| kernels.get(&step.launch).copied())?;
+            Some(OriginStep { step: *step, kernel, allocation })
+        };
+        let steps: Option<Vec<OriginStep>> = origin.steps.iter().map(numbered).collect();
+        if let Some(steps) = steps {
+            self.analysis.floats.add_origin(Origin { class: origin.class, steps, path });
+        }
+    }
+
+    fn uninitialised_copy(&mut self, copy: UninitialisedCopy) {
+        let Some(row) = self.memory.row(copy.allocation, &self.analysis) else { return };
+        let earlier = copy.earlier.and_then(|id| self.memory.row(id, &self.analysis));
+        self.analysis.initialisation.add_copy(row, copy, earlier);
     }
 
     fn finish(mut self, finish: Finish) -> Result<Analysis, WorkerLost> {

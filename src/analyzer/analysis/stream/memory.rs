@@ -208,6 +208,11 @@ impl Memory {
         Some((row, fault.address.wrapping_sub(address) as i64))
     }
 
+    /// The row of an allocation.
+    pub(super) fn row(&self, id: AllocationId, analysis: &Analysis) -> Option<AllocationId> {
+        self.rows.find(id, &analysis.allocations).map(|(row, _)| row)
+    }
+
     /// The stream is over.
     pub(super) fn finish(&self, analysis: &mut Analysis) {
         self.count_touched(&self.map.all(), analysis);

@@ -9,7 +9,8 @@ use crate::merge::sums::metrics::{add, add_each, add_instructions, add_spaces, a
 use crate::merge::sums::patterns;
 use warpline_profile::Profile;
 use warpline_profile::model::{
-    Allocation, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault, HostAllocation, Line, Metrics, Site,
+    Allocation, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault, FloatException, FloatOrigin, HostAllocation,
+    Line, Metrics, Site,
 };
 
 /// Of each row, as `count` has it.
@@ -374,6 +375,37 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
         match whole.run.missing.iter_mut().find(|known| what(known) == what(&row)) {
             Some(sum) => (sum.launches, sum.launch) = (sum.launches.saturating_add(row.launches), None),
             None => whole.run.missing.push(row),
+        }
+    }
+    for row in &profile.float_exceptions {
+        let Some(kernel) = kernel(Some(row.kernel)) else { continue };
+        let row = FloatException { kernel, ..row.clone() };
+        match whole.float_exceptions.iter_mut().find(|known| known.is_like(&row)) {
+            Some(sum) => sum.add(&row),
+            None => whole.float_exceptions.push(row),
+        }
+    }
+    for row in &profile.float_origins {
+        let mut row = row.clone();
+        for step in &mut row.steps {
+            step.kernel = kernel(Some(step.kernel)).unwrap_or(step.kernel);
+            step.allocation = allocation(step.allocation);
+        }
+        let about = |row: &FloatOrigin| {
+            let ends = [row.store(), row.source()];
+            ends.map(|step| step.map(|step| (step.kernel, step.frame.clone(), step.allocation)))
+        };
+        if !whole.float_origins.iter().any(|known| known.kind == row.kind && about(known) == about(&row)) {
+            whole.float_origins.push(row);
+        }
+    }
+    for row in &profile.uninitialised {
+        let mut row = row.clone();
+        row.kernel = kernel(row.kernel);
+        (row.allocation, row.earlier) = (allocation(row.allocation), allocation(row.earlier));
+        match whole.uninitialised.iter_mut().find(|known| known.is_like(&row)) {
+            Some(sum) => sum.add(&row),
+            None => whole.uninitialised.push(row),
         }
     }
     for row in &profile.failed_calls {

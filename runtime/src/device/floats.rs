@@ -1,0 +1,368 @@
+//! The floating-point check: exceptional results of operations, and where the NaNs and infinities in memory come from.
+//!
+//! Code that follows values calls [`__wl_operation`] where an operation has an exceptional result, or a load or store moves a NaN or
+//! an infinity. Each lane remembers where its last NaN and its last infinity came from; so does each address that one was
+//! stored to. From a store back to the operation that made the value, these are its steps.
+
+use crate::device::execution::lanes::lanes;
+use crate::device::execution::scheduled::warp_of;
+use crate::device::execution::warp::{Stop, Warp, stop};
+use crate::output::message;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use warpline_format::abi::WarpContext;
+use warpline_format::access::LANES;
+use warpline_format::event::{AllocationId, Event, LaunchId};
+use warpline_format::operation::{
+    FloatClass, FloatException, FloatFormat, FloatKind, FloatOrigin, FloatStep, MOST_STEPS, Operation, OperationClass,
+};
+use warpline_format::site_table::SiteTable;
+
+/// Addresses whose values are remembered, at most.
+const MOST_ADDRESSES: usize = 1 << 22;
+/// Steps that are kept, at most.
+const MOST_KEPT: usize = 1 << 20;
+
+/// Position in [`Floats::steps`], from 1; 0 is unknown.
+type Origin = u32;
+
+/// A place that a value came through, and where it came there from.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    step: FloatStep,
+    before: Origin,
+    is_load: bool,
+}
+
+/// Where the last exceptional values of a warp's lanes came from.
+#[derive(Debug)]
+struct Held {
+    block: u64,
+    warp: u32,
+    not_numbers: [Origin; LANES],
+    infinities: [Origin; LANES],
+}
+
+/// The check of a run.
+#[derive(Debug, Default)]
+pub struct Floats {
+    stops: bool,
+    exceptions: BTreeMap<(u32, FloatKind), FloatException>,
+    origins: Vec<FloatOrigin>,
+    steps: Vec<Kept>,
+    known: HashMap<(LaunchId, u32, Origin), Origin>,
+    memory: BTreeMap<u64, Origin>,
+    reported: HashSet<(AllocationId, FloatClass)>,
+    warps: HashMap<usize, Held>,
+}
+
+/// An execution of an operation by a warp.
+struct Execution<'a> {
+    warp: *mut Warp,
+    launch: LaunchId,
+    number: u32,
+    operation: &'a Operation,
+    format: FloatFormat,
+    from: FloatFormat,
+    operands: usize,
+    values: &'a [[u64; LANES]; 4],
+}
+
+impl Execution<'_> {
+    fn result(&self, lane: usize) -> FloatClass {
+        self.format.classify(self.values[0][lane])
+    }
+
+    fn classes(&self, lane: usize) -> impl Iterator<Item = FloatClass> + '_ {
+        self.values[1..1 + self.operands].iter().map(move |row| self.from.classify(row[lane]))
+    }
+
+    fn has(&self, lane: usize, class: FloatClass) -> bool {
+        self.classes(lane).any(|one| one == class)
+    }
+
+    /// What is exceptional about the result that is not so about an operand.
+    fn kind(&self, lane: usize) -> Option<FloatKind> {
+        let result = self.result(lane);
+        if self.has(lane, FloatClass::NotANumber) || self.has(lane, result) {
+            return None;
+        }
+        match result {
+            FloatClass::NotANumber => Some(FloatKind::NotANumber),
+            FloatClass::Subnormal => Some(FloatKind::Subnormal),
+            FloatClass::Infinite if self.divides_by_zero(lane) => Some(FloatKind::DivisionByZero),
+            FloatClass::Infinite if self.format != self.from => Some(FloatKind::ConversionOverflow),
+            FloatClass::Infinite => Some(FloatKind::Overflow),
+            FloatClass::Ordinary => None,
+        }
+    }
+
+    /// A quotient with a zero divisor, or a function of one operand at a pole, as the logarithm of zero.
+    fn divides_by_zero(&self, lane: usize) -> bool {
+        let divides = self.operation.class == OperationClass::Division || self.operation.name.starts_with("div");
+        let at = if divides && self.operands > 1 { 2 } else { 1 };
+        (divides || self.operands == 1) && self.operands >= at && self.from.is_zero(self.values[at][lane])
+    }
+
+    fn step(&self, lane: usize) -> FloatStep {
+        // SAFETY: the warp runs.
+        let context = unsafe { &(*self.warp).context };
+        FloatStep {
+            launch: self.launch,
+            operation: self.number,
+            block: context.block,
+            thread: context.warp * LANES as u32 + lane as u32,
+            allocation: None,
+            offset: 0,
+        }
+    }
+
+    /// The step of a load or store, with its memory.
+    fn moving_step(&self, lane: usize) -> FloatStep {
+        let address = self.values[1][lane];
+        // SAFETY: only the running launch changes memory.
+        let registry = unsafe { &(*(*(*self.warp).running).memory).registry };
+        let live = registry.find(address);
+        FloatStep {
+            allocation: live.map(|live| live.id),
+            offset: live.map_or(0, |live| address - live.start()),
+            ..self.step(lane)
+        }
+    }
+}
+
+impl Floats {
+    /// The check of a run that begins; `stops`: the first NaN that an operation makes stops its kernel.
+    pub fn new(stops: bool) -> Floats {
+        Floats { stops, ..Floats::default() }
+    }
+
+    /// The events of the launch that ends, exceptions first.
+    pub fn end_launch(&mut self) -> impl Iterator<Item = Event> {
+        self.warps.clear();
+        let exceptions = std::mem::take(&mut self.exceptions).into_values().map(Event::FloatException);
+        exceptions.chain(std::mem::take(&mut self.origins).into_iter().map(Event::FloatOrigin))
+    }
+
+    /// Bytes get new values from the host, or from elsewhere in memory.
+    pub fn copied(&mut self, to: Range<u64>, from: Option<u64>) {
+        let carried: Vec<(u64, Origin)> = match from {
+            Some(from) => {
+                let part = self.memory.range(from..from + (to.end - to.start));
+                part.map(|(&address, &origin)| (address - from + to.start, origin)).collect()
+            }
+            None => Vec::new(),
+        };
+        let gone: Vec<u64> = self.memory.range(to).map(|(&address, _)| address).collect();
+        gone.iter().for_each(|address| _ = self.memory.remove(address));
+        self.memory.extend(carried);
+    }
+
+    fn held(&mut self, warp: *mut Warp) -> &mut Held {
+        // SAFETY: the warp runs.
+        let (block, number) = unsafe { ((*warp).context.block, (*warp).context.warp) };
+        let fresh = || Held { block, warp: number, not_numbers: [0; LANES], infinities: [0; LANES] };
+        let held = self.warps.entry(warp as usize).or_insert_with(fresh);
+        if (held.block, held.warp) != (block, number) {
+            *held = fresh();
+        }
+        held
+    }
+
+    fn origin(&mut self, warp: *mut Warp, lane: usize, class: FloatClass) -> &mut Origin {
+        let held = self.held(warp);
+        match class {
+            FloatClass::Infinite => &mut held.infinities[lane],
+            _ => &mut held.not_numbers[lane],
+        }
+    }
+
+    /// Keeps a step; one of the same operation, launch and way is there already.
+    fn keep(&mut self, step: FloatStep, before: Origin, is_load: bool) -> Origin {
+        let key = (step.launch, step.operation, before);
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        if self.steps.len() >= MOST_KEPT {
+            return before;
+        }
+        self.steps.push(Kept { step, before, is_load });
+        let origin = self.steps.len() as Origin;
+        self.known.insert(key, origin);
+        origin
+    }
+
+    /// The steps from an origin on.
+    fn chain(&self, first: Origin) -> impl Iterator<Item = &Kept> {
+        let at = |origin: Origin| self.steps.get((origin as usize).checked_sub(1)?);
+        std::iter::successors(at(first), move |kept| at(kept.before))
+    }
+
+    fn compute(&mut self, execution: &Execution, lane: usize) -> Option<FloatKind> {
+        let kind = execution.kind(lane)?;
+        let class = execution.result(lane);
+        if class != FloatClass::Subnormal {
+            let from_infinity = class == FloatClass::NotANumber && execution.has(lane, FloatClass::Infinite);
+            let before = if from_infinity { *self.origin(execution.warp, lane, FloatClass::Infinite) } else { 0 };
+            let origin = self.keep(execution.step(lane), before, false);
+            *self.origin(execution.warp, lane, class) = origin;
+        }
+        Some(kind)
+    }
+
+    fn load(&mut self, execution: &Execution, lane: usize) -> Option<FloatKind> {
+        let class = execution.result(lane);
+        let before = self.memory.get(&execution.values[1][lane]).copied().unwrap_or(0);
+        // Of a loop that carries a value through memory the first time is enough.
+        let comes_again = |kept: &Kept| kept.is_load && kept.step.operation == execution.number;
+        let again = before != 0 && self.chain(before).take(MOST_STEPS).any(comes_again);
+        let origin = if again { before } else { self.keep(execution.moving_step(lane), before, true) };
+        *self.origin(execution.warp, lane, class) = origin;
+        (before == 0 && class == FloatClass::NotANumber).then_some(FloatKind::LoadedNotANumber)
+    }
+
+    fn store(&mut self, execution: &Execution, lane: usize) {
+        let class = execution.result(lane);
+        let origin = *self.origin(execution.warp, lane, class);
+        // An infinity that no operation made is a constant that is meant.
+        if origin == 0 && class == FloatClass::Infinite {
+            return;
+        }
+        let step = execution.moving_step(lane);
+        let address = execution.values[1][lane];
+        let kept = if origin == 0 { self.keep(step, 0, false) } else { origin };
+        if self.memory.len() < MOST_ADDRESSES || self.memory.contains_key(&address) {
+            self.memory.insert(address, kept);
+        }
+        let Some(allocation) = step.allocation else { return };
+        if self.reported.insert((allocation, class)) {
+            let before = self.chain(origin).take(MOST_STEPS - 1).map(|kept| kept.step);
+            let steps = std::iter::once(step).chain(before).collect();
+            self.origins.push(FloatOrigin { class, steps });
+        }
+    }
+
+    /// Counts lanes; the first of a kind in the launch is kept.
+    fn count(&mut self, execution: &Execution, kind: FloatKind, mask: u32) {
+        let lane = mask.trailing_zeros() as usize;
+        let step = execution.step(lane);
+        let value = |row: usize| match execution.operation.class {
+            OperationClass::Load => execution.format.value(execution.values[0][lane]),
+            _ => execution.from.value(execution.values[row][lane]),
+        };
+        let is_load = execution.operation.class == OperationClass::Load;
+        let operands = if is_load { 1 } else { execution.operands };
+        let mut values = [0; 3];
+        for (at, bits) in values.iter_mut().enumerate().take(operands) {
+            *bits = value(at + 1).to_bits();
+        }
+        let fresh = FloatException {
+            launch: execution.launch,
+            operation: execution.number,
+            kind,
+            format: execution.format,
+            requests: 0,
+            lanes: 0,
+            block: step.block,
+            thread: step.thread,
+            operands: operands as u32,
+            values,
+        };
+        let row = self.exceptions.entry((execution.number, kind)).or_insert(fresh);
+        row.requests += 1;
+        row.lanes += u64::from(mask.count_ones());
+    }
+}
+
+/// An operation has an exceptional result, or a load or store moves one.
+///
+/// # Safety
+/// Called by lowered code with its own context; `values` are rows of 32, of which the lanes of `mask` are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_operation(
+    context: *mut WarpContext,
+    number: u32,
+    format: u32,
+    from: u32,
+    mask: u32,
+    values: *const [[u64; LANES]; 4],
+) {
+    // SAFETY: by the contract; launch, module and check are used by this thread alone. Nothing that is to be dropped is alive here.
+    unsafe {
+        let warp = warp_of(context);
+        if follow(warp, number, [format, from], mask, &*values) {
+            stop(warp, Stop::Trap);
+        }
+    }
+}
+
+/// Follows an operation; `true` where it stops the kernel.
+///
+/// # Safety
+/// As for [`__wl_operation`].
+unsafe fn follow(
+    warp: *mut Warp,
+    number: u32,
+    [format, from]: [u32; 2],
+    mask: u32,
+    values: &[[u64; LANES]; 4],
+) -> bool {
+    // SAFETY: by the contract.
+    let (running, floats) = unsafe { (&*(*warp).running, (*(*warp).running).floats.as_mut()) };
+    // SAFETY: the module belongs to the launch.
+    let module = unsafe { &*running.module };
+    let (Some(floats), Some(operation)) = (floats, module.table.operations.get(number as usize)) else { return false };
+    let format_of = |index: u32| FloatFormat::ALL[index as usize & 3];
+    let execution = Execution {
+        warp,
+        launch: running.launch,
+        number,
+        operation,
+        format: format_of(format),
+        from: format_of(from),
+        operands: (from as usize >> 8).min(3),
+        values,
+    };
+    let mut found: BTreeMap<FloatKind, u32> = BTreeMap::new();
+    for lane in lanes(mask) {
+        let kind = match operation.class {
+            OperationClass::Load => floats.load(&execution, lane),
+            OperationClass::Store => {
+                floats.store(&execution, lane);
+                None
+            }
+            _ => floats.compute(&execution, lane),
+        };
+        if let Some(kind) = kind {
+            *found.entry(kind).or_default() |= 1 << lane;
+        }
+    }
+    let mut stops = false;
+    for (kind, mask) in found {
+        floats.count(&execution, kind, mask);
+        if kind == FloatKind::NotANumber && floats.stops {
+            stops = true;
+            let step = execution.step(mask.trailing_zeros() as usize);
+            let name = module.kernel_name(running.kernel);
+            message::note(&format!(
+                "kernel {name} made a NaN by `{}`{}, block {}, thread {} (--check-float stop)",
+                operation.name,
+                place(&module.table, operation),
+                step.block,
+                step.thread
+            ));
+        }
+    }
+    stops
+}
+
+/// " at file:line", where an operation has a position.
+fn place(table: &SiteTable, operation: &Operation) -> String {
+    let user = operation.chain.iter().filter_map(|&frame| {
+        let frame = table.frames.get(frame as usize)?;
+        Some((frame, table.files.get(frame.file as usize)?))
+    });
+    let mut frames: Vec<_> = user.collect();
+    frames.sort_by_key(|(_, file)| file.system);
+    frames.first().map_or_else(String::new, |(frame, file)| format!(" at {}:{}", file.path, frame.line))
+}

@@ -1,0 +1,33 @@
+//! Modules in which values are followed: what a program carries, lowered again for the run.
+
+use super::{compile, object};
+use crate::modules::module::Module;
+use crate::output::message;
+use crate::state::runtime::Runtime;
+use warpline_format::options::FloatCheck;
+
+/// The descriptor of the module in which values are followed, if the run checks them; `data` itself otherwise.
+///
+/// # Safety
+/// `data` is a fat binary or a `ModuleDescriptor`.
+pub(super) unsafe fn followed(runtime: &Runtime, data: *const u8) -> *const u8 {
+    if runtime.options.check_float == FloatCheck::Off || crate::real::active() || crate::real::emulation::is_the_gpu() {
+        return data;
+    }
+    // SAFETY: by the contract.
+    let Some(Ok(module)) = (unsafe { Module::read(data, 0) }) else { return data };
+    let made = match module.carried() {
+        [] => Err("it was built without hooks".to_owned()),
+        carried => compile::with_values(carried)
+            .map_err(|_| "warpline-cc failed".to_owned())
+            .and_then(|path| object::load_file(&path).map_err(|cause| cause.to_string())),
+    };
+    match made {
+        Ok(descriptor) => descriptor.cast(),
+        Err(cause) => {
+            let name = &module.table.module;
+            message::note(&format!("--check-float: floating-point values of {name} are not followed: {cause}"));
+            data
+        }
+    }
+}
