@@ -12,6 +12,7 @@ pub mod carveout;
 pub mod chunk;
 pub mod cluster;
 pub mod condition;
+pub mod conflict;
 pub mod device;
 mod devices;
 pub mod event;

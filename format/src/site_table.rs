@@ -3,6 +3,7 @@
 
 use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use crate::condition::{AtomicKind, AtomicSite, Condition};
+use crate::conflict::ConflictHint;
 use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
 use crate::matrix::Product;
 use crate::operation::Operation;
@@ -12,8 +13,9 @@ use std::collections::BTreeSet;
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses, version 36 what
 /// decides over branches, version 37 loads that are to be cached in all levels and the local accesses that ptxas keeps in registers,
-/// version 38 floating-point operations. A flipped bit of the version is found by the checksum, which covers it.
-pub const VERSION: u8 = 38;
+/// version 38 floating-point operations, version 39 hints about conflicts. A flipped bit of the version is found by the checksum, which
+/// covers it.
+pub const VERSION: u8 = 39;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -94,6 +96,10 @@ pub struct SiteTable {
     pub in_registers: Vec<u32>,
     /// Floating-point operations, in code that follows values. Since version 38.
     pub operations: Vec<Operation>,
+    /// Sites with hints about conflicts, by rising site. Since version 39.
+    pub conflict_hints: Vec<ConflictHint>,
+    /// Functions with memory fences, rising; `None` where that is unknown. Since version 39.
+    pub fencing: Option<Vec<u32>>,
 }
 
 /// What the source calls a kernel parameter, or a member of one, that expressions read.
@@ -446,7 +452,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 37 | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
+            VERSION | 38 | 37 | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -458,16 +464,17 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any, or an empty text.
         let lists = match version {
-            1 => 19,
-            2 => 18,
-            4 => 17,
-            8 => 15,
-            16 => 12,
-            32 => 10,
-            33 => 6,
-            35 => 4,
-            36 => 2,
-            37 => 1,
+            1 => 21,
+            2 => 20,
+            4 => 19,
+            8 => 17,
+            16 => 14,
+            32 => 12,
+            33 => 8,
+            35 => 6,
+            36 => 4,
+            37 => 3,
+            38 => 2,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -591,6 +598,7 @@ impl SiteTable {
             return Err("operands of sites, or names, that it does not have");
         }
         check_expressions(self)?;
+        self.check_conflict_hints()?;
         if !self.conditions.is_empty() && self.conditions.len() != self.branches.len() {
             return Err("conditions of other branches");
         }

@@ -9,7 +9,7 @@ use super::rows::addresses::Addresses as Expressions;
 use super::rows::flow::{Flow, in_warp_order};
 use super::rows::locate::Places;
 use super::rows::table::Table;
-use super::rows::{atomics, hint, operand, parts};
+use super::rows::{atomics, fence, hint, operand, parts};
 use super::{bundle, globals};
 use crate::ir::border;
 use crate::ir::deciders;
@@ -39,6 +39,10 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     let layout = Layout::of(module);
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
     let numbers: HashMap<_, _> = functions.iter().map(|&function| (function, table.function(function))).collect();
+    let fencing = fence::fencing(&functions);
+    table.table.fencing = Some(
+        functions.iter().filter(|&function| fencing.contains(function)).map(|function| numbers[function]).collect(),
+    );
     let mut expressions = Expressions::new(module);
     for &function in &functions {
         // Hooks may split blocks.
@@ -52,6 +56,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             builder: Builder::new(function.types()),
             places: Places::of(function),
             operands: operand::Operands::default(),
+            loads: HashMap::new(),
             expressions: &mut expressions,
             function: number,
             value: function,
@@ -108,6 +113,8 @@ struct Hooker<'t, 'o, 'c, 'm> {
     builder: Builder<'c>,
     places: Places<'c>,
     operands: operand::Operands<'c>,
+    /// Sites of the loads so far.
+    loads: HashMap<Value<'c>, u32>,
     expressions: &'t mut Expressions<'c>,
     function: u32,
     value: Value<'c>,
@@ -198,6 +205,17 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                     if let Some(hint) = hint::of(instruction, site as u32, &access, &mut self.table.table.shared) {
                         self.table.table.hints.push(hint);
                     }
+                    if access.op == Op::Load {
+                        self.loads.insert(instruction, site as u32);
+                    }
+                    let known = (self.operands.forms(), &self.loads);
+                    self.table.table.conflict_hints.extend(hint::of_conflicts(
+                        instruction,
+                        site as u32,
+                        access.op,
+                        known,
+                        self.layout,
+                    ));
                     if let Some(kind) = (access.op == Op::Atomic).then(|| atomics::kind(instruction)).flatten() {
                         self.table.table.atomics.push(AtomicSite { site: site as u32, kind });
                     }

@@ -5,17 +5,23 @@
 
 use rustc_hash::FxHashMap;
 
-/// Blocks of a launch that are looked at: the first ones, and those that follow in their places.
+/// Blocks of a launch that are checked: the first ones, and those that follow in their places.
 pub(super) const BLOCKS: u64 = 4;
+/// Blocks of a launch of which all are checked, while [`UNSAMPLED`] lasts.
+pub(super) const SMALL_GRID: u64 = 64;
+/// Requests of a run that are checked before a sample is taken, about 0.05 s of work.
+const UNSAMPLED: u64 = 1 << 17;
 /// Requests per stretch of code, told by the kernel and the site it begins with.
 const PER_STRETCH: u64 = 1 << 10;
 /// Requests after which a stretch without barriers is left.
 const LONGEST: u64 = 4 << 10;
 /// For so many bytes of requests one is looked at beyond that; most take 16 to 32.
 const SHARE: u64 = 8 << 10;
-/// Lines of device memory that a launch's loads make the shadow remember, and that all accesses do: 2 KiB each, so that what is
+/// Lines of device memory that a launch's loads make the shadow remember, and that all accesses do: 3 KiB each, so that what is
 /// remembered stays in the processor's cache. Where loads have used up theirs, they are compared with what is there.
 pub(super) const LINES: [usize; 2] = [512, 1024];
+/// The same while all requests are checked.
+pub(super) const UNSAMPLED_LINES: [usize; 2] = [4096, 8192];
 
 /// What was spent.
 #[derive(Default)]
@@ -37,8 +43,13 @@ impl Sample {
         *self.stretches.entry((kernel, first_site)).or_default() += requests;
     }
 
+    /// Whether all requests are checked still.
+    pub(super) fn takes_all(&self) -> bool {
+        self.spent < UNSAMPLED
+    }
+
     fn within_share(&self) -> bool {
-        self.spent < self.seen / SHARE
+        self.takes_all() || self.spent < self.seen / SHARE
     }
 
     /// Whether to look at another stretch that begins with this site.

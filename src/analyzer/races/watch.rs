@@ -11,7 +11,7 @@ use warpline_format::site_table::{CacheOp, Op};
 use super::RaceCheck;
 use super::sample::{self, Sample};
 use super::shadow::{GlobalShadow, Mark, WORD, Word, flags};
-use super::verdict::{Scope, Verdict, judge};
+use super::verdict::{Scope, Verdict, judge, lanes_conflict};
 use crate::attribution::AllocationMap;
 use crate::requests::{LaunchShape, decode};
 
@@ -126,7 +126,11 @@ impl Watch {
     }
 
     fn starts(&self, running: &mut Running, shape: &LaunchShape, resident: u32, block: u64) {
-        let wanted = self.check == RaceCheck::Full || block < sample::BLOCKS || running.blocks.contains_key(&resident);
+        let is_small = shape.blocks <= sample::SMALL_GRID && self.sample.takes_all();
+        let wanted = self.check == RaceCheck::Full
+            || is_small
+            || block < sample::BLOCKS
+            || running.blocks.contains_key(&resident);
         let Ok(block) = u32::try_from(block) else { return };
         if !wanted || block == Mark::NONE.block {
             return;
@@ -256,7 +260,7 @@ impl Turn<'_> {
         let learns = match site.op {
             Op::Load => volatile,
             Op::Store => false,
-            Op::Atomic => !module.table.hint(access.site).unused,
+            Op::Atomic => !module.table.hint(access.site).unused && module.table.may_order(access.site),
         };
         if learns {
             self.block.knows[warp] = interval + 1;
@@ -282,6 +286,9 @@ impl Turn<'_> {
                 | flag(self.block.knows_blocks, flags::BLOCK_KNOWS)
                 | flag(site.op != Op::Load, flags::WRITES),
         };
+        if lanes_conflict(&module.table, self.shape.axes, access.site) {
+            self.lanes(access, &mark);
+        }
         let width = module.widths[access.site as usize];
         let mut access = *access;
         if matches!(access.addresses, Addresses::Uniform(_)) {
@@ -301,6 +308,21 @@ impl Turn<'_> {
                 }
             }
         });
+    }
+
+    /// Finds lanes of a store that share an address.
+    fn lanes(&mut self, access: &Access<'_>, mark: &Mark) {
+        let mut addresses = [0; LANES];
+        let mut count = 0;
+        access.for_each_lane(|_, address| {
+            addresses[count] = address;
+            count += 1;
+        });
+        let addresses = &mut addresses[..count];
+        addresses.sort_unstable();
+        if let Some(pair) = addresses.windows(2).find(|pair| pair[0] == pair[1]) {
+            self.found(access.space, pair[0], [mark; 2], (Scope::Warp, Verdict::Race));
+        }
     }
 
     fn word(&mut self, space: Space, address: u64, mark: Mark) {
@@ -325,6 +347,9 @@ impl Turn<'_> {
             _ => {
                 let most = match self.watch.check {
                     RaceCheck::Full => usize::MAX,
+                    RaceCheck::Sampled if self.watch.sample.takes_all() => {
+                        sample::UNSAMPLED_LINES[usize::from(mark.writes())]
+                    }
                     RaceCheck::Sampled => sample::LINES[usize::from(mark.writes())],
                 };
                 if let Some(word) = self.global.word(address, most, &mark) {
@@ -342,14 +367,20 @@ impl Turn<'_> {
 
     #[cold]
     fn meeting(&mut self, space: Space, address: u64, mine: &Mark, other: &Mark) {
-        let Some((scope, verdict)) = judge(&self.shape.module.1.table, mine, other) else { return };
+        let table = &self.shape.module.1.table;
+        let Some((scope, verdict)) = judge(table, self.shape.axes, mine, other) else { return };
         if verdict == Verdict::MaybeOrdered && self.watch.check != RaceCheck::Full {
             return;
         }
         let address = address + u64::from((mine.bytes & other.bytes).trailing_zeros());
-        // Who writes comes first; of two that do, the lower site.
+        // The one that writes comes first; of two that do, the lower site.
         let rank = |mark: &Mark| (!mark.writes(), mark.site, mark.block, mark.warp);
-        let (first, second) = if rank(mine) <= rank(other) { (mine, other) } else { (other, mine) };
+        let parties = if rank(mine) <= rank(other) { [mine, other] } else { [other, mine] };
+        self.found(space, address, parties, (scope, verdict));
+    }
+
+    fn found(&mut self, space: Space, address: u64, parties: [&Mark; 2], (scope, verdict): (Scope, Verdict)) {
+        let [first, second] = parties;
         let allocation = if space == Space::Shared { None } else { self.map.find(address).allocation };
         let start = allocation.and_then(|_| self.map.start(address)).unwrap_or(0);
         let key = (self.shape.kernel, space, first.site, second.site, scope, verdict, allocation);
@@ -360,7 +391,7 @@ impl Turn<'_> {
             space,
             scope,
             verdict,
-            parties: [first, second].map(party),
+            parties: parties.map(party),
             path: self.path,
             offset: address - start,
             allocation,

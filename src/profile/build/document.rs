@@ -164,6 +164,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let pairs = analysis.different.iter().map(|(pair, launch)| different_row(&mut paths, pair, *launch));
     profile.faults.extend(pairs);
     profile.conflicts = conflicts::rows(analysis, &mut paths);
+    profile.conflicts.retain(|conflict| !conflicts::is_by_fault(conflict, &profile.faults));
     profile.uninitialised = initialisation::rows(analysis, &mut paths);
     profile.float_exceptions = floats::exceptions(analysis, &mut paths);
     profile.float_origins = floats::origins(analysis, &mut paths);

@@ -3,6 +3,7 @@
 pub(super) mod addresses;
 pub(super) mod atomics;
 pub(super) mod describe;
+pub(super) mod fence;
 pub(super) mod flow;
 pub(super) mod hint;
 pub(super) mod locate;
@@ -10,3 +11,4 @@ pub(super) mod mix;
 pub(super) mod operand;
 pub(super) mod parts;
 pub(super) mod table;
+mod update;

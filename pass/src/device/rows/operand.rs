@@ -36,6 +36,11 @@ pub(in crate::device) struct Operands<'c> {
 }
 
 impl<'c> Operands<'c> {
+    /// Forms of the function's values.
+    pub(in crate::device) fn forms(&mut self) -> &mut Forms<'c> {
+        &mut self.forms
+    }
+
     /// Of one access.
     pub(in crate::device) fn of(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
         let address = access.address.value;
