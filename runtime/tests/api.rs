@@ -138,7 +138,7 @@ fn mistakes_get_cudas_codes() {
     }
     assert!(failed.iter().any(|call| call.detail.contains("at most 1024 threads, not 2048")), "{failed:?}");
     assert!(failed.iter().all(|call| !call.function.contains("Get")), "{failed:?}");
-    // A program that does not look at errors would have a kernel missing for no reason that it tells.
+    // Without a note, a program that ignores errors would miss a kernel for no visible reason.
     for reason in ["at most 1024 threads, not 2048", "49152 bytes of dynamic shared memory", "refused (CUDA error 9)"] {
         assert!(ran.errors.contains(reason), "{reason}: {}", ran.errors);
     }

@@ -1,4 +1,4 @@
-//! The device: one, with the properties of the model asked for.
+//! The device: one, with the properties of the requested model.
 
 use super::{api, put};
 use crate::cuda::error::{self, Error};

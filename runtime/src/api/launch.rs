@@ -56,7 +56,7 @@ pub unsafe extern "C" fn __cudaPopCallConfiguration(
     let taken = PUSHED.with_borrow_mut(|pushed| {
         let last = pushed.pop();
         if pushed.is_empty() {
-            // Nobody drops it, so it keeps no memory.
+            // It is never dropped, so it must keep no memory.
             pushed.shrink_to_fit();
         }
         last

@@ -8,7 +8,7 @@ use crate::state::runtime::call_as;
 use crate::state::streams::AttributeValue;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-/// Priorities that a program may ask for: least and greatest.
+/// Stream priorities: least and greatest.
 pub const PRIORITIES: (c_int, c_int) = (0, -5);
 
 api! {
@@ -104,7 +104,8 @@ api! {
         unsafe { put(device, 0) }
     }
 
-    /// Sets an attribute of a stream. The values are hints on caches, synchronisation and priority, which change no result.
+    /// Sets an attribute of a stream. The values are hints on caches, synchronisation and priority, which change no
+    /// result.
     fn cudaStreamSetAttribute(stream: StreamHandle, which: c_int, value: *const c_void) |runtime, entry| {
         let _ = entry;
         if value.is_null() {

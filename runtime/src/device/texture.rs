@@ -44,7 +44,7 @@ unsafe fn record(warp: *mut Warp, site: u32, mask: u32, addresses: &[u64; LANES]
     }
 }
 
-/// Tells of an object that cannot be used, and stops the kernel where that is wanted.
+/// Reports an object that cannot be used, and stops the kernel if the options require it.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn __wl_texture(
     coordinates: *const [[u32; LANES]; 4],
     results: *mut [[u32; LANES]; 4],
 ) {
-    // SAFETY: by the contract; the registry and the objects are changed by nobody while the kernel runs.
+    // SAFETY: by the contract; the registry and the objects do not change while the kernel runs.
     unsafe {
         let warp = warp_of(context);
         let (coordinates, results) = (&*coordinates, &mut *results);

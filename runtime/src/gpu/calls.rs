@@ -80,7 +80,7 @@ macro_rules! allocating {
             // SAFETY: handed through.
             unsafe {
                 let code = real($place $(, $argument)*);
-                #[allow(clippy::redundant_closure_call, reason = "the size may need to look at a result")]
+                #[allow(clippy::redundant_closure_call, reason = "the size may depend on a result")]
                 let bytes = if code == $crate::cuda::error::SUCCESS { (|| $bytes)() } else { 0 };
                 $crate::gpu::calls::allocated(code, $place, bytes, AllocationKind::$kind, entry)
             }

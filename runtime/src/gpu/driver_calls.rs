@@ -135,7 +135,7 @@ pub unsafe fn map(
     entry: Entry,
 ) -> Error {
     let mut address = start as *mut c_void;
-    // SAFETY: handed through; the address is where it is looked for.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe {
         let code = real(start, bytes, offset, handle, flags);
         super::calls::allocated(code, &raw mut address, bytes, AllocationKind::Mapped, entry)

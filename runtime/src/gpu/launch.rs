@@ -54,7 +54,7 @@ pub unsafe fn launch(
     };
     let gpu = match current(real) {
         Ok(gpu) => gpu,
-        // The launch itself will say what is wrong with the device.
+        // The launch itself returns the device's error.
         Err(_) => return original(),
     };
     if !can_start(real, &wanted, kernel) {

@@ -28,7 +28,7 @@ impl Noted {
     }
 }
 
-/// Writes the launch's first event. Without hooks it is not traced, whatever the user asked for.
+/// Writes the launch's first event. Without hooks it is not traced, whatever the options are.
 pub(super) fn note_launch(
     wanted: &Wanted,
     kernel: Kernel,
@@ -37,7 +37,7 @@ pub(super) fn note_launch(
     entry: Entry,
 ) -> Option<Noted> {
     let counted = lock()?.options.mode == Mode::Counters;
-    // Asks the real runtime, so no lock is held.
+    // Calls the real runtime, so no lock is held.
     let resident = resident(if counted { kernel.counted } else { kernel.traced });
     let mut runtime = lock()?;
     let path = runtime.path(entry);

@@ -7,8 +7,8 @@ use warpline_format::abi::Parameter;
 use warpline_format::event::{Argument, ArgumentValue, Event, LaunchId};
 
 impl Runtime {
-    /// Tells the values of those parameters that the module's expressions read. Others are not told: padding of structures
-    /// and host pointers differ from run to run.
+    /// Writes the values of those parameters that the module's expressions read. Others are left out: padding of
+    /// structures and host pointers differ from run to run.
     pub(crate) fn tell_arguments(&mut self, launch: LaunchId, (member, function): (Member, u32), parameters: &[u64]) {
         let module = &self.modules[member.module];
         let Some(kernel) = module.kernels().get(member.index) else { return };

@@ -50,9 +50,9 @@ impl Runtime {
         }
     }
 
-    /// Gives the next launch its number, and says whether it is traced. `--launches` counts the launches of the kernels
-    /// that `--kernels` chooses, as it would be of no use to count those of others. `launched` is what a budget goes by; without
-    /// it the launch cannot be traced.
+    /// Gives the next launch its number, and returns whether it is traced. `--launches` counts the launches of the
+    /// kernels that `--kernels` chooses, as it would be of no use to count those of others. `launched` is what a budget
+    /// goes by; without it the launch cannot be traced.
     pub fn count_launch(&mut self, member: Member, launched: Option<Launched>) -> Counted {
         let id = self.launches;
         self.launches += 1;
@@ -82,7 +82,8 @@ impl Runtime {
         Counted { id, traced: choice.recorded, drawn: Some(Drawn { choice, warps: shape.warps() }) }
     }
 
-    /// Records the division of L1 and shared memory that the program prefers for a launch, before the launch's first event.
+    /// Records the division of L1 and shared memory that the program prefers for a launch, before the launch's first
+    /// event.
     pub fn record_carveout(&mut self, launch: LaunchId, member: Member) {
         let preference = match self.modules[member.module].carveouts[member.index] {
             CarveoutPreference::Default => self.carveout,
@@ -93,7 +94,7 @@ impl Runtime {
         }
     }
 
-    /// Tells a launch's place in the sample, behind its first event.
+    /// Writes a launch's position in the sample, after its first event.
     pub fn tell_place(&mut self, counted: &Counted) {
         if let Some(drawn) = &counted.drawn {
             self.trace.event(Event::Sampled(drawn.choice.place));
@@ -162,7 +163,7 @@ impl Runtime {
     ) -> Result<(), Error> {
         let member = self.kernel(stub)?;
         let resident = self.check_configuration(member, &configuration).map_err(|refusal| {
-            // Programs that do not look at errors go on as if nothing were wrong, and the kernel is missing in the profile.
+            // Programs that do not check errors continue, and the kernel is missing in the profile.
             if self.trace.is_on() {
                 let kernel = self.modules[member.module].kernel_name(member.index);
                 note_once(format!("a launch of {kernel} was refused (CUDA error {}): {}", refusal.code, refusal.why));
@@ -235,7 +236,7 @@ impl Runtime {
             note_once(format!(
                 "kernel {name}: {wanted} registers per thread, of which a block of {threads} threads can have {registers}; it \
                  runs as with these (a GPU would refuse this build with cudaErrorLaunchOutOfResources unless \
-                 __launch_bounds__({threads}) says so)"
+                 __launch_bounds__({threads}) permits it)"
             ));
         }
         let launch = Launch {
@@ -265,7 +266,7 @@ impl Runtime {
             self.tell_arguments(id, (member, function), parameters);
         }
         self.children.limit = self.limits.other[1];
-        // Records of a launch that is only checked go to a trace that nobody writes.
+        // Records of a launch that is only checked go to a trace that is not written.
         let checked = self.always_check && !self.trace.is_on();
         let hooked = self.modules[member.module].is_hooked();
         let share = if traced { Some(share) } else { (checked && hooked).then_some(1) };
@@ -305,7 +306,7 @@ impl Runtime {
         let count_cells = module.descriptor().count_cells as usize;
         let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
         let kernel = &module.kernels()[member.index];
-        // Of named barriers the scheduler knows who waits, not the way that runs block by block.
+        // Only the scheduler tracks who waits at named barriers; block-by-block execution does not.
         let named = kernel.flags & kernel_flags::NAMED_BARRIERS != 0;
         let clustered = cluster::blocks(geometry.cluster) > 1;
         let waits = named || clustered || kernel.flags & kernel_flags::MAY_WAIT != 0;
@@ -520,7 +521,7 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
     Ok(buffer)
 }
 
-/// Tells of a fault that the processor found.
+/// Reports a fault that the processor found.
 ///
 /// # Safety
 /// `running` is a launch whose warps still stand in the arena.

@@ -1,4 +1,4 @@
-//! What the program asks of the device: launches, copies, fills, and what they launch in turn.
+//! The program's requests to the device: launches, copies, fills, and child launches.
 
 pub(crate) mod arguments;
 pub mod children;

@@ -1,5 +1,5 @@
-//! Sections of a program with a trace of their own, as `warpline.profile()` in Python makes them: what ran before is told to
-//! the new trace as it stands, and what the section changed to the one that goes on behind it.
+//! Sections of a program with a trace of their own, as `warpline.profile()` in Python makes them: the state before the
+//! section is written to the new trace, and the section's changes to the trace that continues after it.
 
 use crate::cuda::error::{self, Error};
 use crate::memory::registry::Live;
@@ -13,8 +13,8 @@ use warpline_format::event::{Allocation, AllocationId, Event};
 use warpline_format::options::Output;
 
 impl Runtime {
-    /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0. Of one that is only to be
-    /// estimated all is recorded.
+    /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0. Of one
+    /// that is only to be estimated all is recorded.
     pub fn begin_section(&mut self, file: String, estimating: bool) {
         let writer = Writer::new(Output::File(file), crate::state::runtime::executable());
         let trace = std::mem::replace(&mut self.trace, Trace::new(writer));
@@ -64,7 +64,7 @@ impl Runtime {
         }
     }
 
-    /// Tells of live allocations, in their order, but for those that are known.
+    /// Writes live allocations to the trace, in their order, except the known ones.
     fn tell_allocations(&mut self, known: &BTreeSet<AllocationId>) {
         let globals: BTreeMap<u64, (u32, u32)> = (self.modules.iter())
             .flat_map(|module| (0..).zip(&module.globals).map(|(index, &address)| (address, (module.id, index))))
@@ -72,7 +72,7 @@ impl Runtime {
         let mut live: Vec<&Live> = self.memory.registry.iter().filter(|live| !known.contains(&live.id)).collect();
         live.sort_by_key(|live| live.id);
         for live in live {
-            // Paths are numbers of the trace in which they were told.
+            // Numbers of paths are valid in the trace that defines them only.
             self.trace.event(Event::Allocation(Allocation {
                 id: live.id,
                 kind: live.kind,

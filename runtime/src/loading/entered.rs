@@ -7,8 +7,8 @@ use crate::output::message;
 use crate::state::runtime::Runtime;
 use warpline_format::event::Event;
 
-/// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has been
-/// told, where it cannot be used.
+/// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has
+/// been reported, if it cannot be used.
 ///
 /// # Safety
 /// `data` is a fat binary or a `ModuleDescriptor`.
@@ -33,7 +33,7 @@ pub(crate) unsafe fn enter(runtime: &mut Runtime, data: *const u8, shown: Option
     Some(id as usize)
 }
 
-/// Tells the trace of a module.
+/// Writes a module to the trace.
 pub(crate) fn tell(runtime: &mut Runtime, module: &Module) {
     runtime.trace.event(Event::Module { id: module.id, site_table: module.told_table() });
     for event in module.assembly(runtime.options.device.compute_capability) {

@@ -14,9 +14,10 @@ use warpline_format::event::{AllocationId, AllocationKind, PathId};
 /// Address space for small allocations.
 const SMALL_BYTES: u64 = 64 << 30;
 
-/// What is never handed out at the window's start and between the two arenas: an access just below the first allocation is
-/// then known as one, and not taken for one of ordinary host memory. It can be read, as all around allocations: a GPU maps its
-/// memory in pages of 2 MiB, and programs read a little before or behind an array and throw the value away.
+/// What is never handed out at the window's start and between the two arenas: an access just below the first allocation
+/// is then known as one, and not treated as one of ordinary host memory. It can be read, as all around allocations: a
+/// GPU maps its memory in pages of 2 MiB, and programs read a little before or behind an array and throw the value
+/// away.
 const GUARD: u64 = LARGE_UNIT;
 /// Bytes behind the last small allocation that can be read.
 const SLACK: u64 = 64 << 10;
@@ -25,10 +26,10 @@ const SLACK: u64 = 64 << 10;
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// More than the device has.
-    #[error("{asked} bytes asked for, {free} of the device's bytes are free")]
+    #[error("{requested} bytes requested, {free} of the device's bytes are free")]
     Full {
-        /// Size asked for.
-        asked: u64,
+        /// Requested size.
+        requested: u64,
         /// Bytes left.
         free: u64,
     },
@@ -77,7 +78,8 @@ fn on_device(kind: AllocationKind) -> bool {
     !matches!(kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::DeviceHeap)
 }
 
-/// Whether memory of a kind holds nothing of the program when it is handed out. The host can write the others without a call.
+/// Whether memory of a kind holds nothing of the program when it is handed out. The host can write the others without a
+/// call.
 fn starts_unwritten(kind: AllocationKind) -> bool {
     use AllocationKind::{Async, DeviceHeap, Malloc, Pitch};
     matches!(kind, Malloc | Pitch | Async | DeviceHeap)
@@ -116,9 +118,9 @@ impl DeviceMemory {
         let counted = on_device(what.kind);
         let (free, _) = self.info();
         if counted && bytes > free {
-            return Err(MemoryError::Full { asked: bytes, free });
+            return Err(MemoryError::Full { requested: bytes, free });
         }
-        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { asked: bytes, free })?;
+        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { requested: bytes, free })?;
         let committed = if place.large {
             let pages = bytes.next_multiple_of(PAGE);
             self.window
@@ -153,7 +155,7 @@ impl DeviceMemory {
             host: None,
             elements: None,
         });
-        self.registry.at(place.address).ok_or(MemoryError::Full { asked: bytes, free })
+        self.registry.at(place.address).ok_or(MemoryError::Full { requested: bytes, free })
     }
 
     /// With the initialisation check: marks and fills the bytes of an allocation that begins.
@@ -183,7 +185,8 @@ impl DeviceMemory {
         }
     }
 
-    /// With the initialisation check: all memory counts as written from here on, because something ran that was not seen.
+    /// With the initialisation check: all memory counts as written from here on, because something ran that was not
+    /// seen.
     pub fn assume_written(&self) {
         let Some(shadow) = &self.shadow else { return };
         self.registry.iter().for_each(|live| shadow.write(live.start(), live.bytes));
@@ -193,7 +196,7 @@ impl DeviceMemory {
     /// that the trace does not depend on where the host's allocator put it.
     pub fn register(&mut self, host: u64, bytes: u64, what: Description) -> Result<&Live, MemoryError> {
         let (free, _) = self.info();
-        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { asked: bytes, free })?;
+        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { requested: bytes, free })?;
         let id = self.registry.next_id();
         self.registry.insert(Live {
             id,
@@ -206,7 +209,7 @@ impl DeviceMemory {
             host: Some(host),
             elements: None,
         });
-        self.registry.at(host).ok_or(MemoryError::Full { asked: bytes, free })
+        self.registry.at(host).ok_or(MemoryError::Full { requested: bytes, free })
     }
 
     /// Ends the allocation that starts at `start`. Its bytes read as zeroes when they are used again.

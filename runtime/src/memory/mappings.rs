@@ -1,5 +1,5 @@
-//! Virtual memory management: ranges of addresses, memory, and which memory lies at which addresses. Memory is a file without a
-//! name, so that it can lie at several addresses at once.
+//! Virtual memory management: ranges of addresses, memory, and which memory lies at which addresses. Memory is a file
+//! without a name, so that it can lie at several addresses at once.
 
 use super::allocator::Place;
 use super::windows::{PAGE, Window};
@@ -220,7 +220,7 @@ impl Mappings {
         Ok(handles.into_iter().map(|handle| self.let_go(handle)).sum())
     }
 
-    /// Says what may be done with mapped memory.
+    /// Sets the permitted accesses to mapped memory.
     pub fn allow(&mut self, window: &Window, start: u64, bytes: u64, access: Access) -> Result<(), Error> {
         let (range, found) = self.exactly(start, bytes)?;
         window.protect(start, bytes, access != Access::None, access == Access::ReadWrite);
@@ -232,7 +232,8 @@ impl Mappings {
         Ok(())
     }
 
-    /// Stretches of addresses around `address` that can be used, as long as they are: what is one allocation to the user.
+    /// Stretches of addresses around `address` that can be used, as long as they are: what is one allocation to the
+    /// user.
     pub fn usable(&self, address: u64) -> Vec<(u64, u64)> {
         let mut stretches: Vec<(u64, u64)> = Vec::new();
         let Some((_, range)) = self.reserved.range(..=address).next_back() else { return stretches };
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn memory_lies_where_it_was_mapped_as_long_as_it_is() {
-        let window = Window::reserve(BASE, 16 * UNIT).expect("addresses that nobody uses");
+        let window = Window::reserve(BASE, 16 * UNIT).expect("unused addresses");
         let mut all = Mappings::default();
         let place = Place { address: BASE, reserved: 8 * UNIT, large: true };
         all.reserve(BASE, 8 * UNIT, place, None);

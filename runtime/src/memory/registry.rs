@@ -20,7 +20,7 @@ pub struct Live {
     pub kind: AllocationKind,
     /// First byte.
     pub address: u64,
-    /// Size asked for.
+    /// Requested size.
     pub bytes: u64,
     /// Variable's name where known.
     pub name: Option<String>,
@@ -89,7 +89,7 @@ pub struct Registry {
     live: BTreeMap<u64, Live>,
     freed: BTreeMap<u64, Live>,
     next: AllocationId,
-    /// Rises whenever an allocation ends, so that cached ranges can be told stale.
+    /// Rises whenever an allocation ends, so that stale cached ranges are detected.
     pub epoch: u64,
     /// Whether any live allocation is registered host memory.
     pub registered: usize,
@@ -132,7 +132,7 @@ impl Registry {
         self.live.get(&start)
     }
 
-    /// Tells what lies in the allocation that starts at `start`.
+    /// Records the elements of the allocation that starts at `start`.
     pub fn describe(&mut self, start: u64, elements: Elements) {
         if let Some(live) = self.live.get_mut(&start) {
             live.elements = Some(elements);
@@ -187,8 +187,8 @@ impl Registry {
         }
     }
 
-    /// The array of an interpreted program that an address of host memory outside all allocations was most likely meant for: the
-    /// nearest one that is no farther than it is large, or than [`NEAR`].
+    /// The array of an interpreted program that an address of host memory outside all allocations was most likely meant
+    /// for: the nearest one that is no farther than it is large, or than [`NEAR`].
     pub fn nearest_array(&self, address: u64) -> Option<Near<'_>> {
         let near = self.nearest(address)?;
         let live = near.allocation;
@@ -196,8 +196,8 @@ impl Registry {
         (live.kind == AllocationKind::Tensor && close).then_some(near)
     }
 
-    /// Whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a GPU, which maps memory
-    /// in pages of 2 MiB, would hardly notice it.
+    /// Whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a GPU,
+    /// which maps memory in pages of 2 MiB, would hardly notice it.
     pub fn tolerates(&self, address: u64, bytes: u64) -> bool {
         if region(address) != Region::Device {
             return false;

@@ -1,5 +1,5 @@
-//! Texture references of modules: what and how a variable of a kernel's reads. A texture object with the same settings does the
-//! reading, and its handle stands in the variable.
+//! Texture references of modules: what and how a variable of a kernel's reads. A texture object with the same settings
+//! does the reading, and its handle stands in the variable.
 
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ChannelDesc, ResourceDesc, TextureDesc};
@@ -17,7 +17,7 @@ pub struct Reference {
     pub resource: Option<ResourceDesc>,
     /// How it reads.
     pub description: TextureDesc,
-    /// What linear memory holds; an array says that itself.
+    /// Format of linear memory; an array has its own.
     pub channels: ChannelDesc,
     /// The texture object that reads; 0 while it is bound to nothing.
     pub object: u64,
@@ -26,7 +26,7 @@ pub struct Reference {
 /// Handles look like pointers, which programs test for null and print.
 const FIRST: u64 = 0x5781_0000_0000;
 
-/// All of the process, by their handles. A module's reference has one, however often it is asked for.
+/// All of the process, by their handles. A module's reference has one, however often it is requested.
 #[derive(Debug, Default)]
 pub struct References(BTreeMap<u64, Reference>);
 

@@ -1,10 +1,10 @@
-//! Which bad accesses have been told.
+//! The bad accesses that have been reported.
 
 use std::collections::HashSet;
 use warpline_format::site_table::{FrameId, Op, SiteTable};
 
-/// Accesses of a module, each told once in a program that goes on past them. Copies of an access that unrolling made are one for
-/// the user.
+/// Accesses of a module, each reported once in a program that continues after them. Copies of an access that unrolling
+/// made are one for the user.
 #[derive(Debug, Default)]
 pub struct Told {
     sites: HashSet<u32>,

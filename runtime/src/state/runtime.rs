@@ -70,7 +70,7 @@ impl Limits {
 pub struct Runtime {
     /// Process that the runtime was set up in.
     process: u32,
-    /// What `warpline run` asked for.
+    /// Options of `warpline run`.
     pub options: Options,
     /// The program was not started by it.
     pub by_hand: bool,
@@ -126,9 +126,10 @@ pub struct Runtime {
     pub profiling: bool,
     /// Launches that are not recorded run with hooks, too, which check their accesses.
     pub always_check: bool,
-    /// Where not 0, no more blocks of a launch run than these: its results do not matter, only what the model makes of it.
+    /// Where not 0, no more blocks of a launch run than these: its results do not matter, only what the model makes of
+    /// it.
     pub most_blocks: u64,
-    /// In a section of which only an estimate is asked for: all is recorded, also what the run's filters leave out, as what a program
+    /// In a section that is only estimated: all is recorded, also what the run's filters leave out, as what a program
     /// does (which configuration its tuning takes) must not depend on them.
     pub estimating: bool,
     /// Kernel filter.
@@ -161,12 +162,12 @@ thread_local! {
     static LAST: Cell<Error> = const { Cell::new(error::SUCCESS) };
 }
 
-/// The runtime, set up at first use; `None` where that is impossible, which has been said.
+/// The runtime, set up at first use; `None` where that is impossible, which has been reported.
 pub fn lock() -> Option<MutexGuard<'static, Runtime>> {
     lock_for(|| None)
 }
 
-/// [`lock`], which is told what the program was built for where it is set up.
+/// [`lock`], with the architecture of the program for the first use.
 pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<MutexGuard<'static, Runtime>> {
     let runtime = RUNTIME.get_or_init(|| match Runtime::new(architecture()) {
         Ok(runtime) => {
@@ -185,8 +186,8 @@ pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<MutexGuard
     runtime.as_ref().map(|runtime| runtime.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// End of the program: what is collected goes out, and the trace is complete. What a forked child finds collected is its
-/// parent's; whether it has a trace of its own the writer knows.
+/// End of the program: what is collected goes out, and the trace is complete. What a forked child finds collected is
+/// its parent's; the writer tracks whether it has a trace of its own.
 fn finish() {
     if let Some(Some(runtime)) = RUNTIME.get()
         && let Ok(mut runtime) = runtime.try_lock()
@@ -208,9 +209,9 @@ pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     })
 }
 
-/// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is no failure of the call, as the
-/// kernel is reported. `launches` is the number of launches that the function makes, which are counted where an error stands in
-/// their way.
+/// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is no failure of
+/// the call, as the kernel is reported. `launches` is the number of launches that the function makes, which are counted
+/// where an error stands in their way.
 pub fn call_as(call: Call, launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     call_any(|runtime| {
         runtime.settle().inspect_err(|_| runtime.refused(launches))?;
@@ -249,7 +250,7 @@ pub fn last_error(reset: bool) -> Error {
     last
 }
 
-/// Forgets the thread's last error, as a device reset does.
+/// Clears the thread's last error, as a device reset does.
 pub fn forget_error() {
     LAST.set(error::SUCCESS);
 }
@@ -372,7 +373,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Frees what the program allocated on the device, and forgets errors. Module variables keep
+    /// Frees what the program allocated on the device, and clears errors. Module variables keep
     /// their places but get their initial content back; streams and events are gone.
     pub fn reset(&mut self, entry: Entry) {
         let path = self.path(entry);
@@ -435,14 +436,14 @@ impl Runtime {
         self.trace.path(frames)
     }
 
-    /// Allocates device-reachable memory under the name that the thread was told.
+    /// Allocates device-reachable memory under the name that was set for the thread.
     pub fn allocate(&mut self, bytes: u64, kind: AllocationKind, entry: Entry) -> Result<u64, Error> {
         let name = crate::modules::names::take_name();
         let path = self.path(entry);
         self.allocate_as(bytes, Description { kind, name, path }, None).map(|(_, address)| address)
     }
 
-    /// Allocates and tells the trace.
+    /// Allocates and writes the event to the trace.
     pub fn allocate_as(
         &mut self,
         bytes: u64,
@@ -480,7 +481,7 @@ pub(crate) fn executable() -> String {
     path.unwrap_or_else(|_| "program".into())
 }
 
-/// CUDA's code for a failed allocation; a cause outside the program is told.
+/// CUDA's code for a failed allocation; a cause outside the program is reported.
 pub fn memory_error(cause: MemoryError) -> Error {
     if let MemoryError::Window(cause) = cause {
         message::note(&cause.to_string());

@@ -50,7 +50,7 @@ impl Format {
         Ok(Format { channel, count: count as u32 })
     }
 
-    /// The descriptor that says this.
+    /// Returns the descriptor of this format.
     pub fn desc(self) -> ChannelDesc {
         let (kind, bits) = match self.channel {
             Channel::Signed(bits) => (KINDS[0], bits),

@@ -147,7 +147,7 @@ impl Writer {
     }
 }
 
-/// Says once why the trace ends here; the program goes on.
+/// Reports once why the trace ends here; the program continues.
 fn fail(error: &SinkError) {
     crate::output::message::note(&error.to_string());
 }

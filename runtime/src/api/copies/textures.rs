@@ -27,7 +27,7 @@ fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
         ResourceDesc::ARRAY => return Ok(array(runtime, memory.place as ArrayHandle)?.image),
         ResourceDesc::LINEAR => {
             let format = Format::of(&memory.desc)?;
-            // Old programs ask for as much as there is.
+            // Old programs request more than the allocation has.
             let there = runtime.memory.registry.find(place).map_or(0, |live| live.bytes - (place - live.start()));
             let texels = memory.width.min(there as usize) / format.bytes() as usize;
             if texels == 0 || texels > LINEAR_TEXELS {
@@ -189,8 +189,8 @@ api! {
     }
 }
 
-/// Makes a texture reference read through an object; 0: through none. A reference that no kernel uses has no variable on
-/// the device.
+/// Makes a texture reference read through an object; 0: through none. A reference that no kernel uses has no variable
+/// on the device.
 ///
 /// # Safety
 /// `reference` is the reference's address on the host.

@@ -1,5 +1,5 @@
-//! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime, and those that load code while the program runs.
-//! Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc` is `cuMemAlloc_v2`).
+//! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime, and those that load code
+//! while the program runs. Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc` is `cuMemAlloc_v2`).
 
 pub mod arrays;
 pub mod context;
@@ -35,7 +35,7 @@ macro_rules! driver_api {
         $(#[$meta])*
         ///
         /// # Safety
-        /// Pointers are valid as CUDA asks for, or null where the function checks for it.
+        /// Pointers are valid as CUDA requires, or null where the function checks for it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;

@@ -85,7 +85,7 @@ impl Sampling {
         TextureDesc {
             address_modes: self.address_modes,
             filter_mode: self.filter_mode,
-            // Other than the runtime, the driver reads small integers as floats where nobody asks for integers.
+            // Unlike the runtime, the driver reads small integers as floats unless integers are requested.
             read_mode: 1 - flag(AS_INTEGERS),
             srgb: flag(SRGB),
             border: self.border,
@@ -138,7 +138,7 @@ driver_api! {
         let (Some(resource), Some(sampling)) = (resource, sampling) else { return Err(error::INVALID_VALUE) };
         let (resource, mut description) = (resource.resource()?, sampling.description());
         if description.read_mode == 1 && !textures::can_read_as_floats(runtime, &resource)? {
-            // Integers of 32 bits are integers, whatever was asked for.
+            // Integers of 32 bits are read as integers, whatever was requested.
             description.read_mode = 0;
         }
         let handle = textures::create(runtime, &resource, &description, view)?;

@@ -12,7 +12,7 @@ type GraphHandle = *mut c_void;
 const STATUS: [c_int; 2] = [0, 1];
 
 api! {
-    /// Begins to turn the work of a stream into a graph. The mode says which calls of other threads are refused
+    /// Begins to turn the work of a stream into a graph. The mode selects which calls of other threads are refused
     /// meanwhile; none are.
     fn cudaStreamBeginCapture(stream: StreamHandle, mode: c_int) |runtime, entry|
         => crate::gpu::graphs::calls::begin_capture {
@@ -45,7 +45,7 @@ api! {
         unsafe { put(status, STATUS[usize::from(captured)]) }
     }
 
-    /// The capture of a stream: its number and its graph. Which nodes the next one comes after is not told.
+    /// The capture of a stream: its number and its graph. The nodes that the next one depends on are not reported.
     fn cudaStreamGetCaptureInfo(
         stream: StreamHandle,
         status: *mut c_int,

@@ -24,7 +24,7 @@ pub(in crate::api) const ATTACH: [c_uint; 2] = [1, 2];
 pub(in crate::api) const DEVICE_KINDS: &[AllocationKind] =
     &[AllocationKind::Malloc, AllocationKind::Managed, AllocationKind::Pitch, AllocationKind::Async];
 
-/// Allocates, and writes the address to where the program wants it.
+/// Allocates, and writes the address to the program's pointer.
 pub(in crate::api) fn allocate(
     runtime: &mut Runtime,
     place: *mut *mut c_void,

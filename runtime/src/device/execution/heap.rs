@@ -51,7 +51,7 @@ impl Default for Heap {
     }
 }
 
-/// Tells the trace of device-side allocations, as soon as they are made.
+/// Writes device-side allocations to the trace as soon as they are made.
 ///
 /// # Safety
 /// `running` is the launch that runs on this thread.

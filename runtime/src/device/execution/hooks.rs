@@ -111,7 +111,7 @@ pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
     unsafe {
         (*context).patience = PATIENCE;
         let warp = warp_of(context);
-        // In direct mode the kernel promised to wait for nobody.
+        // In direct mode no warp of the kernel waits for another.
         if (*(*warp).running).mode == Mode::Scheduled {
             pause(warp, Pause::Yield);
         }
@@ -130,9 +130,9 @@ pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, oth
     }
 }
 
-/// Hands over to the next warp before a store, an atomic operation or a volatile load, and before the first load behind one.
-/// Loads in a row are one step, which those of other warps on the same way cannot come between, and come here no more after
-/// the first.
+/// Hands over to the next warp before a store, an atomic operation or a volatile load, and before the first load behind
+/// one. Loads in a row are one step, which those of other warps on the same way cannot come between, and come here no
+/// more after the first.
 ///
 /// # Safety
 /// `warp` is the running one.

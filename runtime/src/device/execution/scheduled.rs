@@ -88,7 +88,7 @@ pub struct Scheduled<'a> {
     pub(super) warps: u32,
     pub(super) warp_blocks: WarpBlocks,
     pub(super) registered: bool,
-    /// Bit per space whose addresses have to be looked at one by one.
+    /// Bit per space whose addresses are translated one by one.
     pub(super) foreign: u32,
     /// Blocks reach the shared memory of others.
     pub(super) clustered: bool,
@@ -98,7 +98,7 @@ impl<'a> Scheduled<'a> {
     /// Prepares for `residents` resident blocks on the whole device.
     ///
     /// # Safety
-    /// `running` and `trace` live as long and are used by nobody else meanwhile; the arena was
+    /// `running` and `trace` live as long and are not used elsewhere meanwhile; the arena was
     /// prepared for as many blocks.
     pub unsafe fn new(
         plan: Plan<'a>,
@@ -206,8 +206,8 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// A turn of a warp that takes turns with all others at their accesses: when the requests of its last step have been
-    /// handed on, one by one as time passes, it goes on to the end of the next.
+    /// A turn of a warp that takes turns with all others at their accesses: when the requests of its last step have
+    /// been handed on, one by one as time passes, it goes on to the end of the next.
     fn step(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, Stopped> {
         let mut moved = false;
         loop {
@@ -225,7 +225,7 @@ impl<'a> Scheduled<'a> {
                 return Ok(TurnEnd::Budget);
             }
             self.resume(index)?;
-            // A full buffer has been emptied by the time it is looked at again.
+            // A full buffer has been emptied by the time it is inspected again.
             moved = self.hot[index].flags & flags::FULL == 0;
         }
     }

@@ -9,10 +9,10 @@ use warpline_format::access::LANES;
 use warpline_format::event::{DifferentBarriers, DivergentBarrier};
 use warpline_format::options::Check;
 
-/// Barriers that have been told of, by file and line.
+/// Barriers that have been reported, by file and line.
 static TOLD: Mutex<BTreeSet<(String, u32)>> = Mutex::new(BTreeSet::new());
 
-/// Tells the user and the trace, once per barrier, that lanes of the warp do not take part in it.
+/// Reports to the user and the trace, once per barrier, that lanes of the warp do not take part in it.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -44,7 +44,7 @@ pub unsafe fn divergent(warp: *mut Warp, mask: u32, absent: u32, file: &str, lin
     }
 }
 
-/// Pairs of barriers that have been told of.
+/// Pairs of barriers that have been reported.
 static TOLD_PAIRS: Mutex<BTreeSet<[Place; 2]>> = Mutex::new(BTreeSet::new());
 
 /// A line of [`warpline_format::abi::WarpContext::barrier`].
@@ -65,8 +65,8 @@ fn places(text: &str) -> Vec<Place> {
     text.lines().map(place).collect()
 }
 
-/// Where two barriers differ: themselves, or the calls that lead to one function with a barrier in it. `None` where they are
-/// the same, of which there may be several copies in the code.
+/// Where two barriers differ: themselves, or the calls that lead to one function with a barrier in it. `None` where
+/// they are the same, of which there may be several copies in the code.
 fn difference(one: &str, other: &str) -> Option<[Place; 2]> {
     let (one, other) = (places(one), places(other));
     let first = one.iter().zip(&other).position(|(one, other)| one != other);
@@ -74,8 +74,8 @@ fn difference(one: &str, other: &str) -> Option<[Place; 2]> {
     Some([one.into_iter().nth(at)?, other.into_iter().nth(at)?])
 }
 
-/// Tells the user and the trace, once for two barriers, that the warp comes to one while warp `of` of its block waits at the
-/// other.
+/// Reports to the user and the trace, once per pair of barriers, that the warp comes to one while warp `of` of its
+/// block waits at the other.
 ///
 /// # Safety
 /// `warp` is the running one; both texts are zero-terminated.

@@ -12,7 +12,7 @@ pub(super) struct Chosen {
     stops: Vec<bool>,
     /// One of them may access shared memory.
     pub(super) shared: bool,
-    /// Lines whose accesses are all to local memory, which lowered code checks by itself.
+    /// Lines whose accesses are all to local memory, which lowered code checks without the runtime.
     pub(super) only_local: Vec<(String, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! A program stops, and goes on as the user says.
+//! The dialogue of a stopped program: it reports its state and follows the user's commands.
 
 use std::net::Shutdown;
 
@@ -44,7 +44,7 @@ impl Stops {
         }
     }
 
-    /// Tells of the access and waits for what the user says.
+    /// Reports the access and waits for the user's command.
     ///
     /// # Safety
     /// `warp` is the running one.

@@ -18,7 +18,7 @@ use crate::output::message;
 #[derive(Debug)]
 pub struct Stops {
     pub(super) wanted: StopAt,
-    /// `None` when nobody wants to hear of further stops.
+    /// `None` if further stops are not to be reported.
     pub(super) socket: Option<UnixStream>,
     /// Requests to be passed over before the next stop.
     pub(super) skip: u64,
@@ -32,9 +32,9 @@ pub struct Stops {
 }
 
 impl Stops {
-    /// What `warpline run` asks for.
+    /// Creates the state that `warpline run` requests.
     pub fn new(wanted: StopAt) -> Stops {
-        // SAFETY: the descriptor is inherited for this very purpose, and nothing else in the program knows of it.
+        // SAFETY: the descriptor is inherited for this very purpose, and nothing else in the program uses it.
         let socket = (wanted.descriptor >= 0).then(|| unsafe { UnixStream::from_raw_fd(wanted.descriptor) });
         Stops { wanted, socket, skip: 0, chosen: HashMap::new(), calls: Calls::default(), module: 0, path: 0 }
     }

@@ -18,7 +18,7 @@ pub struct LaunchShape {
     pub sms: u32,
     /// Bytes that the system keeps at the start of each block's shared memory.
     pub shared_reserved: u32,
-    /// Bits of a shared address that tell the place in the block's shared memory.
+    /// Bits of a shared address that hold the offset in the block's shared memory.
     pub shared_bits: u64,
     /// Of every `n` blocks the first is traced.
     pub block_share: u64,
@@ -314,7 +314,8 @@ mod tests {
         starts.collect()
     }
 
-    /// As an H100 does: a third block begins on the registers of warps that have ended, before the first block's last warp has.
+    /// As an H100 does: a third block begins on the registers of warps that have ended, before the first block's last
+    /// warp has.
     #[test]
     fn a_block_that_begins_before_anothers_last_warp_ends_waits_for_its_place() {
         let map = AddressMap::default();
