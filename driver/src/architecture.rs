@@ -1,6 +1,6 @@
 //! From `-arch`, `-code` and `-gencode` to the one architecture that device code is compiled for.
 
-/// The architecture when none is asked for, as 75 for `sm_75`: the oldest that CUDA 13 accepts.
+/// The architecture if none is requested, as 75 for `sm_75`: the oldest that CUDA 13 accepts.
 pub const DEFAULT: u32 = 75;
 
 /// The architectures that a value names: numbers of `sm_…` and `compute_…`, in order, without repetition. `native`,
@@ -43,23 +43,23 @@ pub fn unknown(value: &str) -> Option<String> {
     Some(name.map_or_else(|| format!("sm_{number}"), str::to_owned))
 }
 
-/// Those that can be asked for, in order.
+/// Returns the architectures that can be requested, in order.
 pub fn known(oldest: u32) -> impl Iterator<Item = u32> {
     KNOWN.into_iter().filter(move |&number| number >= oldest)
 }
 
-/// The choice among several, with what to tell the user when it is not what was asked for.
+/// The choice among several, with a note for the user if it is not the requested one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choice {
     /// As 75 for `sm_75`.
     pub architecture: u32,
-    /// The architecture that was asked for: another one where the toolkit is too new for it.
+    /// The requested architecture: another one if the toolkit is too new for it.
     pub asked: u32,
     /// Set when the choice needs a word.
     pub note: Option<String>,
 }
 
-/// Chooses the oldest architecture asked for that the toolkit's headers still accept: the program promises to run on
+/// Chooses the oldest requested architecture that the toolkit's headers still accept: the program promises to run on
 /// it, and newer ones add paths that only few programs take. `oldest` is the headers' limit.
 pub fn choose(asked: &[u32], oldest: u32) -> Choice {
     let usable: Vec<u32> = asked.iter().copied().filter(|&number| number >= oldest).collect();
@@ -67,7 +67,7 @@ pub fn choose(asked: &[u32], oldest: u32) -> Choice {
         (Some(&architecture), _) => {
             // With `--device=gpu` the others are built too, for the GPU; hence the device in the words.
             let note = (asked.len() > 1)
-                .then(|| format!("of the architectures asked for, the CPU device runs the code of sm_{architecture}"));
+                .then(|| format!("of the requested architectures, the CPU device runs the code of sm_{architecture}"));
             Choice { architecture, asked: architecture, note }
         }
         (None, Some(newest)) => {

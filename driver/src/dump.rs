@@ -5,7 +5,7 @@ use inkwell::module::Module;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// Keeps the IR of each stage where the user asked for it.
+/// Keeps the IR of each stage if the user requested it.
 pub struct Dump {
     folder: Option<PathBuf>,
     stem: String,

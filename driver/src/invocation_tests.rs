@@ -136,7 +136,7 @@ fn wrong_lines_say_why() {
     );
     assert_eq!(error("-x fortran a.f"), "language not recognized: 'fortran'");
     assert!(error("--device=tpu a.cu").contains("expected cpu, gpu"));
-    assert!(error("-optix-ir a.cu").contains("-optix-ir asks for a result that only nvcc makes"));
+    assert!(error("-optix-ir a.cu").contains("-optix-ir requests a result that only nvcc makes"));
     assert_eq!(error("-rdc=maybe a.cu"), "-rdc=maybe: expected true or false");
 }
 

@@ -1,6 +1,6 @@
-//! CUDA source that a program compiles while it runs, as NVRTC does: device code only, to a shared object that the runtime
-//! loads, and beside it what the program may ask for: PTX, the names of what its name expressions mean, and the files that the
-//! source includes.
+//! CUDA source that a program compiles while it runs, as NVRTC does: device code only, to a shared object that the
+//! runtime loads, and next to it what the program may request: PTX, the names of what its name expressions mean, and
+//! the files that the source includes.
 
 use crate::compile;
 use crate::device_code::loaded::{self, Lowering};
@@ -52,7 +52,8 @@ pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     shared_object(tools, invocation, &lowering, &module, Some(&beside(PTX)), output)
 }
 
-/// From what clang made of a source's device code to the shared object `output`, and PTX in a file beside it where one is named.
+/// Lowers clang's IR of a source's device code to the shared object `output`, and to PTX in another file if one is
+/// named.
 pub fn shared_object(
     tools: &Tools,
     invocation: &Invocation,

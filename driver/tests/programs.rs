@@ -247,7 +247,8 @@ fn unoptimised_device_code_runs() {
     driver.program("add0").succeeded();
 }
 
-/// Two files with kernels, device functions and variables of the same names, each large enough to be generated in parts.
+/// Two files with kernels, device functions and variables of the same names, each large enough to be generated in
+/// parts.
 const LARGE: &str = r#"
 #include <cstdio>
 static __device__ int total = SEED;
@@ -377,7 +378,7 @@ int main() {
     driver.program("plain").succeeded();
 }
 
-/// The toolkit's headers of today end a compilation for less than C++17, which older projects ask for.
+/// Current headers of the toolkit reject a standard below C++17, which older projects request.
 #[test]
 fn an_older_standard_is_raised_for_the_toolkits_headers() {
     let driver = Driver::new();
@@ -403,7 +404,7 @@ int main() {
     driver.program("groups").succeeded();
 }
 
-/// Build scripts ask which architectures there are, and take all or the newest.
+/// Build scripts query the architectures, and take all or the newest.
 #[test]
 fn architectures_are_listed_and_accepted() {
     let driver = Driver::new();
@@ -571,7 +572,7 @@ fn a_killed_driver_leaves_no_compiler_behind() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         };
         std::thread::sleep(std::time::Duration::from_millis(200));
-        // SAFETY: the process is our own child, which nobody has waited for.
+        // SAFETY: the process is our own child, which has not been waited for.
         unsafe { libc::kill(child.id() as i32, signal) };
         child.wait().unwrap();
         std::thread::sleep(std::time::Duration::from_secs(1));
@@ -602,7 +603,7 @@ fn an_interrupted_compilation_leaves_no_files() {
         assert_eq!(folders(), 1);
         // The folder is made a moment before the signal is expected.
         std::thread::sleep(std::time::Duration::from_millis(50));
-        // SAFETY: the process is our own child, which nobody has waited for.
+        // SAFETY: the process is our own child, which has not been waited for.
         unsafe { libc::kill(child.id() as i32, signal) };
         let status = child.wait().unwrap();
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal), "{status}");

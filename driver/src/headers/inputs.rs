@@ -1,4 +1,5 @@
-//! The files that precompiled headers were made of: whether they are as they were, and whether a compilation would find the same.
+//! The files that precompiled headers were made of: whether they are as they were, and whether a compilation would find
+//! the same.
 
 use crate::dependencies;
 use std::collections::BTreeSet;
@@ -131,7 +132,7 @@ mod tests {
         assert!(!inputs.are_hidden_by(&[folder.path().join("system")]), "the same file");
         assert!(!inputs.are_hidden_by(&[folder.path().join("none")]), "no folder");
         assert!(!inputs.are_hidden_by(&other("system/types.h")), "in a folder that is named otherwise");
-        assert!(inputs.are_hidden_by(&other("types.h")), "perhaps a header includes it from beside itself");
+        assert!(inputs.are_hidden_by(&other("types.h")), "a header may include it from its own folder");
         assert!(inputs.are_hidden_by(&other("sys/types.h")));
     }
 }

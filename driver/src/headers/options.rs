@@ -6,7 +6,8 @@ use std::path::PathBuf;
 /// Environment variables that clang takes folders or options from.
 pub const VARIABLES: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS"];
 
-/// Beginnings of options that change where headers are found, what is read before them, or that tell of headers as they are read.
+/// Beginnings of options that change where headers are found, what is read before them, or that print headers as they
+/// are read.
 const UNSUITED: [&str; 23] = [
     "--sysroot",
     "-isysroot",

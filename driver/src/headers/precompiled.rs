@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// In our own include folder: a source without text.
 const SOURCE: &str = "warpline/precompiled.cu";
-/// What clang says of a header that it cannot use has one of these in it.
+/// clang's message about a header that it cannot use contains one of these.
 const COMPLAINTS: [&str; 2] = ["precompiled file", "PCH file"];
 
 /// The precompiled headers of one side of a compilation.
@@ -29,8 +29,8 @@ pub struct Precompiled<'a> {
 }
 
 impl<'a> Precompiled<'a> {
-    /// Those of a source, for a command line and for `more` arguments behind it; `changed` are files that clang is shown other texts for. `None`
-    /// where there can be none.
+    /// Those of a source, for a command line and for `more` arguments behind it; `changed` are files that clang is
+    /// shown other texts for. `None` where there can be none.
     pub fn new(
         tools: &'a Tools,
         invocation: &Invocation,
@@ -90,7 +90,8 @@ impl<'a> Precompiled<'a> {
     }
 }
 
-/// The versions of g++ whose standard library clang may choose: it takes the newest, unless an option says otherwise.
+/// The versions of g++ whose standard library clang may choose: it takes the newest, unless an option selects another
+/// one.
 fn standard_libraries() -> Vec<PathBuf> {
     let entries = |folder: &Path| folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
     let mut versions: Vec<PathBuf> = entries(Path::new("/usr/lib/gcc")).flat_map(|target| entries(&target)).collect();

@@ -1,7 +1,7 @@
 //! Precompiled headers in the user's cache.
 //!
-//! A compilation that nobody repeats would only lose by them, so they are made when the same are needed for the second time: the
-//! first leaves a mark. Files only ever appear whole, and what is used last stays longest.
+//! A compilation that is not repeated would only lose by them, so they are made when the same are needed for the second
+//! time: the first leaves a mark. Files only ever appear whole, and what is used last stays longest.
 
 use super::inputs::Inputs;
 use crate::command::Command;

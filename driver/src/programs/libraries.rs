@@ -36,7 +36,7 @@ pub fn of_link(items: &[String]) -> Option<&'static str> {
     items.iter().find_map(|item| known(item.strip_prefix("-l")?))
 }
 
-/// Tells why something failed.
+/// Reports why something failed.
 pub fn tell(library: &str) {
     message::line(format_args!(
         "warpline-cc: note: {library} is a library of NVIDIA's that is not provided: programs that need it cannot be built for \

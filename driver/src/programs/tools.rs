@@ -1,4 +1,4 @@
-//! The tools and files of one run of the driver, looked for when first needed.
+//! The tools and files of one run of the driver, searched when first needed.
 
 use crate::architecture;
 use crate::command;
@@ -40,7 +40,7 @@ fn openmp_functions(invocation: &Invocation, clang: &Clang) -> Option<PathBuf> {
     Some(PathBuf::from(folder.trim()))
 }
 
-/// Asks for OpenMP.
+/// Option that enables OpenMP.
 pub const OPENMP: &str = "-fopenmp";
 
 /// Everything that compiling needs besides the command line.
@@ -53,9 +53,9 @@ pub struct Tools {
     pub include: PathBuf,
     /// Chosen architecture, as 75 for `sm_75`.
     pub architecture: u32,
-    /// Architecture that was asked for.
+    /// Requested architecture.
     pub asked_architecture: u32,
-    /// What differs from what was asked for, in a sentence each.
+    /// Differences from the request, in a sentence each.
     pub notes: Vec<String>,
     /// Where `-fopenmp` cannot be had: the folder of g++'s `omp.h`, for programs that only call OpenMP's functions.
     pub openmp_functions: Option<PathBuf>,
