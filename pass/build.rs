@@ -16,7 +16,7 @@ const FILES: [&str; 8] = [
 
 fn main() {
     println!("cargo:rerun-if-changed=cpp");
-    // llvm-sys tells where its llvm-config is, so that the shim and the bindings cannot disagree.
+    // llvm-sys exports the path of its llvm-config, so that the shim and the bindings cannot disagree.
     let config = std::env::var("DEP_LLVM_22_CONFIG_PATH").unwrap_or_else(|_| "llvm-config-22".into());
     let include = ask(&config, "--includedir");
     let mut build = cc::Build::new();

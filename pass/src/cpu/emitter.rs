@@ -323,7 +323,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             .collect()
     }
 
-    /// Makes leaves vectors where the shape asks for it.
+    /// Makes leaves vectors if the shape requires it.
     fn as_shape(&self, shape: Shape, leaves: Vec<Leaf<'c>>) -> Vec<Leaf<'c>> {
         match shape {
             Shape::Varying { .. } => leaves.into_iter().map(|leaf| Leaf::Lanes(leaf.lanes(&self.entry))).collect(),

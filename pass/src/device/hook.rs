@@ -86,7 +86,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     Ok(table)
 }
 
-/// FNV-1a, 64 bits: tells modules apart, protects against nothing.
+/// FNV-1a, 64 bits: distinguishes modules, is not cryptographic.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
@@ -274,7 +274,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             Lanewise::Rows(rows) => computed.row(access.address.value, rows),
             _ => access.address.value,
         };
-        // Addresses in inline assembly are integers, or pointers of another space than its opcode says.
+        // Addresses in inline assembly are integers, or pointers of another space than that of its opcode.
         let pointer = if !address.ty().is_pointer() {
             builder.int_to_ptr(address, wanted)
         } else if address.address_space() != space {

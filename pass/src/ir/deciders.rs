@@ -1,7 +1,7 @@
 //! What makes conditions differ from lane to lane: the thread's number, data that lanes load, what they exchange.
 //!
-//! Each value has a set of causes; sets only grow, so that going over the function until none grows any more ends, and loops need no
-//! special care. What the causes are for says [`Decider`].
+//! Each value has a set of causes; sets only grow, so that going over the function until none grows any more ends, and
+//! loops need no special care. [`Decider`] describes their use.
 
 use super::class::{Call, Register, classify};
 use super::graph::Graph;
@@ -12,7 +12,8 @@ use crate::llvm::{Block, Value};
 use std::collections::HashMap;
 use warpline_format::condition::{Condition, Decider};
 
-/// Times that a function is gone over, at most; each cause travels as far as blocks stand in their order in one of them.
+/// Times that a function is gone over, at most; each cause travels as far as blocks stand in their order in one of
+/// them.
 const MOST_ROUNDS: usize = 16;
 /// Lanes of a warp, less one.
 const LANE_BITS: u64 = 31;
@@ -191,7 +192,7 @@ impl<'f, 'c> Function<'f, 'c> {
         let lane = constant.map(|bits| bits & LANE_BITS);
         let keeps = match value.opcode() {
             Some(Opcode::LLVMAnd) => matches!(lane, Some(0 | LANE_BITS)),
-            // Two conditions in one: `a == 0 && b == 0` asks whether any bit of either is set.
+            // Two conditions in one: `a == 0 && b == 0` tests whether any bit of either is set.
             Some(Opcode::LLVMOr) => lane.is_none_or(|bits| bits == 0),
             _ => lane == Some(0),
         };
@@ -241,7 +242,7 @@ impl<'f, 'c> Function<'f, 'c> {
             Call::Register(Register::Thread(_) | Register::Lane | Register::LaneMask(_)) => Causes::of(Decider::Thread),
             Call::Register(_) | Call::Nothing | Call::Hook(_) => Causes::default(),
             Call::PassThrough => arguments,
-            // Votes and the like: all lanes have the same result, and each looks for itself in it.
+            // Votes and the like: all lanes have the same result, and each tests its own bit.
             Call::WarpWide => Causes::of(Decider::Exchange),
             Call::Pure if call.ty().is_float() => arguments.if_any(Decider::Computed),
             Call::Pure => arguments,

@@ -5,7 +5,7 @@ use super::linear::Linear;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
-/// Sums and products looked through on the way to an index's terms.
+/// Most nested sums and products that are expanded to an index's terms.
 const DEEPEST: u32 = 12;
 
 /// How a value came to 64 bits.

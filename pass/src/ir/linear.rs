@@ -1,5 +1,5 @@
-//! Arithmetic that is linear in its operands: what all that follows addresses, lanes and threads through the code shares. Whether
-//! a result wraps, and what that means, is for each of them to say.
+//! Arithmetic that is linear in its operands: shared by all analyses of addresses, lanes and threads. Whether
+//! a result wraps, and what that means, is up to each of them.
 
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;

@@ -7,7 +7,7 @@ use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 use std::collections::HashMap;
 
-/// Values that are looked at for one address, at most: loops within loops are walked again for each.
+/// Most values that are analysed for one address: loops within loops are walked again for each.
 const BUDGET: u32 = 2000;
 /// Values that depend on each other, at most.
 const DEEPEST: u32 = 64;
@@ -102,7 +102,7 @@ impl<'c> Form<'c> {
 #[derive(Default)]
 pub struct Forms<'c> {
     known: HashMap<Value<'c>, Form<'c>>,
-    /// Loop variables that are being looked at, as if they did not change.
+    /// Loop variables under analysis, assumed not to change.
     assumed: HashMap<Value<'c>, Form<'c>>,
     budget: u32,
 }
@@ -130,7 +130,7 @@ impl<'c> Forms<'c> {
         }
         self.budget -= 1;
         let form = self.instruction(value, layout, depth - 1);
-        // What rests on an assumption is not kept.
+        // A result that depends on an assumption is not kept.
         if self.assumed.is_empty() {
             self.known.insert(value, form);
         }

@@ -33,7 +33,7 @@ pub fn is_seen_by_others(value: Value<'_>) -> bool {
     }
 }
 
-/// Whether an instruction takes what other threads hand over: the result of an atomic operation, or of a load that asks for the newest value.
+/// Returns whether an instruction receives data of other threads: an atomic operation, or a volatile or acquiring load.
 pub fn exchanges(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(Opcode::LLVMCall) => match value.called_value() {

@@ -19,7 +19,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Makes a call that is said to depend on its arguments alone one with a state of its own:
+    /// Gives a call that is declared to depend on its arguments alone a state of its own:
     /// `memory(inaccessiblemem: readwrite)`. (Reading alone is too little: EarlyCSE does not take inline assembly with
     /// side effects for a write of such memory.)
     pub fn depends_on_hidden_memory(self) {

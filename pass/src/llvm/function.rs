@@ -210,7 +210,7 @@ impl<'c> Value<'c> {
         if !self.is_function() {
             return None;
         }
-        // SAFETY: a function, checked above; only an attribute that is there is asked for its type.
+        // SAFETY: a function, checked above; only an existing attribute's type is read.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let raw = LLVMGetEnumAttributeAtIndex(self.raw(), index, kind);
@@ -223,7 +223,7 @@ impl<'c> Value<'c> {
         if !self.is_function() {
             return None;
         }
-        // SAFETY: a function, checked above; only an attribute that is there is asked for its number.
+        // SAFETY: a function, checked above; only an existing attribute's number is read.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let raw = LLVMGetEnumAttributeAtIndex(self.raw(), index, kind);
@@ -336,14 +336,14 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
     }
 
     fn function(&self, name: &str) -> Option<Value<'c>> {
-        // SAFETY: a live module; the name is passed as pointer and length, and null says that there is none.
+        // SAFETY: a live module; the name is passed as pointer and length, and null means that there is none.
         unsafe {
             Value::from_nullable(LLVMGetNamedFunctionWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()))
         }
     }
 
     fn variable(&self, name: &str) -> Option<Value<'c>> {
-        // SAFETY: a live module; the name is passed as pointer and length, and null says that there is none.
+        // SAFETY: a live module; the name is passed as pointer and length, and null means that there is none.
         unsafe {
             Value::from_nullable(LLVMGetNamedGlobalWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()))
         }

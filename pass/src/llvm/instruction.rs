@@ -87,7 +87,7 @@ impl<'c> Value<'c> {
         self.is_instruction() && !unsafe { LLVMIsATerminatorInst(self.raw()) }.is_null()
     }
 
-    /// Function called directly, looking at the callee operand only.
+    /// Function called directly, from the callee operand only.
     pub fn called_function(self) -> Option<Value<'c>> {
         self.called_value().filter(|callee| callee.is_function())
     }
@@ -189,7 +189,7 @@ impl<'c> Value<'c> {
 
     /// Condition of a conditional branch.
     pub fn condition(self) -> Option<Value<'c>> {
-        // SAFETY: a branch, checked in the condition, and only a conditional one is asked for its condition.
+        // SAFETY: a branch, checked in the condition, and only a conditional one's condition is read.
         (self.is(Opcode::LLVMBr) && unsafe { LLVMIsConditional(self.raw()) != 0 })
             // SAFETY: a conditional branch, checked in the condition.
             .then(|| unsafe { Value::from_raw(LLVMGetCondition(self.raw())) })
@@ -224,7 +224,7 @@ impl<'c> Value<'c> {
         self.is(Opcode::LLVMAtomicRMW).then(|| unsafe { LLVMGetAtomicRMWBinOp(self.raw()) })
     }
 
-    /// Alignment in bytes of a load, store, atomic, alloca or global; 0 where LLVM knows none.
+    /// Alignment in bytes of a load, store, atomic, alloca or global; 0 if LLVM has none.
     pub fn alignment(self) -> u32 {
         // SAFETY: something that has an alignment, checked in the condition.
         let bytes = if self.has_alignment() { unsafe { LLVMGetAlignment(self.raw()) } } else { 0 };
@@ -269,7 +269,8 @@ impl<'c> Value<'c> {
         if !(self.is(Opcode::LLVMExtractValue) || self.is(Opcode::LLVMInsertValue)) {
             return Vec::new();
         }
-        // SAFETY: an instruction with indices, checked above; LLVM keeps as many as it says, and they are copied at once.
+        // SAFETY: an instruction with indices, checked above; the array has the length that LLVM returns, and is copied
+        // at once.
         unsafe {
             let indices = LLVMGetIndices(self.raw());
             std::slice::from_raw_parts(indices, LLVMGetNumIndices(self.raw()) as usize).to_vec()

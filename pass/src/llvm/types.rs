@@ -209,7 +209,7 @@ impl<'c> Type<'c> {
 
     /// Whether a structure is packed.
     pub fn is_packed(self) -> bool {
-        // SAFETY: asked for structures only.
+        // SAFETY: called for structures only.
         self.kind() == Kind::Struct && unsafe { LLVMIsPackedStruct(self.raw) != 0 }
     }
 
@@ -247,7 +247,7 @@ impl<'c> Type<'c> {
         if self.kind() != Kind::Function {
             return Vec::new();
         }
-        // SAFETY: a function type; the array has the length that LLVM asks for.
+        // SAFETY: a function type; the array has the length that LLVM requires.
         unsafe {
             let mut raw = vec![std::ptr::null_mut(); LLVMCountParamTypes(self.raw) as usize];
             LLVMGetParamTypes(self.raw, raw.as_mut_ptr());
@@ -257,7 +257,7 @@ impl<'c> Type<'c> {
 
     /// Whether a function type takes further arguments.
     pub fn is_variadic(self) -> bool {
-        // SAFETY: asked for function types only.
+        // SAFETY: called for function types only.
         self.kind() == Kind::Function && unsafe { LLVMIsFunctionVarArg(self.raw) != 0 }
     }
 }

@@ -1,4 +1,5 @@
-// Loads of one object's parts that become one in front of their loop: the place is that of a use, not of what stands beside them.
+// Loads of one object's parts that become one in front of their loop: the position is that of a use, not of
+// neighbouring code.
 #include "cuda.h"
 
 __global__ void pulled(float *out, const float4 *p, int n) {
@@ -13,4 +14,5 @@ __global__ void pulled(float *out, const float4 *p, int n) {
   out[TX] = x + y;
 }
 
-// CHECK: site {{[0-9]+}} _Z6pulledPfPK6float4i Load Global 8 bytes align {{[0-9]+}} Default approximate at {{.*}}merged_loads.cu:{{10|11}}:
+// CHECK: site {{[0-9]+}} _Z6pulledPfPK6float4i Load Global 8 bytes align {{[0-9]+}} Default approximate at
+// {{.*}}merged_loads.cu:{{10|11}}:

@@ -1,4 +1,5 @@
-// The instructions of a block belong to their own lines, and the two branches of a condition are told apart by their columns.
+// The instructions of a block belong to their own lines, and the two branches of a condition are distinguished by their
+// columns.
 #include "cuda.h"
 
 // CHECK-LABEL: kernel 0 _Z5partsPfi

@@ -52,7 +52,7 @@ impl<'c> Emitter<'_, 'c> {
         self.update_viewed(op, addresses, operands, mask, shared, align, ty)
     }
 
-    /// The same where each operand is looked at as a value of type `view`: pairs of half-precision numbers in a word.
+    /// The same with each operand viewed as a value of type `view`: pairs of half-precision numbers in a word.
     #[allow(clippy::too_many_arguments)] // One more than a plain update has.
     pub fn update_viewed(
         &mut self,

@@ -1,8 +1,8 @@
 //! Detours: what becomes of an access some of whose lanes may not do it.
 //!
-//! Hardly any access takes one, but each could. So nearly all of it is in one function per module and form of address, which
-//! the access calls with scalars: code in the access itself would be most of a hooked kernel, and LLVM would compute
-//! its vectors of addresses ahead of loops and keep them there.
+//! Hardly any access takes one, but each could. So nearly all of it is in one function per module and form of address,
+//! which the access calls with scalars: code in the access itself would be most of a hooked kernel, and LLVM would
+//! compute its vectors of addresses ahead of loops and keep them there.
 
 use super::record::{Written, raw_head};
 use crate::cpu::emitter::lanes::{Allowed, Lay};
@@ -15,7 +15,7 @@ use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, ModuleItems, Value};
 use warpline_format::access::MAX_ITEM_BYTES;
 
-/// Byte offsets in what an access tells its detour, a constant of the module.
+/// Byte offsets in the description of an access for its detour, a constant of the module.
 pub(super) mod told {
     pub const SITE: u64 = 0;
     pub const SPACE: u64 = 4;
@@ -29,10 +29,11 @@ pub(super) mod told {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Makes the item of an access count, where it has one of its own, unless it is suspicious (`bad`) and the runtime says
-    /// that not all lanes may go on: those that may get an item then. An access of a bundle with anything bad always gets an item of
-    /// its own; the bundle's item says that all its accesses are as the first one. Addresses in items are less
-    /// `shift`. Of a `local` access it says what is good, which the runtime cannot know; its lay has offsets.
+    /// Makes the item of an access count, where it has one of its own, unless it is suspicious (`bad`) and the runtime
+    /// finds that not all lanes may go on: those that may get an item then. An access of a bundle with anything bad
+    /// always gets an item of its own; the bundle's item assumes that all its accesses are like the first one.
+    /// Addresses in items are less `shift`. For a `local` access it passes the valid range, which the runtime does not
+    /// have; its lay has offsets.
     pub fn settle(
         &mut self,
         what: &Checked,
@@ -92,8 +93,8 @@ impl<'c> Emitter<'_, 'c> {
         Allowed { mask, bases }
     }
 
-    /// Asks the runtime: the lanes that may go on, and the record cursor then. `bytes`: of the item that counts if all
-    /// may.
+    /// Calls the runtime and returns the lanes that may go on, and the record cursor then. `bytes`: of the item that
+    /// counts if all may.
     fn ask(
         &mut self,
         what: &Checked,
@@ -123,7 +124,7 @@ impl<'c> Emitter<'_, 'c> {
     pub(super) fn told(&self, what: &Checked, stride: i64) -> Value<'c> {
         // Without room there is no record.
         let room = if what.recorded { self.promised() + MAX_ITEM_BYTES as u64 } else { 0 };
-        let name = format!("warpline.told.{}.{stride}.{room}", what.site);
+        let name = format!("warpline.access.{}.{stride}.{room}", what.site);
         if let Some(known) = self.unit().target.variable(&name) {
             return known;
         }
@@ -190,10 +191,10 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// `(context, told, mask, shift, bytes, where...) -> mask`: asks the runtime which lanes of a suspicious access may do
-    /// it. If these are all, makes their item of so many bytes count; if they are not, or there is no such item (0
-    /// bytes), writes one for those that may, if any, unless the access has no records. `where` is a base per group of lanes, or else (`None`) where
-    /// the addresses of all lanes stand.
+    /// `(context, access, mask, shift, bytes, where...) -> mask`: queries the runtime which lanes of a suspicious access
+    /// may do it. If these are all, makes their item of so many bytes count; if they are not, or there is no such item
+    /// (0 bytes), writes one for those that may, if any, unless the access has no records. `where` is a base per group
+    /// of lanes, or else (`None`) where the addresses of all lanes stand.
     pub(super) fn detour_helper(&self, groups: Option<usize>) -> Value<'c> {
         let name = format!("warpline.detour.{}", groups.unwrap_or(0));
         if let Some(function) = ModuleItems::function(&self.target, &name) {

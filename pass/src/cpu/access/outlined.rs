@@ -11,8 +11,8 @@ use crate::cpu::target::unit::Unit;
 use crate::llvm::{Builder, ModuleItems, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Records and checks an access by the lanes of the block, with these addresses, and gives the lanes that may do it.
-    /// Good is what lies in `known`; addresses in items are less `shift`.
+    /// Records and checks an access by the lanes of the block, with these addresses, and gives the lanes that may do
+    /// it. Good is what lies in `known`; addresses in items are less `shift`.
     pub fn record_scattered(
         &mut self,
         what: &Checked,
@@ -34,8 +34,8 @@ impl<'c> Emitter<'_, 'c> {
 }
 
 impl<'c> Unit<'c> {
-    /// `(context, told, mask, shift, low, high, addresses) -> mask`: makes room in the record buffer, writes the item of an
-    /// access and looks whether all lanes are in `low ..= high`; if not, takes the detour.
+    /// `(context, access, mask, shift, low, high, addresses) -> mask`: makes room in the record buffer, writes the item
+    /// of an access and tests whether all lanes are in `low ..= high`; if not, takes the detour.
     fn scattered_helper(&self) -> Value<'c> {
         let name = "warpline.scattered";
         if let Some(function) = ModuleItems::function(&self.target, name) {

@@ -64,7 +64,7 @@ impl<'c> Emitter<'_, 'c> {
         if value.is_zero() {
             return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::zero(ty))).collect());
         }
-        // Not poison: what nobody set may stand beside others in one register, through all of which poison would spread.
+        // Not poison: an unset value may share one register with others, through all of which poison would spread.
         if value.is_undef() {
             return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::undef(ty))).collect());
         }

@@ -10,7 +10,8 @@ use crate::llvm::Value;
 use warpline_format::abi::count_cells;
 use warpline_format::access::Space;
 
-/// Whether what a hook tells of is done by inline assembly: the next instruction that is no hook, or under a guard.
+/// Returns whether a hook's access is made by inline assembly: the next instruction that is not a hook, or under a
+/// guard.
 fn is_of_assembly(hook: Value<'_>) -> bool {
     let is_hook = |value: &Value<'_>| value.callee_name().starts_with("__warpline_");
     let mut next = hook.next();
@@ -62,7 +63,7 @@ impl<'c> Emitter<'_, 'c> {
         let bad = match lay {
             Lay::Same(address) => self.suspicion(&[*address], 0, what, range),
             Lay::Strided(bases, stride) => self.suspicion(bases, *stride, what, range),
-            // The item that the check looks at never counts.
+            // The item that the check reads is never recorded.
             Lay::Scattered(_) | Lay::Likely(..) => self.write_checked(what, lay, None, range).bad,
         };
         if let Some(bundle) = &what.bundle {

@@ -170,7 +170,7 @@ impl<'c> Emitter<'_, 'c> {
         if arrives { b.or(word, self.i32(ARRIVES)) } else { word }
     }
 
-    /// Arrives at a numbered barrier and, if its word says so, waits for it.
+    /// Arrives at a numbered barrier and, if its word requires it, waits for it.
     pub fn named_barrier(&mut self, kind: u32, predicates: Value<'c>, meeting: Value<'c>) -> Value<'c> {
         if self.hooked() {
             self.mark(ItemKind::Barrier, 0, meeting);
@@ -198,7 +198,7 @@ impl<'c> Emitter<'_, 'c> {
         let all = self.mask();
         let members = if synced { Some(self.leaf(arguments[0])?) } else { None };
         if let Some(Leaf::Lanes(members)) = members {
-            // Each group of lanes votes by itself.
+            // Each group of lanes votes separately.
             let mine = self.b.and(members, self.b.splat(ballot, LANES));
             let whole = self.b.and(members, self.b.splat(all, LANES));
             return Ok(Leaf::Lanes(self.verdict(call, rest, mine, whole)?));
@@ -431,8 +431,8 @@ fn shuffle_source(mode: &str, lane: u32, amount: u32, control: u32) -> (u32, boo
     if valid { (source as u32, true) } else { (lane, false) }
 }
 
-/// Whether a barrier is `__syncthreads` or one of its kin: it is for all threads of the block, and none of the numbered ones
-/// through which parts of a block may meet at several places.
+/// Whether a barrier is `__syncthreads` or one of its kin: it is for all threads of the block, and none of the numbered
+/// ones through which parts of a block may meet at several places.
 fn is_for_all(call: Value<'_>, rest: &str) -> bool {
     rest.starts_with("barrier0")
         || (rest.contains("aligned.all") && call.arguments().first().is_some_and(|number| number.as_u64() == Some(0)))

@@ -194,7 +194,7 @@ impl<'c> Emitter<'_, 'c> {
     fn integer_cast(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         let to = leaf_types(value.ty())[0];
         if let Some(affine) = self.analysis().affine(value) {
-            // The wide bases already are what the analysis says of the result.
+            // The wide bases already are the analysis' form of the result.
             let leaf = self.leaf(value.operand(0))?;
             if let Leaf::Affine { bases, .. } = leaf {
                 return Ok(vec![Leaf::Affine { bases, stride: affine.stride, ty: to }]);

@@ -77,7 +77,7 @@ impl<'c> Accesses<'c> {
         self.guesses.insert(value, guess);
     }
 
-    /// What the last look at how evenly lanes lie found, if it was at these addresses and this stride.
+    /// Returns the last test for even spacing, if it was of these addresses and this stride.
     pub fn looked(&self, addresses: Value<'c>, stride: i64) -> Option<&Evenness<'c>> {
         self.looked.as_ref().filter(|looked| (looked.0, looked.1) == (addresses, stride)).map(|looked| &looked.2)
     }
@@ -97,7 +97,8 @@ impl<'c> Accesses<'c> {
         self.places.insert(addresses, place);
     }
 
-    /// Whether these addresses lie in the room that accesses share: code of `block` put them there, and none has put others there since.
+    /// Whether these addresses lie in the room that accesses share: code of `block` put them there, and none has put
+    /// others there since.
     pub fn is_spilled(&self, addresses: Value<'c>, block: Block<'c>) -> bool {
         self.spilled == Some((addresses, block))
     }

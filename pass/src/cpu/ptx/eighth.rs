@@ -40,7 +40,8 @@ impl Eighth {
         u64::from(if self == Eighth::E4M3 { 448f32.to_bits() } else { 57344f32.to_bits() })
     }
 
-    /// Bits in single precision of the power of two beside which a step is the smallest number: 2^-9 or 2^-16.
+    /// Bits in single precision of the power of two at which the spacing of numbers is the smallest number: 2^-9 or
+    /// 2^-16.
     fn aligner(self) -> u64 {
         u64::from(if self == Eighth::E4M3 { 16384f32.to_bits() } else { 128f32.to_bits() })
     }
@@ -118,7 +119,8 @@ impl<'c> Emitter<'_, 'c> {
         canonical(b.eq(magnitude, same(0x7f)), b.or(b.bitcast(right, byte.ty()), sign))
     }
 
-    /// Single precision, as bits, rounded to the nearest number of eight bits; what is too large, infinity too, becomes the largest.
+    /// Single precision, as bits, rounded to the nearest number of eight bits; what is too large, infinity too, becomes
+    /// the largest.
     fn eighth_of(&self, bits: Value<'c>, to: Eighth, relu: bool) -> Value<'c> {
         let b = &self.b;
         let same = |number: u64| self.same(bits, number);

@@ -83,7 +83,8 @@ fn is_packed(part: &str) -> bool {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Follows the result of a floating-point instruction, or of a conversion between floating-point types; of pairs each half.
+    /// Follows the result of a floating-point instruction, or of a conversion between floating-point types; of pairs
+    /// each half.
     pub(super) fn follow_assembly(
         &mut self,
         machine: &Machine<'c>,
@@ -163,7 +164,7 @@ impl<'c> Emitter<'_, 'c> {
             .collect()
     }
 
-    /// Elements beside each other in a register of `bits` bits, the first lowest.
+    /// Packs elements next to each other in a register of `bits` bits, the first lowest.
     pub fn packed(&self, elements: &[Value<'c>], bits: u32) -> Value<'c> {
         let mut whole = Value::zero(self.int_lanes(bits));
         let width = u64::from(bits) / elements.len().max(1) as u64;
@@ -421,7 +422,8 @@ impl<'c> Emitter<'_, 'c> {
             let made = self.b.cast(opcode, value, self.computed(to).vector(LANES));
             return Some(self.b.bitcast(made, self.int_lanes(to.bits)));
         }
-        // Up to 32 bits a double holds the integer exactly. Larger ones are inexact only where a half has long overflowed.
+        // Up to 32 bits a double holds the integer exactly. Larger ones are inexact only where a half has long
+        // overflowed.
         let exact = bits <= 32 || (to.bits == 16 && !to.brain);
         if !exact && to.bits == 64 {
             return None;

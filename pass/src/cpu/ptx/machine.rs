@@ -91,7 +91,8 @@ impl<'c> Emitter<'_, 'c> {
         self.register_lanes(register, self.t.int(bits))
     }
 
-    /// `%reserved_smem_offset_*`. Offsets are the lower half of host addresses, as those of other shared pointers in 32 bits.
+    /// `%reserved_smem_offset_*`. Offsets are the lower half of host addresses, as those of other shared pointers in 32
+    /// bits.
     fn reserved_shared(&mut self, register: &str) -> Option<Value<'c>> {
         let from = match register {
             "begin" | "0" => 0,
@@ -220,7 +221,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// What a PTX type suffix says.
+/// Kind of type in a PTX type suffix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeKind {
     /// Unsigned or untyped.

@@ -69,7 +69,7 @@ impl Shape {
         }
     }
 
-    /// Whether a memory access through it should look for a constant stride when it runs.
+    /// Returns whether a memory access through it should test for a constant stride at run time.
     pub fn may_be_affine(self) -> bool {
         match self {
             Shape::Varying { probably_affine } => probably_affine,

@@ -80,10 +80,10 @@ impl<'c> Tables<'_, 'c> {
         Value::structure(self.unit.t, fields, false)
     }
 
-    /// Makes the module's descriptor under the name that the caller asks for.
+    /// Makes the module's descriptor under the name in the options.
     pub fn emit(&self, kernels: &[(Value<'c>, KernelFunctions<'c>)], options: &Options<'_>) -> Result<(), LowerError> {
         let mut kernel_list = Vec::new();
-        // Once for all kernels: it looks at every instruction.
+        // Once for all kernels: it inspects every instruction.
         let large = self.unit.has_large_functions(options.hooked_only);
         for (kernel, functions) in kernels {
             kernel_list.push(self.kernel(*kernel, functions, large, options)?);
@@ -215,7 +215,7 @@ impl<'c> Tables<'_, 'c> {
             self.int(32, local),
             self.list("warpline.resources", &resources),
             self.int(64, resources.len() as u64),
-            // A kernel that asks for one shape has that as its bound.
+            // A kernel that requires one block shape has that as its bound.
             self.int(
                 32,
                 [bound("nvvm.reqntid"), bound("nvvm.maxntid")].into_iter().find(|&threads| threads != 0).unwrap_or(0),

@@ -1,4 +1,4 @@
-//! What the lowering knows of a module: where its variables and functions go, and what the host processor can do.
+//! The lowering's state of a module: where its variables and functions go, and what the host processor can do.
 
 use super::checked::{Checked, Whole};
 use super::reach::Reach;
@@ -37,7 +37,7 @@ pub enum Place<'c> {
     Shared(u32),
     /// A device function: the function that calls through pointers reach.
     Function(Value<'c>),
-    /// A kernel: what a launch from device code knows it by.
+    /// A kernel: the number by which device code launches it.
     Kernel(u64),
 }
 
@@ -223,7 +223,7 @@ impl<'c> Unit<'c> {
     pub fn dress(&self, function: Value<'c>) {
         function.add_attribute(OF_FUNCTION, "nounwind", 0);
         function.set_string_attribute("target-cpu", &self.processor.0);
-        // LLVM would clear the registers' upper halves at calls and returns, also where `preserve_all` says that they
+        // LLVM would clear the registers' upper halves at calls and returns, even if `preserve_all` states that they
         // survive. [`Self::clear_uppers`] does it where it is right.
         let separator = if self.processor.1.is_empty() { "" } else { "," };
         function.set_string_attribute("target-features", &format!("{}{separator}-vzeroupper", self.processor.1));
@@ -243,8 +243,8 @@ impl<'c> Unit<'c> {
         }
     }
 
-    /// Whether a lowered function is so large that its frame may take much of an ordinary host stack: values of 128 or 256
-    /// bytes that live at the same time, and without optimisation, as code that a program waits for, all of them.
+    /// Whether a lowered function is so large that its frame may take much of an ordinary host stack: values of 128 or
+    /// 256 bytes that live at the same time, and without optimisation, as code that a program waits for, all of them.
     pub fn has_large_functions(&self, waited_for: bool) -> bool {
         let bound = if waited_for { 1000 } else { 4000 };
         let size = |function: Value<'c>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();

@@ -104,7 +104,7 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         if let Some(guard) = address.guard {
             write!(out, " if {}", value(table, guard))?;
         }
-        let loops: Vec<_> = address.loops.iter().map(|lap| format!("i{lap}")).collect();
+        let loops: Vec<_> = address.loops.iter().map(|counter| format!("i{counter}")).collect();
         writeln!(out, "{}{}", if loops.is_empty() { "" } else { " in " }, loops.join(", "))?;
     }
     for (index, lap) in table.loops.iter().enumerate() {
@@ -159,7 +159,7 @@ fn shown(table: &SiteTable, id: ExpressionId, depth: u32) -> String {
             table.globals.get(number as usize).map_or("?", |global| &global.name).to_owned()
         }
         ExpressionKind::Shared(number) => table.shared.get(number as usize).map_or("?", String::as_str).to_owned(),
-        ExpressionKind::Counter(lap) => format!("i{lap}"),
+        ExpressionKind::Counter(counter) => format!("i{counter}"),
         ExpressionKind::Binary(operation, left, right) => {
             let sign = match operation {
                 Binary::Sum => "+",

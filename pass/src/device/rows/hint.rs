@@ -18,7 +18,7 @@ use warpline_format::site_table::{Hint, Op, Stored};
 /// Steps from a pointer to the variable it leads into, at most.
 const MOST_STEPS: usize = 64;
 
-/// The hint about an access of `instruction`, unless there is nothing to say. `shared` has the names so far.
+/// Returns the hint about an access of `instruction`, unless it would be empty. `shared` has the names so far.
 pub(in crate::device) fn of(
     instruction: Value<'_>,
     site: u32,

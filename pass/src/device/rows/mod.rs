@@ -1,4 +1,4 @@
-//! What the site table says of instructions: places, names, the mix of a block.
+//! Contents of the site table's rows: source positions, names, the mix of a block.
 
 pub(super) mod addresses;
 pub(super) mod atomics;

@@ -16,7 +16,7 @@ pub(in crate::device) struct Table<'o> {
     options: &'o HookOptions,
     files: HashMap<String, FileId>,
     frames: HashMap<Frame, FrameId>,
-    /// Demangling is the slow part, and a function's name is asked for at each of its sites.
+    /// Demangling is the slow part, and a function's name is requested at each of its sites.
     names: HashMap<usize, String>,
     /// Places of the names of operands.
     interned: HashMap<String, u32>,

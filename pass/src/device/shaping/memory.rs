@@ -12,8 +12,8 @@ const LOOP_BYTES: u64 = 128;
 /// Widest piece of an unrolled copy: the widest integer register.
 const WIDEST: u64 = 8;
 
-/// Which memory intrinsics to expand: the back end makes loops of those of unknown or great length first, before it looks
-/// at address spaces (its own pass would leave the loops without locations), and sees to the others last.
+/// Which memory intrinsics to expand: the back end makes loops of those of unknown or great length first, before it
+/// looks at address spaces (its own pass would leave the loops without locations), and sees to the others last.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::device) enum Length {
     Unknown,
@@ -81,7 +81,7 @@ fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
             metadata::copy(call, part, note);
         }
     };
-    // The back end looks again how well the pointers are aligned, now that it knows their spaces.
+    // The back end computes the pointers' alignment again, now that their spaces are known.
     let align_of =
         |argument: u32| u64::from(call.argument_alignment(argument)).max(known_alignment(call.operand(argument), call));
     let target_align = align_of(0);

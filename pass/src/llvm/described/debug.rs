@@ -166,7 +166,7 @@ impl<'c> Scope<'c> {
     /// Line where the function begins; only for a subprogram.
     pub fn line(self) -> u32 {
         match self.subprogram() {
-            // SAFETY: a subprogram, as `subprogram` says.
+            // SAFETY: a subprogram, as `subprogram` returns.
             Some(function) => unsafe { LLVMDISubprogramGetLine(function.raw) },
             None => 0,
         }
@@ -296,7 +296,7 @@ impl<'c> DebugType<'c> {
     }
 
     /// Path (`.nodes`, `[2].x`, empty) and type of what lies `offset` bytes into a value of this type and has `size`
-    /// bytes; of what lies innermost there, when nothing has that size. `enter` asks for a member even where the value
+    /// bytes; of what lies innermost there, when nothing has that size. `enter` requests a member even if the value
     /// itself fits.
     pub fn member(self, offset: u64, size: u64, enter: bool) -> Option<(String, DebugType<'c>)> {
         let mut inner = std::ptr::null_mut();
