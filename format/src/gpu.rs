@@ -20,12 +20,12 @@ pub const TARGET_PARAMETERS: usize = 4;
 /// Cells of a basic block: executions with 32 lanes; other executions; lanes of those; other executions with all
 /// live lanes. Full warps, the common case, thus cost the device one addition.
 pub const BLOCK_CELLS: u64 = 4;
-/// Cells of a branch before its sides: executions that the sides' cells do not tell; divergent ones. Then for each
+/// Cells of a branch before its sides: executions that the sides' cells do not contain; divergent ones. Then for each
 /// side: executions in which 32 lanes went there; lanes of other executions.
 pub const BRANCH_CELLS: u64 = 2;
 
-/// Counters mode, cells of a site in one space: lanes that requests lack of 32; ideal sectors; then requests with 1, 2, …
-/// 32 sectors and with as many lines, for accesses to the lanes' stacks those of one word.
+/// Counters mode, cells of a site in one space: lanes that requests lack of 32; ideal sectors; then requests with 1, 2,
+/// … 32 sectors and with as many lines, for accesses to the lanes' stacks those of one word.
 pub const SITE_CELLS: u64 = 66;
 /// Cells of a site before those of its distributions.
 const SITE_FIXED: usize = 2;
@@ -67,7 +67,7 @@ impl CountLayout {
         let sites = table.sites.iter().map(|site| {
             is_counted(site).then(|| {
                 let first = all_cells;
-                // Global, shared and local follow one another where only the execution tells which it is.
+                // Global, shared and local follow one another if the space is known only at run time.
                 all_cells += SITE_CELLS * if site.space == Space::Generic { 3 } else { 1 };
                 (first, site.space, site.bytes.div_ceil(4))
             })

@@ -2,7 +2,7 @@
 //! instrumented code and the runtime, the description of a GPU that the runtime needs, and the
 //! scheduler that both the CPU device and `warpline sim` use.
 //!
-//! Nothing here knows LLVM, CUDA's API, caches or reports.
+//! Nothing here depends on LLVM, CUDA's API, caches or reports.
 
 pub mod abi;
 pub mod access;

@@ -33,7 +33,7 @@ pub type FrameId = u32;
 pub struct SiteTable {
     /// The module's main source file, absolute.
     pub module: String,
-    /// Hash of the hooked device code, hexadecimal; tells modules of one name apart.
+    /// Hash of the hooked device code, hexadecimal; distinguishes modules of one name.
     pub hash: String,
     /// Device architecture the code was compiled for, as 75 for `sm_75`.
     pub arch: u32,
@@ -57,15 +57,15 @@ pub struct SiteTable {
     pub not_seen: Vec<NotSeen>,
     /// Accesses that share a record. Since version 2.
     pub bundles: Vec<Bundle>,
-    /// Of each file in [`Self::files`] as the compiler read it, where it could be read; empty where nobody looked. Since
-    /// version 4.
+    /// Of each file in [`Self::files`] as the compiler read it, where it could be read; empty if they were not
+    /// computed. Since version 4.
     pub digests: Vec<Option<Digest>>,
-    /// What is known of some sites beside what they do, by rising site. Since version 8.
+    /// Additional facts of sites, by rising site. Since version 8.
     pub hints: Vec<Hint>,
     /// Shared variables that hints name. Since version 8.
     pub shared: Vec<String>,
-    /// What the instructions of blocks with several source lines belong to, by rising block. A block without any belongs to
-    /// its own position as a whole. Since version 16.
+    /// What the instructions of blocks with several source lines belong to, by rising block. A block without any
+    /// belongs to its own position as a whole. Since version 16.
     pub parts: Vec<BlockPart>,
     /// What some sites access, in the words of the source, by rising site. Since version 16.
     pub operands: Vec<Operand>,
@@ -91,8 +91,8 @@ pub struct SiteTable {
     pub conditions: Vec<Condition>,
     /// What atomic operations do, by rising site. Since version 36.
     pub atomics: Vec<AtomicSite>,
-    /// Accesses to local variables that `ptxas` keeps in registers, by rising site: they are checked and cause no memory
-    /// traffic, so they have no records. Since version 37.
+    /// Accesses to local variables that `ptxas` keeps in registers, by rising site: they are checked and cause no
+    /// memory traffic, so they have no records. Since version 37.
     pub in_registers: Vec<u32>,
     /// Floating-point operations, in code that follows values. Since version 38.
     pub operations: Vec<Operation>,
@@ -181,7 +181,7 @@ pub struct Hint {
     pub shared: Option<u32>,
     /// What a store stores.
     pub stored: Stored,
-    /// Nobody uses what an atomic operation returns, so nobody waits for anything by it.
+    /// The result of an atomic operation is unused, so no thread waits for it.
     pub unused: bool,
 }
 
@@ -488,7 +488,7 @@ impl SiteTable {
         Ok(table)
     }
 
-    /// What is known of a site beside its entry.
+    /// Returns the additional facts of a site.
     pub fn hint(&self, site: u32) -> Hint {
         let found = self.hints.binary_search_by_key(&site, |hint| hint.site);
         found.map_or(Hint { site, ..Hint::default() }, |index| self.hints[index])
@@ -530,7 +530,7 @@ impl SiteTable {
         self.in_registers.binary_search(&site).is_ok()
     }
 
-    /// What decides over a branch; `None` where nobody looked.
+    /// What decides over a branch; `None` if it was not analysed.
     pub fn condition(&self, branch: u32) -> Option<&Condition> {
         self.conditions.get(branch as usize)
     }
