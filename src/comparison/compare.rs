@@ -31,8 +31,8 @@ impl Default for Options {
     }
 }
 
-/// Compares two profiles, and checks `limits` where there are some. Exchanging the profiles gives the same document with its
-/// sides exchanged, but for the limits.
+/// Compares two profiles, and checks `limits` where there are some. Exchanging the profiles gives the same document
+/// with its sides exchanged, but for the limits.
 pub fn compare(before: &Profile, after: &Profile, options: &Options, limits: Option<&LimitSet>) -> Diff {
     // Where several pairs are equally good, which are taken depends on the direction; so there is but one.
     let (mut diff, rows) = if fingerprint(before) > fingerprint(after) {
@@ -290,7 +290,7 @@ fn kernel_rows(
             metrics,
         });
     }
-    // Times of different models are of one order at least, and of what has none the traffic tells.
+    // Times of different models are of one order at least, and the traffic stands for those without times.
     let seconds = |changes: &Changes| {
         let sides = changes.get("estimate.seconds").copied().unwrap_or_default();
         let [before, after] = sides.map(|side| side.map_or(0.0, document::Value::number));
@@ -434,8 +434,8 @@ fn changed_allocations(diff: &Diff) -> Both<BTreeSet<u64>> {
 /// Fills in the findings; all other rows are there.
 fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs: &Pairs, options: &Options) {
     let (kernels, allocations) = (changed_kernels(diff), changed_allocations(diff));
-    // A kernel that stayed as it was may weigh more or less beside the others, and so have a finding more or less; not so where it reads
-    // memory of which something changed, as where it lies.
+    // A kernel that stayed as it was may have a different share of the whole, and so have a finding more or less; not
+    // so where it reads memory of which something changed, as where it lies.
     let stayed = |finding: &Finding, kernels: &Option<BTreeSet<u32>>, allocations: &Option<BTreeSet<u64>>| {
         let is_in = |allocation| allocations.as_ref().is_some_and(|changed| changed.contains(&allocation));
         finding.severity != Severity::Error
@@ -467,7 +467,8 @@ fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs:
 /// Evidence that depends on all that the program does.
 pub const BESIDE_OTHERS: [&str; 3] = ["wasted_share", "share_of_time", "share_of_memory"];
 
-/// Whether a finding of both sides rests on other numbers now. Its words name lines and numbers, which are told apart.
+/// Returns whether a finding of both sides has different evidence now. Its text names lines and numbers, which are
+/// distinguished.
 fn differ(before: &Finding, after: &Finding, tolerance: f64) -> bool {
     let own = |finding: &Finding| -> BTreeMap<String, f64> {
         let evidence = finding.evidence.iter().filter(|(name, _)| !BESIDE_OTHERS.contains(&name.as_str()));

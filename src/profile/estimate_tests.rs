@@ -95,7 +95,7 @@ fn seconds(estimate: &Estimate, name: &str) -> f64 {
 }
 
 fn close(got: f64, want: f64) {
-    assert!((got - want).abs() <= 1e-8 * want.abs(), "{got} is not {want}");
+    assert!((got - want).abs() <= 1e-8 * want.abs(), "{got} differs from {}", want);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn what_is_not_known_is_left_out() {
     stopped.error = Some(700);
     let bad = vec![sampled, cut, stopped];
     assert_eq!(of(bad.clone(), &rates()), None);
-    // Beside a launch that ended they add nothing.
+    // Together with a launch that ended they add nothing.
     let good = of(vec![launch(3, 10)], &rates());
     assert_eq!(of(bad.into_iter().chain([launch(3, 10)]).collect(), &rates()), good);
     assert_eq!(good.map(|estimate| estimate.launches), Some(1));
@@ -240,7 +240,7 @@ fn host_memory_takes_the_bus_and_not_device_memory() {
     assert_eq!(estimate.unknown, ["special", "bus"]);
 }
 
-/// What a launch asks of a part, as docs/report.md says it: name, amount, amount with ideal requests, per second, and
+/// Work of a launch on a part, as docs/report.md defines it: name, amount, amount with ideal requests, per second, and
 /// whether each SM has such a part.
 type Asked = (&'static str, f64, f64, Option<f64>, bool);
 

@@ -5,11 +5,12 @@ use super::Profile;
 /// What rules of findings add up stays below this, also in bits.
 const MOST_ADDED: u128 = 1 << 56;
 
-/// A profile whose numbers are more together is not read: a sum over rows might not fit 64 bits. Hours of a GPU at its peak, of
-/// a thousand ranks, have less.
+/// A profile whose numbers are more together is not read: a sum over rows might not fit 64 bits. Hours of a GPU at its
+/// peak, of a thousand ranks, have less.
 const MOST_READ: u128 = 1 << 63;
 
-/// Fields whose numbers are addresses, constants of the code and arguments: any are right, and nobody adds them up.
+/// Fields whose numbers are addresses, constants of the code and arguments: all values are valid, and they are not
+/// added up.
 const ANY: [&[u8]; 2] = [b"addresses", b"arguments"];
 
 /// Whether rules of findings may add rows up.

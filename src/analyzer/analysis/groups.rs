@@ -1,4 +1,4 @@
-//! Launches that are not told one by one.
+//! Launches that are reported in groups.
 
 use warpline_format::event::{Launch, LaunchId, PathId};
 
@@ -92,7 +92,7 @@ impl LaunchGroup {
         if blocks(&launch.event) > blocks(&self.sum.event) {
             self.sum.event.grid = launch.event.grid;
         }
-        // Shares differ only among launches of several shapes; what is sampled says so.
+        // Shares differ only among launches of several shapes; a sampled sum is marked.
         self.sum.event.block_share = match (self.sum.event.block_share, launch.event.block_share) {
             (ours, theirs) if ours == theirs => ours,
             (1, theirs) => theirs,

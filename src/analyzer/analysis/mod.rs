@@ -1,7 +1,7 @@
 //! Follows a trace from its first record to its last and sums up what the profile needs.
 //!
-//! [`analyze`] reads the stream in order and keeps what control records say: modules, allocations, paths, launches. Batches of
-//! accesses go to the workers of [`crate::requests`], with the analyses that `tool_set.rs` lists.
+//! [`analyze`] reads the stream in order and keeps the contents of control records: modules, allocations, paths,
+//! launches. Batches of accesses go to the workers of [`crate::requests`], with the analyses that `tool_set.rs` lists.
 
 mod failures;
 mod figures;

@@ -1,4 +1,4 @@
-//! What a run can tell while it goes on.
+//! Progress reports of a running analysis.
 
 use super::Analysis;
 
@@ -13,12 +13,12 @@ pub struct Status {
     pub bytes: u64,
 }
 
-/// Is told how far the analysis is, often.
+/// Receives the position of the analysis at short intervals.
 pub trait Progress {
     /// After each chunk.
     fn update(&mut self, status: &Status, kernel: Option<&str>);
 
-    /// Whether it wants to look at what is known so far, now; asked after each chunk.
+    /// Returns whether it needs the results so far, now; called after each chunk.
     fn wants(&mut self) -> bool {
         false
     }
@@ -29,7 +29,7 @@ pub trait Progress {
     }
 }
 
-/// Nobody looks.
+/// No progress reports.
 pub struct NoProgress;
 
 impl Progress for NoProgress {

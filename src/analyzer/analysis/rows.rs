@@ -42,7 +42,7 @@ pub struct AllocationData {
     pub touched_bytes: u64,
     /// The same by part of the allocation; `None` where several share the row, or nothing was touched.
     pub touched_map: Option<TouchedMap>,
-    /// Number of the launch that follows its begin; the first one's.
+    /// Number of the launch that follows its start; the first one's.
     pub first_launch: LaunchId,
     /// Number of the launch that follows its end; the last one's.
     pub last_launch: Option<LaunchId>,

@@ -1,7 +1,7 @@
 //! Which launches and allocations have a row of their own, and which share one.
 //!
-//! The first ones of a kind have their own, up to a bound for each kind and one for all. Those after them share a row by
-//! kind, and where there are too many kinds, by ever coarser ones. So memory does not grow with their number.
+//! The first ones of a kind have their own, up to a bound for each kind and one for all. Those after them share a row
+//! by kind, and where there are too many kinds, by ever coarser ones. So memory does not grow with their number.
 
 use std::hash::Hash;
 
@@ -18,7 +18,7 @@ pub struct Bounds {
     pub shared: usize,
 }
 
-/// Launches that are told one by one, and groups of others.
+/// Launches that are reported one by one, and groups of others.
 pub const LAUNCHES: Bounds = Bounds { of_a_kind: 1000, in_all: 10_000, shared: 1024 };
 /// Allocations that have rows of their own, and rows that several share.
 pub const ALLOCATIONS: Bounds = Bounds { of_a_kind: 256, in_all: 2000, shared: 512 };
@@ -29,7 +29,7 @@ pub trait Kind: Clone + Eq + Hash {
     fn coarser(&self) -> Option<Self>;
 }
 
-/// Where a thing is told.
+/// Row in which a thing is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a row of its own.
@@ -53,7 +53,7 @@ impl<K: Kind> Sharing<K> {
         Sharing { bounds, own: 0, seen: FxHashMap::default(), shared: FxHashMap::default() }
     }
 
-    /// The row of the next thing. The first of a new shared row are told by its number.
+    /// The row of the next thing. The first of a new shared row are identified by its number.
     pub fn place(&mut self, kind: &K) -> Place {
         if self.own < self.bounds.in_all {
             match self.seen.get_mut(kind) {

@@ -111,7 +111,7 @@ impl Symbolizer {
         let mut sources = HostSources::default();
         for (path, loaded) in self.objects.values() {
             if matches!(loaded, Loaded::Ready { fits: true, .. }) {
-                // Debug information that cannot be read knows of none.
+                // Debug information that cannot be read has none.
                 _ = host_sources::add(Path::new(path), MAX_OBJECT_BYTES, wanted, &mut sources);
             }
         }
@@ -135,12 +135,13 @@ impl Symbolizer {
         &self.problems
     }
 
-    /// A path as the user knows it: outermost known frame first, from `main`, a thread's start or a
+    /// Returns a path in the user's terms: outermost known frame first, from `main`, a thread's start or a
     /// static initialiser to the call into CUDA. `frames` are return addresses, innermost first.
     pub fn path(&mut self, frames: &[PathFrame]) -> Vec<HostFrame> {
         let mut path: Vec<HostFrame> = Vec::new();
         for frame in frames {
-            // A return address stands after its call; the number of an interpreter's position is that of the call itself.
+            // A return address stands after its call; the number of an interpreter's position is that of the call
+            // itself.
             let behind = u64::from(frame.object != INTERPRETED);
             path.extend_from_slice(self.frames(frame.object, frame.offset.saturating_sub(behind)));
         }

@@ -5,7 +5,7 @@ use warpline_format::access::Space;
 use super::SitePattern;
 use super::hottest::Addresses;
 
-/// Atomic operations of a launch, or of several, that nothing else of it can be done beside.
+/// Atomic operations of a launch, or of several, that cannot overlap with other work of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SerialAtomics {
     /// On the address of global memory that most operations of the launch meet, whichever sites make them; at most.

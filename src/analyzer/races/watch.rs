@@ -56,7 +56,7 @@ pub struct Conflict {
 
 type Key = (u32, Space, u32, u32, Scope, Verdict, Option<AllocationId>);
 
-/// A block that is looked at.
+/// A block that is checked.
 struct Watched {
     block: u32,
     /// Per warp: barriers passed.
@@ -65,10 +65,10 @@ struct Watched {
     knows: Vec<u32>,
     /// A warp of the block did in this launch.
     knows_blocks: bool,
-    /// Newest interval, and whether it is looked at.
+    /// Newest interval, and whether it is checked.
     newest: Option<u32>,
     on: bool,
-    /// Site that it began with, and its requests that were looked at.
+    /// Its first site, and the number of its checked requests.
     first_site: u32,
     requests: u64,
     shared: Vec<Word>,
@@ -92,7 +92,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks at as much as `check` says.
+    /// Creates a check of the extent `check`.
     pub fn new(check: RaceCheck) -> Watch {
         Watch { check, ..Watch::default() }
     }
@@ -169,7 +169,7 @@ impl Watch {
         self.launches.values().map(running).sum::<u64>() + spare
     }
 
-    /// What was found, in an order that depends on the trace alone, and how much was looked at.
+    /// Returns the conflicts, in an order that depends on the trace alone, and the extent of the check.
     pub fn finish(self) -> (Vec<Conflict>, RaceCheck) {
         (self.found.into_values().collect(), self.check)
     }
@@ -205,8 +205,8 @@ impl Turn<'_> {
         }
     }
 
-    /// A numbered barrier at which all warps of the block arrive separates what they do as a block-wide one does. One for
-    /// some of the warps may order what they do later with what others did before.
+    /// A numbered barrier at which all warps of the block arrive separates what they do as a block-wide one does. One
+    /// for some of the warps may order what they do later with what others did before.
     fn named_barrier(&mut self, meeting: Rendezvous) {
         let warp = self.warp as usize;
         if meeting.cluster {
@@ -219,7 +219,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether the interval that the warp is in is looked at.
+    /// Returns whether the warp's current interval is checked.
     fn looks(&mut self, site: u32) -> bool {
         if self.watch.check == RaceCheck::Full {
             return true;
@@ -256,7 +256,7 @@ impl Turn<'_> {
         let warp = self.warp as usize;
         let interval = self.block.intervals[warp];
         let volatile = site.cache == CacheOp::Volatile;
-        // What orders has to be known of stretches that are not looked at, too.
+        // Accesses that order have to be tracked in stretches that are not checked, too.
         let learns = match site.op {
             Op::Load => volatile,
             Op::Store => false,

@@ -1,4 +1,4 @@
-//! Conflicts that are there, and cured twins without any.
+//! Programs with conflicts, and fixed twins without any.
 
 use std::sync::Arc;
 
@@ -230,7 +230,7 @@ fn atomics_do_not_meet_each_other_but_what_is_plain() {
 
 #[test]
 fn what_flags_may_order_is_told_in_full_only_and_as_such() {
-    // The last block reads what the others wrote, behind an atomic operation whose result it looked at.
+    // The last block reads what the others wrote, behind an atomic operation whose result it used.
     let last = [
         one(0, 0, STORE, 0),
         one(0, 0, EXCHANGE, 64),
@@ -242,7 +242,7 @@ fn what_flags_may_order_is_told_in_full_only_and_as_such() {
     ];
     assert_eq!(verdicts(RaceCheck::Sampled, &last), []);
     assert_eq!(verdicts(RaceCheck::Full, &last), [(Scope::Grid, Verdict::MaybeOrdered)]);
-    // Without looking at a result nobody knows.
+    // Without the result, the order is unknown.
     let blind = last.map(|step| match step {
         Step::Access(block, warp, space, EXCHANGE, address, stride) => {
             Step::Access(block, warp, space, REDUCTION, address, stride)
@@ -323,7 +323,7 @@ fn a_sample_sees_a_late_phase_of_a_kernel_that_has_touched_much_before() {
     assert_eq!(both(&steps), [(Scope::Block, Verdict::Race)]);
 }
 
-/// All pairs of accesses, looked at one by one: the first meeting of each pair of sites and scope.
+/// All pairs of accesses, compared one by one: the first meeting of each pair of sites and scope.
 fn reference(steps: &[Step]) -> bool {
     let mut intervals = [[0; WARPS as usize]; 8];
     let mut known: Vec<(u32, u32, u32, bool, u64)> = Vec::new();

@@ -163,7 +163,7 @@ impl<T: AnalysisTool> Drop for Workers<T> {
         if let Workers::Threads { jobs, threads, .. } = self {
             jobs.clear();
             for thread in threads.drain(..) {
-                // A thread that panicked has already said so.
+                // A thread that panicked has already reported it.
                 _ = thread.join();
             }
         }

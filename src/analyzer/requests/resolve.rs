@@ -101,8 +101,8 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Says where a request is counted, and what it costs. The shares of several owners are counted here, the request
-    /// itself is not.
+    /// Computes the cell that counts a request, and its cost. The shares of several owners are counted here, the
+    /// request itself is not.
     #[inline]
     pub(super) fn resolve(
         &mut self,
@@ -152,7 +152,7 @@ impl Resolver<'_> {
         Cost { cell: first.cell, footprint, passes: first.passes.plus(second.passes) }
     }
 
-    /// The slow way to a request's cell: asks the map, and counts the parts of several owners.
+    /// The slow path to a request's cell: searches the map, and counts the parts of several owners.
     #[cold]
     fn find(
         &mut self,
@@ -227,7 +227,7 @@ impl Resolver<'_> {
     }
 }
 
-/// First and last byte of a request; `None` where they cannot be told simply (addresses that wrap).
+/// First and last byte of a request; `None` if they are not simple to compute (addresses that wrap).
 #[inline]
 fn extent(access: &Access<'_>, width: Width) -> Option<(u64, u64)> {
     let tail = u64::from(width.bytes - 1);

@@ -14,8 +14,8 @@ use super::{AnalysisTool, Cells, Event, LaunchShape, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
 use warpline_simulator::geometry::{BankRules, Width};
 
-/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each, stay
-/// below those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
+/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each,
+/// stay below those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
 const PLACES: u32 = 4;
 const _: () = assert!(2 * MOST_MEMBERS as u32 <= 16 * PLACES);
 
@@ -53,8 +53,8 @@ pub struct Worker<T: AnalysisTool> {
     module: u32,
     /// Two neighbouring warps are a wave.
     wide: bool,
-    /// The memory as it is for the next batch; each worker has a map of its own, as copies of one would cost time in proportion
-    /// to it whenever memory is allocated between launches.
+    /// The memory as it is for the next batch; each worker has a map of its own, as copies of one would cost time in
+    /// proportion to it whenever memory is allocated between launches.
     map: AllocationMap,
     /// Moves on with the map.
     map_version: u64,
@@ -196,7 +196,7 @@ impl<T: AnalysisTool> Worker<T> {
                 counting.context = work.warps[next as usize].context();
                 continue;
             }
-            // The batch was checked before; nothing after damage is looked at.
+            // The batch was checked before; nothing after damage is read.
             let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
             at += length;
             match item {
@@ -363,7 +363,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
         let op = self.module.table.sites[access.site as usize].op;
         let cost = self.resolver.resolve(access, width, op, self.context, site, self.cells);
         cost.count_one(access, width, self.cells);
-        // Which addresses of atomic operations meet depends on more than their banks: each is looked at.
+        // Which addresses of atomic operations meet depends on more than their banks: each is analysed.
         if op != Op::Atomic {
             site.alike.remember(self.shifts, access, self.context, epoch);
         }
@@ -387,8 +387,8 @@ impl<T: AnalysisTool> Counting<'_, T> {
         self.tool.event(Event::Request(&request));
     }
 
-    /// A request of the current warp: counted, or first put together with that of the other half of its wave. Uses up two
-    /// places.
+    /// A request of the current warp: counted, or first put together with that of the other half of its wave. Uses up
+    /// two places.
     #[inline(always)]
     fn make(&mut self, access: &Access<'_>, place: u32) -> Cost {
         if self.wide {

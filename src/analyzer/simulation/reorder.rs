@@ -20,9 +20,9 @@ use crate::requests::{BatchError, LaunchShape, check_batch};
 
 /// Bytes of items after which a batch is handed on.
 const BATCH_BYTES: usize = 256 << 10;
-/// Blocks without a record are dealt out too, since they take their turns, up to so many and [`EMPTY_PER_BLOCK`] for each
-/// block that has one. The grid of a larger launch is its own claim, which nothing in the trace bears out: then only
-/// blocks with records are dealt out.
+/// Blocks without a record are dealt out too, since they take their turns, up to so many and [`EMPTY_PER_BLOCK`] for
+/// each block that has one. The grid of a larger launch is its own claim, which nothing in the trace bears out: then
+/// only blocks with records are dealt out.
 const MOST_EMPTY: u64 = 1 << 22;
 /// See [`MOST_EMPTY`].
 const EMPTY_PER_BLOCK: u64 = 64;
@@ -121,8 +121,8 @@ impl Reorder {
         &self.device
     }
 
-    /// A launch begins; its registers and resident blocks become those of the device. `recorded` is the device of the run.
-    /// `known` is what ptxas reported of its kernel; without that, the registers are those of the run.
+    /// A launch begins; its registers and resident blocks become those of the device. `recorded` is the device of the
+    /// run. `known` is what ptxas reported of its kernel; without that, the registers are those of the run.
     ///
     /// # Errors
     /// Why it cannot be put into the device's order.
@@ -197,7 +197,7 @@ impl Reorder {
         self.launches.values().map(of).sum()
     }
 
-    /// Forgets a running launch; returns the bytes of its records.
+    /// Discards a running launch; returns the bytes of its records.
     pub fn forget(&mut self, launch: LaunchId) -> u64 {
         self.launches.remove(&launch).map_or(0, |taken| taken.bytes.len() as u64)
     }
@@ -299,8 +299,8 @@ struct Dealer<'a, F> {
     taken: &'a Taken,
     /// See [`Taken::dealt`].
     dealt: Option<Vec<u64>>,
-    /// Of a sample the blocks with records, in order: each stands for those up to the next, which take as many turns and have no
-    /// records.
+    /// Of a sample the blocks with records, in order: each stands for those up to the next, which take as many turns
+    /// and have no records.
     stands: Option<Vec<u64>>,
     slots: Vec<Place>,
     batch: Vec<u8>,
@@ -316,7 +316,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
         Ok(())
     }
 
-    /// As the CPU device does it: the budget is looked at first, a warp without items is over.
+    /// As on the CPU device: the budget is checked first, a warp without items is over.
     fn take(&mut self, slot: usize, mut requests: u32) -> TurnEnd {
         let Place { stream, mut piece, mut at, silent } = self.slots[slot];
         let pieces = self.taken.streams.get(stream).map_or(&[][..], Vec::as_slice);

@@ -85,7 +85,7 @@ fn in_order(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget) -> Vec
     pairs
 }
 
-/// Lines that say something, the same, once on each side.
+/// Returns pairs of equal, significant lines that occur once on each side.
 fn unique(before: &[Item<'_>], after: &[Item<'_>], (one, other): &Rest) -> Vec<(usize, usize)> {
     let mut found: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for &index in one.iter().filter(|&&index| before[index].text.is_telling()) {

@@ -1,4 +1,4 @@
-//! Allocations: those of one name, kind and call path are told together, however often it is taken.
+//! Allocations: those of one name, kind and call path are reported together, however often it is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ fn is_header(file: &str) -> bool {
     file.is_empty() || file.starts_with("/usr/") || file.contains("/include/")
 }
 
-/// All groups, by their first row. What the compiler made is told only where it is used.
+/// All groups, by their first row. Memory of the compiler is included only if it is used.
 pub fn groups<'a>(code: &Code<'a>) -> Vec<AllocationGroup<'a>> {
     let mut known: BTreeMap<(&str, Option<&str>, &[Frame]), usize> = BTreeMap::new();
     let mut groups: Vec<AllocationGroup<'a>> = Vec::new();

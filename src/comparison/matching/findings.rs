@@ -10,7 +10,8 @@ use warpline_profile::model::Finding;
 /// Findings about an allocation in all kernels, which stand at the access that takes most of it.
 const OF_ALLOCATIONS: [&str; 1] = ["cache-sweep"];
 
-/// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is no data that is swept again.
+/// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is no data that
+/// is swept again.
 const OF_VARIANTS: [&str; 1] = ["inputs_read_bytes"];
 
 /// Everything a finding is known by, in terms of the profile after.
@@ -102,7 +103,7 @@ impl<'a> Matching<'a> {
         pairs.by_key(sizes, of_before, of_after, in_order);
     }
 
-    /// Pairs those of which the one has the other's line as a further one, as where the worst line of several was mended.
+    /// Pairs those of which the one has the other's line as a further one, as if the worst line of several was fixed.
     fn by_further_lines(&mut self) {
         let Matching { befores, afters, pairs } = self;
         let (one, other) = pairs.rest(befores.len(), afters.len());

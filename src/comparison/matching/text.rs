@@ -4,7 +4,7 @@ use std::hash::{Hash as _, Hasher as _};
 
 use rustc_hash::FxHasher;
 
-/// Tokens of a line that are looked at; a profile of anybody's may have lines of any length.
+/// Most tokens of a line that are compared; an untrusted profile may have lines of any length.
 const MOST_TOKENS: usize = 200;
 /// What [`Text::likeness`] is out of.
 pub const SAME: u32 = 1000;
@@ -16,7 +16,7 @@ pub struct Text {
     key: String,
     /// Hashes of tokens and of pairs of neighbours, sorted; equal ones stay.
     grams: Vec<u64>,
-    /// It has a name or a number: a brace alone says nothing of what the line is.
+    /// It has a name or a number: a brace alone does not identify the line.
     telling: bool,
 }
 
@@ -39,7 +39,7 @@ impl Text {
         self.telling
     }
 
-    /// What lines that say the same share.
+    /// Key that equal lines share.
     pub fn key(&self) -> &str {
         &self.key
     }

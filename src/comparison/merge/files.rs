@@ -28,8 +28,8 @@ pub enum FilesError {
     Merge(#[from] MergeError),
 }
 
-/// Puts the profiles of files together. A file that cannot be read is told in the whole; it is an error where `strict`, or where
-/// no other is left.
+/// Puts the profiles of files together. A file that cannot be read is reported in the whole; it is an error where
+/// `strict`, or where no other is left.
 ///
 /// # Errors
 /// [`FilesError`].

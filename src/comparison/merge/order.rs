@@ -1,5 +1,5 @@
-//! The last numbers and the order of a merged profile's rows. Both follow from what the rows are, not from the order in which
-//! profiles were taken.
+//! The last numbers and the order of a merged profile's rows. Both follow from what the rows are, not from the order in
+//! which profiles were taken.
 
 use std::collections::BTreeMap;
 
@@ -149,7 +149,7 @@ fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64
     }
 }
 
-/// Rows that nothing tells apart stay as they are: the second of one profile was added to the second of another.
+/// Rows that nothing distinguishes stay as they are: the second of one profile was added to the second of another.
 fn sort(whole: &mut Profile) {
     whole.lines.sort_by(|one, other| (one.kernel, &one.file, one.line).cmp(&(other.kernel, &other.file, other.line)));
     whole.sites.sort_by(|one, other| {

@@ -1,4 +1,4 @@
-//! What the profiles say of their runs: facts that hold for all, and what has to be told of single ones.
+//! Facts of the profiles' runs: those that are true for all, and notes on single ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use warpline_profile::model::{
 };
 
 const ARGUMENTS: &str = "the runs had different arguments or paths of the executable; none are reported";
-const RACES: &str = "conflicts between warps were not looked for alike in all runs";
+const RACES: &str = "conflicts between warps were not checked alike in all runs";
 
 /// Facts of the runs that were taken.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ impl Facts {
         self.taken
     }
 
-    /// Tells that a file could not be read.
+    /// Records that a file could not be read.
     pub(super) fn miss(&mut self, file: String, rank: Option<u32>) {
         self.from.unreadable.insert(file, rank);
     }
@@ -323,7 +323,7 @@ fn add_environment(sum: &mut Environment, more: &Environment) {
     }
     add_values(&mut sum.versions, &more.versions);
     for (what, time) in &more.seconds {
-        // In milliseconds, which they are told in, so that the order does not matter.
+        // In milliseconds, the reported unit, so that the order does not matter.
         let sum = sum.seconds.entry(what.clone()).or_default();
         *sum = ((*sum * 1e3).round() + (time * 1e3).round()) / 1e3;
     }

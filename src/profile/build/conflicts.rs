@@ -8,7 +8,7 @@ use warpline_analyzer::analysis::{Analysis, space_name};
 use warpline_analyzer::races::{self, Scope, Verdict};
 use warpline_format::conflict::Update;
 
-/// How much was looked at.
+/// Returns the extent of the check for conflicts.
 pub(super) fn extent(analysis: &Analysis) -> Option<String> {
     let name = match analysis.conflicts.as_ref()?.1 {
         races::RaceCheck::Sampled => "sampled",

@@ -20,7 +20,7 @@ use warpline_analyzer::analysis::{AllocationData, Analysis, FaultData, Finish, K
 use warpline_simulator::metrics::Counters;
 use warpline_simulator::models::Rates;
 
-/// What the caller knows of the run beside the trace.
+/// Facts of the run that the trace does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct RunFacts {
     /// `cpu` or `gpu`.
@@ -35,7 +35,7 @@ pub struct RunFacts {
     pub pages: Option<PageSettings>,
     /// Exit code of the program, 128 + n for a signal.
     pub exit_code: Option<i32>,
-    /// The program ended by itself, not by a signal.
+    /// The program exited, and was not ended by a signal.
     pub ended_by_itself: bool,
     /// Memory that is never freed is to be reported.
     pub check_leaks: bool,
@@ -43,7 +43,7 @@ pub struct RunFacts {
     pub sources: sources::Sources,
     /// What figures lack, and why; each makes the profile incomplete.
     pub lost: Vec<String>,
-    /// More assumptions than the analysis knows.
+    /// Assumptions in addition to the analysis'.
     pub assumptions: BTreeMap<String, String>,
     /// More notes.
     pub notes: Vec<String>,
@@ -322,8 +322,8 @@ fn add_kernel(
     });
 }
 
-/// Most that were live at the same time of a row's call path. The copies that unrolling makes of a path are not live together
-/// where no more of that name were.
+/// Most that were live at the same time of a row's call path. The copies that unrolling makes of a path are not live
+/// together where no more of that name were.
 fn live_at_once(analysis: &Analysis, data: &AllocationData, of_path: u64) -> u64 {
     let of_name = data.event.name.as_ref().and_then(|name| analysis.live_by_name.get(name));
     of_name.map_or(of_path, |&most| of_path.min(most))

@@ -96,11 +96,12 @@ pub struct Finding {
     pub line: u32,
     /// From 1; 0 unknown.
     pub column: u32,
-    /// Further lines of the file where the same happens to the same object, and the same cure helps; figures are those of the
-    /// first line, shares and gain those of all.
+    /// Further lines of the file where the same happens to the same object, and the same cure helps; figures are those
+    /// of the first line, shares and gain those of all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<FindingLine>,
-    /// Other instantiations of the kernel's template in which the same happens; figures and gain are those of the one in `kernel`.
+    /// Other instantiations of the kernel's template in which the same happens; figures and gain are those of the one
+    /// in `kernel`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_kernels: Vec<u32>,
     /// Where in a library it happens that this line calls.
@@ -110,13 +111,13 @@ pub struct Finding {
     pub allocation: Option<u64>,
     /// Name of a shared or local array, a member or a variable.
     pub object: Option<String>,
-    /// The numbers it rests on.
+    /// The numbers that it is based on.
     pub evidence: BTreeMap<String, f64>,
     /// What happens and why it costs, in a sentence.
     pub reason: String,
     /// What to do, in a sentence.
     pub cure: String,
-    /// What that brings, where the estimate can tell.
+    /// What that brings, if the estimate can determine it.
     pub gain: Option<Gain>,
 }
 

@@ -42,7 +42,7 @@ pub struct Metrics {
     /// Device memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dram: Option<DramMetrics>,
-    /// The further models that were asked for, by name.
+    /// The further requested models, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_models: BTreeMap<String, CacheMetrics>,
     /// Reuse distances within thread blocks; global space.

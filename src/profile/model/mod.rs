@@ -1,5 +1,5 @@
 //! The JSON document of `report --format json`, version 1. `docs/profile-v1.schema.json` is its
-//! schema, `docs/report.md` says what each figure means. Fields are only ever added.
+//! schema, `docs/report.md` defines each figure. Fields are only ever added.
 
 mod addresses;
 mod advice;

@@ -4,7 +4,7 @@ use warpline_format::visible;
 
 use crate::model::Rank;
 
-/// No job has as many ranks; numbers beyond are nobody's.
+/// No job has as many ranks; larger numbers are invalid.
 const MOST_RANKS: u32 = 1 << 24;
 /// Longest name of a node, as of a host.
 const MOST_NAME_BYTES: usize = 255;
@@ -16,13 +16,13 @@ struct Launcher {
     /// The first of these that is there.
     count: &'static [&'static str],
     local_index: Option<&'static str>,
-    /// Without this variable the others say nothing.
+    /// Without this variable the others are ignored.
     only_with: Option<&'static str>,
     /// One process alone is no job.
     only_several: bool,
 }
 
-/// Asked in this order: a launcher of MPI may itself run in a task of Slurm, or speak PMIx.
+/// Tested in this order: a launcher of MPI may itself run in a task of Slurm, or speak PMIx.
 const LAUNCHERS: [Launcher; 4] = [
     Launcher {
         name: "open-mpi",
@@ -40,8 +40,8 @@ const LAUNCHERS: [Launcher; 4] = [
         only_with: None,
         only_several: false,
     },
-    // A batch script has number and count of the job's tasks without being one of them; only `srun` makes steps. A shell
-    // that `srun` gives to a user is a step of one task, and what is started there is no job.
+    // A batch script has number and count of the job's tasks without being one of them; only `srun` makes steps. A
+    // shell that `srun` gives to a user is a step of one task, and what is started there is no job.
     Launcher {
         name: "slurm",
         index: "SLURM_PROCID",
@@ -53,7 +53,7 @@ const LAUNCHERS: [Launcher; 4] = [
     Launcher { name: "pmix", index: "PMIX_RANK", count: &[], local_index: None, only_with: None, only_several: false },
 ];
 
-/// What an environment says.
+/// What an environment contains.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// The rank, if it is one.
@@ -64,7 +64,7 @@ pub struct Told {
 
 /// Which rank this process is, by its variables; `host` is the name of the machine where no variable names the node.
 ///
-/// The environment is anybody's: what is no number of a rank is told and has no effect.
+/// The environment is untrusted: an invalid number is reported and has no effect.
 pub fn of_environment(variable: impl Fn(&str) -> Option<String>, host: Option<&str>) -> Told {
     let mut notes = Vec::new();
     let rank = LAUNCHERS.iter().find_map(|launcher| launcher.rank(&variable, &mut notes)).map(|rank| {
@@ -104,7 +104,7 @@ impl Launcher {
         let count = match &counted {
             None if self.count.is_empty() => None,
             None => {
-                wrong(self.index, &index, "but nothing says how many ranks there are");
+                wrong(self.index, &index, "but the number of ranks is not set");
                 return None;
             }
             Some((name, value)) => match self::number(value).filter(|count| *count > 0) {
@@ -208,7 +208,7 @@ mod tests {
         }
         let alone = told(&[("OMPI_COMM_WORLD_RANK", "0")]);
         assert!(alone.rank.is_none() && alone.notes[0].contains("how many"), "{alone:?}");
-        // The next launcher is asked.
+        // The next launcher is tested.
         let other = told(&[("OMPI_COMM_WORLD_RANK", "x"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
         assert_eq!((other.rank, other.notes.len()), (rank(1, Some(2), None, "here", "pmi"), 1));
         let local = told(&[("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("MPI_LOCALRANKID", "2")]);

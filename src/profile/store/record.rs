@@ -24,11 +24,11 @@ pub struct Record {
     pub schema: String,
     /// Version of this document.
     pub version: u64,
-    /// What history it belongs to: by itself the program's.
+    /// The history it belongs to: by default the program's.
     pub name: String,
     /// SHA-256 of the profile.
     pub object: String,
-    /// The commit that was built; `None` where nothing says.
+    /// The commit that was built; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Its parents, where a repository was at hand.

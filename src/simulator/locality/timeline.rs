@@ -22,13 +22,13 @@ pub trait Timeline: Clone + Debug + Default {
     fn push(&mut self, count: u32) -> u32;
     /// `count` uses of what is not followed.
     fn skip(&mut self, count: u32);
-    /// `count` times from `first` on are nobody's last use any more.
+    /// `count` times from `first` on are not the last use of any element any more.
     fn clear(&mut self, first: u32, count: u32);
     /// How far back `from` lies, before that the time counts no more.
     fn after(&self, from: u32) -> u32;
     /// What times will be after [`compact`](Self::compact).
     fn renumber(&self) -> impl Fn(u32) -> u32;
-    /// Forgets what is not needed; the owner has renumbered its times before.
+    /// Removes unused times; the owner has renumbered its times before.
     fn compact(&mut self);
     /// Back to the beginning.
     fn reset(&mut self);

@@ -225,7 +225,7 @@ proptest! {
 
     #[test]
     fn memories_of_two_spaces_do_not_mix(start in 0u64..1000, stride in 0u64..300) {
-        // One site, generic: the memo must tell its spaces apart where their banks differ.
+        // One site, generic: the memo must distinguish its spaces if their banks differ.
         let rules = BankRules { shared: KEPLER_4, data: Some(Banks::USUAL) };
         let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
         for space in [Space::Shared, Space::Global, Space::Shared] {

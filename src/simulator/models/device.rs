@@ -58,7 +58,7 @@ impl DeviceFigures {
     }
 }
 
-/// Looks for figures that no device can have, nor a run be made with.
+/// Checks for figures that no device can have, or with which no run is possible.
 ///
 /// # Errors
 /// The figure and what is wrong with it.

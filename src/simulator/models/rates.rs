@@ -127,7 +127,7 @@ impl Model {
         self.device.compute_capability.as_ref().is_some_and(|figure| figure.value.0 < 3)
     }
 
-    /// Looks for rates that cannot be: the figure and the reason.
+    /// Checks for impossible rates. Returns the figure and the reason.
     pub(super) fn check_rates(&self) -> Result<(), (&'static str, String)> {
         let Some(rates) = &self.rates else { return Ok(()) };
         let counts =

@@ -1,4 +1,4 @@
-//! All strata of a run, and what they say of the whole.
+//! All strata of a run, and the estimates of the whole from them.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub struct WholeRun {
     pub launches: u64,
     /// Of these, those that were recorded.
     pub recorded: u64,
-    /// Kinds of launches that were told apart.
+    /// Number of distinguished kinds of launches.
     pub strata: u64,
     /// Sums, by name of the figure.
     pub totals: BTreeMap<String, Bounded>,

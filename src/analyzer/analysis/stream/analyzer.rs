@@ -1,4 +1,4 @@
-//! Reads a stream in order, keeps what control records say and hands batches to the workers.
+//! Reads a stream in order, keeps the contents of control records and hands batches to the workers.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -60,11 +60,11 @@ pub struct Analyzer {
     pub(super) memory: Memory,
     /// The launch that was stopped and has not ended yet, why and in which block.
     pub(super) stopped: Option<(LaunchId, StopCause, u64)>,
-    /// Looks for conflicts between warps; not on a GPU, whose records do not tell barriers.
+    /// The check for conflicts between warps; `None` on a GPU, whose records do not contain barriers.
     pub(super) watch: Option<Watch>,
 }
 
-/// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
+/// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is reported in
 /// [`Analysis::finish`], and everything before it is counted.
 ///
 /// # Errors
@@ -90,7 +90,8 @@ pub fn analyze_with<R: Read>(
     follow(reader, Analyzer::new(threads, simulation, &Tools::default()), progress)
 }
 
-/// As [`analyze_with`], with analyses from outside, whose results are in [`KernelData::sums`](super::super::KernelData::sums).
+/// As [`analyze_with`], with analyses from outside, whose results are in
+/// [`KernelData::sums`](super::super::KernelData::sums).
 ///
 /// # Errors
 /// [`WorkerLost`], after a bug.
@@ -292,7 +293,7 @@ impl Analyzer {
         self.open.get(&launch).map(|open| (open.shape.kernel, open.event.path))
     }
 
-    /// Keeps a bad access with what it happened to, which may not be told by itself later.
+    /// Keeps a bad access with what it happened to, which may not be reported separately later.
     fn fault(&mut self, event: Fault) {
         if self.analysis.faults.len() >= MOST_FAULTS {
             self.analysis.more_faults += 1;
@@ -303,7 +304,8 @@ impl Analyzer {
         self.analysis.faults.push(FaultData { event, launch, nearest });
     }
 
-    /// Adds reads of what nothing has written; those of a launch that does not run or of an unknown allocation are no reads.
+    /// Adds reads of what nothing has written; those of a launch that does not run or of an unknown allocation are no
+    /// reads.
     fn uninitialised_read(&mut self, read: UninitialisedRead) {
         let Some((kernel, path)) = self.launch_of(read.launch) else { return };
         let allocation = match read.allocation {

@@ -27,7 +27,7 @@ use crate::attribution::{ContextTree, ROOT};
 use crate::requests::{CellKey, Cells, LaunchShape, LaunchWork, Owner, WorkerLost, check_batch};
 use warpline_simulator::metrics::Counters;
 
-/// Failed launches that are told by themselves, wherever they would be told otherwise.
+/// Failed launches that are reported one by one even if their kind is reported in groups.
 const MOST_FAILED: u64 = 1000;
 
 impl Analyzer {
@@ -61,7 +61,7 @@ impl Analyzer {
             kernels.len() as u32 - 1
         });
         let mut shape = LaunchShape::new(&event, module, kernel, &recorded)?;
-        // Before the model has its say: analyses of one trace for several models tell the same launches.
+        // Independent of the model: analyses of one trace for several models report the same launches.
         let place = self.launches.place(&LaunchKind::of(kernel, &event));
         if let Some(reorder) = &mut self.reorder {
             let module = Arc::clone(&shape.module.1);
@@ -251,7 +251,7 @@ impl Analyzer {
         Ok(())
     }
 
-    /// Keeps a launch's figures, by themselves or in its group's. Those that failed are told by themselves, the first ones.
+    /// Keeps a launch's figures, one by one or in its group's. The first failed launches are reported one by one.
     pub(super) fn keep(&mut self, kernel: u32, place: Place, launch: LaunchData) {
         let kernel = &mut self.analysis.kernels[kernel as usize];
         let failed = launch.error != Some(0);
@@ -358,7 +358,7 @@ impl Analyzer {
 /// A launch that is over.
 pub(super) struct Closed {
     pub(super) kernel: u32,
-    /// Whether it is told by itself.
+    /// Row in which it is reported.
     pub(super) place: Place,
     pub data: LaunchData,
     /// What its lines did, where it stands for others.

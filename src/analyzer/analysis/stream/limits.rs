@@ -1,4 +1,4 @@
-//! Figures that no run can give. A record that has them is damaged, whatever its checksum says.
+//! Figures that no run can give. A record that has them is damaged, even if its checksum is right.
 
 use std::collections::BTreeSet;
 

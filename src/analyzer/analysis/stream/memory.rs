@@ -1,4 +1,4 @@
-//! Memory as control records tell of it: what is allocated where, what copies write, what kernels touch.
+//! Memory as control records describe it: what is allocated where, what copies write, what kernels touch.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use warpline_simulator::metrics::Counters;
 pub(super) struct OpenLaunch {
     pub(super) shape: Arc<LaunchShape>,
     pub(super) event: Launch,
-    /// Whether it is told by itself.
+    /// Row in which it is reported.
     pub(super) place: Place,
     /// Its blocks by warp, until they are added to its kernel's.
     pub(super) warp_blocks: Vec<WarpBlockCount>,

@@ -44,7 +44,7 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// A trace's name without endings that say how it is kept.
+/// Returns a trace's name without the endings of compressed files and pieces.
 pub fn plain_name(path: &Path) -> PathBuf {
     without_endings(path).0
 }

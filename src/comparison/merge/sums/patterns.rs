@@ -6,9 +6,9 @@ use super::metrics::whole;
 use warpline_profile::model::{Atomics, HotPlace, Pattern, Wide};
 use warpline_profile::nine_digits;
 
-/// Places of atomic operations that a document tells as the hottest.
+/// Places of atomic operations that a document lists as the hottest.
 const HOTTEST: usize = 4;
-/// Places that are kept to find these; where there are more, none is told.
+/// Places that are kept to find these; where there are more, none is listed.
 const PLACES: usize = 1024;
 
 /// One run's, with the new numbers of allocations.
@@ -30,8 +30,8 @@ pub(in crate::merge) fn renumbered(pattern: &Pattern, allocation: impl Fn(u64) -
     pattern
 }
 
-/// Adds another run's, whose allocations have the same numbers. What all runs agree on is told; sums are exact: neither the
-/// order nor the way of summing matters.
+/// Adds another run's, whose allocations have the same numbers. What all runs agree on is kept; sums are exact: neither
+/// the order nor the way of summing matters.
 pub(in crate::merge) fn add(to: &mut Pattern, more: &Pattern) {
     to.stride_bytes = agreed((to.strided, to.stride_bytes), (more.strided, more.stride_bytes));
     let (ours, theirs) = (to.misaligned, more.misaligned);

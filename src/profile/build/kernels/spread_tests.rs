@@ -137,7 +137,7 @@ fn check(launches: &[(u64, &Made)], counts: &BTreeMap<String, Spread>, ratios: &
     ratio("estimate.seconds", &|made| made.seconds);
 }
 
-/// A kernel with these launches; those from `told` on are in groups by path, as long as one was recorded as another.
+/// A kernel with these launches; those from `listed` on are in groups by path, as long as one was recorded as another.
 fn kernel(launches: Vec<LaunchData>, told: usize) -> KernelData {
     let mut groups: BTreeMap<(u32, bool), LaunchGroup> = BTreeMap::new();
     let mut alone = launches;
@@ -166,7 +166,7 @@ proptest! {
     #[test]
     fn spreads_agree_with_lists_of_every_launch(launches in prop::collection::vec(made(), 1..8), told in 0usize..9) {
         let mut launches = launches;
-        // Estimated times are of launches that are told by themselves.
+        // Estimated times are of launches that are reported separately.
         launches.iter_mut().skip(told).for_each(|made| made.seconds = None);
         let all: Vec<LaunchData> = (0..).zip(&launches).map(|(id, made)| data(id, made)).collect();
         let mut kernel = kernel(all, told);

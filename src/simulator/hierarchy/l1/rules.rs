@@ -33,8 +33,8 @@ impl L1Rules {
 }
 
 impl L1Rules {
-    /// Whether a request that goes this way only needs to know which of its sectors are present, in a clean fully associative
-    /// cache, and leaves them there: if all bytes of its sectors are touched, and if not.
+    /// Whether a request that goes this way only needs to know which of its sectors are present, in a clean fully
+    /// associative cache, and leaves them there: if all bytes of its sectors are touched, and if not.
     #[inline(always)]
     pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         let store = route == Route::Store;
@@ -50,7 +50,7 @@ impl L1Rules {
     }
 }
 
-/// Takes what L1 asks for.
+/// The level that serves L1's requests.
 pub(crate) trait NextLevel {
     /// Takes one request.
     fn send(&mut self, request: L2Access);

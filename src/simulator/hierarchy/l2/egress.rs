@@ -74,7 +74,7 @@ impl EgressQueue {
     }
 }
 
-/// Tells the shares of L2 apart.
+/// Maps lines to the shares of L2.
 #[derive(Clone, Debug)]
 struct Division {
     placement: Placement,
@@ -159,7 +159,7 @@ impl Egress {
         &self.shares[share]
     }
 
-    /// Forgets all of it.
+    /// Discards the contents.
     pub fn clear(&mut self) {
         for share in &mut self.shares {
             share.requests.clear();

@@ -12,7 +12,7 @@ use crate::hierarchy::dense::DenseLines;
 use crate::hierarchy::traffic::{SumOf, Traffic};
 use crate::simd::processor;
 
-/// Requests that are split, and whose memory is asked for, before the first of them is served.
+/// Requests that are split, and whose memory is prefetched, before the first of them is served.
 const AHEAD: usize = 16;
 const _: () = assert!(MOST_PARTS * AHEAD <= WholeSum::MOST);
 
