@@ -642,8 +642,9 @@ fn names_may_have_all_letters() {
     );
     let mut command = driver.command(driver.path("warpline-nvcc"));
     let refused = driver.output(command.args(["-ptx", "Ordner ü/日本/größe.cu", "-o", "größe.ptx"]));
-    let told = refused.stderr.contains("has no name with other characters") && !refused.stderr.contains("Stack dump");
-    assert!(refused.code == 1 && told && !driver.path("größe.ptx").exists(), "{}", refused.stderr);
+    let described =
+        refused.stderr.contains("has no name with other characters") && !refused.stderr.contains("Stack dump");
+    assert!(refused.code == 1 && described && !driver.path("größe.ptx").exists(), "{}", refused.stderr);
 }
 
 /// Two sources for one program, the first of CUDA.
@@ -660,20 +661,23 @@ fn two_sources(driver: &Driver) {
 fn dependencies_are_told_when_a_program_is_made_in_one_go() {
     let driver = Driver::new();
     two_sources(&driver);
-    let told = |line: &str, files: &[&str]| {
+    let described = |line: &str, files: &[&str]| {
         driver.run("warpline-nvcc", line).succeeded();
         let rules = files.iter().map(|file| std::fs::read_to_string(driver.path(file)).unwrap_or_default());
         let rules: Vec<String> = rules.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
         files.iter().for_each(|file| std::fs::remove_file(driver.path(file)).unwrap());
         rules
     };
-    assert_eq!(told("-MMD a.cu b.cpp -o app", &["app.d"]), ["app: a.cu a.h app: b.cpp b.h"]);
+    assert_eq!(described("-MMD a.cu b.cpp -o app", &["app.d"]), ["app: a.cu a.h app: b.cpp b.h"]);
     driver.program("app").succeeded();
-    assert_eq!(told("-MMD -MF list b.cpp a.cu -o app", &["list"]), ["app: b.cpp b.h app: a.cu a.h"]);
-    assert_eq!(told("-MMD a.cu b.cpp", &["a.d", "b.d"]), ["a.o: a.cu a.h", "b.o: b.cpp b.h"]);
-    assert_eq!(told("-MMD -MP -MT app a.cu b.cpp", &["a.d", "b.d"]), ["app: a.cu a.h a.h:", "app: b.cpp b.h b.h:"]);
-    assert_eq!(told("-MMD -lib a.cu b.cpp -o all.a", &["all.d"]), ["all.a: a.cu a.h all.a: b.cpp b.h"]);
-    let whole = told("-MD a.cu b.cpp -o app", &["app.d"]);
+    assert_eq!(described("-MMD -MF list b.cpp a.cu -o app", &["list"]), ["app: b.cpp b.h app: a.cu a.h"]);
+    assert_eq!(described("-MMD a.cu b.cpp", &["a.d", "b.d"]), ["a.o: a.cu a.h", "b.o: b.cpp b.h"]);
+    assert_eq!(
+        described("-MMD -MP -MT app a.cu b.cpp", &["a.d", "b.d"]),
+        ["app: a.cu a.h a.h:", "app: b.cpp b.h b.h:"]
+    );
+    assert_eq!(described("-MMD -lib a.cu b.cpp -o all.a", &["all.d"]), ["all.a: a.cu a.h all.a: b.cpp b.h"]);
+    let whole = described("-MD a.cu b.cpp -o app", &["app.d"]);
     assert!(whole[0].contains("cuda_runtime.h") && !whole[0].contains("/tmp/"), "{whole:?}");
 }
 

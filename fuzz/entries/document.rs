@@ -1,4 +1,5 @@
-//! A profile of anybody's, as the verbs other than `report` take it: predictions, datasets, formats of other tools, sessions.
+//! A profile of anybody's, as the verbs other than `report` take it: predictions, datasets, formats of other tools,
+//! sessions.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -17,7 +18,7 @@ use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::report;
 use warpline_format::device::Device;
 
-/// Block shapes that are predicted of a kernel beside the recorded one.
+/// Block shapes that are predicted of a kernel in addition to the recorded one.
 const BLOCKS: usize = 2;
 
 /// Reads a document and gives it to every verb.

@@ -227,12 +227,12 @@ fn a_fat_binary_holds_machine_code_and_ptx() {
     assert!(built.fat_binary.len() > 10_000, "{} bytes", built.fat_binary.len());
     let original = built.kernels.values().next().expect("a kernel");
     assert!(original.registers > 0 && original.shared_bytes > 0 && original.spill_bytes == 0, "{original:?}");
-    let told = |notes: &[String]| notes.iter().any(|note| note.contains("sm_70"));
-    assert_eq!(told(&built.notes), assembler.ptxas_for("sm_70").is_none());
+    let described = |notes: &[String]| notes.iter().any(|note| note.contains("sm_70"));
+    assert_eq!(described(&built.notes), assembler.ptxas_for("sm_70").is_none());
     // Without a ptxas that supports it, its PTX is packed.
     (assembler.oldest, assembler.older_ptxas) = (75, None);
     let built = build(&module, &table, &Plan { processors: &processors, assembler: &assembler }).expect("a fat binary");
-    assert!(told(&built.notes) && !built.kernels.is_empty());
+    assert!(described(&built.notes) && !built.kernels.is_empty());
 }
 
 #[test]

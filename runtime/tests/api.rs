@@ -259,12 +259,13 @@ fn questions_get_the_models_figures_and_the_trace_names_things() {
 
 #[test]
 fn a_trace_that_cannot_be_written_is_told_once_and_stops_nothing() {
-    for (path, said) in [("/dev/full", "cannot write the trace /dev/full"), ("/no/folder/x", "cannot create the trace")]
+    for (path, printed) in
+        [("/dev/full", "cannot write the trace /dev/full"), ("/no/folder/x", "cannot create the trace")]
     {
         let ran = run_child("child_questions", |options| options.output = Output::File(path.into()));
         assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
         assert_eq!(ran.errors.matches("warpline:").count(), 1, "{}", ran.errors);
-        assert!(ran.errors.contains(said), "{}", ran.errors);
+        assert!(ran.errors.contains(printed), "{}", ran.errors);
     }
 }
 
@@ -309,7 +310,7 @@ fn the_driver_api_is_recorded_as_the_runtimes() {
     let ran = run_child("child_driver", |_| ());
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     let trace = Trace::read(&ran.path);
-    let told: Vec<String> = trace
+    let described: Vec<String> = trace
         .events
         .iter()
         .filter_map(|event| match event {
@@ -321,5 +322,5 @@ fn the_driver_api_is_recorded_as_the_runtimes() {
             _ => None,
         })
         .collect();
-    assert_eq!(told, ["Some(\"d_part\") 64", "HostToDevice 64 true", "Set 64 true", "free true"]);
+    assert_eq!(described, ["Some(\"d_part\") 64", "HostToDevice 64 true", "Set 64 true", "free true"]);
 }

@@ -1,4 +1,4 @@
-//! `--label KEY=VALUE`: what the user knows of a run and nothing else does, as the commit that was built.
+//! `--label KEY=VALUE`: facts of a run that only the user has, such as the commit that was built.
 
 use std::collections::BTreeMap;
 

@@ -24,7 +24,7 @@ pub struct LinePlace {
 
 /// What is no `FILE:LINE`.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("`{0}` is no place: say FILE:LINE, as transpose.cu:20")]
+#[error("`{0}` is not a source position: write FILE:LINE, for example transpose.cu:20")]
 pub struct PlaceError(String);
 
 impl FromStr for LinePlace {
@@ -141,7 +141,7 @@ fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
     kept.sources.retain(|_, lines| !lines.is_empty());
 }
 
-/// Everything of the things that a filter asks for by name; empty where it asks for none, or for several kernels.
+/// Everything of the things that a filter selects by name; empty if it selects none, or several kernels.
 /// Figures are of the whole profile, or of its kernels that the filter names.
 pub fn answers(profile: &Profile, filter: &Filter) -> Vec<View> {
     let of_kernels = Filter { kernel: filter.kernel.clone(), ..Filter::default() };

@@ -18,11 +18,11 @@ use warpline_simulator::metrics::{WavefrontMemo, wavefronts};
 const LANES: u32 = 32;
 /// Lines of source before and after.
 const AROUND: u32 = 2;
-/// Bytes of a cache line, which requests are told in besides sectors.
+/// Bytes of a cache line, in which requests are reported in addition to sectors.
 const LINE_BYTES: u64 = 128;
 
-/// Everything of a stop: where, who, the call paths, and each lane. `number` counts stops from 1; `host` is the launch's call
-/// path, outermost frame first; `banks` are those of the model's shared memory; `source` reads a file.
+/// Everything of a stop: where, who, the call paths, and each lane. `number` counts stops from 1; `host` is the
+/// launch's call path, outermost frame first; `banks` are those of the model's shared memory; `source` reads a file.
 pub fn stop_view(
     mut stopped: Stopped,
     number: u64,
@@ -270,7 +270,7 @@ fn lanes(stopped: &Stopped, banks: Banks) -> Table {
     Table { heading: format!("LANES; elements of {}", elements.meaning()), columns, rows, sorted: None }
 }
 
-/// What memory is divided into to say where a lane hits it.
+/// Units of memory in which a lane's position is reported.
 enum Elements<'a> {
     /// Pieces as large as the access.
     Plain(u32),
@@ -279,8 +279,8 @@ enum Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Structures, where the compiler knows one and each lane is as far behind the start of one: memory that begins otherwise
-    /// than with an array of them shows by that.
+    /// Structures, if the compiler recorded one and each lane is as far behind the start of one: memory that begins
+    /// otherwise than with an array of them shows by that.
     fn of(stopped: &Stopped) -> Elements<'_> {
         let plain = Elements::Plain(stopped.bytes);
         let size = i64::from(stopped.structure_bytes);
@@ -356,7 +356,7 @@ mod tests {
         let lane = |lane: u32| StoppedLane {
             lane,
             thread: [lane, 0, 0],
-            // Host memory that begins within a sector, and counts from the begin of one.
+            // Host memory that begins within a sector, and counts from the start of one.
             address: 0x1010 + u64::from(lane) * step,
             counted: 0x1000 + u64::from(lane) * step,
             target: Target::Allocation { name: "d_a".into(), bytes: 4096, offset: u64::from(lane) * step },

@@ -202,7 +202,7 @@ fn launches_and_allocations_of_one_path_and_shape_share_rows() {
     for words in ["1000 of 3000 launches are summed up", "2488 allocations share rows", "2488 host allocations share"] {
         assert!(profile.run.notes.iter().any(|note| note.contains(words)), "no {words}: {:?}", profile.run.notes);
     }
-    // A bad access is told with the row of its allocation, wherever that is.
+    // A bad access is reported with the row of its allocation, wherever that is.
     let faults: Vec<_> = profile.faults.iter().map(|fault| (fault.kernel, fault.allocation, fault.offset)).collect();
     let row = profile.allocations.iter().find(|row| row.count > 1).unwrap();
     assert_eq!(faults[0], (Some(0), Some(FIRST), Some(1024)));

@@ -81,11 +81,11 @@ fn advice() -> Advice {
 fn spills_are_told() {
     let profile = profile();
     assert_eq!(profile.kernels[0].spill_bytes, 24);
-    let told = text(
+    let described = text(
         &profile,
         &TextOptions { color: false, top: 10, all: true, width: 100, shown: warpline::report::Shown::Summary },
     );
-    assert!(told.contains("ptxas spills 24 bytes per thread"), "{told}");
+    assert!(described.contains("ptxas spills 24 bytes per thread"), "{described}");
 }
 
 #[test]

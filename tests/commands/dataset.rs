@@ -1,5 +1,5 @@
-//! Datasets as `warpline export` writes them: read back in Rust against the profile that they were made of, and by the tools that they
-//! are for (`tests/dataset/`, in Python, with the wheels that `scripts/setup.sh --tests` fetches).
+//! Datasets as `warpline export` writes them: read back in Rust against the profile that they were made of, and by the
+//! tools that they are for (`tests/dataset/`, in Python, with the wheels that `scripts/setup.sh --tests` fetches).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -175,7 +175,7 @@ fn values(batches: &[(PathBuf, RecordBatch)], column: &str) -> Vec<Option<String
     all
 }
 
-/// What merged profiles tell over ranks, and basic blocks, are rows: those of the document, no more and no less.
+/// What merged profiles contain about ranks, and basic blocks, are rows: those of the document, no more and no less.
 #[test]
 fn ranks_and_blocks_are_rows() {
     let place = Place::new();
@@ -192,7 +192,7 @@ fn ranks_and_blocks_are_rows() {
     };
     let found: BTreeSet<_> = (0..places.len()).map(row).collect();
     let mut wanted = BTreeSet::new();
-    let mut want = |place: &str, line: Option<u32>, space: Option<&str>, over: &profile::model::OverRanks| {
+    let mut expected_value = |place: &str, line: Option<u32>, space: Option<&str>, over: &profile::model::OverRanks| {
         for (name, spread) in over {
             let split = name.split_once('.').filter(|(space, _)| ["global", "shared", "constant"].contains(space));
             let (space, figure) = split.map_or((space, name.as_str()), |(space, figure)| (Some(space), figure));
@@ -209,12 +209,12 @@ fn ranks_and_blocks_are_rows() {
         }
     };
     for kernel in &whole.kernels {
-        want("kernel", None, None, &kernel.over_ranks);
-        kernel.paths_over_ranks.iter().for_each(|row| want("path", None, None, &row.over_ranks));
+        expected_value("kernel", None, None, &kernel.over_ranks);
+        kernel.paths_over_ranks.iter().for_each(|row| expected_value("path", None, None, &row.over_ranks));
     }
-    whole.lines.iter().for_each(|row| want("line", Some(row.line), None, &row.over_ranks));
-    whole.sites.iter().for_each(|row| want("site", Some(row.line), Some(&row.space), &row.over_ranks));
-    whole.allocation_names.iter().for_each(|row| want("allocation", None, None, &row.over_ranks));
+    whole.lines.iter().for_each(|row| expected_value("line", Some(row.line), None, &row.over_ranks));
+    whole.sites.iter().for_each(|row| expected_value("site", Some(row.line), Some(&row.space), &row.over_ranks));
+    whole.allocation_names.iter().for_each(|row| expected_value("allocation", None, None, &row.over_ranks));
     assert_eq!(found, wanted);
     let blocks = batches(&place.path().join("ds/blocks"));
     // One of the models: both count the same.
@@ -269,7 +269,7 @@ fn a_profile_that_is_exported_again_is_there_once_and_others_are_added() {
 #[test]
 fn what_cannot_be_exported_is_refused_with_a_cure() {
     let place = Place::new();
-    let said = |arguments: &[&str], code: i32, words: &[&str]| {
+    let printed = |arguments: &[&str], code: i32, words: &[&str]| {
         let output = warpline(arguments, place.path());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
@@ -277,17 +277,17 @@ fn what_cannot_be_exported_is_refused_with_a_cure() {
     };
     std::fs::create_dir(place.path().join("other")).unwrap();
     std::fs::write(place.path().join("other/file"), "").unwrap();
-    said(&["export", "other", "demo.wlprof"], 2, &["not empty", "new folder"]);
-    said(&["export", "fresh", "demo.wltrace"], 3, &["demo.wltrace", "trace"]);
+    printed(&["export", "other", "demo.wlprof"], 2, &["not empty", "new folder"]);
+    printed(&["export", "fresh", "demo.wltrace"], 3, &["demo.wltrace", "trace"]);
     assert!(!place.path().join("fresh").exists(), "nothing is begun for nothing");
-    said(&["export", "ds", "demo.wlprof", "--requests", "a", "--requests", "b"], 2, &["2 times for 1 profiles"]);
+    printed(&["export", "ds", "demo.wlprof", "--requests", "a", "--requests", "b"], 2, &["2 times for 1 profiles"]);
     done(&["export", "ds", "demo.wlprof"], place.path());
     let manifest = place.path().join("ds/dataset.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     std::fs::write(&manifest, text.replace("\"version\": 1", "\"version\": 99")).unwrap();
-    said(&["export", "ds", "demo.wlprof"], 3, &["version 99", "new folder"]);
+    printed(&["export", "ds", "demo.wlprof"], 3, &["version 99", "new folder"]);
     std::fs::write(&manifest, "{").unwrap();
-    said(&["export", "ds", "demo.wlprof"], 3, &["dataset.json", "new folder"]);
+    printed(&["export", "ds", "demo.wlprof"], 3, &["dataset.json", "new folder"]);
 }
 
 #[test]
@@ -346,9 +346,9 @@ fn python(module: &str) {
         .env("MPLCONFIGDIR", place.path())
         .output()
         .expect("python3 starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{module}:\n{said}\n{}", String::from_utf8_lossy(&output.stdout));
-    assert!(said.contains("\nOK"), "no tests ran: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{module}:\n{printed}\n{}", String::from_utf8_lossy(&output.stdout));
+    assert!(printed.contains("\nOK"), "no tests ran: {printed}");
 }
 
 #[test]

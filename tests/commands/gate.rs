@@ -162,7 +162,7 @@ fn history_stands_in_the_order_of_the_repository() {
         points.iter().map(|point| point["commit"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(order(&place), [one.clone(), two.clone(), four.clone()]);
-    // Without the repository by the parents that the records tell.
+    // Without the repository by the parents in the records.
     std::fs::remove_dir_all(place.path().join(".git")).unwrap();
     assert_eq!(order(&place), [one, two, four]);
     let text = place.done(&["history", "walk", "global.sectors"]);
@@ -195,7 +195,7 @@ fn a_history_without_a_figure_lists_what_is_recorded_and_gives_it_back() {
     assert!(text.starts_with("date") && text.contains(&one[..10]), "{text}");
     let csv = place.done(&["history", "--format", "csv", "--name", "app"]);
     assert_eq!(csv.lines().count(), 4, "{csv}");
-    // What is there is left alone, what was damaged is written anew, and what the store has lost is told.
+    // What is there is left alone, what was damaged is written anew, and what the store has lost is reported.
     let written = || std::fs::metadata(&first).unwrap().modified().unwrap();
     let before = written();
     place.done(&["history", "--profiles", "old"]);
@@ -234,7 +234,7 @@ fn the_recordings_of_a_commit_are_judged_without_files() {
     assert_eq!(document["programs"][0]["commit"], one.as_str());
 }
 
-/// The document is what its schema says, and the comparisons in it what theirs says.
+/// The document matches its schema, and the comparisons in it theirs.
 fn assert_gate(text: &str) -> Value {
     let schema = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let gate = schema(include_str!("../../docs/gate-v1.schema.json"));

@@ -200,7 +200,7 @@ fn records_of_others_are_not_trusted() {
     let store = Store::in_folder(&place.store(), false).unwrap();
     let listing = store.records(None).unwrap();
     assert_eq!((listing.records.len(), listing.problems.len()), (1, 7), "{:?}", listing.problems);
-    // The good ones still serve, and the others are told.
+    // The good ones still serve, and the others are reported.
     let output = place.warpline(&["history", "walk", "global.sectors"]);
     assert!(output.status.success() && stderr(&output).matches("damaged record").count() == 7, "{}", stderr(&output));
 }

@@ -1,5 +1,5 @@
-//! `run --stop-at` and its kin: the program stops at each request of the user's choice, shows the right lanes and paths, and
-//! gives the same results and the same profile as without.
+//! `run --stop-at` and its kin: the program stops at each request of the user's choice, shows the right lanes and
+//! paths, and gives the same results and the same profile as without.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -220,7 +220,7 @@ fn on_a_terminal_the_user_says_how_to_go_on() {
     assert!(text.contains("`what` is no answer") && text.contains("cudaSuccess"), "{text}");
     let blocks: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("block ")).collect();
     assert_eq!(blocks.len(), 4, "{text}");
-    // Ended by hand: as by a signal, and the profile says so.
+    // Ended by hand: as by a signal, and the profile reports it.
     let (code, text) = in_a_terminal(&folder, &executable, "q\n");
     assert_eq!(code, Some(128 + 15), "{text}");
     assert!(!text.contains("cudaSuccess") && text.contains("INCOMPLETE"), "{text}");

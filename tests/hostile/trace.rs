@@ -151,7 +151,7 @@ fn grids_cost_what_was_recorded_of_them() {
 
 #[test]
 fn registers_and_shared_memory_have_bounds() {
-    // More registers than a thread can have are taken for as many as fit.
+    // More registers than a thread can have are clamped to as many as fit.
     let fitted = Launch { registers: u32::MAX, ..demo::launch(1) };
     let large = Launch { static_shared: u32::MAX, dynamic_shared: u32::MAX, resident_blocks: 1, ..demo::launch(1) };
     for (launch, left_out) in [(fitted, 0), (large, 1)] {
@@ -232,8 +232,8 @@ fn thousands_of_launches_without_an_end_are_told_in_a_few_lines() {
     assert!(profile.run.notes.iter().any(|note| note.contains("1991 more launches")), "{:?}", profile.run.notes);
 }
 
-/// Records of checks name launches, sites, operations and allocations as they like: those that do not exist are left out, at no
-/// cost, and what came before is kept.
+/// Records of checks name launches, sites, operations and allocations as they like: those that do not exist are left
+/// out, at no cost, and what came before is kept.
 #[test]
 fn records_of_checks_may_name_anything() {
     use warpline_format::event::{UninitialisedCopy, UninitialisedRead};

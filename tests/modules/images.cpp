@@ -1,4 +1,5 @@
-// Loads a cubin, fat binary or PTX, by itself and through a link; reads an array through a texture, and memory that it maps itself.
+// Loads a cubin, fat binary or PTX, alone and through a link; reads an array through a texture, and memory that it maps
+// itself.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

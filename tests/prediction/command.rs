@@ -426,7 +426,7 @@ fn executables_need_no_run() {
     }
     assert!(from_executable["assumptions"].to_string().contains("was not run"));
     for (arguments, code, message) in [
-        (&["--kernel", "^product"][..], 2, "--grid SHAPE have to say"),
+        (&["--kernel", "^product"][..], 2, "--grid SHAPE are required"),
         (&["--kernel", "^product", "--block", "32x4", "--grid", "3x18"], 2, "--set n=VALUE"),
         (&["--kernel", "nothing", "--block", "32", "--grid", "3"], 4, "no kernel matches"),
         (&["--kernel", "^gather", "--block", "32", "--grid", "3", "--set", "n=70"], 4, "loaded from memory at line"),

@@ -1,5 +1,5 @@
 //! A small made-up program: a kernel that reads a matrix by columns, a vector, and calls a device
-//! function; its source file is written where the caller wants it.
+//! function; its source file is written to the caller's folder.
 
 use warpline_format::access::Space;
 use warpline_format::device::Device;

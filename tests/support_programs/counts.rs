@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Members of an expectation that say where to look, not what to find.
+/// Members of an expectation that select a row, not figures.
 const SELECTORS: [&str; 8] = ["kernel", "file", "code", "occurrence", "op", "space", "allocation", "pieces"];
 
 /// All that is wrong with the counts of one run of an example.
@@ -53,19 +53,19 @@ fn compare(
             continue;
         }
         let formula = formula.as_str().ok_or_else(|| format!("{name} of {expected} is no text"))?;
-        let want = evaluate(formula, values)?;
+        let wanted = evaluate(formula, values)?;
         let got = actual.get(name).copied();
-        if got != Some(want) {
+        if got != Some(wanted) {
             let got = got.map_or("absent".to_owned(), |got| got.to_string());
-            differences.push(format!("{name} is {got}, expected {formula} = {want}"));
+            differences.push(format!("{name} is {got}, expected {formula} = {wanted}"));
         }
     }
     for (size, distribution) in expected["pieces"].as_object().into_iter().flatten() {
         for (pieces, formula) in distribution.as_object().into_iter().flatten() {
-            let want = evaluate(formula.as_str().unwrap_or_default(), values)?;
+            let wanted = evaluate(formula.as_str().unwrap_or_default(), values)?;
             let got = actual.get(&format!("{size}:{pieces}")).copied().unwrap_or(0);
-            if got != want {
-                differences.push(format!("{got} requests touch {pieces} pieces of {size} bytes, expected {want}"));
+            if got != wanted {
+                differences.push(format!("{got} requests touch {pieces} pieces of {size} bytes, expected {wanted}"));
             }
         }
     }

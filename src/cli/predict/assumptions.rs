@@ -1,4 +1,4 @@
-//! What the figures of a document rest on, in sentences.
+//! Assumptions of a document's figures, in sentences.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub(super) fn order_not_replayed(model: &Model<'_>) -> Option<String> {
     })
 }
 
-/// What the figures rest on.
+/// Returns the assumptions of the figures.
 pub(super) fn assumptions(
     subject: &Subject<'_>,
     wishes: &Wishes<'_>,
@@ -68,7 +68,7 @@ pub(super) fn assumptions(
     let fixed = wishes.fixed_axes(subject);
     if !fixed.is_empty() {
         all.push(format!(
-            "along {} grids are as large as in the run, whatever --set and --over say: no comparison of an index there tells of which parameter they are made; \
+            "along {} grids are as large as in the run, for every --set and --over: no comparison of an index there shows the parameter that determines them; \
              give them by --grid where that is wrong",
             fixed.join(" and ")
         ));
@@ -135,12 +135,13 @@ pub(super) fn taken_from_the_run(measured_on: Option<&str>, model: &str, wishes:
         ));
     }
     if wishes.changes() {
-        all.push("what is taken from the run is as it was for each thread, whatever --set says".to_owned());
+        all.push("what is taken from the run is as it was for each thread, for every --set".to_owned());
     }
     all
 }
 
-/// Share by which a launch may be predicted to move another number of bytes than it did, and bytes below which that does not matter.
+/// Share by which a launch may be predicted to move another number of bytes than it did, and bytes below which that
+/// does not matter.
 const APART: f64 = 0.1;
 const FEW_BYTES: f64 = (1 << 20) as f64;
 
@@ -173,7 +174,7 @@ pub(super) fn beside_the_run(subject: &Subject<'_>, found: &Prediction, model: &
 /// Footprint over capacity from which the curve of what L2 keeps matters.
 const NEARLY_FULL: f64 = 0.5;
 
-/// What figures of the caches rest on.
+/// Returns the assumptions of the figures of the caches.
 fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
     let mut all = Vec::new();
     let blocks = |one: &Prediction| one.grid.iter().map(|&size| u64::from(size)).product::<u64>();
@@ -207,7 +208,7 @@ fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
         None => {}
     }
     if predictions.iter().filter(nearly_full).any(|one| one.sampled.is_none()) {
-        let text = "L2 keeps of what earlier blocks touched what a curve says that was fitted to simulations; where loops go through arrays about as \
+        let text = "L2 keeps a part of what earlier blocks touched, by a curve that was fitted to simulations; where loops go through arrays about as \
                     large as L2, DRAM traffic can be off by factors";
         all.push(text.to_owned());
     }

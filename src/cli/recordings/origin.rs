@@ -1,4 +1,5 @@
-//! Which commit and branch a profile is of: as the user says, else the profile's labels, else the CI service, else git.
+//! Which commit and branch a profile is of: by the user's options, else the profile's labels, else the CI service, else
+//! git.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +9,9 @@ use crate::cli::args::OriginArguments;
 use crate::exit_code;
 use warpline_profile::store::is_commit;
 
-/// Variables in which CI services tell the commit and the branch.
+/// Variables in which CI services pass the commit and the branch.
 const SERVICES: [(&str, &str); 7] = [
-    // A pull request's is `12/merge` here, so that no fork's `main` is taken for the project's.
+    // A pull request's is `12/merge` here, so that a fork's `main` is not treated as the project's.
     ("GITHUB_SHA", "GITHUB_REF_NAME"),
     ("CI_COMMIT_SHA", "CI_COMMIT_REF_NAME"),
     ("BITBUCKET_COMMIT", "BITBUCKET_BRANCH"),
@@ -61,7 +62,7 @@ pub(super) fn of(
             commit
         }
     };
-    // A branch that is checked out says nothing of another commit.
+    // A branch that is checked out does not belong to another commit.
     let here = commit.is_some() && commit == checked_out();
     let branch = arguments
         .branch

@@ -56,7 +56,7 @@ pub(in crate::cli) fn execute(arguments: &RecordArguments) -> Result<u8, Failure
     Ok(exit_code::OK)
 }
 
-/// By itself a recording is called like its program.
+/// By default a recording is called like its program.
 pub(super) fn name_of(profile: &Profile, path: &Path) -> String {
     let program = profile.run.program.first().map(String::as_str).unwrap_or_default();
     let name = program.rsplit('/').next().unwrap_or_default();

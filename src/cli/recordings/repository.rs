@@ -1,4 +1,4 @@
-//! What git knows of commits, where the current folder is in a repository.
+//! Commits from git, if the current folder is in a repository.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use warpline_profile::store::is_commit;
 
-/// Most ancestors that are looked through: a baseline further away says little.
+/// Most ancestors that are searched: a baseline further away is of little use.
 const MOST_ANCESTORS: usize = 100_000;
 
 /// The repository of the current folder.
@@ -95,7 +95,7 @@ impl Repository {
 fn asked(arguments: &[&str], input: &str) -> Option<String> {
     let mut git = Command::new("git")
         .args(arguments)
-        // The same answer in every time zone and language, and no lock taken for a question.
+        // The same answer in every time zone and language, and a query takes no lock.
         .envs([("TZ", "UTC"), ("LC_ALL", "C"), ("GIT_OPTIONAL_LOCKS", "0")])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -35,7 +35,7 @@ pub(in crate::cli) struct Outcome {
     pub(in crate::cli) code: u8,
     /// The trace file could not be written to its end.
     pub(in crate::cli) trace_lost: Option<String>,
-    /// The program's runtime has said why it does not run.
+    /// The program's runtime has reported why it does not run.
     pub(in crate::cli) declined: bool,
 }
 
@@ -68,7 +68,7 @@ pub(in crate::cli) fn print_options(arguments: &RunArguments) -> Result<u8, Fail
     Ok(exit_code::OK)
 }
 
-/// Writes the profile where it was asked for; where that fails, it goes to the folder for temporary files, as the run may
+/// Writes the profile to the requested file; if that fails, it goes to the folder for temporary files, as the run may
 /// have taken hours.
 pub(in crate::cli) fn write(profile: &Profile, plan: &Plan) -> Result<(), Failure> {
     let Err(error) = profile::write(profile, &plan.output) else { return Ok(()) };
@@ -131,7 +131,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     drop(publisher);
     bar.clear();
     let analysis_seconds = started.elapsed().as_secs_f64();
-    // After damage, or an error of ours, nobody reads on; the program must not wait for us.
+    // After damage, or an error of ours, the reader stops; the program must not wait for us.
     memory.ring().control().abandoned.store(1, Ordering::Release);
     let end = child.wait()?;
     let stopped = serving.map_or(0, Serving::finish);

@@ -44,7 +44,7 @@ pub(in crate::cli) struct Plan {
     pub(super) children: bool,
     /// Memory that is never freed is reported.
     pub(super) check_leaks: bool,
-    /// Stops that are shown without asking how to go on.
+    /// Stops that are shown without a prompt.
     pub(super) stop_count: Option<u64>,
     /// What the profile is to be known by.
     pub(super) labels: BTreeMap<String, String>,
@@ -166,8 +166,8 @@ impl Plan {
         })
     }
 
-    /// The options for a program whose ring has this descriptor; `further` is the folder for traces of further processes,
-    /// `stops` the socket over which it tells of stops.
+    /// The options for a program whose ring has this descriptor; `further` is the folder for traces of further
+    /// processes, `stops` the socket over which it reports stops.
     pub(super) fn options(&self, descriptor: i32, further: Option<String>, stops: Option<i32>) -> Options {
         let stop_at = self.options.stop_at.clone().zip(stops);
         Options {
@@ -224,8 +224,8 @@ impl Plan {
         &self.options.launches
     }
 
-    /// Makes the folders of a rank's files. A profile that this rank left there in an earlier job goes: if this run dies, it
-    /// must not be taken for its own.
+    /// Makes the folders of a rank's files. A profile that this rank left there in an earlier job goes: if this run
+    /// dies, it must not be mistaken for its own.
     fn make_folders(&self) -> Result<(), Failure> {
         if self.rank.rank.is_none() {
             return Ok(());

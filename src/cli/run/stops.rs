@@ -1,4 +1,4 @@
-//! Stops at accesses: tells the user where the program stands, and the program how to go on.
+//! Stops at accesses: shows the user the program's position, and sends the program the user's commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -21,14 +21,14 @@ use warpline_profile::model::Frame;
 use warpline_report::{self as report, LinePlace};
 use warpline_simulator::geometry::Banks;
 
-/// Stops that are shown where nobody can be asked.
+/// Stops that are shown without a terminal for a prompt.
 const SHOWN_UNASKED: u64 = 1;
-/// Columns of a stop where the terminal does not tell.
+/// Columns of a stop if the terminal's width is unknown.
 const WIDTH: usize = 100;
 /// All lanes are shown.
 const ROWS: usize = 32;
 
-/// What the arguments ask for; `None` where that is nothing.
+/// Returns the requested stops; `None` without any.
 pub(super) fn wanted(arguments: &RunArguments) -> Result<Option<StopAt>, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let StopArguments { stop_at, stop_at_allocation, stop_on, stop_count } = &arguments.stops;
@@ -198,7 +198,7 @@ fn answer(line: &str, before: Reply) -> Option<Reply> {
     }
 }
 
-/// Says why a program never stopped, as far as its profile tells.
+/// Prints why a program never stopped, from its profile.
 pub(super) fn say_if_never(wanted: &StopAt, stops: u64, profile: Option<&Profile>) {
     if stops > 0 {
         return;

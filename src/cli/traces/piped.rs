@@ -85,7 +85,7 @@ impl Whole {
     }
 }
 
-/// Copies chunks up to the first that is none, which whoever reads the copy tells of: what follows may have no end.
+/// Copies chunks up to the first invalid one, which the reader of the copy reports: what follows may be endless.
 fn copy_chunks(pipe: &mut impl Read, copy: &mut impl Write) -> io::Result<()> {
     for number in 0.. {
         let mut head = Vec::with_capacity(CHUNK_HEAD_BYTES);

@@ -40,11 +40,11 @@ pub(crate) struct Shown {
     pub(crate) verdict: Verdict,
 }
 
-/// Both profiles, for the names of what a comparison knows by number.
+/// Both profiles, for the names of rows that a comparison has by number.
 pub(crate) struct Sides<'a> {
     pub(crate) before: &'a Profile,
     pub(crate) after: &'a Profile,
-    /// Labels of kernels, each made once: what tells a kernel apart depends on all others.
+    /// Labels of kernels, each made once: what distinguishes a kernel depends on all others.
     labels: RefCell<BTreeMap<(bool, u32), Option<String>>>,
 }
 
@@ -84,7 +84,7 @@ fn kernel(profile: &Profile, id: u32) -> Option<String> {
     profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| label(profile, kernel))
 }
 
-/// Executables and arguments; with their folders where these tell them apart.
+/// Executables and arguments; with their folders if only these differ.
 pub(crate) fn programs(before: &Profile, after: &Profile) -> (String, String) {
     let short = (program(before, short_path), program(after, short_path));
     if short.0 == short.1 { (program(before, |path| path), program(after, |path| path)) } else { short }
@@ -142,8 +142,8 @@ pub(crate) fn places(before: Option<&Position>, after: Option<&Position>) -> Str
     }
 }
 
-/// Rows of a table: those of lines of both sides' kernels and of allocations in which more differs than how caches behave, which
-/// follows from what else changed; and how many are left out for that.
+/// Rows of a table: those of lines of both sides' kernels and of allocations in which more differs than how caches
+/// behave, which follows from what else changed; and how many are left out for that.
 pub(crate) fn telling<'a, T>(
     rows: impl Iterator<Item = &'a T>,
     modelled: impl Fn(&T) -> bool,
@@ -153,7 +153,7 @@ pub(crate) fn telling<'a, T>(
     (shown, hidden.len())
 }
 
-/// Lines as a comparison shows them. Those of kernels that are new or gone say nothing that these do not.
+/// Lines as a comparison shows them. Those of new or removed kernels would only repeat these.
 pub(crate) fn lines(diff: &Diff, all: bool) -> (Vec<&LineChange>, usize) {
     let rows = diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some());
     let text = |position: &Option<Position>| position.as_ref().map(|position| position.text.clone());
@@ -165,7 +165,7 @@ pub(crate) fn allocations(diff: &Diff, all: bool) -> (Vec<&AllocationChange>, us
     telling(diff.allocations.iter(), |row| row.modelled, all)
 }
 
-/// What the figures of a row are called, most telling first. `all`: those too that follow from others.
+/// Returns the names of a row's figures, the most significant first. `all`: those too that follow from others.
 pub(crate) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
     let mut ranked: Vec<(usize, &String)> = changes
         .keys()
@@ -209,7 +209,7 @@ const KERNEL_SECONDS: &str = "estimate.seconds";
 /// Seconds of the program's copies.
 const COPY_SECONDS: &str = "copies.seconds";
 
-/// The program's other time: of copies beside that of kernels.
+/// Returns the program's other time: copies for kernels, and the reverse.
 fn other_time(name: &str) -> Option<&'static str> {
     match name {
         KERNEL_SECONDS => Some(COPY_SECONDS),

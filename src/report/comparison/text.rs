@@ -21,7 +21,7 @@ pub struct DiffOptions {
     pub width: usize,
 }
 
-/// Narrower terminals wrap by themselves.
+/// Narrower terminals wrap the lines.
 const LEAST_WIDTH: usize = 60;
 /// Wider lines are hard to read.
 const MOST_WIDTH: usize = 140;

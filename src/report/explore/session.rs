@@ -142,12 +142,12 @@ impl Session {
         self.typed.as_deref()
     }
 
-    /// What there is to say, until the next key.
+    /// Returns the current message, shown until the next key.
     pub(super) fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
 
-    /// Says something until the next key.
+    /// Shows a message until the next key.
     pub fn say(&mut self, message: impl Into<String>) {
         self.message = Some(message.into());
     }

@@ -1,6 +1,6 @@
 //! A trace for [Perfetto](https://ui.perfetto.dev): launches by stream, copies, allocations and the bytes that are allocated. A profile
-//! knows the order of launches, not their times: each launch takes a microsecond of the trace, and the process says so. The traces
-//! of several ranks put one behind the other are one trace of several processes.
+//! contains the order of launches, not their times: each launch takes a microsecond of the trace, and the process' name
+//! states it. The traces of several ranks put one behind the other are one trace of several processes.
 
 mod message;
 

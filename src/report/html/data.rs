@@ -1,5 +1,5 @@
-//! What the page shows, as data in it: what it draws of the documents of `--format json`, and the words that other formats
-//! use for them.
+//! What the page shows, as data in it: what it draws of the documents of `--format json`, and the words that other
+//! formats use for them.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -35,7 +35,7 @@ pub(super) struct Side {
     profile: Profile,
     /// Kernels as the text report calls them, by number.
     kernel_labels: BTreeMap<u32, String>,
-    /// How work differs from rank to rank, as the other formats tell it; absent where the profile is not of ranks.
+    /// How work differs from rank to rank, as in the other formats; absent where the profile is not of ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranks: Option<RankRows>,
 }
@@ -96,7 +96,7 @@ pub(super) struct FigureWords {
     label: String,
     unit: &'static str,
     better: &'static str,
-    /// Place among the figures that tell most; absent for parts and consequences of those.
+    /// Position in the order of significance; absent for parts and consequences of those.
     rank: Option<usize>,
 }
 

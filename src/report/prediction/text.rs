@@ -14,7 +14,8 @@ const LEAVE: [&str; 6] = ["L2 store", "L1 passes", "grid", "per SM", "DRAM store
 /// Between two columns.
 const GAP: usize = 2;
 
-/// The tables of all models; `top` configurations of each, and the recorded one. On a terminal of `width` columns lines keep to it.
+/// The tables of all models; `top` configurations of each, and the recorded one. On a terminal of `width` columns lines
+/// keep to it.
 pub fn text(document: &Document, top: usize, width: Option<usize>) -> String {
     let mut out = String::new();
     for (number, one) in std::iter::once(document).chain(&document.other_models).enumerate() {
@@ -89,9 +90,9 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
             percent(share),
             match document.compared_with {
                 Some(one) if document.configurations.iter().all(|own| own.grid == one.grid) =>
-                    "each shape needs a grid of its own, so ask for one at a time",
+                    "each shape needs a grid of its own, so request one at a time",
                 _ =>
-                    "the program makes some parameter of the shape, which keeps its value here, or the grid does not fit it; say what they are then with \
+                    "the program makes some parameter of the shape, which keeps its value here, or the grid does not fit it; set their values with \
                      --set and --grid",
             }
         );

@@ -6,11 +6,11 @@ use crate::words::{percent, ratio};
 use warpline_profile::Profile;
 use warpline_profile::model::Branch;
 
-/// Where the lanes of a branch's first sides go that are told.
+/// Most sides of a branch that are listed.
 const MOST_SIDES: usize = 6;
 
-/// The branches of one place in a kernel: unrolling and inlining make several of one. Two places of a line, as in `a && b`, are
-/// two rows.
+/// The branches of one place in a kernel: unrolling and inlining make several of one. Two places of a line, as in `a &&
+/// b`, are two rows.
 #[derive(Clone, Debug)]
 pub(crate) struct BranchRow<'a> {
     pub(crate) kernel: u32,
@@ -28,7 +28,7 @@ impl BranchRow<'_> {
         ratio(self.divergent, self.executions)
     }
 
-    /// Where the lanes go. Copies may have their sides in another order, so theirs are not told.
+    /// Where the lanes go. Copies may have their sides in another order, so theirs are not listed.
     pub(crate) fn sides(&self) -> String {
         let [branch] = self.copies[..] else { return format!("in {} copies", self.copies.len()) };
         let lanes: u64 = branch.lanes.iter().sum();

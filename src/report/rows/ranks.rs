@@ -1,4 +1,5 @@
-//! How work differs from rank to rank, in profiles of several ranks: the rows that text, Markdown, the page and sessions show.
+//! How work differs from rank to rank, in profiles of several ranks: the rows that text, Markdown, the page and
+//! sessions show.
 
 use serde::Serialize;
 
@@ -83,7 +84,7 @@ struct Place<'a> {
     line: u32,
 }
 
-/// What work in a space is told by.
+/// The figures that measure work in a space.
 const WORK: [(&str, &str); 4] = [
     ("global.sectors", "sectors of global memory"),
     ("local.sectors", "sectors of local memory"),

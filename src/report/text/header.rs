@@ -49,7 +49,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
         line("waves", format!("of {waves}"));
     }
     if run.assumptions.contains_key("l2_copies") {
-        line("simulated", "L1, L2 and DRAM of the model; docs/design/hierarchy.md says how".to_owned());
+        line("simulated", "L1, L2 and DRAM of the model; see docs/design/hierarchy.md".to_owned());
     }
     if let Some(figures) = run.assumptions.get("model_figures_assumed") {
         line("assumed", format!("of the model: {figures}"));

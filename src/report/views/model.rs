@@ -27,7 +27,7 @@ pub enum Target {
 /// One figure or word.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// There is nothing to say.
+    /// There is no value.
     Nothing,
     /// As it stands.
     Text(String),
@@ -129,10 +129,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// Columns for a width, and how wide each is: those with anything to say in the first `rows` rows, without the ones that
-    /// can be spared where there is no room. `gap` columns of the terminal lie between two; the last one, which names the row,
-    /// gets what is left. `keep` is not spared. With `signs` the name of the
-    /// sorted column has room for one.
+    /// Columns for a width, and how wide each is: those with a value in the first `rows` rows, without the ones that
+    /// can be spared where there is no room. `gap` columns of the terminal lie between two; the last one, which names
+    /// the row, gets what is left. `keep` is not spared. With `signs` the name of the sorted column has room for one.
     pub fn layout(
         &self,
         rows: std::ops::Range<usize>,
@@ -146,7 +145,7 @@ impl Table {
         let said = |column: &usize| rows.iter().any(|row| cell(row, *column) != Cell::Nothing);
         let widest = |column: usize| {
             let widest = rows.iter().map(|row| cell(row, column).text().chars().count()).max().unwrap_or(0);
-            // The sorted column has a sign beside its name.
+            // The sorted column has a sign after its name.
             let name = self.columns[column].name.chars().count() + usize::from(self.sorted == Some(column) && signs);
             widest.min(MOST_CELL).max(name)
         };
@@ -194,7 +193,7 @@ impl Table {
     }
 }
 
-/// Something said of the whole, with a label before it.
+/// A sentence about the whole, with a label before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// One or two words; empty where the sentence goes on from the fact before.

@@ -1,6 +1,6 @@
 //! Names of functions and kernels for people.
 //!
-//! Kernels of template libraries have names of several hundred characters, of which the first tell nothing: where
+//! Kernels of template libraries have names of several hundred characters, of which the first only state where
 //! they come from. Such a name is cut down to what fits: namespaces go first, then the innermost template arguments.
 
 use warpline_profile::model::Kernel;
@@ -16,8 +16,8 @@ const MOST: usize = 64;
 /// Characters that a name is cut to at least, for the sake of its arguments.
 const LEAST: usize = 8;
 
-/// A kernel's name, told apart from others of that name: by its parameters, by its place, or else by number. A library's
-/// kernel is called by the user's line that it runs for, and by its own name where that line runs several:
+/// Returns a kernel's name, distinguished from others of that name: by its parameters, by its place, or else by number.
+/// A library's kernel is called by the user's line that it runs for, and by its own name where that line runs several:
 /// `main.cu:19 thrust::gather (transform_kernel)`.
 pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     if let Some(label) = library_label(kernel) {
@@ -62,7 +62,7 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     }
 }
 
-/// A kernel's label in at most so many characters. What it is told apart by comes first where not all fits.
+/// A kernel's label in at most so many characters. What distinguishes it comes first if not all fits.
 pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
     let whole = label(profile, kernel);
     if whole.chars().count() <= most || library_label(kernel).is_some() {

@@ -114,7 +114,7 @@ fn pieces_of_rows_are_copied_alone() {
     }
 }
 
-/// Nobody can gather copies that an algorithm of Thrust's makes of its own memory.
+/// A user cannot gather copies that an algorithm of Thrust makes of its own memory.
 #[test]
 fn results_of_a_library_come_back_call_by_call() {
     let (finding, ..) = FOUND_PLACES.only("small-copies", "EACH CALL");

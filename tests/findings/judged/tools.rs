@@ -1,4 +1,4 @@
-//! What is said of the compiler.
+//! Findings about the compiler.
 
 use super::programs::SECOND;
 

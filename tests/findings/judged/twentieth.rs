@@ -1,4 +1,4 @@
-//! The cases of the twenty-first round, a run for each, and those of what the twentieth one mended.
+//! The cases of the twenty-first round, a run for each, and those that the twentieth one fixed.
 
 use super::program::{Judged, assumption, cause, diagnosis, remedy};
 use super::programs::{TWENTIETH, TWENTIETH_KEPT};
@@ -19,7 +19,7 @@ fn lines(finding: &Value) -> usize {
 fn padding_behind_rows_is_what_packing_saves() {
     let finding = only(&TWENTIETH, "padded", "untouched-copy", "PADDED TRACKS");
     assert_eq!((diagnosis(&finding), &finding["severity"]), (("pieces", "copy-pieces"), &"warning".into()));
-    // Of rows that data chooses nobody knows before.
+    // Rows that data chooses are not known in advance.
     let finding = only(&TWENTIETH, "chosen", "untouched-copy", "CHOSEN ROWS");
     assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
 }

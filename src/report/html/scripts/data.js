@@ -99,7 +99,7 @@ class Side {
   }
 }
 
-/** The shortest ends of paths that tell them apart, each from a whole part on. */
+/** The shortest ends of paths that distinguish them, each from a whole part on. */
 function shortest(files) {
   const shared = new Map();
   const ends = files.map((file) => {

@@ -29,7 +29,7 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
     tables::write(out, profile, style, top);
 }
 
-/// What was asked for when the profile was made, and what only profiles of several ranks have.
+/// Writes sections of optional analyses, and of profiles of several ranks.
 pub fn write_asked_for(out: &mut String, profile: &Profile, style: Style, top: usize) {
     ranks::write(out, profile, style, top);
     whole::write(out, profile, style, top);

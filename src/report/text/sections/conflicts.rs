@@ -113,7 +113,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
         }
     }
     if profile.run.race_check.as_deref() == Some("sampled") {
-        _ = writeln!(out, "    {}", style.faint("a sample of the accesses was looked at; --check-race looks at all"));
+        _ = writeln!(out, "    {}", style.faint("a sample of the accesses was checked; --check-race checks all"));
     }
     out.push('\n');
 }

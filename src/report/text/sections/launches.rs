@@ -10,10 +10,10 @@ use warpline_profile::Profile;
 use warpline_profile::model::{Kernel, PathSpread, RatioSpread, Spread};
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// A row of the table: the figure's name in the profile, its title, and how it is told.
+/// A row of the table: the figure's name in the profile, its title, and its form.
 type Shown = (&'static str, &'static str, Told);
 
-/// How a figure is told, and whether launches that differ in it alone are news.
+/// Form of a figure, and whether launches that differ in it alone are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     /// A count of sectors, as bytes.
@@ -24,7 +24,7 @@ enum Told {
     Share,
     /// A mean.
     Mean,
-    /// Seconds. They follow from the others, so they are no news by themselves.
+    /// Seconds. They follow from the others, so they are not listed alone.
     Seconds,
 }
 

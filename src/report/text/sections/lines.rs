@@ -170,7 +170,7 @@ fn allocation_name(profile: &Profile, id: u64) -> String {
     match profile.allocation(id) {
         Some(allocation) => {
             let name = allocation.name.clone().unwrap_or_else(|| format!("#{id}"));
-            // Those that share a row have one size, or it says nothing.
+            // Those that share a row have one size, or no size is shown.
             format!("{name} ({}, {})", allocation.kind, bytes(allocation.bytes / allocation.count.max(1)))
         }
         None => format!("#{id}"),

@@ -41,9 +41,9 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             let estimate = kernel.estimates.iter().find(|estimate| estimate.model == *model);
             let limit = estimate.map_or("-".to_owned(), estimate::limiter);
             let time = estimate.map_or("-".to_owned(), |estimate| seconds(estimate.seconds));
-            let told =
+            let counted =
                 caches::figures(&figures.l1, &figures.l2, &figures.dram, profile.run.lookup_bytes.get(model).copied());
-            _ = writeln!(out, "{told}{model:<12}  {time:>9}  {limit}");
+            _ = writeln!(out, "{counted}{model:<12}  {time:>9}  {limit}");
         }
     }
     more(out, rows.len(), top, "kernels", style);
