@@ -12,7 +12,8 @@ use support_programs::{build, root, run, warpline, work_folder};
 use warpline::models::find;
 use warpline::prediction::configurations::{Grids, all_blocks};
 use warpline::prediction::launch::Launch;
-use warpline::prediction::predict::{Model, predict};
+use warpline::prediction::model::Model;
+use warpline::prediction::predict::predict;
 use warpline::prediction::subject::Subject;
 
 /// Rounds over all configurations.

@@ -9,8 +9,9 @@ use warpline_prediction::configurations::GridRule;
 use warpline_prediction::count::Basis;
 use warpline_prediction::document::RecordedSite;
 use warpline_prediction::launch::Launch;
+use warpline_prediction::model::Model;
+use warpline_prediction::outcome::Prediction;
 use warpline_prediction::overflow::overflows;
-use warpline_prediction::predict::{Model, Prediction};
 use warpline_prediction::subject::Subject;
 
 /// Sites that some configuration took from the run.
@@ -100,10 +101,6 @@ pub(super) fn assumptions(
     if predictions.iter().any(|one| one.sites.iter().any(|site| site.basis == Basis::Sample)) {
         all.push("addresses that are not affine were counted for some of the blocks".to_owned());
     }
-    if predictions.iter().any(|one| one.recorded_traffic) {
-        let text = "what DRAM moves for addresses that are neither affine nor have affine cases is what it was in the run, for as many threads as come to them";
-        all.push(text.to_owned());
-    }
     let untold: BTreeSet<u32> = predictions.iter().flat_map(|one| untold(subject, one)).collect();
     if !untold.is_empty() {
         let lines: Vec<String> = untold.iter().map(u32::to_string).collect();
@@ -171,7 +168,7 @@ pub(super) fn beside_the_run(subject: &Subject<'_>, found: &Prediction, model: &
     })
 }
 
-/// Footprint over capacity from which the curve of what L2 keeps matters.
+/// Footprint over capacity from which it matters what L2 keeps.
 const NEARLY_FULL: f64 = 0.5;
 
 /// Returns the assumptions of the figures of the caches.
@@ -208,8 +205,8 @@ fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
         None => {}
     }
     if predictions.iter().filter(nearly_full).any(|one| one.sampled.is_none()) {
-        let text = "L2 keeps a part of what earlier blocks touched, by a curve that was fitted to simulations; where loops go through arrays about as \
-                    large as L2, DRAM traffic can be off by factors";
+        let text = "DRAM traffic of some shapes is an estimate from footprints, as too much would have to be run through L2: it can be off by factors where \
+                    loops go through arrays about as large as L2";
         all.push(text.to_owned());
     }
     all

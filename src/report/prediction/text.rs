@@ -178,6 +178,11 @@ fn shape([x, y, z]: [u32; 3]) -> String {
     if z == 1 { format!("{x}x{y}") } else { format!("{x}x{y}x{z}") }
 }
 
+/// Bytes with their uncertainty in per cent.
+fn uncertain(number: u64, uncertainty: f64) -> String {
+    format!("{} ±{:.0} %", bytes(number), (100.0 * uncertainty).ceil())
+}
+
 fn cells(one: &Configuration, rank: usize) -> Vec<String> {
     let known = one.affine_share + one.computed_share;
     vec![
@@ -188,9 +193,9 @@ fn cells(one: &Configuration, rank: usize) -> Vec<String> {
         one.seconds.map_or_else(|| "?".to_owned(), seconds),
         one.limiter.clone().unwrap_or_else(|| "?".to_owned()),
         one.l1_wavefronts.map_or_else(|| "?".to_owned(), count),
-        bytes(one.l2_load_bytes),
+        uncertain(one.l2_load_bytes, one.l2_load_uncertainty),
         bytes(one.l2_store_bytes),
-        bytes(one.dram_load_bytes),
+        uncertain(one.dram_load_bytes, one.dram_load_uncertainty),
         bytes(one.dram_store_bytes),
         if one.computed_share > 0.0 && known > one.affine_share {
             format!("{} + {}", percent(one.affine_share), percent(one.computed_share))
