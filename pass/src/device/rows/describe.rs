@@ -79,6 +79,18 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         let all = fp16 + fp32 + fp64 + int + special + conversion + control + memory + barrier + tensor;
         writeln!(out, "part of block {} {all} instructions at {}", part.block, chain(table, &part.chain))?;
     }
+    for hint in &table.conflict_hints {
+        let load = hint.loaded_by.map_or(String::new(), |site| format!(" from site {site}"));
+        let scope = if hint.block_scope { " block scope" } else { "" };
+        writeln!(
+            out,
+            "conflicts of site {} update {:?}{load} differs {:03b}{scope}",
+            hint.site, hint.update, hint.differs
+        )?;
+    }
+    for &function in table.fencing.iter().flatten() {
+        writeln!(out, "fence in {}", table.functions[function as usize].mangled)?;
+    }
     for operand in &table.operands {
         let name = |name: Option<u32>| name.and_then(|name| table.names.get(name as usize)).map_or("?", String::as_str);
         write!(out, "operand of site {} {}", operand.site, name(operand.variable))?;
