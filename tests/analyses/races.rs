@@ -94,7 +94,7 @@ fn planted_conflicts_are_reported_and_cured_twins_are_not() {
     let mut all = Command::new(warpline());
     all.arg("report").arg(folder.join("profile.wlprof")).arg("--all");
     let text = run(&mut all, &folder, "all").stdout;
-    assert!(text.contains("CONFLICTS BETWEEN WARPS") && text.contains("by warps "), "{text}");
+    assert!(text.contains("CONFLICTS BETWEEN THREADS") && text.contains("by warps "), "{text}");
     assert_eq!(crate::page::data(&report(&folder, "html"))["sides"][0]["profile"]["conflicts"], found[2]);
     let sarif: Value = serde_json::from_str(&report(&folder, "sarif")).expect("JSON");
     let results = sarif["runs"][0]["results"].as_array().expect("results");
