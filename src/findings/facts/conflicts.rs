@@ -90,7 +90,13 @@ impl<'f, 'a> Race<'f, 'a> {
         if accumulator::loop_lines(self.facts, store).is_some() {
             return !accumulator::has_barrier(self.facts, store);
         }
-        let copies = self.accesses(party).filter(|access| access.column == store.column).count() as u64;
+        let frame = &party.frame;
+        let is_copy = |site: &&Site| {
+            site.kernel == self.conflict.kernel
+                && site.op == party.op
+                && (&site.file, site.line, site.column) == (&frame.file, frame.line, frame.column)
+        };
+        let copies = self.facts.profile.sites.iter().filter(is_copy).count() as u64;
         let warps = self.kernel.map_or(0, warps);
         copies > 1 && !accumulator::has_barriers(self.facts, store, copies.saturating_mul(warps))
     }
