@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::facts::Facts;
 use super::group::group;
 use super::library;
-use super::list::{About, RULES, is_about};
+use super::list::{About, RULES, basis, is_about};
 use super::phrase::{Phrase, push};
 use super::text::{Text, write};
 use warpline_profile::Profile;
@@ -62,6 +62,7 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
                 cause: cause.to_owned(),
                 remedy: remedy.to_owned(),
                 verified,
+                confidence: Some(basis(id)),
                 title: text.title,
                 kernel: draft.kernel,
                 file: draft.file,

@@ -273,6 +273,19 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// Returns how many bytes the document of a file has once unpacked, as its head states; `None` for what is no profile.
+///
+/// # Errors
+/// [`ProfileError::Read`].
+pub fn unpacked_bytes(path: &Path) -> Result<Option<u64>, ProfileError> {
+    let mut head = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head))
+        .map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
+    let length = head.get(24..HEAD_BYTES).filter(|_| head.starts_with(&MAGIC));
+    Ok(length.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes))
+}
+
 /// Reads a profile file.
 ///
 /// # Errors

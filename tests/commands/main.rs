@@ -1,5 +1,6 @@
 //! The command line: what each command prints, writes and returns.
 
+mod brief;
 mod cases;
 mod ci;
 mod cli;

@@ -17,8 +17,21 @@ use warpline_format::visible::is_hidden;
 const BAD: &str = "\x1b[2J\x1b]0;owned\x07\u{9b}31m\x08\r\n\t\0\x7f\u{202e}\u{2028}fn=x";
 
 /// Those that are text.
-const FORMATS: [&str; 11] =
-    ["text", "json", "markdown", "csv", "html", "callgrind", "sarif", "hatchet", "folded", "speedscope", "tables"];
+const FORMATS: [&str; 13] = [
+    "text",
+    "brief",
+    "brief-json",
+    "json",
+    "markdown",
+    "csv",
+    "html",
+    "callgrind",
+    "sarif",
+    "hatchet",
+    "folded",
+    "speedscope",
+    "tables",
+];
 
 fn warpline(folder: &Path, arguments: &[&str]) -> (String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));
@@ -222,7 +235,8 @@ fn spoil(value: &mut Value) {
             let is_finding = fields.contains_key("cure");
             for (field, value) in fields {
                 // These are one of a few words; anything else is no profile.
-                let is_word = is_finding && field == "severity" || field == "merged" && value.is_string();
+                let is_word = is_finding && ["severity", "confidence"].contains(&field.as_str())
+                    || field == "merged" && value.is_string();
                 if !(["thread_steps", "atomic", "decided_by"].contains(&field.as_str()) || is_word) {
                     spoil(value);
                 }

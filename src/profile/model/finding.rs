@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::basis::Basis;
 use super::frames::Frame;
 
 /// How much a finding matters.
@@ -85,6 +86,9 @@ pub struct Finding {
     /// The remedy was applied to the recorded addresses and counted again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
+    /// How the figures are obtained that the cause depends on; absent in profiles of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Basis>,
     /// What it is, in about 60 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,

@@ -4,6 +4,7 @@
 mod addresses;
 mod advice;
 mod allocations;
+mod basis;
 mod checks;
 mod control_flow;
 mod estimate;
@@ -26,6 +27,7 @@ mod table;
 pub use addresses::{Addresses, Argument, Parameter, Unreached, Variable};
 pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap, TouchedRows};
+pub use basis::Basis;
 pub use checks::{Conflict, ConflictParty, ConflictUpdate, FailedCall, Fault, Missing, Uninitialised};
 pub use control_flow::{Block, BlockPart, Branch, LaneSlots, WarpBlocks};
 pub use estimate::{Bytes, Estimate, IdealEstimate, Limit};

@@ -100,7 +100,7 @@ pack! {
     NameOverRanks { name over_ranks }
     // What a whole remembers of the findings of its parts.
     FindingLine { line column }
-    Finding { id kernel file line lines other_kernels; without rank severity cause remedy verified title column inside_library allocation object evidence reason cure gain }
+    Finding { id kernel file line lines other_kernels; without rank severity cause remedy verified confidence title column inside_library allocation object evidence reason cure gain }
 }
 
 impl Pack for ThreadStep {

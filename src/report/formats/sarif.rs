@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::finding_text;
 use crate::rows::whole::caution;
 use crate::words::plain_name;
-use warpline_findings::pages;
+use warpline_findings::{confidence, pages};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
@@ -106,6 +106,7 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
         result["properties"]["cause"] = json!(finding.cause);
         result["properties"]["remedy"] = json!(finding.remedy);
         result["properties"]["verified"] = json!(finding.verified);
+        result["properties"]["confidence"] = json!(confidence(finding));
     }
     if let Some(index) = pages().position(|page| page.id == finding.id) {
         result["ruleIndex"] = json!(index);

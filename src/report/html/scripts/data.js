@@ -14,7 +14,8 @@ async function unpacked(element) {
 
 /** All that the views need of one profile, found once. */
 class Side {
-  constructor({ name, profile, kernel_labels, ranks }) {
+  constructor({ name, profile, kernel_labels, ranks, trust }) {
+    this.trust = trust;
     this.name = name;
     this.profile = profile;
     this.ranks = ranks ?? null;
