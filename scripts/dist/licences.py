@@ -25,7 +25,7 @@ OTHERS = [
 def linked_crates(root):
     """The crates of other authors that the programs are linked with, without those that only build them or test them."""
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=x86_64-unknown-linux-gnu"]
-    command += ["--features=warpline/parquet"]
+    command += ["--features=warpline/parquet,warpline/mcp"]
     metadata = json.loads(subprocess.run(command, cwd=root, check=True, capture_output=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}

@@ -11,6 +11,8 @@ mod dataset;
 mod documentation;
 mod explore;
 mod gate;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod merging;
 mod merging_ranks;
 mod pages;

@@ -3,6 +3,7 @@
 mod build;
 mod command;
 mod manual;
+mod mcp;
 mod models;
 mod predict;
 mod recordings;
@@ -14,6 +15,7 @@ mod traces;
 pub use build::{CcArguments, ProfileArguments};
 pub use command::{Cli, ColorChoice, Command};
 pub use manual::{CompletionsArguments, ManArguments, SetupArguments};
+pub use mcp::McpArguments;
 pub use models::{GpusArguments, ValidateArguments, ValidateFormat};
 pub use predict::{PredictArguments, PredictFormat};
 pub use recordings::{
