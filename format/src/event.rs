@@ -5,6 +5,7 @@ use crate::carveout::CarveoutPreference;
 use crate::device::Device;
 use crate::occupancy::Resources;
 use crate::operation::{FloatException, FloatOrigin};
+use crate::values::{SiteValues, ZeroBlocks};
 use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
 
@@ -216,6 +217,12 @@ pub enum Event {
     FloatOrigin(FloatOrigin),
     /// The run has the floating-point check; comes before the first allocation. Since version 8192.
     FloatsChecked,
+    /// The run follows the values of accesses; comes before the first allocation. Since version 16384.
+    ValuesFollowed,
+    /// What a site moved from or to an allocation, in the launch that runs; if the run follows values. Since version 16384.
+    SiteValues(SiteValues),
+    /// Zeros in an allocation at the end of the launch that runs; if the run follows values. Since version 16384.
+    ZeroBlocks(ZeroBlocks),
 }
 
 /// Reads of uninitialised bytes by one site in one launch and one allocation.

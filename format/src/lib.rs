@@ -31,5 +31,6 @@ pub mod run_time;
 pub mod schedule;
 pub mod site_table;
 pub mod stop;
+pub mod values;
 pub mod visible;
 pub mod warp_order;

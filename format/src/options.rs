@@ -114,6 +114,8 @@ pub struct Options {
     pub check_init: bool,
     /// Exceptional floating-point values are followed.
     pub check_float: FloatCheck,
+    /// Values of accesses to global and shared memory are followed.
+    pub memory_values: bool,
     /// Accesses at which the program stops and reports its state.
     pub stop_at: Option<StopAt>,
 }
@@ -134,6 +136,7 @@ impl Default for Options {
             interleave: false,
             check_init: false,
             check_float: FloatCheck::default(),
+            memory_values: false,
             stop_at: None,
         }
     }

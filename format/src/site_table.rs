@@ -7,13 +7,14 @@ use crate::conflict::ConflictHint;
 use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
 use crate::matrix::Product;
 use crate::operation::Operation;
+use crate::values::Element;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses, version 36 what
 /// decides over branches, version 37 loads that are to be cached in all levels and the local accesses that ptxas keeps in registers,
-/// version 38 floating-point operations, version 39 hints about conflicts. A flipped bit of the version is found by the checksum, which
+/// version 38 floating-point operations, version 39 hints about conflicts and the elements of sites. A flipped bit of the version is found by the checksum, which
 /// covers it.
 pub const VERSION: u8 = 39;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
@@ -100,6 +101,8 @@ pub struct SiteTable {
     pub conflict_hints: Vec<ConflictHint>,
     /// Functions with memory fences, rising; `None` where that is unknown. Since version 39.
     pub fencing: Option<Vec<u32>>,
+    /// What each site moves; sites without an entry are not followed. Since version 39.
+    pub elements: Vec<Element>,
 }
 
 /// What the source calls a kernel parameter, or a member of one, that expressions read.
@@ -464,17 +467,17 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any, or an empty text.
         let lists = match version {
-            1 => 21,
-            2 => 20,
-            4 => 19,
-            8 => 17,
-            16 => 14,
-            32 => 12,
-            33 => 8,
-            35 => 6,
-            36 => 4,
-            37 => 3,
-            38 => 2,
+            1 => 22,
+            2 => 21,
+            4 => 20,
+            8 => 18,
+            16 => 15,
+            32 => 13,
+            33 => 9,
+            35 => 7,
+            36 => 5,
+            37 => 4,
+            38 => 3,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -510,6 +513,11 @@ impl SiteTable {
     pub fn atomic(&self, site: u32) -> Option<AtomicKind> {
         let found = self.atomics.binary_search_by_key(&site, |atomic| atomic.site);
         found.ok().map(|index| self.atomics[index].kind)
+    }
+
+    /// What a site moves.
+    pub fn element(&self, site: u32) -> Element {
+        self.elements.get(site as usize).copied().unwrap_or_default()
     }
 
     /// Whether any site accesses a local variable for certain.
@@ -605,6 +613,9 @@ impl SiteTable {
         let atomics_rise = self.atomics.windows(2).all(|pair| pair[0].site < pair[1].site);
         if !atomics_rise || !self.atomics.iter().all(|atomic| (atomic.site as usize) < self.sites.len()) {
             return Err("atomic operations of sites that it does not have");
+        }
+        if self.elements.len() > self.sites.len() {
+            return Err("elements of sites that it does not have");
         }
         let local = |site: &u32| self.sites.get(*site as usize).is_some_and(|site| site.space == Space::Local);
         if !self.in_registers.windows(2).all(|pair| pair[0] < pair[1]) || !self.in_registers.iter().all(local) {

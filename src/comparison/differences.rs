@@ -53,6 +53,8 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     tell("init_check", initialisation(one), initialisation(other), false);
     let floats = |run: &Run| if run.float_check { "yes" } else { "no" }.to_owned();
     tell("float_check", floats(one), floats(other), false);
+    let values = |run: &Run| if run.memory_values { "yes" } else { "no" }.to_owned();
+    tell("memory_values", values(one), values(other), false);
     let keys: BTreeSet<&String> = one.assumptions.keys().chain(other.assumptions.keys()).collect();
     for key in keys.into_iter().filter(|key| !REASONS.contains(&key.as_str())) {
         // What follows from another model is no difference of its own.

@@ -88,6 +88,7 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         kept.blocks.retain(|row| ids.contains(&row.kernel));
         kept.conflicts.retain(|row| ids.contains(&row.kernel));
         kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
+        kept.access_values.retain(|row| ids.contains(&row.kernel));
         kept.float_exceptions.retain(|row| ids.contains(&row.kernel));
         kept.float_origins.retain(|row| row.store().is_some_and(|step| ids.contains(&step.kernel)));
         kept.uninitialised.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));

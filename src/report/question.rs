@@ -115,6 +115,7 @@ fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
     kept.branches.retain(|row| at(&row.file, row.line));
     kept.blocks.retain(|row| at(&row.file, row.line));
     kept.faults.retain(|row| at(&row.frame.file, row.frame.line));
+    kept.access_values.retain(|row| at(&row.frame.file, row.frame.line));
     kept.float_exceptions.retain(|row| at(&row.frame.file, row.frame.line));
     kept.float_origins.retain(|row| row.steps.iter().any(|step| at(&step.frame.file, step.frame.line)));
     kept.uninitialised.retain(|row| at(&row.frame.file, row.frame.line));

@@ -79,6 +79,7 @@ programs![
     memory_2d,
     memory_pools,
     misaligned,
+    moved_values,
     no_kernels,
     null_pointer,
     out_of_bounds_below,

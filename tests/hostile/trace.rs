@@ -240,6 +240,7 @@ fn records_of_checks_may_name_anything() {
     use warpline_format::operation::{
         FloatClass, FloatException, FloatFormat, FloatKind, FloatOrigin, FloatStep, MOST_STEPS,
     };
+    use warpline_format::values::{SiteValues, ValueSet, ZeroBlocks};
     let read = UninitialisedRead {
         launch: 1,
         site: u32::MAX,
@@ -262,6 +263,9 @@ fn records_of_checks_may_name_anything() {
         offset: u64::MAX,
         path: u32::MAX,
     };
+    let set = ValueSet { distinct: vec![u64::MAX; 17], many: false, ..ValueSet::default() };
+    let values = SiteValues { launch: 1, requests: u64::MAX, lanes: u64::MAX, ..SiteValues::default() };
+    let zeros = ZeroBlocks { allocation: 1, sectors: u64::MAX, zero_lines: u64::MAX, ..ZeroBlocks::default() };
     let step = FloatStep { launch: 1, operation: u32::MAX, block: 0, thread: 0, allocation: Some(u64::MAX), offset: 0 };
     let exception = FloatException {
         launch: 1,
@@ -286,6 +290,15 @@ fn records_of_checks_may_name_anything() {
         trace.event(Event::UninitialisedCopy(copy));
         trace.event(Event::UninitialisedCopy(UninitialisedCopy { allocation: 1, ..copy }));
         trace.event(Event::UninitialisedCopy(UninitialisedCopy { allocation: 1, ..copy }));
+        trace.event(Event::ValuesFollowed);
+        trace.event(Event::SiteValues(SiteValues { values: set, ..values.clone() }));
+        for (site, allocation) in [(0, None), (0, None), (u32::MAX, None), (0, Some(u64::MAX))] {
+            trace.event(Event::SiteValues(SiteValues { site, allocation, ..values.clone() }));
+        }
+        trace.event(Event::SiteValues(SiteValues { launch: 7, ..values }));
+        for zeros in [zeros, zeros, ZeroBlocks { allocation: u64::MAX, ..zeros }] {
+            trace.event(Event::ZeroBlocks(zeros));
+        }
         trace.event(Event::FloatException(exception));
         for steps in [0, 1, MOST_STEPS + 1] {
             trace.event(Event::FloatOrigin(origin(steps)));
@@ -296,5 +309,8 @@ fn records_of_checks_may_name_anything() {
     let [copied, read] = &profile.uninitialised[..] else { panic!("{:#?}", profile.uninitialised) };
     assert_eq!((copied.kind.as_str(), copied.count, copied.copied_uninitialised), ("copy", 2, u64::MAX));
     assert_eq!((read.kind.as_str(), read.count, read.frame.line), ("read", u64::MAX, 9));
+    let [values] = &profile.access_values[..] else { panic!("{:#?}", profile.access_values) };
+    assert_eq!((values.launches, values.requests, values.silent_lanes), (2, u64::MAX, 0));
+    assert!(profile.run.memory_values && profile.allocation_values.is_empty(), "{:#?}", profile.allocation_values);
     assert!(profile.float_exceptions.is_empty() && profile.float_origins.is_empty());
 }

@@ -9,7 +9,7 @@ use super::rows::addresses::Addresses as Expressions;
 use super::rows::flow::{Flow, in_warp_order};
 use super::rows::locate::Places;
 use super::rows::table::Table;
-use super::rows::{atomics, fence, hint, operand, parts};
+use super::rows::{atomics, elements, fence, hint, operand, parts};
 use super::{bundle, globals};
 use crate::ir::border;
 use crate::ir::deciders;
@@ -186,10 +186,12 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         };
         let approximate = found.is_none_or(|found| found.approximate);
         let in_library = self.in_library || instruction.has_note(LIBRARY);
+        let elements = elements::of(instruction, &seen, self.layout);
         for (number, entry) in seen.into_iter().enumerate() {
             match entry {
                 Seen::Access(access) => {
                     let site = self.table.table.sites.len();
+                    self.table.element(elements[number]);
                     self.table.table.sites.push(Site {
                         function: self.function,
                         op: access.op,

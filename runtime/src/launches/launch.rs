@@ -298,6 +298,9 @@ impl Runtime {
         if !followed {
             self.memory.assume_written();
         }
+        if let Some(values) = self.values.as_mut() {
+            values.begin_launch(id);
+        }
         module.refresh_ranges(epoch, check, interleave || followed);
         if let Some(stops) = &mut self.stops {
             stops.begin(module, path);
@@ -363,7 +366,8 @@ impl Runtime {
             reserved_shared: geometry.reserved_shared,
             interleave,
             open_ranges: Vec::new(),
-            initialisation: followed.then(|| Initialisation::new(sites)),
+            initialisation: followed.then(|| Initialisation::new(sites, self.options.check_init)),
+            values: self.values.as_mut().filter(|_| followed).map_or(null_mut(), |values| values),
             floats: self.floats.as_mut().map_or(null_mut(), |floats| floats),
             stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
             parameters: addresses_of(parameters),
@@ -423,6 +427,10 @@ impl Runtime {
         let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
         let Running { stop, faults, divergent, different, parted, initialisation, .. } = running;
         for event in self.floats.iter_mut().flat_map(Floats::end_launch) {
+            self.trace.event(event);
+        }
+        let values = self.values.as_mut().filter(|_| followed).map(|values| values.end_launch(&self.memory));
+        for event in values.into_iter().flatten() {
             self.trace.event(event);
         }
         for read in initialisation.into_iter().flat_map(Initialisation::into_reads) {

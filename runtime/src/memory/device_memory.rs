@@ -56,8 +56,10 @@ pub struct DeviceMemory {
     /// Bytes in use that count against the device's memory.
     pub(super) used: u64,
     total: u64,
-    /// Which bytes have been written; with the initialisation check only.
+    /// Which bytes have been written; with the initialisation check, and where values are followed.
     pub shadow: Option<Shadow>,
+    /// Memory that nothing has written is filled with a pattern: with the initialisation check only.
+    pub fills: bool,
     /// With the initialisation check: allocations that hold memory of an earlier one, and that one.
     pub earlier: HashMap<AllocationId, AllocationId>,
 }
@@ -104,6 +106,7 @@ impl DeviceMemory {
             used: 0,
             total,
             shadow: None,
+            fills: false,
             earlier: HashMap::new(),
         })
     }
@@ -158,7 +161,7 @@ impl DeviceMemory {
         self.registry.at(place.address).ok_or(MemoryError::Full { requested: bytes, free })
     }
 
-    /// With the initialisation check: marks and fills the bytes of an allocation that begins.
+    /// With a shadow: marks the bytes of an allocation that begins, and fills them with the initialisation check.
     fn begin_shadow(&mut self, address: u64, bytes: u64, kind: AllocationKind, id: AllocationId) {
         let Some(shadow) = &self.shadow else { return };
         if !starts_unwritten(kind) {
@@ -169,19 +172,23 @@ impl DeviceMemory {
         if let Some(before) = self.registry.freed_within(address, bytes) {
             self.earlier.insert(id, before);
         }
-        // SAFETY: the pages of the allocation were just committed, and its address is not published yet.
-        unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+        if self.fills {
+            // SAFETY: the pages of the allocation were just committed, and its address is not published yet.
+            unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+        }
     }
 
-    /// With the initialisation check: marks and fills the shared memory of a block that starts.
+    /// With a shadow: marks the shared memory of a block that starts, and fills it with the initialisation check.
     ///
     /// # Safety
     /// The bytes are the block's room in the shared window.
     pub unsafe fn begin_shared(&self, address: u64, bytes: u64) {
         if let Some(shadow) = &self.shadow {
             shadow.forget(address, bytes);
-            // SAFETY: by the contract.
-            unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+            if self.fills {
+                // SAFETY: by the contract.
+                unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+            }
         }
     }
 

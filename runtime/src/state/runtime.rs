@@ -6,6 +6,7 @@ use crate::device::execution::arena::Arena;
 use crate::device::execution::warp::Heap;
 use crate::device::floats::Floats;
 use crate::device::stops::Stops;
+use crate::device::values::Values;
 use crate::graphs::{Captures, Graphs};
 use crate::launches::fetched::Fetched;
 use crate::memory::host::HostAllocations;
@@ -82,6 +83,8 @@ pub struct Runtime {
     pub trace: Trace,
     /// The floating-point check, if the run has it.
     pub floats: Option<Floats>,
+    /// Follows the values of accesses, if the run does so.
+    pub values: Option<Values>,
     /// What goes on behind sections with traces of their own, the last one begun last.
     pub sections: Vec<Outer>,
     /// Modules, in order of registration.
@@ -300,6 +303,7 @@ impl Runtime {
             by_hand: std::env::var_os(VARIABLE).is_none(),
             trace: Trace::new(writer),
             floats: None,
+            values: None,
             sections: Vec::new(),
             modules: Vec::new(),
             registered: Vec::new(),
@@ -336,6 +340,7 @@ impl Runtime {
         runtime.tell_program();
         runtime.check_initialisation()?;
         runtime.check_floats();
+        runtime.follow_values()?;
         Ok(runtime)
     }
 
@@ -368,7 +373,20 @@ impl Runtime {
     fn check_initialisation(&mut self) -> Result<(), WindowError> {
         if self.options.check_init && !crate::real::active() && !emulation::is_the_gpu() {
             self.memory.shadow = Some(Shadow::new()?);
+            self.memory.fills = true;
             self.trace.event(Event::InitialisationChecked);
+        }
+        Ok(())
+    }
+
+    /// Begins to follow the values of accesses, if the run does so.
+    fn follow_values(&mut self) -> Result<(), WindowError> {
+        if self.options.memory_values && !crate::real::active() && !emulation::is_the_gpu() {
+            if self.memory.shadow.is_none() {
+                self.memory.shadow = Some(Shadow::new()?);
+            }
+            self.values = Some(Values::default());
+            self.trace.event(Event::ValuesFollowed);
         }
         Ok(())
     }

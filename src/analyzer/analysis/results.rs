@@ -14,7 +14,8 @@ use warpline_format::site_table::Op;
 use warpline_format::occupancy::Resources;
 
 use super::{
-    AllocationData, Failures, Floats, HostAllocationData, Initialisation, InstructionSums, LaunchGroup, WholeRuns,
+    AllocationData, Failures, Floats, HostAllocationData, Initialisation, InstructionSums, LaunchGroup, Values,
+    WholeRuns,
 };
 use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
@@ -355,6 +356,8 @@ pub struct Analysis {
     pub floats: Floats,
     /// Reads and copies of what nothing has written.
     pub initialisation: Initialisation,
+    /// Values that accesses move.
+    pub values: Values,
     /// What did not run, or not to its end.
     pub failures: Failures,
     /// Records the user allowed to drop.
@@ -404,6 +407,7 @@ impl Analysis {
             different: Vec::new(),
             floats: Floats::default(),
             initialisation: Initialisation::default(),
+            values: Values::default(),
             failures: Failures::default(),
             more_faults: 0,
             dropped: 0,

@@ -72,6 +72,13 @@ pub struct RunArguments {
     /// NaN; device code is compiled once more for it, and kept
     #[arg(long, value_enum, value_name = "ACTION", help_heading = CHECKS)]
     pub check_float: Option<FloatChoice>,
+    /// Follow values of accesses to global and shared memory: stores that change nothing, arrays of one or of few values, of small
+    /// range, of zeros [default without a value: memory]
+    #[arg(
+        long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "memory",
+        help_heading = CHECKS
+    )]
+    pub values: Option<ValuesChoice>,
     /// Report device and pinned memory that the program never frees
     #[arg(long, help_heading = CHECKS)]
     pub check_leaks: bool,
@@ -227,6 +234,13 @@ pub enum ModeChoice {
     Trace,
     /// Counts per instruction, computed on the GPU.
     Counters,
+}
+
+/// Values that are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ValuesChoice {
+    /// Those of loads, stores and atomic operations.
+    Memory,
 }
 
 /// Action at exceptional floating-point values.

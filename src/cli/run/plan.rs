@@ -12,7 +12,9 @@ use warpline_toolchain::gpu;
 
 use super::ranked::own_file;
 use super::stops;
-use crate::cli::args::{CheckChoice, DeviceChoice, FloatChoice, HostAllocationChoice, ModeChoice, RunArguments};
+use crate::cli::args::{
+    CheckChoice, DeviceChoice, FloatChoice, HostAllocationChoice, ModeChoice, RunArguments, ValuesChoice,
+};
 use crate::cli::models::chosen::{Chosen, bound_memory, choose};
 use crate::cli::models::default_model;
 use crate::cli::{Failure, labels, quantities};
@@ -91,6 +93,11 @@ impl Plan {
         if arguments.check_init && arguments.device() != DeviceChoice::Cpu {
             return Err(usage("--check-init needs --device cpu: a GPU has no shadow of initialised bytes".to_owned()));
         }
+        if arguments.values.is_some() && arguments.device() != DeviceChoice::Cpu {
+            return Err(usage(
+                "--values needs --device cpu: code for a GPU does not show the values of accesses".to_owned(),
+            ));
+        }
         if arguments.check_float.is_some() && arguments.device() != DeviceChoice::Cpu {
             return Err(usage(
                 "--check-float needs --device cpu: code for a GPU has no hooks at operations".to_owned(),
@@ -153,6 +160,7 @@ impl Plan {
                 },
                 interleave: arguments.interleave,
                 check_init: arguments.check_init,
+                memory_values: arguments.values == Some(ValuesChoice::Memory),
                 check_float: match arguments.check_float {
                     None => FloatCheck::Off,
                     Some(FloatChoice::Report) => FloatCheck::Report,

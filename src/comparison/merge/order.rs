@@ -8,8 +8,8 @@ use super::settle;
 use super::sums::{patterns, spreads};
 use super::taking::{launches, rows};
 use warpline_profile::model::{
-    Allocation, Branch, FailedCall, FloatException, HostAllocation, Kernel, NameOverRanks, PathOverRanks, Profile,
-    Uninitialised,
+    AccessValues, Allocation, Branch, FailedCall, FloatException, HostAllocation, Kernel, NameOverRanks, PathOverRanks,
+    Profile, Uninitialised,
 };
 
 /// What rows were, by what they are called now.
@@ -132,6 +132,13 @@ fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64
         row.kernel = kernels.of(row.kernel);
         row.allocation = row.allocation.map(|id| allocations.of(id));
     }
+    for row in &mut whole.access_values {
+        row.kernel = kernels.of(row.kernel);
+        row.allocation = row.allocation.map(|id| allocations.of(id));
+    }
+    for row in &mut whole.allocation_values {
+        row.allocation = allocations.of(row.allocation);
+    }
     for row in &mut whole.float_exceptions {
         row.kernel = kernels.of(row.kernel);
     }
@@ -172,6 +179,8 @@ fn sort(whole: &mut Profile) {
         let rest = serde_json::to_string(row).unwrap_or_default();
         (row.severity != "warning", std::cmp::Reverse(row.count), rest)
     });
+    AccessValues::sort(&mut whole.access_values);
+    whole.allocation_values.sort_by_key(|row| row.allocation);
     FloatException::sort(&mut whole.float_exceptions);
     whole.float_origins.sort_by_cached_key(|row| serde_json::to_string(row).unwrap_or_default());
     Uninitialised::sort(&mut whole.uninitialised);

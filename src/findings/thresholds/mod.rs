@@ -12,3 +12,4 @@ pub(super) mod local_memory;
 pub(super) mod races;
 pub(super) mod reuse;
 pub(super) mod transfers;
+pub(super) mod values;

@@ -11,7 +11,7 @@ use warpline_format::visible;
 
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
-use super::{advice, conflicts, floats, initialisation, missing, notes, sources, unnamed};
+use super::{advice, conflicts, floats, initialisation, missing, notes, sources, unnamed, values};
 use crate::model::{self, Missing, Profile};
 use crate::{estimate, memory_divergence};
 use warpline_analyzer::advice::Advice;
@@ -97,6 +97,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             leak_check: facts.check_leaks,
             init_check: analysis.initialisation.checked,
             float_check: analysis.floats.checked,
+            memory_values: analysis.values.followed,
             exit_code: facts.exit_code,
             merged: None,
             assumptions: assumptions(analysis, facts.assumptions),
@@ -125,6 +126,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         uninitialised: Vec::new(),
         float_exceptions: Vec::new(),
         float_origins: Vec::new(),
+        access_values: Vec::new(),
+        allocation_values: Vec::new(),
         failed_calls: Vec::new(),
         memory_divergence: BTreeMap::new(),
         findings: Vec::new(),
@@ -168,6 +171,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     profile.uninitialised = initialisation::rows(analysis, &mut paths);
     profile.float_exceptions = floats::exceptions(analysis, &mut paths);
     profile.float_origins = floats::origins(analysis, &mut paths);
+    profile.access_values = values::accesses(analysis);
+    profile.allocation_values = values::allocations(analysis);
     profile.failed_calls = missing::failed_calls(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(notes::of_assumed_turns(analysis, &profile.run.models));

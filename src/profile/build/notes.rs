@@ -91,6 +91,10 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
             ));
         }
     }
+    if analysis.values.more > 0 {
+        let more = analysis.values.more;
+        notes.push(format!("values of accesses at more places are not listed: {more} of launches"));
+    }
     if analysis.floats.more > 0 {
         let more = analysis.floats.more;
         notes.push(format!("exceptional floating-point values at more places are not listed: {more} of launches"));

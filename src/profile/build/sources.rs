@@ -152,6 +152,9 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         want(&fault.frame.file, fault.frame.line);
         each(&fault.path, &mut want);
     }
+    for row in &profile.access_values {
+        want(&row.frame.file, row.frame.line);
+    }
     for row in &profile.float_exceptions {
         want(&row.frame.file, row.frame.line);
         each(&row.path, &mut want);

@@ -23,6 +23,7 @@ mod profile;
 mod run;
 mod spread;
 mod table;
+mod values;
 
 pub use addresses::{Addresses, Argument, Parameter, Unreached, Variable};
 pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
@@ -54,3 +55,4 @@ pub use profile::{NotSeen, Profile, SCHEMA, VERSION};
 pub use run::{CacheBytes, Environment, LookupBytes, Rank, Run};
 pub use spread::{Estimated, PathSpread, RatioSpread, Spread, WholeRun};
 pub use table::{Table, TableCell, TableColumn};
+pub use values::{AccessValues, AllocationValues, ValueSet};

@@ -44,6 +44,9 @@ pub struct Run {
     /// Exceptional floating-point values were followed (`--check-float`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub float_check: bool,
+    /// Values of accesses were followed (`--values`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub memory_values: bool,
     /// Exit code of the program (128 + n for a signal); `None` when it is not known.
     pub exit_code: Option<i32>,
     /// What the figures are based on.

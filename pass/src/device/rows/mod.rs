@@ -3,6 +3,7 @@
 pub(super) mod addresses;
 pub(super) mod atomics;
 pub(super) mod describe;
+pub(super) mod elements;
 pub(super) mod fence;
 pub(super) mod flow;
 pub(super) mod hint;

@@ -9,6 +9,7 @@ use crate::llvm::debug::{Location, Scope};
 use crate::llvm::shim::demangle;
 use std::collections::HashMap;
 use warpline_format::site_table::{File, FileId, Frame, FrameId, Function, Operand, SiteTable, Step};
+use warpline_format::values::Element;
 
 /// The table under construction.
 pub(in crate::device) struct Table<'o> {
@@ -46,6 +47,12 @@ impl<'o> Table<'o> {
         let frames = table.frames.iter().cloned().zip(numbers(table.frames.len())).collect();
         let interned = table.names.iter().cloned().zip(numbers(table.names.len())).collect();
         Table { table, options, files, frames, names: HashMap::new(), interned }
+    }
+
+    /// Notes what the next site moves.
+    pub(in crate::device) fn element(&mut self, element: Element) {
+        self.table.elements.resize(self.table.sites.len(), Element::default());
+        self.table.elements.push(element);
     }
 
     pub(in crate::device) fn file(&mut self, path: &str) -> FileId {

@@ -185,6 +185,10 @@ pub unsafe extern "C" fn __wl_check(
             take_turn(warp, site);
         }
         let access = Access { site, space, mask, addresses: &*addresses, bytes, align };
+        let values = (*(*warp).running).values;
+        if let Some(values) = values.as_mut() {
+            values.settle();
+        }
         if let Some(stops) = (*(*warp).running).stops.as_mut() {
             stops.at_access(warp, &access);
         }
@@ -194,6 +198,9 @@ pub unsafe extern "C" fn __wl_check(
         match check::check(warp, range, access) {
             Ok(lanes) => {
                 if (*(*warp).running).initialisation.is_some() && space != Space::Local as u32 {
+                    if let Some(values) = values.as_mut() {
+                        values.follow(warp, &access, lanes);
+                    }
                     initialisation::follow(warp, &access, lanes);
                 }
                 lanes

@@ -298,6 +298,13 @@ impl WarpStreams for Scheduled<'_> {
         unsafe { geometry.clear_reserved(shared) };
         if self.plan.initialisation {
             // SAFETY: by the contract of `new`.
+            unsafe {
+                // The last store may be one to the shared memory of the block before.
+                if let Some(values) = (*self.running).values.as_mut() {
+                    values.settle();
+                }
+            }
+            // SAFETY: by the contract of `new`.
             unsafe { (*(*self.running).memory).begin_shared(shared as u64, geometry.shared_bytes) };
         }
         self.join_cluster(sequence, shared as u64);

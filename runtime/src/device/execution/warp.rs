@@ -6,6 +6,7 @@ use crate::device::children::queue::Children;
 use crate::device::floats::Floats;
 use crate::device::initialisation::Initialisation;
 use crate::device::stops::Stops;
+use crate::device::values::Values;
 use crate::memory::DeviceMemory;
 use crate::modules::module::Module;
 use crate::output::printed::Printed;
@@ -90,6 +91,8 @@ pub struct Running {
     pub initialisation: Option<Initialisation>,
     /// The floating-point check; null where the run has none.
     pub floats: *mut Floats,
+    /// Follows the values of accesses; null where the run or the launch does not.
+    pub values: *mut Values,
     /// Accesses at which the program stops; null where it does nowhere.
     pub stops: *mut Stops,
     /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of

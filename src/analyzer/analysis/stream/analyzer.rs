@@ -10,6 +10,7 @@ use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{Event, Fault, LaunchId, PathId, StopCause, UninitialisedCopy, UninitialisedRead};
 use warpline_format::operation::{FloatException, FloatOrigin, FloatStep, MOST_STEPS};
+use warpline_format::values::{SiteValues, ZeroBlocks};
 use warpline_format::visible;
 use warpline_format::warp_order::Order;
 
@@ -23,7 +24,7 @@ use crate::analysis::sharing::{LAUNCHES, Sharing};
 use crate::analysis::tool_set::ToolPool;
 use crate::analysis::{
     Analysis, ExceptionKey, FaultData, Finish, HostAllocationData, LaunchKind, Origin, OriginStep, ProgramData,
-    Progress, ReadKey, Status,
+    Progress, ReadKey, Status, ValueKey,
 };
 use crate::attribution::Module;
 use crate::races::Watch;
@@ -280,6 +281,9 @@ impl Analyzer {
             Event::FloatsChecked => self.analysis.floats.checked = true,
             Event::FloatException(found) => self.float_exception(found),
             Event::FloatOrigin(origin) => self.float_origin(&origin),
+            Event::ValuesFollowed => self.analysis.values.followed = true,
+            Event::SiteValues(values) => self.site_values(&values),
+            Event::ZeroBlocks(zeros) => self.zero_blocks(&zeros),
             Event::InitialisationChecked => self.analysis.initialisation.checked = true,
             Event::UninitialisedRead(read) => self.uninitialised_read(read),
             Event::UninitialisedCopy(copy) => self.uninitialised_copy(copy),
@@ -318,6 +322,22 @@ impl Analyzer {
         let earlier = read.earlier.and_then(|id| self.memory.row(id, &self.analysis));
         let key = ReadKey { kernel, site: read.site, allocation, partial: read.partial };
         self.analysis.initialisation.add_read(key, read, path, earlier);
+    }
+
+    /// Adds values of a launch that runs, in shared memory or in an allocation that is known.
+    fn site_values(&mut self, values: &SiteValues) {
+        let Some((kernel, path)) = self.launch_of(values.launch) else { return };
+        let allocation = values.allocation.map(|id| self.memory.row(id, &self.analysis));
+        if allocation != Some(None) {
+            let key = ValueKey { kernel, site: values.site, allocation: allocation.flatten() };
+            self.analysis.values.add(key, values, path);
+        }
+    }
+
+    fn zero_blocks(&mut self, zeros: &ZeroBlocks) {
+        if let Some(row) = self.memory.row(zeros.allocation, &self.analysis) {
+            self.analysis.values.add_zeros(row, zeros);
+        }
     }
 
     fn float_exception(&mut self, found: FloatException) {

@@ -9,8 +9,8 @@ use crate::merge::sums::metrics::{add, add_each, add_instructions, add_spaces, a
 use crate::merge::sums::patterns;
 use warpline_profile::Profile;
 use warpline_profile::model::{
-    Allocation, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault, FloatException, FloatOrigin, HostAllocation,
-    Line, Metrics, Site,
+    AccessValues, Allocation, AllocationValues, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault,
+    FloatException, FloatOrigin, HostAllocation, Line, Metrics, Site,
 };
 
 /// Of each row, as `count` has it.
@@ -379,6 +379,22 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
         match whole.run.missing.iter_mut().find(|known| what(known) == what(&row)) {
             Some(sum) => (sum.launches, sum.launch) = (sum.launches.saturating_add(row.launches), None),
             None => whole.run.missing.push(row),
+        }
+    }
+    for row in &profile.access_values {
+        let Some(kernel) = kernel(Some(row.kernel)) else { continue };
+        let row = AccessValues { kernel, allocation: allocation(row.allocation), ..row.clone() };
+        match whole.access_values.iter_mut().find(|known| known.is_like(&row)) {
+            Some(sum) => sum.add(&row),
+            None => whole.access_values.push(row),
+        }
+    }
+    for row in &profile.allocation_values {
+        let Some(id) = allocation(Some(row.allocation)) else { continue };
+        let row = AllocationValues { allocation: id, ..row.clone() };
+        match whole.allocation_values.iter_mut().find(|known| known.allocation == id) {
+            Some(sum) => sum.add(&row),
+            None => whole.allocation_values.push(row),
         }
     }
     for row in &profile.float_exceptions {

@@ -53,6 +53,7 @@ function aboutView() {
         ["Exit code", run.exit_code === null ? "not known" : String(run.exit_code)],
         ["Race check", run.race_check ?? "none"],
         ["Leak check", run.leak_check ? "yes" : "no"],
+        ["Values of accesses", run.memory_values ? "followed" : "not followed"],
         ["Floating-point check", run.float_check ? "yes" : "no"],
         ["Initialisation check", run.init_check ? "yes" : "no"],
       ])),

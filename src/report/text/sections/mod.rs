@@ -16,6 +16,7 @@ mod models;
 mod ranks;
 mod reuse;
 mod tables;
+mod values;
 mod whole;
 
 pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};
