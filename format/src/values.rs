@@ -174,7 +174,7 @@ pub struct ValueSet {
     /// There are more.
     pub many: bool,
     /// A bit per type of [`Narrow::ALL`] that is narrower and holds all of them.
-    fits: u16,
+    pub fits: u16,
 }
 
 impl ValueSet {
