@@ -94,7 +94,7 @@ add_shared() {
     documents=$tree/share/doc/warpline
     mkdir -p "$documents" "$tree/share/warpline"
     cp "$root"/README.md "$root"/CHANGELOG.md "$root"/LICENSE-* "$tree"/lib/warpline/NOTICE "$tree"/lib/warpline/LICENCES "$documents"
-    cp -R "$root/examples" "$root/models" "$tree/share/warpline"
+    cp -R "$root/examples" "$root/models" "$root/skills" "$tree/share/warpline"
 }
 
 pack() {

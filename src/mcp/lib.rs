@@ -21,7 +21,7 @@ mod uri;
 
 pub use error::ServeError;
 pub use exchange::exchange;
-pub use settings::{DEFAULT_MEMORY, DEFAULT_SECONDS, Settings, Transport};
+pub use settings::{Settings, Transport};
 
 use rmcp::ServiceExt as _;
 use server::Server;

@@ -2,11 +2,6 @@
 
 use std::path::PathBuf;
 
-/// Seconds that a run may take, unless the server is started with others.
-pub const DEFAULT_SECONDS: u64 = 300;
-/// Bytes that the processes of a run may have together in memory, likewise.
-pub const DEFAULT_MEMORY: u64 = 8 << 30;
-
 /// How clients reach the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {

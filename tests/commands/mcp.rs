@@ -81,7 +81,9 @@ async fn refusal(connection: &Connection, tool: &str, arguments: Value) -> Strin
 /// A folder with two profiles, of which the second has findings.
 fn folder_with_profiles() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    profile::write(&demo_profile(), &folder.path().join("before.wlprof")).expect("a profile");
+    let mut before = demo_profile();
+    before.kernels[0].metrics.get_mut("global").expect("global memory").sectors *= 2;
+    profile::write(&before, &folder.path().join("before.wlprof")).expect("a profile");
     let mut after = profile_with_a_finding();
     let one = after.findings[0].clone();
     after.findings = (1..=60).map(|rank| profile::model::Finding { rank, line: rank, ..one.clone() }).collect();
@@ -127,6 +129,13 @@ fn answers_are_those_of_the_command_line() {
         assert_eq!(first, brief["findings"][0]);
         let page = good(&call(connection, "explain", json!({"id": "strided-access", "max_tokens": 20_000})).await);
         assert_eq!(page.trim_end(), include_str!("../../docs/findings/strided-access.md").trim_end());
+        let before = profile::read(&folder.path().join("before.wlprof")).expect("a profile");
+        let diff = warpline::comparison::compare(&before, &after, &Default::default(), None);
+        let options = warpline::report::DiffOptions { color: false, top: 50, all: false, width: 120 };
+        let expected = warpline::report::diff_markdown(&diff, &before, &after, &options);
+        let both = json!({"before": "before.wlprof", "after": "warpline://profile/after.wlprof"});
+        assert_eq!(good(&call(connection, "diff", both).await).trim_end(), expected.trim_end());
+        assert!(!expected.contains("Nothing changed"), "{expected}");
         for (tool, arguments, expected) in [
             ("source", json!({"profile": "after.wlprof"}), "matrix"),
             ("source", json!({"profile": "after.wlprof", "file": "columns.cu", "line": 9}), "columns.cu"),
@@ -134,7 +143,6 @@ fn answers_are_those_of_the_command_line() {
             ("kernel", json!({"profile": "after.wlprof"}), "columns"),
             ("allocation", json!({"profile": "after.wlprof", "name": "d_matrix"}), "48.0 KiB"),
             ("allocation", json!({"profile": "after.wlprof"}), "ALLOCATIONS"),
-            ("diff", json!({"before": "before.wlprof", "after": "warpline://profile/after.wlprof"}), "strided-access"),
             ("explain", json!({}), "bank-conflict: "),
             ("gpus", json!({}), "MODEL"),
             ("gpus", json!({"model": "A100"}), "sources"),
