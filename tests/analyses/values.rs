@@ -14,7 +14,7 @@ fn program(folder: &Path) -> PathBuf {
 
 fn profile(folder: &Path, program: &Path, options: &[&str], name: &str) -> Value {
     let mut command = Command::new(warpline());
-    command.arg("run").args(options).args(["-q", "-o", name, "--"]).arg(program);
+    command.arg("run").args(options).args(["-o", name, "--"]).arg(program);
     let outcome = run(&mut command, folder, "run");
     assert!(outcome.status.success() && outcome.stdout.contains("PASS"), "{}", outcome.describe());
     let json = run(Command::new(warpline()).args(["report", "--format", "json", name]), folder, "report");
@@ -62,7 +62,7 @@ fn values_are_counted_as_by_hand() {
     assert_eq!(figures(row(&profile, "fresh", "store")), by_hand(|_| false));
     let share = row(&profile, "share", "store");
     assert_eq!((figures(share), &share["space"]), (by_hand(|i| i % 7 % 4 == 0), &"shared".into()));
-    assert_eq!(figures(row(&profile, "quads", "store")), by_hand(|i| i % 4 == 3));
+    assert_eq!(figures(row(&profile, "pairs", "store")), by_hand(|i| i % 4 == 3));
     let groups = row(&profile, "groups", "load");
     assert_eq!([&groups["uniform_requests"], &groups["requests"], &groups["silent_lanes"]], [WARPS, WARPS, 0]);
     assert_eq!((&groups["values"]["fits"][0], &groups["values"]["distinct"]), (&"int16_t".into(), &Value::Null));

@@ -28,9 +28,9 @@ __global__ void share(const int *numbers, int *sums, int n) {
     sums[i] = tile[threadIdx.x];
 }
 
-__global__ void quads(float4 *points, int n) {
+__global__ void pairs(long long *points, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) points[i] = make_float4(1, 2, 3, i % 4); // quads
+    if (i < n) points[i] = (i % 4LL << 32) + 5; // pairs
 }
 
 __global__ void read(const int *groups, const double *halves, const short *sparse, double *sums, int n) {
@@ -58,7 +58,7 @@ int main() {
     int *groups = filled<int>([](int i) { return 1000 * (i / 32); });
     double *halves = filled<double>([](int i) { return 0.5 * i; });
     short *sparse = filled<short>([](int i) { return short(i < 512 ? 0 : i); });
-    float4 *points = filled<float4>([](int) { return make_float4(1, 2, 3, 3); });
+    long long *points = filled<long long>([](int) { return (3LL << 32) + 5; });
     int *zeros, *sums;
     double *all;
     cudaMalloc(&zeros, N * sizeof(int));
@@ -68,7 +68,7 @@ int main() {
     raise<<<8, 128>>>(peaks, N);
     fresh<<<8, 128>>>(zeros, N);
     share<<<8, 128>>>(numbers, sums, N);
-    quads<<<8, 128>>>(points, N);
+    pairs<<<8, 128>>>(points, N);
     read<<<8, 128>>>(groups, halves, sparse, all, N);
     for (int step = 0; step < 3; ++step) cudaMemset(zeros, 0, N * sizeof(int));
     double last;
