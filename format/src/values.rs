@@ -125,7 +125,9 @@ impl Element {
     pub fn text(self, bits: u64) -> String {
         match self.kind {
             ElementKind::Integer => self.signed(bits).to_string(),
-            ElementKind::Float(format) => format.value(bits).to_string(),
+            // As many digits as tell it from its neighbours.
+            ElementKind::Float(FloatFormat::Double) => f64::from_bits(bits).to_string(),
+            ElementKind::Float(format) => (format.value(bits) as f32).to_string(),
             _ => format!("{bits:#x}"),
         }
     }
@@ -334,6 +336,14 @@ mod tests {
         assert_eq!(of(&[32768]), ["uint16_t"]);
         assert_eq!(of(&[65536]), [""; 0]);
         assert!(names(&ValueSet::new(INT)).is_empty());
+    }
+
+    #[test]
+    fn values_are_written_as_in_the_source() {
+        let single = Element { kind: ElementKind::Float(FloatFormat::Single), bytes: 4 };
+        assert_eq!(single.text(u64::from(0.7f32.to_bits())), "0.7");
+        assert_eq!(DOUBLE.text(0.7f64.to_bits()), "0.7");
+        assert_eq!(INT.text(u64::from(u32::MAX)), "-1");
     }
 
     #[test]

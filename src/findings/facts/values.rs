@@ -77,7 +77,7 @@ pub fn never_read<'f, 'a>(facts: &'f Facts<'a>) -> Vec<(&'a Allocation, Vec<&'f 
     if !facts.is_whole_run() || !facts.profile.run.memory_values || !facts.profile.not_seen.is_empty() {
         return Vec::new();
     }
-    let on_device = |row: &&Allocation| matches!(&row.kind[..], "malloc" | "async" | "pitch");
+    let on_device = |row: &&Allocation| matches!(&row.kind[..], "cudaMalloc" | "cudaMallocAsync" | "cudaMallocPitch");
     let unread = facts.profile.allocations.iter().filter(on_device).filter(|row| {
         let is_copied = |copy: &CopyRow| matches!(&copy.direction[..], "device_to_host" | "device_to_device");
         !row.copies.iter().any(is_copied)
