@@ -16,9 +16,9 @@ use warpline_profile::model::Severity;
 use warpline_report as report;
 
 /// What `check` adds to a run: every check that needs no other build.
-const CHECKS: [&str; 2] = ["--check=report", "--check-race"];
+const CHECKS: [&str; 5] = ["--check=report", "--check-race", "--check-init", "--check-leaks", "--check-float=report"];
 /// Ids of findings of checks that are not errors in every program.
-const FOUND_BY_CHECKS: [&str; 2] = ["race", "memory-leak"];
+const FOUND_BY_CHECKS: [&str; 4] = ["race", "memory-leak", "uninitialised-read", "float-exception"];
 /// Lines of messages that an answer shows of a run that failed.
 const MOST_MESSAGES: usize = 60;
 /// Configurations of a prediction.
