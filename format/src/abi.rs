@@ -278,7 +278,7 @@ pub mod kernel_flags {
     pub const LARGE_FRAMES: u32 = 8;
     /// A loop of it takes the result of an atomic operation, or reads past caches: what it does may depend on other
     /// blocks, as where it takes a lock or its next piece of work.
-    pub const ASKS_OTHERS: u32 = 16;
+    pub const EXCHANGES_VALUES: u32 = 16;
     /// Reaches barriers that have a number or a count of threads (`bar.sync 1, 64`), or a cluster's.
     pub const NAMED_BARRIERS: u32 = 32;
     /// Reads where its reserved shared memory lies.

@@ -572,7 +572,7 @@ pub struct Launch {
 impl Launch {
     /// Of the first kernel of the first module, in a row of blocks without shared memory, one to an SM, all of them
     /// traced, by the default stream: the defaults of a launch.
-    pub fn of(id: LaunchId, blocks: u32, threads: u32) -> Launch {
+    pub fn with_defaults(id: LaunchId, blocks: u32, threads: u32) -> Launch {
         Launch {
             id,
             module: 0,

@@ -51,7 +51,7 @@ pub fn is_counted(site: &Site) -> bool {
 
 impl CountLayout {
     /// The layout for a module.
-    pub fn of(table: &SiteTable) -> CountLayout {
+    pub fn new(table: &SiteTable) -> CountLayout {
         let blocks = table.blocks.len() as u64;
         let mut cells = blocks * BLOCK_CELLS;
         let branches = table
@@ -201,7 +201,7 @@ mod tests {
     fn cells_tell_requests_of_sites() {
         let sites = vec![site(Space::Global, 4, 4), site(Space::Global, 4, 2), site(Space::Generic, 16, 16)];
         let table = SiteTable { blocks: vec![Block::default()], sites, ..SiteTable::default() };
-        let layout = CountLayout::of(&table);
+        let layout = CountLayout::new(&table);
         assert_eq!((layout.cells(), layout.all_cells()), (4, 4 + 66 + 3 * 66));
         assert_eq!([0, 1, 2, 3].map(|site| layout.site(site)), [Some(4), None, Some(70), None]);
         let mut cells = vec![0; layout.all_cells() as usize];
@@ -241,7 +241,7 @@ mod tests {
             branches: vec![Branch { sides: 2, ..Branch::default() }, Branch { sides: 3, ..Branch::default() }],
             ..SiteTable::default()
         };
-        let layout = CountLayout::of(&table);
+        let layout = CountLayout::new(&table);
         assert_eq!((layout.block(1), layout.branch(0), layout.branch(1), layout.cells()), (4, 8, 14, 22));
         let mut cells = vec![0; 22];
         // Block 1: ten full warps, three others with 50 lanes, one of which had all its live lanes.

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_read_back_and_damage_is_told() {
+    fn messages_read_back_and_damage_is_reported() {
         let mut bytes = Vec::new();
         send(&mut bytes, &Reply::Next(7)).unwrap();
         send(&mut bytes, &Reply::End).unwrap();

@@ -57,7 +57,7 @@ fn launch(id: u64, blocks: u32) -> LaunchData {
     };
     let shared = Counters { requests: 1000, wavefronts: 5_000, ideal_wavefronts: 1_000, ..Counters::default() };
     LaunchData {
-        event: Launch::of(id, blocks, 32),
+        event: Launch::with_defaults(id, blocks, 32),
         spaces: BTreeMap::from([(Space::Global, global), (Space::Shared, shared)]),
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),

@@ -82,7 +82,8 @@ impl Program {
             path,
         }));
         // The longer blocks are all alike but for their dynamic shared memory.
-        let launch = Launch { dynamic_shared: (shape / 3) as u32, path, ..Launch::of(id, 1, 32 << (shape % 3)) };
+        let launch =
+            Launch { dynamic_shared: (shape / 3) as u32, path, ..Launch::with_defaults(id, 1, 32 << (shape % 3)) };
         self.trace.event(Event::Launch(launch));
         let mut batch = Batch::default();
         batch.block(0, 1 << (shape % 3), 0);

@@ -521,7 +521,7 @@ fn pascal_sends_stores_once_per_request() {
             device: models::find(model).unwrap().run_device().unwrap().device,
         });
         trace.event(Event::Module { id: 0, site_table: table.to_bytes() });
-        trace.event(Event::Launch(Launch::of(0, 1, 32)));
+        trace.event(Event::Launch(Launch::with_defaults(0, 1, 32)));
         let mut batch = Batch::default();
         batch.block(0, 1, 0).turn(0);
         batch.access(Space::Global, site, u32::MAX, |lane| demo::MATRIX + offset + stride * lane);

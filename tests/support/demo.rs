@@ -143,7 +143,12 @@ pub const BLOCKS: u64 = 3;
 
 /// The launch record.
 pub fn launch(id: u64) -> Launch {
-    Launch { static_shared: 4096, registers: 24, resident_blocks: 8, ..Launch::of(id, BLOCKS as u32, WARPS * 32) }
+    Launch {
+        static_shared: 4096,
+        registers: 24,
+        resident_blocks: 8,
+        ..Launch::with_defaults(id, BLOCKS as u32, WARPS * 32)
+    }
 }
 
 /// Requests of one launch, block by block.

@@ -94,7 +94,7 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
     };
     let forms = [Form::Traced, Form::Counted].map(|form| (form, clone_all(form)));
     let mut not_covered = BTreeSet::new();
-    let layout = CountLayout::of(table);
+    let layout = CountLayout::new(table);
     for &function in &functions {
         for (form, clones) in &forms {
             let clone = clones[&function];

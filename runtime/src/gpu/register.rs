@@ -86,7 +86,7 @@ unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered
         Ok(module) => module,
         Err(error) => {
             message::note(&error.to_string());
-            return Some(Entered { module: 0, binary: null(), layout: CountLayout::of(&Default::default()) });
+            return Some(Entered { module: 0, binary: null(), layout: CountLayout::new(&Default::default()) });
         }
     };
     let descriptor: &ModuleDescriptor = module.descriptor();
@@ -98,7 +98,7 @@ unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered
             module.table.module
         ));
     }
-    let layout = CountLayout::of(&module.table);
+    let layout = CountLayout::new(&module.table);
     runtime.trace.event(Event::Module { id, site_table: module.table_bytes().to_vec() });
     for event in module.assembly(runtime.options.device.compute_capability) {
         runtime.trace.event(event);

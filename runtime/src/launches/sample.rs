@@ -26,7 +26,7 @@ impl Runtime {
         let kernel = &self.modules[member.module].kernels()[member.index];
         let flags = kernel.flags;
         let clustered = cluster::blocks(cluster_of(kernel, configuration)) > 1;
-        let dependent = flags & (kernel_flags::MAY_WAIT | kernel_flags::ASKS_OTHERS) != 0;
+        let dependent = flags & (kernel_flags::MAY_WAIT | kernel_flags::EXCHANGES_VALUES) != 0;
         if self.most_blocks == 0 || configuration.cooperative || clustered || dependent {
             return None;
         }

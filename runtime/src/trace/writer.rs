@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn launch(id: u64) -> Event {
-        Event::Launch(Launch::of(id, 1, 32))
+        Event::Launch(Launch::with_defaults(id, 1, 32))
     }
 
     #[test]

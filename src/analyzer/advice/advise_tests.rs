@@ -56,7 +56,7 @@ fn trace_of(sites: Vec<Site>, blocks: u32, loads: &[Load]) -> Vec<u8> {
         sites,
         ..SiteTable::default()
     };
-    let launch = Launch { resident_blocks: blocks, ..Launch::of(0, blocks, 128) };
+    let launch = Launch { resident_blocks: blocks, ..Launch::with_defaults(0, blocks, 128) };
     let mut items = Vec::new();
     for block in 0..blocks {
         items.extend(head(Kind::BlockStart, Space::Generic, 4 * block).to_le_bytes());

@@ -103,7 +103,7 @@ fn conflicts(check: RaceCheck, steps: &[Step]) -> Vec<Conflict> {
 
 /// Of a launch with so many blocks, of which the first eight do the steps.
 fn conflicts_of(check: RaceCheck, steps: &[Step], blocks: u32, module: Arc<Module>) -> Vec<Conflict> {
-    let launch = Launch::of(3, blocks, WARPS * 32);
+    let launch = Launch::with_defaults(3, blocks, WARPS * 32);
     let shape = LaunchShape::new(&launch, module, 0, &Device { sms: 8, ..Device::rtx_2080_ti() });
     let shape = shape.expect("a good launch");
     let word = |one: u32, two: u32| u64::from(one) | u64::from(two) << 32;

@@ -114,7 +114,7 @@ fn module() -> Arc<Module> {
 }
 
 fn counted<T: AnalysisTool>(steps: &[Step], banks: BankRules, tool: T) -> Vec<(CellKey, Counters)> {
-    let launch = Launch::of(3, 1, 128);
+    let launch = Launch::with_defaults(3, 1, 128);
     let shape = Arc::new(
         LaunchShape::new(&launch, module(), 0, &Device { sms: 1, ..Device::rtx_2080_ti() }).expect("a good launch"),
     );

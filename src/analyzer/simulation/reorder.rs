@@ -528,7 +528,7 @@ mod tests {
     }
 
     fn launch(device: &Device, blocks: u32, threads: u32) -> Launch {
-        Launch { resident_blocks: device.resident_blocks(threads, 32, 0), ..Launch::of(0, blocks, threads) }
+        Launch { resident_blocks: device.resident_blocks(threads, 32, 0), ..Launch::with_defaults(0, blocks, threads) }
     }
 
     /// Puts a launch of which a share was recorded into the order of a device.

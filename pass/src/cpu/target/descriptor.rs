@@ -21,7 +21,7 @@ pub struct KernelFunctions<'c> {
     pub hooked: BTreeMap<Version, Value<'c>>,
     /// May wait for other warps.
     pub may_wait: bool,
-    /// See [`kernel_flags::ASKS_OTHERS`].
+    /// See [`kernel_flags::EXCHANGES_VALUES`].
     pub asks_others: bool,
 }
 
@@ -161,7 +161,7 @@ impl<'c> Tables<'_, 'c> {
             flags |= kernel_flags::MAY_WAIT;
         }
         if functions.asks_others {
-            flags |= kernel_flags::ASKS_OTHERS;
+            flags |= kernel_flags::EXCHANGES_VALUES;
         }
         if unbounded {
             flags |= kernel_flags::UNBOUNDED_STACK;

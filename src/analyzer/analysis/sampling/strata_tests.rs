@@ -15,7 +15,7 @@ fn ideal(sectors: u64) -> u64 {
 fn launch(sectors: u64) -> LaunchData {
     let counters = Counters { requests: 1, sectors, ideal_sectors: ideal(sectors), ..Counters::default() };
     LaunchData {
-        event: Launch::of(0, 1, 32),
+        event: Launch::with_defaults(0, 1, 32),
         spaces: BTreeMap::from([(Space::Global, counters)]),
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),

@@ -69,7 +69,7 @@ fn data(id: u64, made: &Made) -> LaunchData {
     }
     let (executions, divergent) = made.branches.unwrap_or_default();
     LaunchData {
-        event: Launch { block_share: made.recorded.into(), path: made.path, ..Launch::of(id, 1, 32) },
+        event: Launch { block_share: made.recorded.into(), path: made.path, ..Launch::with_defaults(id, 1, 32) },
         spaces,
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),
