@@ -258,7 +258,7 @@ fn questions_get_the_models_figures_and_the_trace_names_things() {
 }
 
 #[test]
-fn a_trace_that_cannot_be_written_is_told_once_and_stops_nothing() {
+fn a_trace_that_cannot_be_written_is_reported_once_and_stops_nothing() {
     for (path, printed) in
         [("/dev/full", "cannot write the trace /dev/full"), ("/no/folder/x", "cannot create the trace")]
     {
@@ -270,7 +270,7 @@ fn a_trace_that_cannot_be_written_is_told_once_and_stops_nothing() {
 }
 
 #[test]
-fn a_bad_ring_is_told_and_stops_nothing() {
+fn a_bad_ring_is_reported_and_stops_nothing() {
     let ran = run_child("child_questions", |options| options.output = Output::Ring { descriptor: 99, further: None });
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     assert!(ran.errors.contains("the ring of `warpline run` cannot be used"), "{}", ran.errors);

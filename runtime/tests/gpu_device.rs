@@ -128,7 +128,7 @@ fn concurrent_launches_lose_nothing() {
 }
 
 #[test]
-fn times_of_kernels_are_told_where_they_are_wanted() {
+fn times_of_kernels_are_reported_where_they_are_wanted() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("times-{}", std::process::id()));
     let file = path.to_str().unwrap();
     for (variables, form) in

@@ -4,7 +4,7 @@ use super::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::properties::{attribute, properties};
 use crate::cuda::types::DeviceProp;
-use crate::state::runtime::{Runtime, call_any, forget_error};
+use crate::state::runtime::{Runtime, call_any, clear_error};
 use std::ffi::{c_char, c_int, c_uint};
 use warpline_format::carveout::CarveoutPreference;
 
@@ -249,6 +249,6 @@ pub extern "C" fn cudaDeviceReset() -> Error {
         runtime.reset(entry);
         Ok(())
     });
-    forget_error();
+    clear_error();
     code
 }

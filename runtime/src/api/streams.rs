@@ -153,7 +153,7 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
     }
     let known = call_as(call, 0, |runtime| {
         runtime.streams.get(stream as usize)?;
-        if runtime.captures.of(stream as usize).is_some() {
+        if runtime.captures.find(stream as usize).is_some() {
             return Err(error::STREAM_CAPTURE_UNSUPPORTED);
         }
         if callback.is_some() && flags == 0 { Ok(()) } else { Err(error::INVALID_VALUE) }

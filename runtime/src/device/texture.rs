@@ -59,20 +59,20 @@ unsafe fn refuse(warp: *mut Warp, site: u32, mask: u32, handle: u64, what: &str,
                 (format!("{what} through an object whose memory was freed"), FaultKind::Freed, address)
             }
         };
-        tell(warp, site, mask, text, kind, address);
+        report(warp, site, mask, text, kind, address);
     }
 }
 
 /// # Safety
 /// `warp` is the running one.
-unsafe fn tell(warp: *mut Warp, site: u32, mask: u32, text: String, kind: FaultKind, address: u64) {
+unsafe fn report(warp: *mut Warp, site: u32, mask: u32, text: String, kind: FaultKind, address: u64) {
     // SAFETY: by the contract; the launch's state is used by this thread alone.
     unsafe {
         // What no object leads to cannot be fetched: that is not a matter of looking.
         let stops = (*(*warp).running).check != Check::Report;
         let running = &mut *(*warp).running;
         let module = &mut *running.module;
-        let first = if stops { running.told.insert(site) } else { module.told.is_first(site, &module.table) };
+        let first = if stops { running.reported.insert(site) } else { module.reported.is_first(site, &module.table) };
         if first {
             let lane = mask.trailing_zeros() as usize;
             message::at_site(warp, lane, &text, site, stops);
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn __wl_surface(
                             limits[1],
                             limits[2]
                         );
-                        tell(warp, site, 1 << lane, text, FaultKind::OutOfBounds, image.base);
+                        report(warp, site, 1 << lane, text, FaultKind::OutOfBounds, image.base);
                     }
                     if !store {
                         values.iter_mut().for_each(|value| value[lane] = 0);

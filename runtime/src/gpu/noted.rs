@@ -72,7 +72,7 @@ pub(super) fn note_launch(
     let parameters = descriptor.parameter_count as usize;
     runtime.record_carveout(id, member);
     runtime.trace.event(Event::Launch(launch));
-    runtime.tell_place(&numbered);
+    runtime.write_sample_position(&numbered);
     Some(Noted { id, traced, counted, share, parameters })
 }
 

@@ -25,7 +25,7 @@ impl Runtime {
 
     /// Writes the remaining counts to the trace at the program's end, and reports them to the user if `warpline run`
     /// does not read it.
-    pub fn tell_failures(&mut self) {
+    pub fn report_failures(&mut self) {
         self.failures.settle(&mut self.trace);
         self.failed_calls.settle(&mut self.trace);
         let (early, after) = (self.failures.ended_early, self.failures.after_stop());

@@ -95,7 +95,7 @@ impl Runtime {
     }
 
     /// Writes a launch's position in the sample, after its first event.
-    pub fn tell_place(&mut self, counted: &Counted) {
+    pub fn write_sample_position(&mut self, counted: &Counted) {
         if let Some(drawn) = &counted.drawn {
             self.trace.event(Event::Sampled(drawn.choice.place));
         }
@@ -261,9 +261,9 @@ impl Runtime {
         if cluster::blocks(geometry.cluster) > 1 {
             self.trace.event(Event::Clusters { launch: id, shape: geometry.cluster });
         }
-        self.tell_place(&counted);
+        self.write_sample_position(&counted);
         if traced {
-            self.tell_arguments(id, (member, function), parameters);
+            self.write_arguments(id, (member, function), parameters);
         }
         self.children.limit = self.limits.other[1];
         // Records of a launch that is only checked go to a trace that is not written.
@@ -371,7 +371,7 @@ impl Runtime {
             floats: self.floats.as_mut().map_or(null_mut(), |floats| floats),
             stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
             parameters: addresses_of(parameters),
-            told: HashSet::new(),
+            reported: HashSet::new(),
             parted: BTreeSet::new(),
             faults: Vec::new(),
             divergent: Vec::new(),

@@ -1,6 +1,6 @@
 //! The program's requests to the device: launches, copies, fills, and child launches.
 
-pub(crate) mod arguments;
+pub(crate) mod argument_events;
 pub mod children;
 pub(crate) mod cooperative;
 pub mod copy;

@@ -24,11 +24,11 @@ impl Runtime {
         let budget = self.options.budget.filter(|_| !estimating);
         let sampler = std::mem::replace(&mut self.sampler, budget.map(Sampler::new));
         let estimating = std::mem::replace(&mut self.estimating, estimating);
-        self.arena.forget_launches();
+        self.arena.discard_launches();
         self.sections.push(Outer { trace, launches, chosen, sampler, estimating, modules: self.modules.len(), live });
-        self.tell_program();
-        self.tell_modules(0);
-        self.tell_allocations(&BTreeSet::new());
+        self.write_program();
+        self.write_modules(0);
+        self.write_allocations(&BTreeSet::new());
     }
 
     /// Ends the section that was begun last; its trace is complete.
@@ -38,10 +38,10 @@ impl Runtime {
     pub fn end_section(&mut self) -> Result<(), Error> {
         self.synchronise();
         let outer = self.sections.pop().ok_or(error::PROFILER_ALREADY_STOPPED)?;
-        self.tell_failures();
+        self.report_failures();
         let launches = self.launches;
         self.trace.finish(launches);
-        self.arena.forget_launches();
+        self.arena.discard_launches();
         self.trace = outer.trace;
         (self.launches, self.chosen, self.sampler) = (outer.launches, outer.chosen, outer.sampler);
         self.estimating = outer.estimating;
@@ -49,15 +49,15 @@ impl Runtime {
         for &id in outer.live.difference(&now) {
             self.trace.event(Event::Free { id, path: 0 });
         }
-        self.tell_modules(outer.modules);
-        self.tell_allocations(&outer.live);
+        self.write_modules(outer.modules);
+        self.write_allocations(&outer.live);
         Ok(())
     }
 
-    fn tell_modules(&mut self, first: usize) {
+    fn write_modules(&mut self, first: usize) {
         let capability = self.options.device.compute_capability;
         for module in &self.modules[first..] {
-            self.trace.event(Event::Module { id: module.id, site_table: module.told_table() });
+            self.trace.event(Event::Module { id: module.id, site_table: module.encoded_table() });
             for event in module.assembly(capability) {
                 self.trace.event(event);
             }
@@ -65,7 +65,7 @@ impl Runtime {
     }
 
     /// Writes live allocations to the trace, in their order, except the known ones.
-    fn tell_allocations(&mut self, known: &BTreeSet<AllocationId>) {
+    fn write_allocations(&mut self, known: &BTreeSet<AllocationId>) {
         let globals: BTreeMap<u64, (u32, u32)> = (self.modules.iter())
             .flat_map(|module| (0..).zip(&module.globals).map(|(index, &address)| (address, (module.id, index))))
             .collect();

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_told_apart() {
+    fn images_are_distinguished() {
         // SAFETY: whole files, and text with its zero.
         let of = |bytes: &'static [u8]| unsafe { Image::at(bytes.as_ptr()) };
         assert_eq!(of(b"target triple = \"x\"\0"), Ok(Image::Ir("target triple = \"x\"")));

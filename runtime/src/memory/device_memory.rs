@@ -168,7 +168,7 @@ impl DeviceMemory {
             shadow.write(address, bytes);
             return;
         }
-        shadow.forget(address, bytes);
+        shadow.clear(address, bytes);
         if let Some(before) = self.registry.freed_within(address, bytes) {
             self.earlier.insert(id, before);
         }
@@ -184,7 +184,7 @@ impl DeviceMemory {
     /// The bytes are the block's room in the shared window.
     pub unsafe fn begin_shared(&self, address: u64, bytes: u64) {
         if let Some(shadow) = &self.shadow {
-            shadow.forget(address, bytes);
+            shadow.clear(address, bytes);
             if self.fills {
                 // SAFETY: by the contract.
                 unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };

@@ -1,7 +1,7 @@
 //! Virtual memory management: ranges of addresses, memory, and which memory lies at which addresses. Memory is a file
 //! without a name, so that it can lie at several addresses at once.
 
-use super::allocator::Place;
+use super::allocator::AddressRange;
 use super::windows::{PAGE, Window};
 use crate::cuda::error::{self, Error};
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ struct Mapping {
 /// A range of addresses.
 #[derive(Debug)]
 struct Reservation {
-    place: Place,
+    place: AddressRange,
     bytes: u64,
     /// The variable's name where known.
     name: Option<String>,
@@ -69,12 +69,12 @@ fn whole(size: u64) -> Result<u64, Error> {
 
 impl Mappings {
     /// Enters a range of addresses.
-    pub fn reserve(&mut self, start: u64, bytes: u64, place: Place, name: Option<String>) {
+    pub fn reserve(&mut self, start: u64, bytes: u64, place: AddressRange, name: Option<String>) {
         self.reserved.insert(start, Reservation { place, bytes, name, mapped: BTreeMap::new() });
     }
 
     /// Takes a range away in which nothing is mapped, and gives its place.
-    pub fn unreserve(&mut self, start: u64, bytes: u64) -> Result<Place, Error> {
+    pub fn unreserve(&mut self, start: u64, bytes: u64) -> Result<AddressRange, Error> {
         let found = self.reserved.get(&start).ok_or(error::INVALID_VALUE)?;
         if found.bytes != bytes || !found.mapped.is_empty() {
             return Err(error::INVALID_VALUE);
@@ -266,7 +266,7 @@ mod tests {
     fn memory_lies_where_it_was_mapped_as_long_as_it_is() {
         let window = Window::reserve(BASE, 16 * UNIT).expect("unused addresses");
         let mut all = Mappings::default();
-        let place = Place { address: BASE, reserved: 8 * UNIT, large: true };
+        let place = AddressRange { address: BASE, reserved: 8 * UNIT, large: true };
         all.reserve(BASE, 8 * UNIT, place, None);
         assert_eq!(all.create(UNIT + 1), Err(error::INVALID_VALUE));
         let memory = all.create(2 * UNIT).expect("memory");

@@ -1,6 +1,6 @@
 //! Which device allocation an address belongs to, now and before it was freed.
 
-use super::allocator::Place;
+use super::allocator::AddressRange;
 use super::windows::{Region, region};
 use std::collections::BTreeMap;
 use warpline_format::event::{AllocationId, AllocationKind, PathId};
@@ -27,7 +27,7 @@ pub struct Live {
     /// Call path of the allocation.
     pub path: PathId,
     /// Where the allocator put it; `None` for registered host memory.
-    pub place: Option<Place>,
+    pub place: Option<AddressRange>,
     /// For registered host memory: its host address, which kernels use.
     pub host: Option<u64>,
     /// What lies in it, where that is known.
@@ -76,7 +76,7 @@ pub struct Near<'a> {
 
 impl<'a> Near<'a> {
     /// An address outside `allocation` as seen from there.
-    pub fn of(allocation: &'a Live, address: u64) -> Near<'a> {
+    pub fn new(allocation: &'a Live, address: u64) -> Near<'a> {
         let from_start = address.wrapping_sub(allocation.start()) as i64;
         let offset = if from_start < 0 { from_start } else { from_start - allocation.bytes as i64 };
         Near { allocation, offset }
@@ -179,8 +179,8 @@ impl Registry {
 
     /// The live allocation nearest to an address outside all of them.
     pub fn nearest(&self, address: u64) -> Option<Near<'_>> {
-        let before = self.live.range(..=address).next_back().map(|(_, live)| Near::of(live, address));
-        let after = self.live.range(address..).next().map(|(_, live)| Near::of(live, address));
+        let before = self.live.range(..=address).next_back().map(|(_, live)| Near::new(live, address));
+        let after = self.live.range(address..).next().map(|(_, live)| Near::new(live, address));
         match (before, after) {
             (Some(low), Some(high)) => Some(if low.offset <= -high.offset { low } else { high }),
             (low, high) => low.or(high),

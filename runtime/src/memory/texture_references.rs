@@ -32,7 +32,7 @@ pub struct References(BTreeMap<u64, Reference>);
 
 impl References {
     /// The handle of a module's reference.
-    pub fn of(&mut self, module: Handle, variable: u64) -> u64 {
+    pub fn handle(&mut self, module: Handle, variable: u64) -> u64 {
         let known = self.0.iter().find(|(_, reference)| reference.variable == variable).map(|(&handle, _)| handle);
         known.unwrap_or_else(|| {
             let handle = self.0.last_key_value().map_or(FIRST, |(&last, _)| last) + 64;
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn a_reference_has_one_handle_until_its_module_goes() {
         let mut all = References::default();
-        let (first, second) = (all.of(1, 0x100), all.of(2, 0x200));
+        let (first, second) = (all.handle(1, 0x100), all.handle(2, 0x200));
         assert_ne!(first, second);
-        assert_eq!(all.of(1, 0x100), first);
+        assert_eq!(all.handle(1, 0x100), first);
         all.get(first).unwrap().object = 7;
         assert_eq!(all.remove_module(1), [7]);
         assert_eq!(all.get(first).unwrap_err(), error::INVALID_RESOURCE_HANDLE);

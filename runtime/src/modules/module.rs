@@ -1,7 +1,7 @@
 //! Registered device modules: kernels, variables, site ranges.
 
 use crate::cuda::error::{Error, INVALID_RESOURCE_HANDLE, INVALID_VALUE};
-use crate::modules::told::Told;
+use crate::modules::reported::ReportedFaults;
 use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::slice;
@@ -39,7 +39,7 @@ pub struct Module {
     /// Some site ranges are those of the running launch's shared or local memory.
     pub passing: bool,
     /// Bad accesses that have been reported.
-    pub told: Told,
+    pub reported: ReportedFaults,
     /// Limits that the program set per kernel, by kernel index: dynamic shared memory.
     pub dynamic_shared: Vec<u32>,
     /// By kernel: the division of L1 and shared memory that the program prefers.
@@ -120,7 +120,7 @@ impl Module {
             globals: Vec::new(),
             epoch: u64::MAX,
             passing: false,
-            told: Told::default(),
+            reported: ReportedFaults::default(),
             dynamic_shared: vec![0; ours.kernel_count as usize],
             carveouts: vec![CarveoutPreference::Default; ours.kernel_count as usize],
             renamed: false,
@@ -148,7 +148,7 @@ impl Module {
     }
 
     /// The site table's bytes as the trace has them.
-    pub fn told_table(&self) -> Vec<u8> {
+    pub fn encoded_table(&self) -> Vec<u8> {
         if self.renamed { self.table.to_bytes() } else { self.table_bytes().to_vec() }
     }
 

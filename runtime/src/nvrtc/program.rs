@@ -34,10 +34,10 @@ pub struct Program {
     headers: Vec<(String, String)>,
     expressions: Vec<String>,
     log: String,
-    made: Option<Made>,
+    made: Option<Compiled>,
 }
 
-struct Made {
+struct Compiled {
     ptx: String,
     image: Vec<u8>,
     names: BTreeMap<String, CString>,
@@ -76,7 +76,7 @@ impl Program {
             Ok(Build { ptx, image, names, log }) => {
                 let named = self.expressions.iter().cloned().zip(names);
                 let names = named.filter_map(|(expression, name)| Some((expression, CString::new(name).ok()?)));
-                self.made = Some(Made {
+                self.made = Some(Compiled {
                     ptx,
                     image,
                     names: names.filter(|(_, name)| !name.is_empty()).collect(),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_asked_for_after_compilation() {
+    fn results_are_requested_after_compilation() {
         let mut program = Program::new("broken".into(), None, Vec::new());
         assert_eq!(program.ptx(), Err(INVALID_PROGRAM));
         assert_eq!(program.lowered("k"), Err(NO_LOWERED_NAMES_BEFORE_COMPILATION));

@@ -96,7 +96,7 @@ pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     // SAFETY: the child queries the driver, writes to the pipe and leaves without running the program's exit handlers.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        let answer = ask(like);
+        let answer = query(like);
         let bytes = postcard::to_stdvec(&answer).unwrap_or_default();
         // SAFETY: the pipe's own end; the answer is far smaller than a pipe's buffer.
         unsafe {
@@ -123,7 +123,7 @@ pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     answer.map(|device| Device { order: like.order, ..device })
 }
 
-fn ask(like: &Device) -> Result<Device, DriverError> {
+fn query(like: &Device) -> Result<Device, DriverError> {
     let driver = load()?;
     let (mut count, mut device) = (0, 0);
     // SAFETY: plain results through pointers to locals, after cuInit succeeded.

@@ -9,7 +9,7 @@ use warpline_format::event::{Event, LaunchId, NotLaunched};
 struct Tally {
     all: u64,
     /// How many of these are in the trace.
-    told: u64,
+    reported: u64,
 }
 
 /// What did not run.
@@ -44,18 +44,18 @@ impl Failures {
     pub(crate) fn count(&mut self, trace: &mut Trace, why: NotLaunched, launches: u64) {
         let tally = self.missing.entry(why.clone()).or_default();
         tally.all = tally.all.saturating_add(launches);
-        if tally.all >= 2 * tally.told {
-            trace.event(Event::NotLaunched { why, launches: tally.all - tally.told });
-            tally.told = tally.all;
+        if tally.all >= 2 * tally.reported {
+            trace.event(Event::NotLaunched { why, launches: tally.all - tally.reported });
+            tally.reported = tally.all;
         }
     }
 
     /// Writes everything that is not in the trace yet.
     pub(crate) fn settle(&mut self, trace: &mut Trace) {
         for (why, tally) in &mut self.missing {
-            if tally.all > tally.told {
-                trace.event(Event::NotLaunched { why: why.clone(), launches: tally.all - tally.told });
-                tally.told = tally.all;
+            if tally.all > tally.reported {
+                trace.event(Event::NotLaunched { why: why.clone(), launches: tally.all - tally.reported });
+                tally.reported = tally.all;
             }
         }
     }

@@ -198,7 +198,7 @@ fn finish() {
         if runtime.process == std::process::id() {
             runtime.printed.flush();
         }
-        runtime.tell_failures();
+        runtime.report_failures();
         let launches = runtime.launches;
         runtime.trace.finish(launches);
     }
@@ -254,7 +254,7 @@ pub fn last_error(reset: bool) -> Error {
 }
 
 /// Clears the thread's last error, as a device reset does.
-pub fn forget_error() {
+pub fn clear_error() {
     LAST.set(error::SUCCESS);
 }
 
@@ -337,7 +337,7 @@ impl Runtime {
             clock: 0,
             device_flags: 8,
         };
-        runtime.tell_program();
+        runtime.write_program();
         runtime.check_initialisation()?;
         runtime.check_floats();
         runtime.follow_values()?;
@@ -345,7 +345,7 @@ impl Runtime {
     }
 
     /// Begins a trace: the program and its device.
-    pub(crate) fn tell_program(&mut self) {
+    pub(crate) fn write_program(&mut self) {
         let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
         let arguments = arguments.strip_suffix(&[0]).unwrap_or(&arguments).split(|byte| *byte == 0).skip(1);
         let mut arguments: Vec<_> = arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect();

@@ -33,7 +33,7 @@ impl Format {
     ///
     /// # Errors
     /// `cudaErrorInvalidChannelDescriptor` where the channels differ, are three, or have sizes that no GPU has.
-    pub fn of(desc: &ChannelDesc) -> Result<Format, Error> {
+    pub fn from_desc(desc: &ChannelDesc) -> Result<Format, Error> {
         let sizes = [desc.x, desc.y, desc.z, desc.w];
         let count = sizes.iter().take_while(|bits| **bits != 0).count();
         let alike = sizes[..count].iter().all(|bits| *bits == desc.x) && sizes[count..].iter().all(|bits| *bits == 0);
@@ -154,7 +154,7 @@ mod tests {
             for bits in [8, 16, 32] {
                 for sizes in [[bits, 0, 0, 0], [bits, bits, 0, 0], [bits; 4]] {
                     let wanted = desc(sizes, kind);
-                    match Format::of(&wanted) {
+                    match Format::from_desc(&wanted) {
                         Ok(format) => {
                             assert_eq!(format.desc(), wanted);
                             assert_eq!(format.bytes() as i32 * 8, sizes.iter().sum::<i32>());
@@ -165,7 +165,7 @@ mod tests {
             }
         }
         for bad in [[32, 32, 32, 0], [8, 16, 0, 0], [0; 4], [32, 0, 32, 0], [64, 0, 0, 0]] {
-            assert_eq!(Format::of(&desc(bad, 1)), Err(error::INVALID_CHANNEL_DESCRIPTOR));
+            assert_eq!(Format::from_desc(&desc(bad, 1)), Err(error::INVALID_CHANNEL_DESCRIPTOR));
         }
     }
 

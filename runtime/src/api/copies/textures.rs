@@ -26,7 +26,7 @@ fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
     let image = match resource.kind {
         ResourceDesc::ARRAY => return Ok(array(runtime, memory.place as ArrayHandle)?.image),
         ResourceDesc::LINEAR => {
-            let format = Format::of(&memory.desc)?;
+            let format = Format::from_desc(&memory.desc)?;
             // Old programs request more than the allocation has.
             let there = runtime.memory.registry.find(place).map_or(0, |live| live.bytes - (place - live.start()));
             let texels = memory.width.min(there as usize) / format.bytes() as usize;
@@ -37,7 +37,7 @@ fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
             Image { base: place, size: [texels as u32, 1, 1], row: bytes, slice: bytes, format }
         }
         ResourceDesc::PITCH_2D => {
-            let format = Format::of(&memory.desc)?;
+            let format = Format::from_desc(&memory.desc)?;
             let (width, height) = (small(memory.width, LIMITS[6]), small(memory.height, LIMITS[7]));
             let (Some(width), Some(height)) = (width, height) else { return Err(error::INVALID_VALUE) };
             let long_enough = memory.pitch as u64 >= u64::from(width) * format.bytes();

@@ -22,7 +22,7 @@ pub mod textures;
 pub mod virtual_memory;
 
 use crate::cuda::error::Error;
-use crate::cuda::result::of;
+use crate::cuda::result::driver_error;
 use crate::state::contexts::Needs;
 use crate::state::failed_calls::Call;
 use crate::state::runtime::{Runtime, lock};
@@ -80,7 +80,7 @@ static OFFERED: [&[entry_points::Offered]; 17] = [
 /// Runs a call of the driver API and gives its code.
 fn call(call: Call, needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     let ready = needs.check();
-    let Some(mut runtime) = lock() else { return of(Err(crate::cuda::error::INITIALIZATION_ERROR)) };
+    let Some(mut runtime) = lock() else { return driver_error(Err(crate::cuda::error::INITIALIZATION_ERROR)) };
     runtime.failed_calls.begin();
     let result = ready.inspect_err(|code| runtime.failed_call(call, *code)).and_then(|()| {
         // What a kernel left behind is the context's.
@@ -89,5 +89,5 @@ fn call(call: Call, needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), 
         }
         body(&mut runtime).inspect_err(|code| runtime.failed_call(call, *code))
     });
-    of(result)
+    driver_error(result)
 }

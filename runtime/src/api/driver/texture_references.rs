@@ -75,7 +75,7 @@ driver_api! {
         if bytes != size_of::<u64>() as u64 {
             return Err(error::SYMBOL_NOT_FOUND);
         }
-        let handle = runtime.memory.texture_references.of(module, variable);
+        let handle = runtime.memory.texture_references.handle(module, variable);
         // SAFETY: by the contract.
         unsafe { put(place, handle) }
     }
@@ -161,7 +161,7 @@ driver_api! {
     /// Integers or floats, normalised coordinates, sRGB.
     fn cuTexRefSetFlags(handle: TextureReference, flags: c_uint) needs Context |runtime, entry| {
         let _ = entry;
-        describe(runtime, handle, |how| *how = Sampling::of(how).with_flags(flags).description())
+        describe(runtime, handle, |how| *how = Sampling::from_texture(how).with_flags(flags).description())
     }
 
     /// The value outside an image with borders.
@@ -220,7 +220,7 @@ driver_api! {
     /// What linear memory holds.
     fn cuTexRefGetFormat(format: *mut c_int, count: *mut c_int, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
-        let found = format_of(Format::of(&runtime.memory.texture_references.get(handle)?.channels)?);
+        let found = format_of(Format::from_desc(&runtime.memory.texture_references.get(handle)?.channels)?);
         // SAFETY: by the contract; one of the places may be null.
         unsafe {
             if !format.is_null() {
@@ -233,7 +233,7 @@ driver_api! {
     /// Integers or floats, normalised coordinates, sRGB.
     fn cuTexRefGetFlags(flags: *mut c_uint, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
-        let found = Sampling::of(&runtime.memory.texture_references.get(handle)?.description).flags();
+        let found = Sampling::from_texture(&runtime.memory.texture_references.get(handle)?.description).flags();
         // SAFETY: by the contract.
         unsafe { put(flags, found) }
     }

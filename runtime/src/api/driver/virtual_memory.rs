@@ -61,7 +61,7 @@ fn check(properties: *const Properties) -> Result<(), Error> {
 }
 
 /// Writes the allocations that a mapping has changed to the trace.
-fn tell(runtime: &mut Runtime, change: Change, entry: Entry) {
+fn write_change(runtime: &mut Runtime, change: Change, entry: Entry) {
     let path = runtime.path(entry);
     for live in change.gone {
         runtime.trace.event(Event::Free { id: live.id, path });
@@ -150,7 +150,7 @@ driver_api! {
         runtime.synchronise();
         let path = runtime.path(entry);
         let change = runtime.memory.unmap(start, bytes as u64, path)?;
-        tell(runtime, change, entry);
+        write_change(runtime, change, entry);
         Ok(())
     }
 
@@ -182,7 +182,7 @@ driver_api! {
             }
             let path = runtime.path(entry);
             let change = runtime.memory.allow(start, bytes as u64, access, path)?;
-            tell(runtime, change, entry);
+            write_change(runtime, change, entry);
         }
         Ok(())
     }

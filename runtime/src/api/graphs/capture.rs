@@ -40,7 +40,7 @@ api! {
     fn cudaStreamIsCapturing(stream: StreamHandle, status: *mut c_int) |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
-        let captured = runtime.captures.of(stream as usize).is_some();
+        let captured = runtime.captures.find(stream as usize).is_some();
         // SAFETY: by the contract.
         unsafe { put(status, STATUS[usize::from(captured)]) }
     }
@@ -61,7 +61,7 @@ api! {
             crate::output::message::note("cudaStreamGetCaptureInfo: dependencies are not supported");
             return Err(error::NOT_SUPPORTED);
         }
-        let captured = runtime.captures.of(stream as usize);
+        let captured = runtime.captures.find(stream as usize);
         // SAFETY: by the contract.
         unsafe {
             if !number.is_null() {

@@ -43,7 +43,7 @@ pub(in crate::api) unsafe fn fill(parameters: *const FillParameters) -> Result<W
     // With one row the pitch is not used.
     let pitch = if p.height > 1 { p.pitch } else { p.width * p.size as usize };
     let to = Rows { start: p.to as u64, pitch: pitch as u64 };
-    FillWork::of(to, p.value, p.size, p.width as u64, p.height as u64).map(Work::Fill)
+    FillWork::new(to, p.value, p.size, p.width as u64, p.height as u64).map(Work::Fill)
 }
 
 /// A host node's work.

@@ -113,7 +113,7 @@ api! {
     ) |runtime, entry| {
         runtime.streams.get(stream as usize)?;
         runtime.pools.check(pool as usize)?;
-        if runtime.captures.of(stream as usize).is_some() {
+        if runtime.captures.find(stream as usize).is_some() {
             // SAFETY: by the contract.
             return unsafe { super::graph_allocations::capture_allocation(runtime, place, bytes, stream, entry) };
         }

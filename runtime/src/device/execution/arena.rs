@@ -156,7 +156,7 @@ impl Arena {
     }
 
     /// Discards which launch filled the warps' memory: launches are counted anew from here on.
-    pub fn forget_launches(&mut self) {
+    pub fn discard_launches(&mut self) {
         self.warps = WarpArena::new();
     }
 

@@ -55,7 +55,7 @@ impl Default for Heap {
 ///
 /// # Safety
 /// `running` is the launch that runs on this thread.
-pub unsafe fn tell_heap(running: *mut Running) {
+pub unsafe fn write_heap_events(running: *mut Running) {
     // SAFETY: by the contract; launch, heap and trace are used by this thread alone.
     unsafe {
         for event in std::mem::take(&mut (*(*running).heap).started) {

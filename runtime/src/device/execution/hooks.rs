@@ -312,7 +312,7 @@ pub unsafe extern "C" fn __wl_malloc(
         for lane in lanes(mask) {
             (*results)[lane] = (*(*running).heap).allocate(&mut *(*running).memory, (*sizes)[lane]);
         }
-        crate::device::execution::heap::tell_heap(running);
+        crate::device::execution::heap::write_heap_events(running);
     }
 }
 

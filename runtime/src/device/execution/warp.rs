@@ -99,7 +99,7 @@ pub struct Running {
     /// a structure into one load from either.
     pub parameters: Range<u64>,
     /// Sites whose fault, which stops the kernel, has been reported; the module tracks the others.
-    pub told: HashSet<u32>,
+    pub reported: HashSet<u32>,
     /// Branches of loops in which lanes waited without effect while other lanes of their warp ran ahead.
     pub parted: BTreeSet<u32>,
     /// Faults for the trace.

@@ -16,7 +16,7 @@ pub unsafe fn meant<'a>(running: &Running, registry: &'a Registry, site: u32, ad
     // SAFETY: by the contract.
     let base = unsafe { base(running, registry, site) };
     base.filter(|live| live.kind == AllocationKind::Tensor)
-        .map(|live| Near::of(live, address))
+        .map(|live| Near::new(live, address))
         .or_else(|| registry.nearest_array(address))
 }
 

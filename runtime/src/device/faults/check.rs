@@ -138,12 +138,15 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &mut *running.module };
     // A kernel that is stopped reports the reason each time.
-    let tells =
-        if stopped { running.told.insert(access.site) } else { module.told.is_first(access.site, &module.table) };
-    if tells {
+    let is_reported = if stopped {
+        running.reported.insert(access.site)
+    } else {
+        module.reported.is_first(access.site, &module.table)
+    };
+    if is_reported {
         // SAFETY: by the contract.
         unsafe {
-            tell(warp, lane, kind, &access, &variable, stopped);
+            report(warp, lane, kind, &access, &variable, stopped);
             if let Some(stops) = stops {
                 stops.at_fault(warp, &access, kind);
             }
@@ -177,7 +180,7 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
     if op != Some(Op::Load) || !lanes(strays).all(passes) {
         return None;
     }
-    if module.told.is_first(access.site, &module.table) {
+    if module.reported.is_first(access.site, &module.table) {
         // SAFETY: by the contract.
         unsafe { message::access(warp, lane, FaultKind::OutOfBounds, access, variable, message::Outcome::Passed) };
     }
@@ -192,7 +195,7 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
 unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteRange) {
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &mut *(*(*warp).running).module };
-    if module.told.is_first(access.site, &module.table) {
+    if module.reported.is_first(access.site, &module.table) {
         // SAFETY: by the contract.
         unsafe {
             message::access(warp, lane, FaultKind::Misaligned, access, variable, message::Outcome::Aligned);
@@ -222,7 +225,7 @@ fn inside(range: &SiteRange, address: u64, bytes: u64) -> bool {
 ///
 /// # Safety
 /// As for [`check`].
-unsafe fn tell(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access, variable: &SiteRange, stopped: bool) {
+unsafe fn report(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access, variable: &SiteRange, stopped: bool) {
     // SAFETY: by the contract.
     unsafe {
         let outcome = if stopped { message::Outcome::Stopped } else { message::Outcome::LeftOut };

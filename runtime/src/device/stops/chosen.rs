@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_local_memory_are_told() {
+    fn lines_of_local_memory_are_reported() {
         let chosen = Chosen::new(&table(), &[("src/a.cu".into(), 20), ("a.cu".into(), 1)]);
         assert_eq!(chosen.only_local, [("src/a.cu".to_owned(), 20)]);
         assert!(chosen.open.is_empty());

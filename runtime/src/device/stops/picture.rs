@@ -16,7 +16,7 @@ use crate::modules::module::{name, shared_variables};
 ///
 /// # Safety
 /// `warp` is the running one.
-pub(super) unsafe fn of(warp: *mut Warp, access: &Access, fault: Option<FaultKind>) -> Stopped {
+pub(super) unsafe fn take(warp: *mut Warp, access: &Access, fault: Option<FaultKind>) -> Stopped {
     // SAFETY: by the contract; the launch's module lives as long as it runs.
     unsafe {
         let (running, context) = (&*(*warp).running, &(*warp).context);
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shared_memory_is_told_by_the_variable_that_lies_there() {
+    fn shared_memory_is_reported_by_the_variable_that_lies_there() {
         let variable =
             |name: &'static std::ffi::CStr, offset, size| SharedVariable { name: name.as_ptr(), offset, size };
         let variables = [variable(c"tile", 0, 64), variable(c"flag", 64, 4), variable(c"rest", 80, 0)];

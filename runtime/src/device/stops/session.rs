@@ -59,7 +59,7 @@ impl Stops {
             let table = &(*running.module).table;
             let calls = self.calls.now(warp as usize, (*warp).context.record_cursor);
             let sites = calls.iter().filter_map(|&call| table.calls.get(call as usize));
-            let mut stopped = picture::of(warp, access, fault);
+            let mut stopped = picture::take(warp, access, fault);
             stopped.calls = sites.map(|site| picture::places(table, &site.chain)).collect();
             stopped.path = (*running.trace).host_path(self.path);
             stopped

@@ -99,7 +99,7 @@ impl ItemWriter {
             return;
         }
         let Some(places) = self.places.get_mut(sm) else { return };
-        let Some((place, new)) = places.of(record.block) else {
+        let Some((place, new)) = places.place(record.block) else {
             self.held[sm].push((*record, *lanes));
             if self.held[sm].len() > MOST_HELD {
                 self.places[sm].evict();
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_place_that_nobody_leaves_is_written_at_the_end() {
+    fn what_waits_for_a_place_that_no_one_leaves_is_written_at_the_end() {
         let map = AddressMap::default();
         let mut translator = Translator::new(&map);
         let mut writer = ItemWriter::new(shape());

@@ -6,12 +6,12 @@ use warpline_format::site_table::{FrameId, Op, SiteTable};
 /// Accesses of a module, each reported once in a program that continues after them. Copies of an access that unrolling
 /// made are one for the user.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct ReportedFaults {
     sites: HashSet<u32>,
     places: HashSet<(u32, Op, Vec<FrameId>)>,
 }
 
-impl Told {
+impl ReportedFaults {
     /// Whether it is the first time that a site's place comes up.
     pub fn is_first(&mut self, site: u32, table: &SiteTable) -> bool {
         if !self.sites.insert(site) {
@@ -44,8 +44,8 @@ mod tests {
         };
         let sites = vec![site(Op::Load, 1), site(Op::Load, 1), site(Op::Store, 1), site(Op::Load, 2)];
         let table = SiteTable { sites, ..SiteTable::default() };
-        let mut told = Told::default();
-        let first: Vec<bool> = [0, 1, 2, 0, 3, 3, 99, 99].map(|site| told.is_first(site, &table)).to_vec();
+        let mut reported = ReportedFaults::default();
+        let first: Vec<bool> = [0, 1, 2, 0, 3, 3, 99, 99].map(|site| reported.is_first(site, &table)).to_vec();
         assert_eq!(first, [true, false, true, false, true, false, true, false]);
     }
 }

@@ -9,7 +9,7 @@ use warpline_format::event::{Argument, ArgumentValue, Event, LaunchId};
 impl Runtime {
     /// Writes the values of those parameters that the module's expressions read. Others are left out: padding of
     /// structures and host pointers differ from run to run.
-    pub(crate) fn tell_arguments(&mut self, launch: LaunchId, (member, function): (Member, u32), parameters: &[u64]) {
+    pub(crate) fn write_arguments(&mut self, launch: LaunchId, (member, function): (Member, u32), parameters: &[u64]) {
         let module = &self.modules[member.module];
         let Some(kernel) = module.kernels().get(member.index) else { return };
         let names = &module.table.parameters;
