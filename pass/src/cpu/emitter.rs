@@ -120,7 +120,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         let entry = Builder::new(t);
         entry.at_end(entry_block);
         let parameters = job.function.parameters();
-        let frame = Frame::of(job.body, job.unit.layout())?;
+        let frame = Frame::new(job.body, job.unit.layout())?;
         let large = job.body.blocks.iter().map(|block| block.instructions.len()).sum::<usize>() > job.large;
         let mut emitter = Emitter {
             job,
@@ -367,7 +367,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
                 self.note_guess(value)?;
             }
             if gives_way(value) {
-                self.accesses.forget_room();
+                self.accesses.discard_room();
             }
         }
         self.terminate(position)
@@ -404,7 +404,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             return Ok(leaves);
         }
         if value.is_instruction() || value.is_argument() {
-            return Err(Refusal::of(value, "a value that is used where it is not defined"));
+            return Err(Refusal::new(value, "a value that is used where it is not defined"));
         }
         let leaves = self.constant(value)?;
         Ok(leaves)
@@ -415,7 +415,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         let mut leaves = self.leaves(value)?;
         match leaves.len() {
             1 => Ok(leaves.remove(0)),
-            _ => Err(Refusal::of(value, "a vector or structure where a scalar is expected")),
+            _ => Err(Refusal::new(value, "a vector or structure where a scalar is expected")),
         }
     }
 

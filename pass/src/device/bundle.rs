@@ -77,7 +77,7 @@ impl<'c> Bundler<'_, 'c> {
             _ => {}
         }
         let plain = hook.next().is_some_and(is_plain_access);
-        let address = Sum::of(operands[1], self.layout);
+        let address = Sum::from_pointer(operands[1], self.layout);
         let joins = |open: &Open<'c>| {
             let distance = open.address.to(&address)?;
             let most = if space == Space::Shared { MOST_MEMBERS } else { MOST_CACHED };

@@ -54,7 +54,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             table: &mut table,
             hooks: &hooks,
             builder: Builder::new(function.types()),
-            places: Places::of(function),
+            places: Places::new(function),
             operands: operand::Operands::default(),
             loads: HashMap::new(),
             expressions: &mut expressions,
@@ -65,7 +65,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             layout,
             module,
         };
-        let (flow, first) = (Flow::of(&blocks), hooker.table.table.blocks.len());
+        let (flow, first) = (Flow::new(&blocks), hooker.table.table.blocks.len());
         let conditions = deciders::conditions(function, &blocks);
         let branches: Vec<Option<u32>> = blocks.iter().map(|&block| hooker.block(block)).collect();
         hooker.table.table.decisions.extend(flow.decisions(first as u32, &branches));
@@ -204,7 +204,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         approximate,
                         in_library,
                     });
-                    if let Some(hint) = hint::of(instruction, site as u32, &access, &mut self.table.table.shared) {
+                    if let Some(hint) = hint::find(instruction, site as u32, &access, &mut self.table.table.shared) {
                         self.table.table.hints.push(hint);
                     }
                     if access.op == Op::Load {
@@ -252,7 +252,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
     }
 
     fn operand(&mut self, site: u32, access: &Access<'c>) {
-        let found = self.operands.of(access, self.layout);
+        let found = self.operands.operand(access, self.layout);
         self.table.operand(site, found);
     }
 

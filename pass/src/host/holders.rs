@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn assignments_are_told_by_their_names() {
+    fn assignments_are_reported_by_their_names() {
         assert!(is_assignment("_ZN3gpu5ArrayIfEaSEOS1_") && is_assignment("_ZN6BufferaSIiEERS_OT_"));
         assert!(!is_assignment("_ZN6BufferC2Em") && !is_assignment("_Z6assignR6BufferOS_"));
     }

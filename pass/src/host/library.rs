@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_told_by_their_names() {
+    fn functions_are_reported_by_their_names() {
         let vector = "_ZN6thrust20THRUST_300001_SM_80013device_vectorIiNS0_16device_allocatorIiEEEC2Em";
         assert!(is_toolkit(vector) && fills_device_vector(vector));
         assert!(is_toolkit("_ZNK3cub3runEv") && !is_toolkit("_Z5thrustv") && !is_toolkit("main"));

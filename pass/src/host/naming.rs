@@ -36,7 +36,7 @@ pub(super) fn name<'c>(module: &Module<'c>, call: Value<'c>, name: &Name<'c>, is
 }
 
 /// `__warpline_name(null)`: what the call was to allocate has been.
-pub(super) fn forget<'c>(module: &Module<'c>, after: Value<'c>) {
+pub(super) fn clear<'c>(module: &Module<'c>, after: Value<'c>) {
     let types = ModuleItems::types(module);
     let pointer = types.pointer(0);
     let hook = module.declare("__warpline_name", types.void().function(&[pointer]));

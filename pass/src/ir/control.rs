@@ -50,7 +50,7 @@ fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
 mod tests {
     use super::*;
 
-    fn of(successors: &[&[usize]]) -> Vec<Vec<(usize, usize)>> {
+    fn dependences(successors: &[&[usize]]) -> Vec<Vec<(usize, usize)>> {
         let successors: Vec<Vec<usize>> = successors.iter().map(|ways| ways.to_vec()).collect();
         let all = decisions(&successors).into_iter();
         all.map(|row| row.into_iter().map(|decision| (decision.block, decision.side)).collect()).collect()
@@ -58,17 +58,17 @@ mod tests {
 
     #[test]
     fn sides_of_a_branch_depend_on_it_and_what_follows_does_not() {
-        assert_eq!(of(&[&[1, 2], &[3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(0, 1)], vec![]]);
+        assert_eq!(dependences(&[&[1, 2], &[3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(0, 1)], vec![]]);
         // Without else; nested.
-        assert_eq!(of(&[&[1, 3], &[2, 3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(1, 0)], vec![]]);
+        assert_eq!(dependences(&[&[1, 3], &[2, 3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(1, 0)], vec![]]);
     }
 
     #[test]
     fn loops_depend_on_their_own_ends() {
         // 0: guard, 1: body and latch, 2: behind.
-        assert_eq!(of(&[&[1, 2], &[1, 2], &[]]), [vec![], vec![(0, 0), (1, 0)], vec![]]);
+        assert_eq!(dependences(&[&[1, 2], &[1, 2], &[]]), [vec![], vec![(0, 0), (1, 0)], vec![]]);
         // Endless loops depend on nothing that could be reported.
-        assert_eq!(of(&[&[1, 2], &[1], &[]])[2], []);
+        assert_eq!(dependences(&[&[1, 2], &[1], &[]])[2], []);
     }
 
     /// Every path from `from` meets `wanted`.

@@ -53,7 +53,7 @@ pub struct Sum<'c> {
 
 impl<'c> Sum<'c> {
     /// Of a pointer.
-    pub fn of(pointer: Value<'c>, layout: Layout<'_>) -> Sum<'c> {
+    pub fn from_pointer(pointer: Value<'c>, layout: Layout<'_>) -> Sum<'c> {
         let mut sum = Sum { root: pointer, terms: Vec::new(), constant: 0 };
         loop {
             let opcode = sum.root.opcode().or_else(|| sum.root.constant_opcode());
@@ -94,7 +94,7 @@ impl<'c> Sum<'c> {
     /// Adds what a value is made of, if that is known to be the same.
     fn add_parts(&mut self, value: Value<'c>, extension: Extension, scale: i64, deepest: u32) -> bool {
         if extension.goes_through(value)
-            && let Some(linear) = Linear::of(value)
+            && let Some(linear) = Linear::recognise(value)
         {
             match linear {
                 Linear::Sum(left, right, sign) => {

@@ -16,7 +16,7 @@ pub enum Linear<'c> {
 
 impl<'c> Linear<'c> {
     /// Of an instruction; `None` for all that are something else.
-    pub fn of(value: Value<'c>) -> Option<Linear<'c>> {
+    pub fn recognise(value: Value<'c>) -> Option<Linear<'c>> {
         let operands = || (value.operand(0), value.operand(1));
         match value.opcode()? {
             Opcode::LLVMOr if !value.is_disjoint() => None,

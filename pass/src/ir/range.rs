@@ -19,7 +19,7 @@ impl Range {
     }
 
     /// One value.
-    pub fn of(value: i64) -> Range {
+    pub fn constant(value: i64) -> Range {
         Range { low: value, high: value }
     }
 

@@ -30,19 +30,19 @@ impl<'c> Step<'c> {
     fn plus(self, other: Step<'c>) -> Step<'c> {
         match (self, other) {
             (Step::None, step) | (step, Step::None) => step,
-            (Step::Bytes(one), Step::Bytes(two)) => Step::of(one.wrapping_add(two)),
+            (Step::Bytes(one), Step::Bytes(two)) => Step::constant(one.wrapping_add(two)),
             (times @ Step::Times(..), Step::Bytes(_)) | (Step::Bytes(_), times @ Step::Times(..)) => times,
             _ => Step::Other,
         }
     }
 
-    fn of(bytes: i64) -> Step<'c> {
+    fn constant(bytes: i64) -> Step<'c> {
         if bytes == 0 { Step::None } else { Step::Bytes(bytes) }
     }
 
     fn times(self, factor: i64) -> Step<'c> {
         match self {
-            Step::Bytes(bytes) => Step::of(bytes.wrapping_mul(factor)),
+            Step::Bytes(bytes) => Step::constant(bytes.wrapping_mul(factor)),
             step => step,
         }
     }
@@ -109,7 +109,7 @@ pub struct Forms<'c> {
 
 impl<'c> Forms<'c> {
     /// Form of an address.
-    pub fn of(&mut self, address: Value<'c>, layout: Layout<'_>) -> Form<'c> {
+    pub fn form(&mut self, address: Value<'c>, layout: Layout<'_>) -> Form<'c> {
         self.budget = BUDGET;
         self.assumed.clear();
         self.value(address, layout, DEEPEST)
@@ -139,7 +139,7 @@ impl<'c> Forms<'c> {
 
     fn instruction(&mut self, value: Value<'c>, layout: Layout<'_>, depth: u32) -> Form<'c> {
         let mut operand = |index: u32| self.value(value.operand(index), layout, depth);
-        match Linear::of(value) {
+        match Linear::recognise(value) {
             Some(Linear::Sum(_, _, sign)) => {
                 return operand(0).join(operand(1).each(|step| step.times(sign)), Step::plus);
             }

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_are_told_apart() {
+    fn forms_are_distinguished() {
         assert_eq!(form("bar.sync 0;"), Some((Action::Sync, true, true)));
         assert_eq!(form("barrier.cta.sync.aligned 0;"), Some((Action::Sync, true, true)));
         assert_eq!(form("barrier.sync 1, $0;"), Some((Action::Sync, false, false)));

@@ -16,7 +16,7 @@ use crate::llvm::{Builder, ModuleItems, Value};
 use warpline_format::access::MAX_ITEM_BYTES;
 
 /// Byte offsets in the description of an access for its detour, a constant of the module.
-pub(super) mod told {
+pub(super) mod description {
     pub const SITE: u64 = 0;
     pub const SPACE: u64 = 4;
     pub const BYTES: u64 = 8;
@@ -69,7 +69,7 @@ impl<'c> Emitter<'_, 'c> {
             self.b.store(last, self.b.offset(range, 8), 8);
         }
         let bytes = item.filter(|_| what.bundle.is_none()).map(|item| item.bytes);
-        let (mask, cursor) = self.ask(what, lay, shift, bytes);
+        let (mask, cursor) = self.query(what, lay, shift, bytes);
         let readable: Vec<_> =
             (self.active_bases(&per_group, mask).into_iter()).map(|base| self.readable(base, mask)).collect();
         self.b.branch(joined);
@@ -95,7 +95,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Calls the runtime and returns the lanes that may go on, and the record cursor then. `bytes`: of the item that
     /// counts if all may.
-    fn ask(
+    fn query(
         &mut self,
         what: &Checked,
         lay: &Lay<'c>,
@@ -103,7 +103,7 @@ impl<'c> Emitter<'_, 'c> {
         bytes: Option<Value<'c>>,
     ) -> (Value<'c>, Value<'c>) {
         let stride = if let Lay::Strided(_, stride) = lay { *stride } else { 0 };
-        let told = self.told(what, stride);
+        let description = self.description(what, stride);
         let (places, groups) = match lay {
             Lay::Same(address) => (vec![*address], Some(1)),
             Lay::Strided(bases, _) => (bases.clone(), Some(bases.len())),
@@ -114,14 +114,14 @@ impl<'c> Emitter<'_, 'c> {
         };
         // No item has 0 bytes.
         let bytes = bytes.unwrap_or(self.i64(0));
-        let mut arguments = vec![self.context(), told, self.mask(), shift.unwrap_or(self.i64(0)), bytes];
+        let mut arguments = vec![self.context(), description, self.mask(), shift.unwrap_or(self.i64(0)), bytes];
         arguments.extend(places);
         let mask = self.b.call(self.unit().detour_helper(groups), &arguments);
         (mask, self.field_now(context::RECORD_CURSOR))
     }
 
     /// What the detour of an access must know of it.
-    pub(super) fn told(&self, what: &Checked, stride: i64) -> Value<'c> {
+    pub(super) fn description(&self, what: &Checked, stride: i64) -> Value<'c> {
         // Without room there is no record.
         let room = if what.recorded { self.promised() + MAX_ITEM_BYTES as u64 } else { 0 };
         let name = format!("warpline.access.{}.{stride}.{room}", what.site);
@@ -132,12 +132,12 @@ impl<'c> Emitter<'_, 'c> {
         let mut fields: Vec<_> = words.map(|word| self.i32(word)).to_vec();
         fields.push(self.i64(stride as u64));
         let value = Value::structure(self.t, &fields, false);
-        let told = self.unit().target.new_variable(&name, value.ty(), 0);
-        told.set_linkage(Linkage::LLVMPrivateLinkage);
-        told.set_initializer(value);
-        told.set_constant(true);
-        told.set_alignment(8);
-        told
+        let description = self.unit().target.new_variable(&name, value.ty(), 0);
+        description.set_linkage(Linkage::LLVMPrivateLinkage);
+        description.set_initializer(value);
+        description.set_constant(true);
+        description.set_alignment(8);
+        description
     }
 
     /// Addresses of a lay in memory, computed by a call: for paths that are hardly ever taken.
@@ -206,12 +206,12 @@ impl<'c> Unit<'c> {
         let function = self.new_helper(&name, int.function(&parameters));
         function.add_attribute(OF_FUNCTION, "cold", 0);
         let parameters = function.parameters();
-        let [context, told, mask, shift, counting] = [0, 1, 2, 3, 4].map(|index| parameters[index]);
+        let [context, description, mask, shift, counting] = [0, 1, 2, 3, 4].map(|index| parameters[index]);
         let b = Builder::new(self.t);
         let [entry, all, parted, look, flush, room, record, done] =
             ["entry", "all", "parted", "look", "flush", "room", "record", "done"]
                 .map(|name| function.append_block(name));
-        let word = |offset: u64| b.load(int, b.offset(told, offset), 4);
+        let word = |offset: u64| b.load(int, b.offset(description, offset), 4);
         let field = |field: context::Field| b.load(field.ty(self.t), b.offset(context, field.offset), field.align());
 
         b.at_end(entry);
@@ -219,15 +219,15 @@ impl<'c> Unit<'c> {
         let place = match groups {
             Some(_) => {
                 let place = b.alloca(lanes, 64);
-                let stride = b.load(long, b.offset(told, told::STRIDE), 8);
+                let stride = b.load(long, b.offset(description, description::STRIDE), 8);
                 b.store(self.even(&b, &parameters[5..], stride), place, 64);
                 place
             }
             None => b.int_to_ptr(parameters[5], pointer),
         };
-        let site = word(told::SITE);
+        let site = word(description::SITE);
         let range = b.gep(self.t.int(8), self.site_range(0), &[b.shl(b.zext(site, long), Value::int(long, 4))]);
-        let (space, bytes, align) = (word(told::SPACE), word(told::BYTES), word(told::ALIGN));
+        let (space, bytes, align) = (word(description::SPACE), word(description::BYTES), word(description::ALIGN));
         self.clear_uppers(&b);
         let allowed = b.call(self.runtime().check(), &[context, range, site, space, mask, place, bytes, align]);
         let whole = b.and(b.eq(allowed, mask), b.ne(counting, Value::zero(long)));
@@ -242,7 +242,7 @@ impl<'c> Unit<'c> {
         advance(counting);
 
         b.at_end(parted);
-        let needed = b.zext(word(told::ROOM), long);
+        let needed = b.zext(word(description::ROOM), long);
         b.branch_if(b.eq(needed, Value::zero(long)), done, look);
         b.at_end(look);
         let cursor = field(context::RECORD_CURSOR);
@@ -256,7 +256,7 @@ impl<'c> Unit<'c> {
         b.branch_if(b.eq(allowed, Value::zero(int)), done, record);
         b.at_end(record);
         let cursor = field(context::RECORD_CURSOR);
-        b.store(word(told::HEAD), cursor, 8);
+        b.store(word(description::HEAD), cursor, 8);
         b.store(allowed, b.offset(cursor, 4), 4);
         let addresses = b.sub(b.load(lanes, place, 8), b.splat(shift, LANES));
         b.store(addresses, b.offset(cursor, 8), 8);

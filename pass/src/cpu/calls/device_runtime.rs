@@ -43,7 +43,7 @@ impl<'c> Emitter<'_, 'c> {
         let known = CALLS.iter().find(|(known, ..)| *known == base);
         let Some((_, which, wanted)) = known.filter(|(.., wanted)| wanted.iter().all(|at| *at < arguments.len()))
         else {
-            return Err(Refusal::of(call, format!("{} in device code", base_name(base))));
+            return Err(Refusal::new(call, format!("{} in device code", base_name(base))));
         };
         let long = self.int_lanes(64);
         let bytes = 8 * u64::from(LANES);

@@ -10,7 +10,7 @@ use crate::llvm::{ModuleItems, Value};
 impl<'c> Emitter<'_, 'c> {
     /// Reports to the runtime if lanes of the warp do not reach the barrier at this position.
     /// Lanes that have returned, or have nothing more to do, are not missed: a GPU does not wait for them either.
-    pub fn look_for_absent_lanes(&mut self, call: Value<'c>) {
+    pub fn check_absent_lanes(&mut self, call: Value<'c>) {
         if !self.hooked() || call.debug_line() == 0 {
             return;
         }

@@ -34,7 +34,7 @@ impl<'c> Emitter<'_, 'c> {
         }
         if rest.starts_with("is_explicit_cluster") {
             let blocks = self.register_lanes(Register::ClusterBlocks, self.t.int(32));
-            let blocks = blocks.ok_or_else(|| Refusal::of(call, "this query"))?;
+            let blocks = blocks.ok_or_else(|| Refusal::new(call, "this query"))?;
             return Ok(Some(vec![Leaf::Lanes(self.b.ugt(blocks, self.same(blocks, 1)))]));
         }
         if rest.starts_with("barrier") || rest.starts_with("bar.") {
@@ -86,7 +86,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             "llvm.stacksave.p0" | "llvm.stacksave" => Ok(Some(vec![Leaf::Uniform(self.i64(0))])),
             _ if name.starts_with("llvm.stackrestore") => Ok(None),
-            _ => Err(Refusal::of(call, format!("the intrinsic {name}"))),
+            _ => Err(Refusal::new(call, format!("the intrinsic {name}"))),
         }
     }
 
@@ -106,7 +106,7 @@ impl<'c> Emitter<'_, 'c> {
         {
             (barrier::SYNC, false)
         } else {
-            return Err(Refusal::of(call, format!("the barrier {rest}")));
+            return Err(Refusal::new(call, format!("the barrier {rest}")));
         };
         let arguments = call.arguments();
         let bits = match arguments.last() {
@@ -121,7 +121,7 @@ impl<'c> Emitter<'_, 'c> {
         };
         // Threads of a warp come to barriers that are not aligned one by one.
         if rest.contains("aligned") || rest.starts_with("barrier0") {
-            self.look_for_absent_lanes(call);
+            self.check_absent_lanes(call);
         }
         let result = if ir::barrier::barrier(call) == Some(ir::barrier::Barrier::Block) {
             self.note_barrier(is_for_all(call, rest).then_some(call));
@@ -221,7 +221,7 @@ impl<'c> Emitter<'_, 'c> {
         } else if rest.contains("uni") || rest.contains("eq") {
             Ok(self.b.or(self.b.eq(mine, whole), self.b.eq(mine, zero)))
         } else {
-            Err(Refusal::of(call, format!("the vote {rest}")))
+            Err(Refusal::new(call, format!("the vote {rest}")))
         }
     }
 
@@ -231,9 +231,9 @@ impl<'c> Emitter<'_, 'c> {
         if rest.starts_with("shfl.sync") {
             arguments.remove(0);
         }
-        let [value, amount, control] = arguments[..] else { return Err(Refusal::of(call, "this shuffle")) };
+        let [value, amount, control] = arguments[..] else { return Err(Refusal::new(call, "this shuffle")) };
         let mode = ["down", "up", "bfly", "idx"].into_iter().find(|mode| rest.contains(mode));
-        let Some(mode) = mode else { return Err(Refusal::of(call, "this shuffle")) };
+        let Some(mode) = mode else { return Err(Refusal::new(call, "this shuffle")) };
         let value = self.vector(value)?;
         let (amount, control) = (self.leaf(amount)?, self.leaf(control)?);
         let (result, valid) = self.shuffle_lanes(value, mode, &amount, &control);
@@ -356,7 +356,7 @@ impl<'c> Emitter<'_, 'c> {
         let members = self.leaf(arguments[1])?;
         let operation = rest.strip_prefix("redux.sync.").unwrap_or("");
         let reduced = self.reduced(operation, value, members);
-        reduced.ok_or_else(|| Refusal::of(call, format!("the reduction {operation}")))
+        reduced.ok_or_else(|| Refusal::new(call, format!("the reduction {operation}")))
     }
 
     /// One result for all lanes of the members; `None` for an operation that is not supported.
@@ -389,7 +389,7 @@ impl<'c> Emitter<'_, 'c> {
     fn is_space(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
         let pointer = self.leaf(call.operand(0))?.lanes(&self.b);
         let space = rest.strip_prefix("isspacep.").unwrap_or(rest);
-        let inside = self.lies_in(space, pointer).ok_or_else(|| Refusal::of(call, format!("the query {rest}")))?;
+        let inside = self.lies_in(space, pointer).ok_or_else(|| Refusal::new(call, format!("the query {rest}")))?;
         Ok(Leaf::Lanes(inside))
     }
 

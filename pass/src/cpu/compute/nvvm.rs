@@ -25,7 +25,7 @@ impl<'c> Emitter<'_, 'c> {
         let first = parts[0].to_string();
         let name = rest.to_string();
         if call.ty().is_void() {
-            return Err(Refusal::of(call, format!("the intrinsic llvm.nvvm.{rest}")));
+            return Err(Refusal::new(call, format!("the intrinsic llvm.nvvm.{rest}")));
         }
         let results = leaf_types(call.ty());
         let result = results[0];
@@ -48,7 +48,7 @@ impl<'c> Emitter<'_, 'c> {
             }
         })?;
         if !supported.get() {
-            return Err(Refusal::of(call, format!("the intrinsic llvm.nvvm.{rest}")));
+            return Err(Refusal::new(call, format!("the intrinsic llvm.nvvm.{rest}")));
         }
         Ok(leaves)
     }

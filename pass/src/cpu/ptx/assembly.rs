@@ -18,7 +18,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Lowers inline assembly that is understood.
     pub fn assembly(&mut self, call: Value<'c>, asm: Value<'c>) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let text = asm.asm_text();
-        let refuse = || Refusal::of(call, format!("the inline assembly `{}`", text.trim()));
+        let refuse = || Refusal::new(call, format!("the inline assembly `{}`", text.trim()));
         let statements = parse::parse(&text).ok_or_else(refuse)?;
         let layout = parse::constraints(&asm.asm_constraints()).ok_or_else(refuse)?;
         let outputs = output_types(call.ty());
@@ -43,7 +43,7 @@ impl<'c> Emitter<'_, 'c> {
         }
         let alone = statements.len() == 1;
         for statement in &statements {
-            let one = || Refusal::of(call, format!("`{}` of the inline assembly `{}`", statement.text, text.trim()));
+            let one = || Refusal::new(call, format!("`{}` of the inline assembly `{}`", statement.text, text.trim()));
             self.statement(&mut machine, statement).ok_or_else(|| if alone { refuse() } else { one() })?;
         }
         if outputs.is_empty() {

@@ -18,7 +18,7 @@ enum Eighth {
 }
 
 impl Eighth {
-    fn of(part: &str) -> Option<Eighth> {
+    fn from_suffix(part: &str) -> Option<Eighth> {
         match part {
             "e4m3x2" => Some(Eighth::E4M3),
             "e5m2x2" => Some(Eighth::E5M2),
@@ -49,7 +49,7 @@ impl Eighth {
 
 /// Whether a conversion is from or to numbers of eight bits.
 pub(super) fn is_eighth(parts: &[&str]) -> bool {
-    parts.iter().any(|part| Eighth::of(part).is_some())
+    parts.iter().any(|part| Eighth::from_suffix(part).is_some())
 }
 
 impl<'c> Emitter<'_, 'c> {
@@ -66,7 +66,7 @@ impl<'c> Emitter<'_, 'c> {
         let relu = parts.contains(&"relu");
         match (parts, sources) {
             ([.., "f16x2", from], [source]) => {
-                let from = Eighth::of(from)?;
+                let from = Eighth::from_suffix(from)?;
                 let pair = self.read(machine, source, 16)?;
                 let halves = [0, 8].map(|shift| {
                     let byte = self.b.and(self.b.lshr(pair, self.same(pair, shift)), self.same(pair, 0xff));
@@ -76,7 +76,7 @@ impl<'c> Emitter<'_, 'c> {
                 Some(self.packed(&halves, 32))
             }
             ([.., to, "f16x2"], [source]) if parts.contains(&"satfinite") => {
-                let to = Eighth::of(to)?;
+                let to = Eighth::from_suffix(to)?;
                 let pair = self.read(machine, source, 32)?;
                 let bytes = [0, 16].map(|shift| {
                     let half = self.b.trunc(self.b.lshr(pair, self.same(pair, shift)), self.int_lanes(16));
@@ -88,7 +88,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             // The first source is the upper one.
             ([.., to, "f32"], [high, low]) if parts.contains(&"satfinite") => {
-                let to = Eighth::of(to)?;
+                let to = Eighth::from_suffix(to)?;
                 let mut bytes = Vec::new();
                 for source in [low, high] {
                     let bits = self.read(machine, source, 32)?;

@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_thread_index_minus_one_does_not_extend_as_unsigned() {
         // threadIdx.x - 1u: lane 0 wraps to 2^32 - 1.
-        let range = Range { low: 0, high: 1023 }.plus(Range::of(-1));
+        let range = Range { low: 0, high: 1023 }.plus(Range::constant(-1));
         let shape = combine(1, EXACT, SAME, Flags::default(), range, 32);
         assert_eq!(shape, Shape::Affine(Affine { stride: 1, signed: true, unsigned: false }));
     }

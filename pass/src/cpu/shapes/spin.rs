@@ -13,7 +13,7 @@ pub fn spinning_loops(body: &Body<'_>) -> Vec<bool> {
 
 /// Whether a loop of a body exchanges values with other threads, whatever comes of them. Triton hands them on through shared memory, so
 /// that no exit condition shows them.
-pub fn asks_others(body: &Body<'_>) -> bool {
+pub fn exchanges_values(body: &Body<'_>) -> bool {
     let mut inside = body.loops.iter().flat_map(|one| &one.blocks).flat_map(|&block| &body.blocks[block].instructions);
     inside.any(|value| exchanges(*value))
 }

@@ -1,6 +1,6 @@
 //! The tables that the runtime reads: `ModuleDescriptor` and what it points to, as constants.
 
-use super::unit::{Place, Unit};
+use super::unit::{GlobalAddress, Unit};
 use crate::cpu::error::{LowerError, Refusal};
 use crate::cpu::options::Options;
 use crate::cpu::shapes::analysis::Version;
@@ -22,7 +22,7 @@ pub struct KernelFunctions<'c> {
     /// May wait for other warps.
     pub may_wait: bool,
     /// See [`kernel_flags::EXCHANGES_VALUES`].
-    pub asks_others: bool,
+    pub exchanges_values: bool,
 }
 
 /// Builds the descriptor tables.
@@ -160,7 +160,7 @@ impl<'c> Tables<'_, 'c> {
         if functions.may_wait {
             flags |= kernel_flags::MAY_WAIT;
         }
-        if functions.asks_others {
+        if functions.exchanges_values {
             flags |= kernel_flags::EXCHANGES_VALUES;
         }
         if unbounded {
@@ -310,7 +310,7 @@ impl<'c> Tables<'_, 'c> {
                 Ok(Value::structure(self.unit.t, &elements, false))
             }
             Kind::Vector(_) => Ok(value),
-            _ => Err(Refusal::of(value, "this constant in a variable's initial value").into()),
+            _ => Err(Refusal::new(value, "this constant in a variable's initial value").into()),
         }
     }
 
@@ -324,7 +324,7 @@ impl<'c> Tables<'_, 'c> {
     fn element(&self, value: Value<'c>, index: u32) -> Result<Value<'c>, LowerError> {
         value
             .constant_element(index)
-            .ok_or_else(|| Refusal::of(value, "this constant in a variable's initial value").into())
+            .ok_or_else(|| Refusal::new(value, "this constant in a variable's initial value").into())
     }
 
     fn image_pointer(
@@ -343,7 +343,7 @@ impl<'c> Tables<'_, 'c> {
                     let steps =
                         crate::ir::address::steps(base, self.unit.layout()).filter(|steps| steps.variable.is_empty());
                     let Some(steps) = steps else {
-                        return Err(Refusal::of(value, "this address in a variable's initial value").into());
+                        return Err(Refusal::new(value, "this address in a variable's initial value").into());
                     };
                     addend = addend.wrapping_add(steps.constant);
                     base = base.operand(0);
@@ -360,11 +360,11 @@ impl<'c> Tables<'_, 'c> {
             return Ok(self.null());
         }
         match self.unit.place(None, base) {
-            Some(Place::Function(function)) if addend == 0 => Ok(function),
-            Some(Place::Kernel(number)) if addend == 0 => Ok(self.int(64, number)),
+            Some(GlobalAddress::Function(function)) if addend == 0 => Ok(function),
+            Some(GlobalAddress::Kernel(number)) if addend == 0 => Ok(self.int(64, number)),
             // A pure virtual function or a type description that no kernel can reach.
             None if base.is_global() => Ok(self.null()),
-            _ => Err(Refusal::of(value, "this address in a variable's initial value").into()),
+            _ => Err(Refusal::new(value, "this address in a variable's initial value").into()),
         }
     }
 }

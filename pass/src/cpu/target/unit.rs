@@ -30,7 +30,7 @@ pub struct Host {
 
 /// Where a global is found.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'c> {
+pub enum GlobalAddress<'c> {
     /// The variable of the lowered module that holds its address.
     Slot(Value<'c>),
     /// Offset in the block's shared memory.
@@ -294,17 +294,17 @@ impl<'c> Unit<'c> {
     }
 
     /// Where a global is, as seen from a kernel or from a function that kernels share.
-    pub fn place(&self, kernel: Option<Value<'c>>, global: Value<'c>) -> Option<Place<'c>> {
+    pub fn place(&self, kernel: Option<Value<'c>>, global: Value<'c>) -> Option<GlobalAddress<'c>> {
         if let Some(slot) = self.slot_of.get(&global) {
-            return Some(Place::Slot(*slot));
+            return Some(GlobalAddress::Slot(*slot));
         }
         if let Some(number) = self.reach.kernels.iter().position(|(kernel, _)| *kernel == global) {
-            return Some(Place::Kernel(windows::KERNELS + number as u64));
+            return Some(GlobalAddress::Kernel(windows::KERNELS + number as u64));
         }
         if global.is_function() {
-            return self.functions.get(&global).and_then(|functions| functions.entry).map(Place::Function);
+            return self.functions.get(&global).and_then(|functions| functions.entry).map(GlobalAddress::Function);
         }
-        self.shared.offset(kernel, global).map(Place::Shared)
+        self.shared.offset(kernel, global).map(GlobalAddress::Shared)
     }
 
     /// Space, bytes and alignment of a site.

@@ -79,8 +79,8 @@ fn unread<'c>(text: &str) -> Vec<Seen<'c>> {
         let plain = ["ld", "ldu", "st", "atom", "red", "tex", "tld4", "suld", "sust"].contains(&parts[0]);
         (plain || OPAQUE.contains(&parts[0])) && !parts.contains(&"param") && !is_waiting(&parts)
     };
-    let told = |statement: String| Seen::Not(format!("inline assembly: {}", shorten(&statement)));
-    statements(text).into_iter().filter(touches).map(told).collect()
+    let shown = |statement: String| Seen::Not(format!("inline assembly: {}", shorten(&statement)));
+    statements(text).into_iter().filter(touches).map(shown).collect()
 }
 
 /// Commit and wait of asynchronous copies move nothing themselves.
@@ -439,7 +439,7 @@ mod tests {
         let instructions: Vec<_> =
             module.functions().into_iter().flat_map(|f| f.blocks()).flat_map(|block| block.instructions()).collect();
         let call = *instructions.iter().find(|instruction| instruction.is_call()).expect("a call");
-        let told = |seen: Seen<'_>| match seen {
+        let shown = |seen: Seen<'_>| match seen {
             Seen::Access(Access { op, space, bytes, address, guard, cache, .. }) => {
                 let at = if address.offset == 0 { String::new() } else { format!(" {:+}", address.offset as i64) };
                 let guard = guard.map_or("", |_| " if");
@@ -449,7 +449,7 @@ mod tests {
             Seen::Texture { .. } => "texture".to_owned(),
             Seen::Not(_) => "not".to_owned(),
         };
-        inspect(call).into_iter().map(told).collect::<Vec<_>>().join(", ")
+        inspect(call).into_iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
     /// The forms of loads, stores, atomics and asynchronous copies: what the lowering takes is counted, or reported as

@@ -40,7 +40,7 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// Of a function's blocks in their order, the entry first.
-    pub(crate) fn of(blocks: &[Block<'_>]) -> Flow {
+    pub(crate) fn new(blocks: &[Block<'_>]) -> Flow {
         Flow { decisions: decisions(&successors(blocks)) }
     }
 

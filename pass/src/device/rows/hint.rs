@@ -19,7 +19,7 @@ use warpline_format::site_table::{Hint, Op, Stored};
 const MOST_STEPS: usize = 64;
 
 /// Returns the hint about an access of `instruction`, unless it would be empty. `shared` has the names so far.
-pub(in crate::device) fn of(
+pub(in crate::device) fn find(
     instruction: Value<'_>,
     site: u32,
     access: &Access<'_>,

@@ -75,7 +75,7 @@ fn made_of(store: Value<'_>) -> Option<Location<'_>> {
 }
 
 impl<'c> Places<'c> {
-    pub(in crate::device) fn of(function: Value<'c>) -> Self {
+    pub(in crate::device) fn new(function: Value<'c>) -> Self {
         let mut inlined: HashMap<Scope<'c>, Vec<Location<'c>>> = HashMap::new();
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             for place in known(instruction).map(Location::chain).unwrap_or_default() {

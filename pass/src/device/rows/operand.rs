@@ -42,13 +42,13 @@ impl<'c> Operands<'c> {
     }
 
     /// Of one access.
-    pub(in crate::device) fn of(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
+    pub(in crate::device) fn operand(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
         let address = access.address.value;
-        let form = self.forms.of(address, layout);
+        let form = self.forms.form(address, layout);
         let Some(root) = root(address) else { return Operand { variable: None, member: None, structure: None, form } };
         let (mut member, mut structure) = (None, None);
         if let Some(ty) = root.ty {
-            let offset = Sum::of(address, layout).constant().wrapping_add(access.address.offset as i64);
+            let offset = Sum::from_pointer(address, layout).constant().wrapping_add(access.address.offset as i64);
             structure = ty.structure();
             let within = match &structure {
                 Some((_, bytes)) => offset.rem_euclid(*bytes as i64),

@@ -27,10 +27,10 @@ pub(in crate::device) fn expand_intrinsics(module: &Module<'_>, machine: &Machin
             .blocks()
             .into_iter()
             .flat_map(|block| block.instructions())
-            .filter(|instruction| Operation::of(*instruction).is_some())
+            .filter(|instruction| Operation::recognise(*instruction).is_some())
             .collect();
         for call in calls {
-            let Some(operation) = Operation::of(call) else { continue };
+            let Some(operation) = Operation::recognise(call) else { continue };
             match (which, call.operand(2).as_u64()) {
                 (Length::Unknown, None) => expand_loop(call, machine),
                 (Length::Unknown, Some(length)) if length > LOOP_BYTES => expand_loop(call, machine),
@@ -54,7 +54,7 @@ enum Operation {
 }
 
 impl Operation {
-    fn of(instruction: Value<'_>) -> Option<Operation> {
+    fn recognise(instruction: Value<'_>) -> Option<Operation> {
         let name = instruction.callee_name();
         if name.starts_with("llvm.memcpy.") {
             Some(Operation::Copy)

@@ -25,7 +25,7 @@ pub(super) struct Control<'c> {
 
 impl<'c> Control<'c> {
     /// `None` for control flow with loops that are entered at two places.
-    pub(super) fn of(blocks: Vec<Block<'c>>) -> Option<Control<'c>> {
+    pub(super) fn new(blocks: Vec<Block<'c>>) -> Option<Control<'c>> {
         let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
         let successors: Vec<Vec<usize>> = blocks
             .iter()

@@ -52,7 +52,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         sink: &mut Sink,
         variables: &mut Variables<'_, 'c>,
     ) -> Option<Self> {
-        let control = Control::of(blocks)?;
+        let control = Control::new(blocks)?;
         let first = sink.loops.len();
         let laps: Vec<LoopId> = (first..first + control.loops.len()).map(|lap| lap as LoopId).collect();
         for natural in &control.loops {
@@ -412,7 +412,7 @@ impl<'c, 'm> Walk<'c, 'm> {
                 return self.value(start, depth, sink, variables);
             }
             let start = self.value(start, depth, sink, variables);
-            if let Some(shifting) = Shifting::of(next, phi) {
+            if let Some(shifting) = Shifting::recognise(next, phi) {
                 return shifting.value(bits, start, self.laps[natural], sink);
             }
             let zero = sink.constant(bits, 0);
