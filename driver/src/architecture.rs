@@ -54,21 +54,21 @@ pub struct Choice {
     /// As 75 for `sm_75`.
     pub architecture: u32,
     /// The requested architecture: another one if the toolkit is too new for it.
-    pub asked: u32,
+    pub requested: u32,
     /// Set when the choice needs a word.
     pub note: Option<String>,
 }
 
 /// Chooses the oldest requested architecture that the toolkit's headers still accept: the program promises to run on
 /// it, and newer ones add paths that only few programs take. `oldest` is the headers' limit.
-pub fn choose(asked: &[u32], oldest: u32) -> Choice {
-    let usable: Vec<u32> = asked.iter().copied().filter(|&number| number >= oldest).collect();
-    match (usable.iter().min(), asked.iter().max()) {
+pub fn choose(requested: &[u32], oldest: u32) -> Choice {
+    let usable: Vec<u32> = requested.iter().copied().filter(|&number| number >= oldest).collect();
+    match (usable.iter().min(), requested.iter().max()) {
         (Some(&architecture), _) => {
             // With `--device=gpu` the others are built too, for the GPU; hence the device in the words.
-            let note = (asked.len() > 1)
+            let note = (requested.len() > 1)
                 .then(|| format!("of the requested architectures, the CPU device runs the code of sm_{architecture}"));
-            Choice { architecture, asked: architecture, note }
+            Choice { architecture, requested: architecture, note }
         }
         (None, Some(newest)) => {
             let architecture = DEFAULT.max(oldest);
@@ -76,11 +76,11 @@ pub fn choose(asked: &[u32], oldest: u32) -> Choice {
                 "sm_{newest} is older than this CUDA toolkit supports; the CPU device runs the code of sm_{architecture}, and the \
                  GPU model is one of sm_{architecture} unless --gpu names another"
             ));
-            Choice { architecture, asked: *newest, note }
+            Choice { architecture, requested: *newest, note }
         }
         (None, None) => {
             let architecture = DEFAULT.max(oldest);
-            Choice { architecture, asked: architecture, note: None }
+            Choice { architecture, requested: architecture, note: None }
         }
     }
 }
@@ -109,13 +109,13 @@ mod tests {
 
     #[test]
     fn the_oldest_supported_is_chosen_and_told() {
-        assert_eq!(choose(&[], 75), Choice { architecture: 75, asked: 75, note: None });
-        assert_eq!(choose(&[80], 75), Choice { architecture: 80, asked: 80, note: None });
+        assert_eq!(choose(&[], 75), Choice { architecture: 75, requested: 75, note: None });
+        assert_eq!(choose(&[80], 75), Choice { architecture: 80, requested: 80, note: None });
         let several = choose(&[50, 90, 80], 75);
-        assert_eq!((several.architecture, several.asked), (80, 80));
+        assert_eq!((several.architecture, several.requested), (80, 80));
         assert!(several.note.unwrap().contains("sm_80"));
         let old = choose(&[35, 52], 75);
-        assert_eq!((old.architecture, old.asked), (75, 52));
+        assert_eq!((old.architecture, old.requested), (75, 52));
         assert!(old.note.unwrap().contains("sm_52 is older"));
     }
 }

@@ -157,7 +157,7 @@ fn architecture_list(tools: &Tools, invocation: &Invocation) -> Option<String> {
     }
     let mut named = invocation.architectures.clone();
     if named.is_empty() {
-        named.push(tools.asked_architecture);
+        named.push(tools.requested_architecture);
     }
     named.sort_unstable();
     let values: Vec<String> = named.iter().map(|number| format!("{}", number * 10)).collect();
@@ -243,14 +243,14 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     if cuda {
         command = cuda_arguments(command, tools, invocation);
     }
-    let asked = &invocation.clang_only;
-    let for_device = asked.iter().any(|flag| flag.ends_with("device-only"));
+    let requested = &invocation.clang_only;
+    let for_device = requested.iter().any(|flag| flag.ends_with("device-only"));
     // nvcc makes one text of a source, that of the host; clang would make one per side.
-    if cuda && invocation.dialect == Dialect::Nvcc && !asked.iter().any(|flag| flag.ends_with("-only")) {
+    if cuda && invocation.dialect == Dialect::Nvcc && !requested.iter().any(|flag| flag.ends_with("-only")) {
         command = command.args(["--cuda-host-only"]);
     }
     let level = if for_device { invocation.device_level() } else { invocation.host_level() };
-    command = command.args([format!("-O{level}")]).args(asked.iter().cloned());
+    command = command.args([format!("-O{level}")]).args(requested.iter().cloned());
     if for_device {
         command = command.args(arguments_for(&invocation.device, cuda));
     }

@@ -210,9 +210,9 @@ fn finish(finished: Finished, input: &Input) -> Result<(), DriverError> {
         0 => Ok(()),
         code => {
             let diagnostics = String::from_utf8_lossy(&finished.diagnostics);
-            libraries::of_missing_header(&diagnostics).into_iter().for_each(libraries::tell);
+            libraries::of_missing_header(&diagnostics).into_iter().for_each(libraries::report_missing);
             if libraries::lacks_host_headers(&diagnostics) {
-                libraries::tell_host_compiler();
+                libraries::report_host_compiler();
             }
             Err(DriverError::Compiler(code))
         }

@@ -116,7 +116,7 @@ fn the_host_s_source_goes_to_a_file() {
 }
 
 #[test]
-fn dependencies_are_asked_for() {
+fn dependencies_are_requested() {
     let made = nvcc("-MD -MT kernel.o -MF kernel.d -c kernel.cu -o kernel.o");
     assert_eq!(made.dependencies, ["-MD"]);
     assert_eq!(made.dependency_file.as_deref(), Some(Path::new("kernel.d")));

@@ -68,9 +68,9 @@ pub fn main(program: &str, arguments: &[String]) -> ExitCode {
                 message::line(format_args!("warpline-cc: error: {}", visible::message_with(&error.to_string(), words)));
             }
             // A program that compiles at run time distinguishes errors in its options by the exit code.
-            let asked = arguments.first().is_some_and(|first| first == OPTION);
+            let at_run_time = arguments.first().is_some_and(|first| first == OPTION);
             match error {
-                DriverError::Usage(_) if asked => ExitCode::from(EXIT_USAGE),
+                DriverError::Usage(_) if at_run_time => ExitCode::from(EXIT_USAGE),
                 error => ExitCode::from(error.exit_code()),
             }
         }

@@ -29,15 +29,15 @@ pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     let (Some(input), Some(output)) = (invocation.inputs.first(), &invocation.output) else { return Ok(()) };
     let wanted = &invocation.run_time;
     let beside = |suffix: &str| output.with_extension(suffix);
-    let mut asked = invocation.clone();
+    let mut requested = invocation.clone();
     let headers = [PREDEFINED].into_iter().chain(wanted.device_by_default.then_some(DEVICE_BY_DEFAULT));
-    asked.device.extend(headers.flat_map(|header| ["-include".into(), header.into()]));
+    requested.device.extend(headers.flat_map(|header| ["-include".into(), header.into()]));
     // Before the user's folders, one of which may be a toolkit's.
-    asked.common.insert(0, format!("-I{}", tools.include.join(RUN_TIME_FOLDER).display()));
+    requested.common.insert(0, format!("-I{}", tools.include.join(RUN_TIME_FOLDER).display()));
     let dependencies = beside(DEPENDENCIES).display().to_string();
-    asked.device.extend(["-MD".into(), "-MT".into(), "it".into(), "-MF".into(), dependencies]);
+    requested.device.extend(["-MD".into(), "-MT".into(), "it".into(), "-MF".into(), dependencies]);
     let bitcode = tools.temporary().join("device.bc");
-    compile::device_bitcode(tools, &asked, input, &bitcode)?;
+    compile::device_bitcode(tools, &requested, input, &bitcode)?;
 
     let mut system_folders = tools.system_folders();
     system_folders.extend(invocation.system.iter().cloned());
@@ -76,7 +76,7 @@ pub fn shared_object(
     if let Some(file) = ptx_file {
         std::fs::write(file, &ptx).map_err(DriverError::writing(file))?;
     }
-    let architectures = vec![tools.architecture, tools.asked_architecture];
+    let architectures = vec![tools.architecture, tools.requested_architecture];
     let threads = object_parts::threads();
     let assembler = Assembler::new(&tools.cuda, &invocation.ptxas, architectures, tools.temporary(), threads);
     let mut assembly = assembler.start(ptx, device::architecture(&machine));

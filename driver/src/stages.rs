@@ -97,7 +97,7 @@ impl StageOptions {
             cautious: invocation.cautious,
             bundles: invocation.bundles,
             load_cache: load_cache(&invocation.ptxas),
-            architecture_word: architecture_word(tools.architecture, tools.asked_architecture),
+            architecture_word: architecture_word(tools.architecture, tools.requested_architecture),
             gpu: GpuBuild::new(tools, invocation),
             emulated: invocation.gpu == GpuCode::Emulated,
             assembler: assembler(tools, invocation),
@@ -156,9 +156,9 @@ impl StageOptions {
 fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
     let mut arguments = invocation.ptxas.clone();
     arguments.extend(invocation.device_debug.then(|| "-O0".into()));
-    let asked =
-        invocation.architectures.iter().copied().chain([tools.architecture, tools.asked_architecture]).collect();
-    Assembler::new(&tools.cuda, &arguments, asked, tools.temporary(), object_parts::threads())
+    let requested =
+        invocation.architectures.iter().copied().chain([tools.architecture, tools.requested_architecture]).collect();
+    Assembler::new(&tools.cuda, &arguments, requested, tools.temporary(), object_parts::threads())
 }
 
 /// Returns the file that `-keep` requests, named after the source as nvcc names it.
@@ -312,8 +312,10 @@ fn write_unit<'c>(
     let fat_binary = gpu_code(&device, table.as_ref(), options)?;
     let registers = &assembly.finish().kernels;
     let emulated = table.as_ref().filter(|_| options.emulated);
-    let carried =
-        table.as_ref().map(|table| carried::of(&device, table, registers, &options.system_folders)).unwrap_or_default();
+    let carried = table
+        .as_ref()
+        .map(|table| carried::encode(&device, table, registers, &options.system_folders))
+        .unwrap_or_default();
     let lowering = cpu::Options {
         processor: &options.processor,
         descriptor: DESCRIPTOR,

@@ -64,7 +64,7 @@ fn a_closed_standard_error_fails_nothing() {
 }
 
 #[test]
-fn answers_that_nobody_reads_are_no_error_and_those_that_cannot_be_written_are() {
+fn answers_that_no_one_reads_are_no_error_and_those_that_cannot_be_written_are() {
     let driver = Driver::new();
     for option in ["--help", "--version", "--list-gpu-arch", "--warpline-toolkit"] {
         let script = format!("./warpline-nvcc {option} | true; exit ${{PIPESTATUS[0]}}");

@@ -50,7 +50,7 @@ fn warnings_come_through_from_both_sides() {
 }
 
 #[test]
-fn missing_sources_are_told_in_clangs_words() {
+fn missing_sources_are_reported_in_clangs_words() {
     let driver = Driver::new();
     same_as_clang(&driver, "-c absent.cu", &["-c", "absent.cu"]);
     let folder = driver.path("folder.cu");
@@ -59,7 +59,7 @@ fn missing_sources_are_told_in_clangs_words() {
 }
 
 #[test]
-fn missing_objects_are_told_by_the_linker() {
+fn missing_objects_are_reported_by_the_linker() {
     let driver = Driver::new();
     let Ran { code, stderr, .. } = driver.run("warpline-nvcc", "absent.o -o a");
     assert!(stderr.contains("absent.o"), "{stderr}");

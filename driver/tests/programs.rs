@@ -419,7 +419,7 @@ fn architectures_are_listed_and_accepted() {
 }
 
 #[test]
-fn streams_per_thread_are_the_default_where_asked_for() {
+fn streams_per_thread_are_the_default_where_requested() {
     let driver = Driver::new();
     driver.write("add.cu", &format!("{PROGRAM}\nstatic_assert(CUDA_API_PER_THREAD_DEFAULT_STREAM, \"\");\n"));
     driver
@@ -658,7 +658,7 @@ fn two_sources(driver: &Driver) {
 }
 
 #[test]
-fn dependencies_are_told_when_a_program_is_made_in_one_go() {
+fn dependencies_are_reported_when_a_program_is_made_in_one_go() {
     let driver = Driver::new();
     two_sources(&driver);
     let described = |line: &str, files: &[&str]| {

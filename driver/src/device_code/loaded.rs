@@ -94,7 +94,7 @@ impl<'a> Lowering<'a> {
         }
         let carried = table
             .as_ref()
-            .map(|table| carried::of(module, table, &assembled.kernels, &self.system_folders))
+            .map(|table| carried::encode(module, table, &assembled.kernels, &self.system_folders))
             .unwrap_or_default();
         let options = self.options(&assembled.kernels, false, &carried);
         self.lower(module, table.as_ref(), &options)

@@ -46,7 +46,7 @@ pub struct Assembler {
     /// `-Xptxas`, `-maxrregcount`.
     arguments: Vec<String>,
     /// Architectures that the user requested.
-    asked: Vec<u32>,
+    requested: Vec<u32>,
     /// Folder of intermediate files.
     folder: PathBuf,
     /// Assemblies at a time.
@@ -54,15 +54,15 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// With the toolkit's ptxas, and that of CUDA 12 for architectures that it does not support. `asked` are the user's
+    /// With the toolkit's ptxas, and that of CUDA 12 for architectures that it does not support. `requested` are the user's
     /// architectures.
-    pub fn new(cuda: &Cuda, arguments: &[String], asked: Vec<u32>, folder: &Path, at_once: usize) -> Assembler {
+    pub fn new(cuda: &Cuda, arguments: &[String], requested: Vec<u32>, folder: &Path, at_once: usize) -> Assembler {
         let first = Some((cuda.ptxas(), cuda.oldest_architecture()));
         let older = cuda.older_ptxas().map(|path| (path, 0));
         Assembler {
             programs: first.into_iter().chain(older).filter(|(path, _)| path.is_file()).collect(),
             arguments: arguments.to_vec(),
-            asked,
+            requested,
             folder: folder.into(),
             at_once: at_once.max(1),
         }
@@ -75,7 +75,7 @@ impl Assembler {
             return Assembly::none();
         }
         let further: &[u32] = if ptx.len() > LARGE_BYTES { &[] } else { &MODELS };
-        let wanted: BTreeSet<u32> = self.asked.iter().chain([&made_for]).chain(further).copied().collect();
+        let wanted: BTreeSet<u32> = self.requested.iter().chain([&made_for]).chain(further).copied().collect();
         let thread = std::thread::Builder::new().name("registers".into());
         let thread = thread.spawn(move || self.all(&ptx, made_for, &wanted)).ok();
         Assembly { thread, done: Assembled::default() }
@@ -100,7 +100,7 @@ impl Assembler {
             });
             for (&architecture, found) in some.iter().zip(found) {
                 let Some((printed, found)) = found else { continue };
-                if self.is_verbose() && self.asked.contains(&architecture) {
+                if self.is_verbose() && self.requested.contains(&architecture) {
                     shown += &printed;
                 }
                 for (kernel, resources) in found.kernels {

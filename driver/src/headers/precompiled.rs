@@ -1,7 +1,7 @@
 //! Compiles with precompiled headers, where there are some for the command line.
 
 use super::inputs::Inputs;
-use super::options::{self, Place, VARIABLES};
+use super::options::{self, ArgumentPosition, VARIABLES};
 use super::store::Entry;
 use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished, StartError};
@@ -42,9 +42,9 @@ impl<'a> Precompiled<'a> {
         if !invocation.precompiled_headers || invocation.dry_run || clang_jobs::is_cmake_probe(invocation, input) {
             return None;
         }
-        let common = options::part(&invocation.common, Place::Before)?;
-        let [device, host, more] =
-            [&invocation.device[..], &invocation.host, more].map(|arguments| options::part(arguments, Place::Behind));
+        let common = options::part(&invocation.common, ArgumentPosition::Before)?;
+        let [device, host, more] = [&invocation.device[..], &invocation.host, more]
+            .map(|arguments| options::part(arguments, ArgumentPosition::Behind));
         let (device, host, more) = (device?, host?, more?);
         let folders = [common.folders, device.folders, host.folders, more.folders].concat();
         let bare = Invocation {
@@ -61,7 +61,7 @@ impl<'a> Precompiled<'a> {
         let built = compiler.metadata().and_then(|data| data.modified()).ok()?;
         let libraries = standard_libraries();
         let text = format!("{} {variables:?} {} {built:?} {libraries:?}", command.line(), tools.clang.version);
-        let entry = Entry::of(&text)?;
+        let entry = Entry::for_text(&text)?;
         Some(Precompiled { tools, bare, side, more, folders, changed, entry })
     }
 

@@ -26,7 +26,7 @@ pub struct Entry {
 
 impl Entry {
     /// That of a text which has in it whatever the header depends on.
-    pub fn of(text: &str) -> Option<Entry> {
+    pub fn for_text(text: &str) -> Option<Entry> {
         let folder = cache::folder().ok()?.join("headers");
         Some(Entry { folder, name: format!("{:016x}", cache::content_hash(text.as_bytes())) })
     }

@@ -59,7 +59,7 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     }
     let linked = run(invocation, &command);
     if linked.is_err() {
-        libraries::of_link(&items).into_iter().for_each(libraries::tell);
+        libraries::of_link(&items).into_iter().for_each(libraries::report_missing);
     }
     linked
 }

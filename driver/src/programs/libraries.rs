@@ -37,7 +37,7 @@ pub fn of_link(items: &[String]) -> Option<&'static str> {
 }
 
 /// Reports why something failed.
-pub fn tell(library: &str) {
+pub fn report_missing(library: &str) {
     message::line(format_args!(
         "warpline-cc: note: {library} is a library of NVIDIA's that is not provided: programs that need it cannot be built for \
          the CPU device"
@@ -50,7 +50,7 @@ pub fn lacks_host_headers(diagnostics: &str) -> bool {
 }
 
 /// Reports how to get the C++ library's headers.
-pub fn tell_host_compiler() {
+pub fn report_host_compiler() {
     message::line(format_args!(
         "warpline-cc: note: the headers of the C++ library are missing, which g++ brings. To get them: {}",
         packages::install(&["g++"])
