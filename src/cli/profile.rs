@@ -16,7 +16,7 @@ use warpline_profile::Profile;
 use warpline_report::Filter;
 
 pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, Failure> {
-    if asks_for_help(&arguments.arguments) {
+    if requests_help(&arguments.arguments) {
         output::print(help().as_bytes())?;
         return Ok(exit_code::OK);
     }
@@ -102,7 +102,7 @@ fn command() -> clap::Command {
     RunArguments::augment_args(clap::Command::new("warpline profile"))
 }
 
-fn asks_for_help(all: &[OsString]) -> bool {
+fn requests_help(all: &[OsString]) -> bool {
     all.iter().take_while(|argument| *argument != "--").any(|argument| argument == "-h" || argument == "--help")
 }
 
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn help_lists_what_the_run_takes() {
-        assert!(asks_for_help(&words("a.cu --help")) && !asks_for_help(&words("a.cu -- --help")));
+        assert!(requests_help(&words("a.cu --help")) && !requests_help(&words("a.cu -- --help")));
         let help = help();
         let options = run_options();
         let missing: Vec<_> = options.iter().filter(|(name, _)| !help.contains(name.as_str())).collect();

@@ -166,7 +166,7 @@ pub struct BranchChange {
 
 impl BranchChange {
     /// It belongs to a kernel of both sides and diverges more or less. How often it is reached follows from the code.
-    pub fn tells(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         self.kernel.before.is_some() && self.kernel.after.is_some() && self.metrics.contains_key("divergent")
     }
 }

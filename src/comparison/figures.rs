@@ -43,11 +43,11 @@ struct Kind {
     better: Better,
     unit: Unit,
     /// Not a part or a consequence of other figures that are shown.
-    telling: bool,
+    significant: bool,
 }
 
-const fn kind(name: &'static str, better: Better, unit: Unit, telling: bool) -> Kind {
-    Kind { name, better, unit, telling }
+const fn kind(name: &'static str, better: Better, unit: Unit, significant: bool) -> Kind {
+    Kind { name, better, unit, significant }
 }
 
 /// Figures of requests, within a memory space (or of an allocation, if spaces are not distinguished); the most
@@ -211,7 +211,7 @@ pub fn unit(name: &str) -> Unit {
 
 /// Returns the position of a figure in the order of significance; `None` for those that only complete the document.
 pub fn rank(name: &str) -> Option<usize> {
-    find(name).filter(|(_, kind)| kind.telling).map(|(rank, _)| rank)
+    find(name).filter(|(_, kind)| kind.significant).map(|(rank, _)| rank)
 }
 
 /// A figure.
@@ -454,7 +454,7 @@ pub(super) fn of_allocations(rows: &[&warpline_profile::model::Allocation]) -> F
             figures.add(&format!("copies.{}.bytes", copy.direction), copy.bytes);
             figures.add(&format!("copies.{}.count", copy.direction), copy.count);
         }
-        crate::merge::add_told(&mut sum, &row.metrics);
+        crate::merge::add_with_means(&mut sum, &row.metrics);
     }
     // Of all spaces; what is of one space alone stands with the lines.
     (sum.shared, sum.constant) = (None, None);

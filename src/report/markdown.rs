@@ -165,12 +165,12 @@ fn ranks(out: &mut String, profile: &Profile, top: usize) {
                 code(&row.name),
                 row.figure,
                 row.ranks,
-                row.told(row.min),
+                row.text(row.min),
                 row.min_rank,
-                row.told(row.mean),
-                row.told(row.max),
+                row.text(row.mean),
+                row.text(row.max),
                 row.max_rank,
-                row.told(row.stddev),
+                row.text(row.stddev),
                 row.factor,
             );
         }

@@ -234,7 +234,7 @@ fn lanes(stopped: &Stopped, banks: Banks) -> Table {
     if shared {
         columns.insert(5, words("bank"));
     }
-    let elements = Elements::of(stopped);
+    let elements = Elements::for_stop(stopped);
     let rows = (0..LANES).map(|lane| {
         let found = stopped.lanes.iter().find(|row| row.lane == lane);
         let number = Cell::Count(u64::from(lane));
@@ -281,7 +281,7 @@ enum Elements<'a> {
 impl Elements<'_> {
     /// Structures, if the compiler recorded one and each lane is as far behind the start of one: memory that begins
     /// otherwise than with an array of them shows by that.
-    fn of(stopped: &Stopped) -> Elements<'_> {
+    fn for_stop(stopped: &Stopped) -> Elements<'_> {
         let plain = Elements::Plain(stopped.bytes);
         let size = i64::from(stopped.structure_bytes);
         if size == 0 || stopped.structure.is_empty() {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_told_where_there_are_any() {
+    fn steps_are_reported_where_there_are_any() {
         let of = |step, mask| super::step(&stopped(step, mask).lanes);
         assert_eq!(of(4, u32::MAX).unwrap(), "4 bytes from lane to lane");
         assert_eq!(of(4, 0b1001).unwrap(), "4 bytes from lane to lane");
@@ -421,19 +421,19 @@ mod tests {
     }
 
     #[test]
-    fn members_are_told_by_the_structure_s_number() {
+    fn members_are_reported_by_the_structure_s_number() {
         let mut body = stopped(16, u32::MAX);
         (body.structure, body.structure_bytes) = ("Body".into(), 16);
-        let names = |stopped: &Stopped| [0, 16, 32, -16].map(|offset| Elements::of(stopped).name(offset + 4));
+        let names = |stopped: &Stopped| [0, 16, 32, -16].map(|offset| Elements::for_stop(stopped).name(offset + 4));
         assert_eq!(names(&body), ["0.x", "1.x", "2.x", "-1.x"]);
-        assert_eq!(Elements::of(&body).meaning(), "Body, 16 B");
+        assert_eq!(Elements::for_stop(&body).meaning(), "Body, 16 B");
         // Not all lanes are as far behind the start of a structure: it is no array of them.
         body.structure_bytes = 24;
         assert_eq!(names(&body), ["1", "5", "9", "-3"]);
     }
 
     #[test]
-    fn lanes_that_meet_in_a_bank_of_shared_memory_are_told() {
+    fn lanes_that_meet_in_a_bank_of_shared_memory_are_reported() {
         let shared = |step: u64| {
             let mut tile = stopped(step, u32::MAX);
             for lane in &mut tile.lanes {

@@ -136,7 +136,7 @@ mod tests {
             l2: Level { closed_form: Some(32), simulated: 32, counted: None },
         };
         let none = Level::default();
-        let told = Validation {
+        let shown = Validation {
             device: "cpu".to_owned(),
             model: "mine".to_owned(),
             cases: vec![
@@ -150,8 +150,8 @@ mod tests {
             measured: false,
             notes: Vec::new(),
         };
-        let told = validation_text(&told);
-        let rows: Vec<&str> = told.lines().filter(|line| line.ends_with("of a test")).collect();
+        let shown = validation_text(&shown);
+        let rows: Vec<&str> = shown.lines().filter(|line| line.ends_with("of a test")).collect();
         for (row, want) in rows.iter().zip(["  past L1  ", "  -, 7  ", "  -, 0, counted 5  ", "  -, 7  "]) {
             assert!(row.contains(want), "{row}");
         }

@@ -162,7 +162,7 @@ fn two_of_four_warps_fit() {
 }
 
 #[test]
-fn loads_that_stream_are_told_to_go_past() {
+fn loads_that_stream_are_reported_to_go_past() {
     // One warp's 32 lines fit, but 64 streamed lines between rounds drive them out. With these past L1, the walk
     // hits in 9 of 10 rounds.
     let advice = advice(&trace(10, 1, 64), 1);

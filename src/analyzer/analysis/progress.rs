@@ -19,12 +19,12 @@ pub trait Progress {
     fn update(&mut self, status: &Status, kernel: Option<&str>);
 
     /// Returns whether it needs the results so far, now; called after each chunk.
-    fn wants(&mut self) -> bool {
+    fn needs_results(&mut self) -> bool {
         false
     }
 
-    /// What is known so far, of launches that are over.
-    fn look(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
+    /// Receives the results so far, of launches that are over.
+    fn receive(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
         let _ = (status, kernel, analysis);
     }
 }

@@ -31,7 +31,7 @@ pub trait Kind: Clone + Eq + Hash {
 
 /// Row in which a thing is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RowPlace {
     /// In a row of its own.
     Own,
     /// In a shared row, by number from 0.
@@ -54,18 +54,18 @@ impl<K: Kind> Sharing<K> {
     }
 
     /// The row of the next thing. The first of a new shared row are identified by its number.
-    pub fn place(&mut self, kind: &K) -> Place {
+    pub fn place(&mut self, kind: &K) -> RowPlace {
         if self.own < self.bounds.in_all {
             match self.seen.get_mut(kind) {
                 None => {
                     self.seen.insert(kind.clone(), 1);
                     self.own += 1;
-                    return Place::Own;
+                    return RowPlace::Own;
                 }
                 Some(seen) if *seen < self.bounds.of_a_kind => {
                     *seen += 1;
                     self.own += 1;
-                    return Place::Own;
+                    return RowPlace::Own;
                 }
                 Some(_) => {}
             }
@@ -74,7 +74,7 @@ impl<K: Kind> Sharing<K> {
         let mut most = self.bounds.shared;
         loop {
             if let Some(&number) = self.shared.get(&kind) {
-                return Place::Shared(number);
+                return RowPlace::Shared(number);
             }
             match kind.coarser() {
                 Some(coarser) if self.shared.len() >= most => {
@@ -86,7 +86,7 @@ impl<K: Kind> Sharing<K> {
         }
         let number = self.shared.len() as u32;
         self.shared.insert(kind, number);
-        Place::Shared(number)
+        RowPlace::Shared(number)
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         for _ in 0..4 {
             got.extend(kinds.map(|kind| rows.place(&kind)));
         }
-        use Place::{Own, Shared};
+        use RowPlace::{Own, Shared};
         assert_eq!(got, [Own, Own, Own, Own, Shared(0), Shared(1), Shared(0), Shared(1)]);
         // One is left for all others.
         assert_eq!([3, 4].map(|kind| rows.place(&(Some(kind), Some(0)))), [Own, Shared(2)]);
@@ -130,7 +130,7 @@ mod tests {
         let mut rows = sharing(1000, 100, 50);
         let mut most = 0;
         for thing in 0..1_000_000u32 {
-            if let Place::Shared(number) = rows.place(&(Some(thing / 3), Some(thing))) {
+            if let RowPlace::Shared(number) = rows.place(&(Some(thing / 3), Some(thing))) {
                 most = most.max(number);
             }
         }

@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_objects_are_told_and_still_give_an_address() {
+    fn missing_objects_are_reported_and_still_give_an_address() {
         let mut symbols = Symbolizer::new([(0, "/nowhere/at/all", &[][..])], &BTreeMap::new());
         assert!(symbols.problems()[0].contains("/nowhere/at/all"));
         let path = symbols.path(&[PathFrame { object: 0, offset: 0x11 }, PathFrame { object: u32::MAX, offset: 5 }]);

@@ -16,7 +16,7 @@ pub struct SerialAtomics {
 
 impl SerialAtomics {
     /// Of one launch's sites, before their addresses are settled.
-    pub fn of<'a>(sites: impl Iterator<Item = (Space, &'a SitePattern)>) -> SerialAtomics {
+    pub fn from_sites<'a>(sites: impl Iterator<Item = (Space, &'a SitePattern)>) -> SerialAtomics {
         let (mut addresses, mut shared) = (Addresses::default(), 0u64);
         for (space, pattern) in sites {
             match space {
@@ -66,7 +66,7 @@ mod tests {
                     shared += lanes.iter().map(of).max().unwrap_or(0);
                 }
             }
-            let got = SerialAtomics::of(sites.iter().map(|(&(_, space), pattern)| (space, pattern)));
+            let got = SerialAtomics::from_sites(sites.iter().map(|(&(_, space), pattern)| (space, pattern)));
             prop_assert_eq!(got, SerialAtomics { hottest: counts.values().copied().max().unwrap_or(0), shared });
         }
     }

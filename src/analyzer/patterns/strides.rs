@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_told_from_each_other() {
+    fn shapes_are_reported_from_each_other() {
         assert_eq!(shape_of(!0, |_| 512), (Shape::Uniform, 512));
         assert_eq!(shape_of(!0, |lane| 512 + 4 * lane), (Shape::Stride(4), 512));
         assert_eq!(shape_of(0x5555_5555, |lane| 512 + 4 * lane), (Shape::Stride(4), 512));

@@ -208,7 +208,7 @@ impl Touched {
     }
 
     /// Clears the record of touched sectors of `bytes` at `address`: another allocation begins there.
-    pub fn forget(&mut self, address: u64, bytes: u64) {
+    pub fn clear(&mut self, address: u64, bytes: u64) {
         let mut words = Vec::new();
         self.each_word(address, bytes, |page, word, mask, _| words.push((page, word, mask)));
         for (page, word, mask) in words {
@@ -339,7 +339,7 @@ mod tests {
                     let start = part as u64 * map.part_bytes;
                     prop_assert_eq!(*touched, one.bytes_in(address + start, map.part_bytes.min(bytes - start)));
                 }
-                one.forget(address, bytes);
+                one.clear(address, bytes);
                 let sectors = sectors_of(address, bytes);
                 slow.retain(|sector| !sectors.contains(sector));
                 prop_assert_eq!(one.bytes_in(0, 1 << 40), slow.len() as u64 * SECTOR_BYTES);

@@ -190,7 +190,7 @@ fn another_block_is_remembered_behind_two_warps_of_one() {
 }
 
 #[test]
-fn bytes_of_a_word_are_told_apart() {
+fn bytes_of_a_word_are_distinguished() {
     assert_eq!(both(&[one(0, 0, BYTE, 0), one(0, 1, BYTE, 1)]), []);
     assert_eq!(both(&[one(0, 0, BYTE, 1), one(0, 1, BYTE, 1)]), [(Scope::Block, Verdict::OneStore)]);
     // An access that begins in the middle of a word.
@@ -232,7 +232,7 @@ fn atomics_do_not_meet_each_other_but_what_is_plain() {
 }
 
 #[test]
-fn what_flags_may_order_is_told_in_full_only_and_as_such() {
+fn what_flags_may_order_is_reported_in_full_only_and_as_such() {
     // The last block reads what the others wrote, behind an atomic operation whose result it used.
     let last = [
         one(0, 0, STORE, 0),

@@ -67,9 +67,9 @@ impl<T: AnalysisTool + 'static> Pool<T> {
         if self.changes.is_empty() {
             return Ok(());
         }
-        let told = self.workers.apply(&self.changes);
+        let applied = self.workers.apply(&self.changes);
         self.changes.clear();
-        told
+        applied
     }
 
     /// Counts a batch that [`super::check_batch`] has passed.

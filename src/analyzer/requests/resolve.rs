@@ -5,7 +5,7 @@ use warpline_format::event::AllocationId;
 use warpline_format::site_table::Op;
 
 use super::alike::{Alike, Waiting};
-use super::{CellId, CellKey, Cells, Owner, Part};
+use super::{CellId, CellKey, Cells, Owner, OwnerShare};
 use crate::attribution::{AllocationMap, ContextId, ROOT, Segment};
 use warpline_simulator::geometry::{BankRules, Width};
 use warpline_simulator::metrics::{
@@ -80,7 +80,7 @@ pub(super) struct Scratch {
     table: LineTable,
     words: Vec<u64>,
     /// The parts of the last request.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<OwnerShare>,
     shares: Vec<Share>,
 }
 
@@ -114,7 +114,7 @@ impl Resolver<'_> {
         cells: &mut Cells,
     ) -> Cost {
         self.scratch.parts.clear();
-        let scattered = Scattered::of(access, width);
+        let scattered = Scattered::from_access(access, width);
         let footprint = match &scattered {
             Some(scattered) => scattered.footprint(),
             None => footprint(access, width, &mut state.footprint, &mut self.scratch.table),
@@ -196,7 +196,7 @@ impl Resolver<'_> {
             }
             let footprint = self.scratch.table.footprint();
             cells.counters(part).count_part(share.mask.count_ones(), useful, footprint);
-            self.scratch.parts.push(Part { cell: part, mask: share.mask });
+            self.scratch.parts.push(OwnerShare { cell: part, mask: share.mask });
         }
         cell
     }

@@ -9,7 +9,7 @@ use warpline_format::site_table::{Member, Op};
 
 use super::alike::{Alike, Shifts};
 use super::resolve::{Cost, Resolver, Scratch, SiteState};
-use super::waves::{Held, Made, Waves};
+use super::waves::{PendingRequest, WaveRequest, Waves};
 use super::{AnalysisTool, Cells, Event, LaunchShape, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
 use warpline_simulator::geometry::{BankRules, Width};
@@ -162,7 +162,7 @@ impl<T: AnalysisTool> Worker<T> {
         state.bundles.resize(module.table.bundles.len(), BundleState::default());
         self.tool.batch(launch);
         let mut counting = Counting {
-            alike: !self.wide && !self.tool.wants_shared(),
+            alike: !self.wide && !self.tool.needs_shared(),
             wide: self.wide,
             warps: shape.warps,
             module,
@@ -409,7 +409,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
     }
 
     /// Counts what `work` makes of waiting halves.
-    fn with_waves(&mut self, place: u32, work: impl FnOnce(&mut Waves, &Self, &mut dyn FnMut(Made))) {
+    fn with_waves(&mut self, place: u32, work: impl FnOnce(&mut Waves, &Self, &mut dyn FnMut(WaveRequest))) {
         let mut all = Vec::new();
         let mut waves = std::mem::take(self.waves);
         work(&mut waves, self, &mut |made| all.push(made));
@@ -417,18 +417,18 @@ impl<T: AnalysisTool> Counting<'_, T> {
         let (slot, context) = (self.slot, self.context);
         for (number, made) in (0..2).chain(std::iter::repeat(1)).zip(all) {
             match made {
-                Made::Half(held) => {
+                WaveRequest::Half(held) => {
                     (self.slot, self.context) = (held.slot, held.context);
                     self.request(&held.access(), place + number);
                 }
-                Made::Whole(even, odd) => self.whole(&even, &odd, place),
+                WaveRequest::Whole(even, odd) => self.whole(&even, &odd, place),
             }
         }
         (self.slot, self.context) = (slot, context);
     }
 
     /// Counts a request of a whole wave. Caches see the halves one after the other, as they group lanes by 32 or fewer.
-    fn whole(&mut self, even: &Held, odd: &Held, place: u32) {
+    fn whole(&mut self, even: &PendingRequest, odd: &PendingRequest, place: u32) {
         let number = even.access().site as usize;
         let width = self.module.widths[number];
         let op = self.module.table.sites[number].op;

@@ -198,7 +198,7 @@ impl Reorder {
     }
 
     /// Discards a running launch; returns the bytes of its records.
-    pub fn forget(&mut self, launch: LaunchId) -> u64 {
+    pub fn discard(&mut self, launch: LaunchId) -> u64 {
         self.launches.remove(&launch).map_or(0, |taken| taken.bytes.len() as u64)
     }
 
@@ -277,7 +277,7 @@ impl Reorder {
         let stands = taken.sampled.then(|| taken.recorded());
         let assumed = stands.as_ref().is_some_and(|recorded| (recorded.len() as u64) < blocks);
         let mut dealer =
-            Dealer { taken: &taken, dealt, stands, slots: vec![Place::default(); slots], batch: Vec::new(), out };
+            Dealer { taken: &taken, dealt, stands, slots: vec![SlotState::default(); slots], batch: Vec::new(), out };
         schedule::run(&shape, &mut dealer)?;
         dealer.hand_on()?;
         Ok(assumed)
@@ -286,7 +286,7 @@ impl Reorder {
 
 /// Where a slot's warp is.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct SlotState {
     stream: usize,
     piece: usize,
     /// Byte in the piece.
@@ -302,7 +302,7 @@ struct Dealer<'a, F> {
     /// Of a sample the blocks with records, in order: each stands for those up to the next, which take as many turns
     /// and have no records.
     stands: Option<Vec<u64>>,
-    slots: Vec<Place>,
+    slots: Vec<SlotState>,
     batch: Vec<u8>,
     out: F,
 }
@@ -318,7 +318,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
 
     /// As on the CPU device: the budget is checked first, a warp without items is over.
     fn take(&mut self, slot: usize, mut requests: u32) -> TurnEnd {
-        let Place { stream, mut piece, mut at, silent } = self.slots[slot];
+        let SlotState { stream, mut piece, mut at, silent } = self.slots[slot];
         let pieces = self.taken.streams.get(stream).map_or(&[][..], Vec::as_slice);
         let end = loop {
             if requests == 0 {
@@ -342,7 +342,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
                 Step::Other => {}
             }
         };
-        self.slots[slot] = Place { stream, piece, at, silent };
+        self.slots[slot] = SlotState { stream, piece, at, silent };
         end
     }
 }
@@ -363,7 +363,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> WarpStreams for Dealer<'_, F> {
         for warp in 0..warps {
             // A block without a record has no items either.
             let stream = number.map_or(usize::MAX, |number| number * warps as usize + warp as usize);
-            self.slots[(first_slot + warp) as usize] = Place { stream, silent, ..Place::default() };
+            self.slots[(first_slot + warp) as usize] = SlotState { stream, silent, ..SlotState::default() };
         }
         self.batch.extend_from_slice(&head(Kind::BlockStart, Space::Generic, first_slot).to_le_bytes());
         self.batch.extend_from_slice(&warps.to_le_bytes());

@@ -139,7 +139,7 @@ impl Simulation {
 impl AnalysisTool for Simulation {
     type Result = ();
 
-    fn wants_shared(&self) -> bool {
+    fn needs_shared(&self) -> bool {
         false
     }
 

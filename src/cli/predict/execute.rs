@@ -108,7 +108,7 @@ fn execute_with(
                 }
             }
         }
-        document.changes = changed.iter().flat_map(|changed| changed.told.iter().cloned()).collect();
+        document.changes = changed.iter().flat_map(|changed| changed.descriptions.iter().cloned()).collect();
         documents.push(document);
     }
     let mut documents = documents.into_iter();

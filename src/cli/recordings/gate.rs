@@ -147,7 +147,7 @@ fn cases(
     repository: Option<&Repository>,
 ) -> Result<Vec<(Case, Option<Recorded>)>, Failure> {
     let origin = |labels: &BTreeMap<String, String>| {
-        origin::of(&arguments.origin, labels, repository, |name| std::env::var(name).ok())
+        origin::resolve(&arguments.origin, labels, repository, |name| std::env::var(name).ok())
     };
     if !arguments.files.is_empty() {
         let one = |path: &PathBuf| {

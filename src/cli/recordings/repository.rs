@@ -26,7 +26,7 @@ pub(super) struct Facts {
 impl Repository {
     /// The one at hand, if there is one and git is installed.
     pub(super) fn here() -> Option<Repository> {
-        let root = asked(&["rev-parse", "--show-toplevel"], "")?.trim_end().to_owned();
+        let root = query(&["rev-parse", "--show-toplevel"], "")?.trim_end().to_owned();
         (!root.is_empty()).then_some(Repository { root })
     }
 
@@ -37,14 +37,14 @@ impl Repository {
             return None;
         }
         let commit = format!("{name}^{{commit}}");
-        let found = asked(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit], "")?;
+        let found = query(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit], "")?;
         Some(found.trim().to_owned()).filter(|commit| is_commit(commit))
     }
 
     /// Parents and date of a commit.
     pub(super) fn facts(&self, commit: &str) -> Option<Facts> {
         let format = "--format=%P%n%cd";
-        let text = asked(&["show", "-s", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", format, commit, "--"], "")?;
+        let text = query(&["show", "-s", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", format, commit, "--"], "")?;
         let mut lines = text.lines();
         let parents = lines.next()?.split_whitespace().take(16).map(str::to_owned).collect();
         Some(Facts { parents, date: lines.next().map(str::to_owned) })
@@ -52,13 +52,13 @@ impl Repository {
 
     /// The branch that is checked out.
     pub(super) fn branch(&self) -> Option<String> {
-        let branch = asked(&["symbolic-ref", "--short", "--quiet", "HEAD"], "")?.trim().to_owned();
+        let branch = query(&["symbolic-ref", "--short", "--quiet", "HEAD"], "")?.trim().to_owned();
         (!branch.is_empty()).then_some(branch)
     }
 
     /// Whether files that git follows differ from the commit.
     pub(super) fn is_edited(&self) -> bool {
-        asked(&["status", "--porcelain", "--untracked-files=no"], "").is_some_and(|text| !text.trim().is_empty())
+        query(&["status", "--porcelain", "--untracked-files=no"], "").is_some_and(|text| !text.trim().is_empty())
     }
 
     /// Of some commits those that are known here, parents before children.
@@ -86,13 +86,13 @@ impl Repository {
         if input.is_empty() {
             return Vec::new();
         }
-        let text = asked(arguments, &input).unwrap_or_default();
+        let text = query(arguments, &input).unwrap_or_default();
         text.lines().take(most).filter(|commit| among.contains(commit)).map(str::to_owned).collect()
     }
 }
 
 /// What git prints; `None` where it is not there or does not know.
-fn asked(arguments: &[&str], input: &str) -> Option<String> {
+fn query(arguments: &[&str], input: &str) -> Option<String> {
     let mut git = Command::new("git")
         .args(arguments)
         // The same answer in every time zone and language, and a query takes no lock.

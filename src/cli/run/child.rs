@@ -82,7 +82,7 @@ impl Child {
         let flag = Arc::clone(&ended);
         let waiter = std::thread::spawn(move || {
             let status = child.wait();
-            signals::to_nobody();
+            signals::to_no_one();
             let seconds = started.elapsed().as_secs_f64();
             flag.store(true, Ordering::Release);
             status.map(|status| (status, seconds))

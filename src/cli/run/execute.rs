@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::child::{Child, Ended};
 use super::further::Kept;
-use super::messages::{not_instrumented, other_processes, tell};
+use super::messages::{not_instrumented, other_processes, report};
 use super::plan::Plan;
 use super::processes::Processes;
 use super::stops::{Serving, Stops};
@@ -54,7 +54,7 @@ pub(in crate::cli) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
         return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });
     };
     write(profile, &plan)?;
-    tell(&plan, profile);
+    report(&plan, profile);
     if let Some(message) = outcome.trace_lost {
         return Err(Failure::new(exit_code::RUN_NOT_PROFILED, message));
     }
@@ -194,7 +194,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let all: Vec<&Chosen> = std::iter::once(&plan.model).chain(&plan.others).collect();
     let profile = processes.add_to(profile, further_processes, plan, &|| facts_of(&all))?;
     if let Some(wanted) = plan.stop_at() {
-        stops::say_if_never(wanted, stopped, Some(&profile));
+        stops::report_if_never(wanted, stopped, Some(&profile));
     }
     Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, declined: false })
 }

@@ -45,9 +45,9 @@ pub(in crate::cli) fn gpu_offer(name: &str, how: &str) -> String {
 }
 
 /// One line for the user, and the command that shows more.
-pub(super) fn tell(plan: &Plan, profile: &Profile) {
+pub(super) fn report(plan: &Plan, profile: &Profile) {
     if plan.rank.rank.as_ref().is_some_and(|rank| rank.index != 0) {
-        tell_of_rank(profile);
+        report_rank(profile);
         return;
     }
     for note in &profile.run.notes {
@@ -112,7 +112,7 @@ pub(super) fn tell(plan: &Plan, profile: &Profile) {
 }
 
 /// Prints at most one line for each of thousands of ranks, and only for a problem.
-fn tell_of_rank(profile: &Profile) {
+fn report_rank(profile: &Profile) {
     let faults = profile.faults.len();
     let mut parts = Vec::new();
     if let Some(code) = profile.run.exit_code.filter(|code| *code != 0) {

@@ -20,7 +20,7 @@ use crate::cli::models::default_model;
 use crate::cli::{Failure, labels, quantities};
 use crate::exit_code;
 use warpline_analyzer::trace::{DEFAULT_LEVEL, Packing};
-use warpline_profile::ranks::{self, Told};
+use warpline_profile::ranks::{self, RankEnvironment};
 
 /// What to run and how.
 pub(in crate::cli) struct Plan {
@@ -32,7 +32,7 @@ pub(in crate::cli) struct Plan {
     /// How the trace is kept, where not plainly.
     pub(super) packing: Option<Packing>,
     /// Which rank of a job this is.
-    pub(super) rank: Told,
+    pub(super) rank: RankEnvironment,
     pub(super) threads: u32,
     /// The model whose order the run follows.
     pub(super) model: Chosen,

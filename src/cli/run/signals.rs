@@ -60,7 +60,7 @@ impl Forwarding {
 }
 
 /// Has signals go nowhere: the program was waited for, and its number may become another's.
-pub(super) fn to_nobody() {
+pub(super) fn to_no_one() {
     TARGET.store(GONE, Ordering::SeqCst);
 }
 

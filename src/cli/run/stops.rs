@@ -113,7 +113,7 @@ fn answer_all(socket: &UnixStream, count: Option<u64>, banks: Banks) -> u64 {
         stops += 1;
         show(stopped, stops, banks);
         let reply = match &mut terminal {
-            Some(terminal) => terminal.ask(),
+            Some(terminal) => terminal.prompt(),
             None if stops >= unasked => Reply::Continue,
             None => Reply::Next(0),
         };
@@ -158,7 +158,7 @@ impl Terminal {
         Some(Terminal { lines: BufReader::new(file), last: Reply::Next(0) })
     }
 
-    fn ask(&mut self) -> Reply {
+    fn prompt(&mut self) -> Reply {
         loop {
             eprint!(
                 "warpline: n next request, n 10 the tenth from here, c go on without stopping, q end the program: "
@@ -199,7 +199,7 @@ fn answer(line: &str, before: Reply) -> Option<Reply> {
 }
 
 /// Prints why a program never stopped, from its profile.
-pub(super) fn say_if_never(wanted: &StopAt, stops: u64, profile: Option<&Profile>) {
+pub(super) fn report_if_never(wanted: &StopAt, stops: u64, profile: Option<&Profile>) {
     if stops > 0 {
         return;
     }

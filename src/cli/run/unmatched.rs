@@ -34,8 +34,8 @@ fn name<'a>(analysis: &'a Analysis, kernel: &KernelData) -> Option<&'a str> {
 
 /// Numbers that none of `count` launches had.
 fn beyond(kernels: Option<&str>, launches: &[(u64, u64)], count: u64) -> Option<String> {
-    let told = |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    let wrong: Vec<String> = launches.iter().filter(|(_, last)| *last >= count).map(told).collect();
+    let range = |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let wrong: Vec<String> = launches.iter().filter(|(_, last)| *last >= count).map(range).collect();
     if wrong.is_empty() {
         return None;
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::beyond;
 
     #[test]
-    fn numbers_that_no_launch_had_are_told() {
+    fn numbers_that_no_launch_had_are_reported() {
         assert_eq!(beyond(None, &[(0, 0), (2, 2)], 3), None);
         assert_eq!(beyond(None, &[], 3), None);
         assert_eq!(

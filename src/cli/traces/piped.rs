@@ -32,7 +32,7 @@ impl Whole {
     ///
     /// # Errors
     /// It is no trace, or there is no room for it.
-    pub(in crate::cli) fn of(named: &Path) -> Result<Whole, Failure> {
+    pub(in crate::cli) fn open(named: &Path) -> Result<Whole, Failure> {
         let source = if named.as_os_str() == "-" { Path::new("/dev/stdin") } else { named };
         // Folders, and what is not there, are refused by whoever reads them.
         if std::fs::metadata(source).map_or(true, |there| there.is_file() || there.is_dir()) {

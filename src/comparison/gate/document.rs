@@ -86,7 +86,7 @@ pub struct Baseline {
 
 impl Baseline {
     /// A recording, and why it was taken.
-    pub fn of(recorded: &Recorded, why: &str) -> Baseline {
+    pub fn from_record(recorded: &Recorded, why: &str) -> Baseline {
         Baseline {
             record: recorded.id.to_string(),
             commit: recorded.record.commit.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lines::{Code, Lines, Place};
+use super::lines::{Code, Lines, SourceLine};
 use super::pairs::{Pairs, in_order};
 use warpline_profile::model::{Allocation, Frame};
 
@@ -36,7 +36,7 @@ impl<'a> AllocationGroup<'a> {
     }
 
     /// The line of the user's own code that makes them.
-    pub fn place(&self) -> Option<Place<'a>> {
+    pub fn place(&self) -> Option<SourceLine<'a>> {
         let frame = self.path().iter().rev().find(|frame| frame.line != 0 && !is_header(&frame.file))?;
         Some((&frame.file, frame.line))
     }

@@ -17,7 +17,7 @@ pub struct Text {
     /// Hashes of tokens and of pairs of neighbours, sorted; equal ones stay.
     grams: Vec<u64>,
     /// It has a name or a number: a brace alone does not identify the line.
-    telling: bool,
+    significant: bool,
 }
 
 impl Text {
@@ -26,8 +26,8 @@ impl Text {
         let mut grams: Vec<u64> = tokens.iter().map(|token| hash(&[token])).collect();
         grams.extend(tokens.windows(2).map(hash));
         grams.sort_unstable();
-        let telling = tokens.iter().any(|token| token.starts_with(is_word));
-        Text { key: tokens.join(" "), grams, telling }
+        let significant = tokens.iter().any(|token| token.starts_with(is_word));
+        Text { key: tokens.join(" "), grams, significant }
     }
 
     /// Whether the profile has the line.
@@ -35,8 +35,8 @@ impl Text {
         !self.key.is_empty()
     }
 
-    pub fn is_telling(&self) -> bool {
-        self.telling
+    pub fn is_significant(&self) -> bool {
+        self.significant
     }
 
     /// Key that equal lines share.
@@ -146,9 +146,9 @@ mod tests {
     #[test]
     fn blanks_and_comments_do_not_matter() {
         let same = ["a[i]=b; // now", "  a [ i ] = b ;", "a[i] /* why */ = b;\t"].map(Text::new);
-        assert!(same.iter().all(|text| text.key() == "a [ i ] = b ;" && text.is_telling()));
+        assert!(same.iter().all(|text| text.key() == "a [ i ] = b ;" && text.is_significant()));
         assert_eq!(Text::new("f(\"// \\\" no comment\", 1);").key(), "f ( \"// \\\" no comment\" , 1 ) ;");
-        assert!(!Text::new("} // end of f").is_telling());
+        assert!(!Text::new("} // end of f").is_significant());
         assert!(!Text::new("// nothing").is_known());
         // Nothing that is cut in the middle makes it fail.
         for text in ["\"", "\"\\", "/*", "/", "é\"é", "…", "/**/"] {

@@ -24,5 +24,5 @@ mod together;
 pub use error::MergeError;
 pub use files::{Files, FilesError, of_files};
 pub use merger::Merger;
-pub use sums::metrics::add_told;
+pub use sums::metrics::add_with_means;
 pub use together::merge;

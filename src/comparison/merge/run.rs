@@ -111,7 +111,7 @@ impl Facts {
         let mut notes = vec![format!("merged from {} profiles", from.profiles)];
         run.complete = from.incomplete == 0 && from.unreadable.is_empty();
         if let Some(ranks) = &from.ranks {
-            run.complete &= tell_ranks(ranks, &mut notes);
+            run.complete &= note_ranks(ranks, &mut notes);
         }
         for (file, rank) in &from.unreadable {
             let of = rank.map_or(String::new(), |rank| format!("rank {rank}: "));
@@ -145,7 +145,7 @@ impl Facts {
 }
 
 /// Notes on a job's ranks; whether all of them are there and complete.
-fn tell_ranks(ranks: &MergedRanks, notes: &mut Vec<String>) -> bool {
+fn note_ranks(ranks: &MergedRanks, notes: &mut Vec<String>) -> bool {
     let absent = ranks.count.map(|count| ranges::absent(&ranks.present, count)).unwrap_or_default();
     let has = |ranges: &Ranges, one: &'static str, several: &'static str| {
         if ranges::size(ranges) == 1 { one } else { several }

@@ -213,7 +213,7 @@ impl Request<'_> {
     ) -> RequestRow<'r> {
         let access = self.access;
         let width = module.widths[access.site as usize];
-        let counted = match Scattered::of(access, width) {
+        let counted = match Scattered::from_access(access, width) {
             Some(scattered) => scattered.footprint(),
             None => footprint(access, width, &mut site.memo, table),
         };

@@ -106,7 +106,7 @@ impl<P: Progress> Progress for Publisher<'_, P> {
         self.next.update(status, kernel);
     }
 
-    fn wants(&mut self) -> bool {
+    fn needs_results(&mut self) -> bool {
         self.skipped += 1;
         if self.files.is_none() || self.skipped < SKIP {
             return false;
@@ -115,7 +115,7 @@ impl<P: Progress> Progress for Publisher<'_, P> {
         Instant::now() >= self.due
     }
 
-    fn look(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
+    fn receive(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
         let begun = Instant::now();
         let mut snapshot = self.snapshot(status, kernel);
         (snapshot.kernels, snapshot.kernel_count) = rows(analysis);

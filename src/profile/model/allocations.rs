@@ -43,7 +43,7 @@ pub struct Allocation {
     /// Copies and fills.
     pub copies: Vec<CopyRow>,
     /// Over all spaces; absent where requests were counted without their addresses.
-    #[serde(default, skip_serializing_if = "Metrics::is_untold")]
+    #[serde(default, skip_serializing_if = "Metrics::is_unreported")]
     pub metrics: Metrics,
     /// By kernel.
     pub by_kernel: Vec<ByKernel>,

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn further_lines_are_told_once_each_and_not_without_end() {
+    fn further_lines_are_reported_once_each_and_not_without_end() {
         let lines = |numbers: &[u32]| -> Vec<FindingLine> {
             numbers.iter().map(|&line| FindingLine { line, column: 1 }).collect()
         };

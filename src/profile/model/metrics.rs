@@ -52,7 +52,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Nothing was counted, not even that there was nothing: what is counted has its distributions.
-    pub fn is_untold(&self) -> bool {
+    pub fn is_unreported(&self) -> bool {
         self.lines_touched.is_empty()
     }
 }

@@ -104,7 +104,7 @@ impl Store {
     ) -> Result<Recorded, StoreError> {
         let bytes = object_bytes(profile);
         let digest = Digest::of(&bytes);
-        let mut record = Record::of(name, profile, digest);
+        let mut record = Record::new(name, profile, digest);
         complete(&mut record);
         record.make_visible();
         record.check()?;

@@ -56,7 +56,7 @@ pub struct Record {
 
 impl Record {
     /// A recording of a profile whose object is `object`; commit, branch and compiler are not known yet.
-    pub fn of(name: &str, profile: &Profile, object: Digest) -> Record {
+    pub fn new(name: &str, profile: &Profile, object: Digest) -> Record {
         Record {
             schema: SCHEMA.to_owned(),
             version: VERSION,

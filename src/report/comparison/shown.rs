@@ -144,7 +144,7 @@ pub(crate) fn places(before: Option<&Position>, after: Option<&Position>) -> Str
 
 /// Rows of a table: those of lines of both sides' kernels and of allocations in which more differs than how caches
 /// behave, which follows from what else changed; and how many are left out for that.
-pub(crate) fn telling<'a, T>(
+pub(crate) fn significant<'a, T>(
     rows: impl Iterator<Item = &'a T>,
     modelled: impl Fn(&T) -> bool,
     all: bool,
@@ -157,12 +157,12 @@ pub(crate) fn telling<'a, T>(
 pub(crate) fn lines(diff: &Diff, all: bool) -> (Vec<&LineChange>, usize) {
     let rows = diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some());
     let text = |position: &Option<Position>| position.as_ref().map(|position| position.text.clone());
-    telling(rows, |row| row.modelled && text(&row.before) == text(&row.after), all)
+    significant(rows, |row| row.modelled && text(&row.before) == text(&row.after), all)
 }
 
 /// Allocations as a comparison shows them.
 pub(crate) fn allocations(diff: &Diff, all: bool) -> (Vec<&AllocationChange>, usize) {
-    telling(diff.allocations.iter(), |row| row.modelled, all)
+    significant(diff.allocations.iter(), |row| row.modelled, all)
 }
 
 /// Returns the names of a row's figures, the most significant first. `all`: those too that follow from others.
@@ -380,21 +380,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_told_as_people_tell_them() {
+    fn changes_are_reported_as_people_tell_them() {
         let count = |before, after| shown("global.sectors", [before, after].map(|side| Some(Value::Count(side))));
-        let told = |shown: Shown| (shown.before, shown.after, shown.change, shown.verdict);
+        let columns = |shown: Shown| (shown.before, shown.after, shown.change, shown.verdict);
         let wanted = |before: &str, after: &str, change: &str, verdict| {
             (before.to_owned(), after.to_owned(), change.to_owned(), verdict)
         };
-        assert_eq!(told(count(294_912, 65_536)), wanted("294 912", "65 536", "4.50 x less", Verdict::Better));
-        assert_eq!(told(count(100, 125)), wanted("100", "125", "+25.0 %", Verdict::Worse));
-        assert_eq!(told(count(0, 8)), wanted("0", "8", "new", Verdict::Neither));
-        assert_eq!(told(count(8, 0)), wanted("8", "0", "gone", Verdict::Better));
-        assert_eq!(told(count(1_230_001, 1_230_002)), wanted("1230001", "1230002", "<0.1 % more", Verdict::Neither));
+        assert_eq!(columns(count(294_912, 65_536)), wanted("294 912", "65 536", "4.50 x less", Verdict::Better));
+        assert_eq!(columns(count(100, 125)), wanted("100", "125", "+25.0 %", Verdict::Worse));
+        assert_eq!(columns(count(0, 8)), wanted("0", "8", "new", Verdict::Neither));
+        assert_eq!(columns(count(8, 0)), wanted("8", "0", "gone", Verdict::Better));
+        assert_eq!(columns(count(1_230_001, 1_230_002)), wanted("1230001", "1230002", "<0.1 % more", Verdict::Neither));
         let share = shown("global.l1.load_hit_rate", [Some(Value::Ratio(0.9)), Some(Value::Ratio(0.25))]);
-        assert_eq!(told(share), wanted("90.0 %", "25.0 %", "-65.0 points", Verdict::Neither));
+        assert_eq!(columns(share), wanted("90.0 %", "25.0 %", "-65.0 points", Verdict::Neither));
         let came = shown("shared.lanes_per_request", [None, Some(Value::Ratio(32.0))]);
-        assert_eq!(told(came), wanted("-", "32.00", "new", Verdict::Neither));
+        assert_eq!(columns(came), wanted("-", "32.00", "new", Verdict::Neither));
     }
 
     #[test]

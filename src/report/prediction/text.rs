@@ -29,7 +29,7 @@ pub fn text(document: &Document, top: usize, width: Option<usize>) -> String {
 }
 
 fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>) -> std::fmt::Result {
-    let told = |first: &str, text: &str| match width {
+    let item = |first: &str, text: &str| match width {
         Some(width) => paragraph(first, text, width),
         None => format!("{first}{text}\n"),
     };
@@ -96,7 +96,7 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
                      --set and --grid",
             }
         );
-        out.push_str(&told("! ", &text));
+        out.push_str(&item("! ", &text));
     }
     if let Some(alike) = as_fast_as_the_first(document) {
         writeln!(
@@ -129,10 +129,10 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
         writeln!(out)?;
     }
     for change in &document.changes {
-        out.push_str(&told("changed: ", change));
+        out.push_str(&item("changed: ", change));
     }
     for assumption in &document.assumptions {
-        out.push_str(&told("assumed: ", assumption));
+        out.push_str(&item("assumed: ", assumption));
     }
     for site in document.recorded.iter().take(MOST_SITES) {
         let name = site.file.rsplit('/').next().unwrap_or(&site.file);

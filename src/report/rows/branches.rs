@@ -88,7 +88,7 @@ mod tests {
         let mut profile = build(BuildInput { analysis: &analysis, facts: RunFacts::default() });
         profile.branches = vec![branch(3, 10, 4), branch(9, 5, 5), branch(3, 30, 6), branch(12, 8, 0)];
         let rows = branch_rows(&profile);
-        let told: Vec<_> = rows.iter().map(|row| (row.column, row.executions, row.divergent, row.sides())).collect();
-        assert_eq!(told, [(3, 40, 10, "in 2 copies".to_owned()), (9, 5, 5, "lanes 25.0 % / 75.0 %".to_owned())]);
+        let shown: Vec<_> = rows.iter().map(|row| (row.column, row.executions, row.divergent, row.sides())).collect();
+        assert_eq!(shown, [(3, 40, 10, "in 2 copies".to_owned()), (9, 5, 5, "lanes 25.0 % / 75.0 %".to_owned())]);
     }
 }

@@ -166,9 +166,9 @@ fn elsewhere(profile: &Profile, others: &[&Finding]) -> Option<String> {
         let kernel = finding_text::kernel(profile, finding).map_or_else(String::new, |kernel| format!(" in {kernel}"));
         format!("{}. {}{kernel}", finding.rank, finding_text::place(finding))
     };
-    let told: Vec<String> = others.iter().take(MOST_PLACES).map(place).collect();
+    let listed: Vec<String> = others.iter().take(MOST_PLACES).map(place).collect();
     let more = if others.len() > MOST_PLACES { ", …" } else { "" };
-    (!told.is_empty()).then(|| format!("{} more like this: {}{more}", others.len(), told.join(", ")))
+    (!listed.is_empty()).then(|| format!("{} more like this: {}{more}", others.len(), listed.join(", ")))
 }
 
 /// What it is and where, in a line.

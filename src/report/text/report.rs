@@ -67,7 +67,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     let further = profile.kernels.len().min(top + 1).saturating_sub(KERNELS);
     findings::write(&mut out, profile, style, width, Some((LINES + further).saturating_sub(rest)));
     out.push_str(&kernels);
-    sections::write_asked_for(&mut out, profile, style, top);
+    sections::write_requested(&mut out, profile, style, top);
     out.push_str(&end);
     out
 }

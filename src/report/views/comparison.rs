@@ -72,8 +72,9 @@ fn or_nothing(text: &str) -> &str {
 
 /// Returns the most significant figures, as name, `294 912 -> 65 536`, and `4.50 x less, better`.
 fn changes(metrics: &Changes, most: usize) -> Vec<[String; 3]> {
-    let told = figures(metrics, false);
-    told.into_iter()
+    let significant = figures(metrics, false);
+    significant
+        .into_iter()
         .take(most)
         .map(|figure| {
             let verdict = if figure.verdict == Verdict::Neither { "" } else { figure.verdict.word() };

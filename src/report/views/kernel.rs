@@ -83,7 +83,7 @@ fn limits(kernel: &Kernel) -> Option<Block> {
 fn lines(profile: &Profile, id: u32) -> Option<Block> {
     let mut sums: BTreeMap<(&str, u32), Figures> = BTreeMap::new();
     for row in profile.lines.iter().filter(|row| row.kernel == id) {
-        sums.entry((&row.file, row.line)).or_default().add(&Figures::of(&row.metrics));
+        sums.entry((&row.file, row.line)).or_default().add(&Figures::from_spaces(&row.metrics));
     }
     sums.retain(|_, figures| figures.requests() > 0);
     let name = |(file, line): &(&str, u32)| vec![place(file, *line), source_cell(profile, file, *line)];

@@ -281,7 +281,7 @@ pub struct Ranks<'a> {
 impl Ranks<'_> {
     /// The rank of one.
     #[inline(always)]
-    pub fn of(&self, position: u32) -> u32 {
+    pub fn rank(&self, position: u32) -> u32 {
         let word = position as usize / 64;
         self.before[word] + (self.words[word] & !(u64::MAX << (position % 64))).count_ones()
     }

@@ -88,7 +88,7 @@ impl processor::Job for Renumber<'_> {
     fn run(self) {
         let ranks = self.axis.ranks();
         for time in self.last.iter_mut().filter(|time| **time != NEVER) {
-            *time = ranks.of(*time);
+            *time = ranks.rank(*time);
         }
     }
 }

@@ -90,7 +90,7 @@ impl Timeline for Axis {
 
     fn renumber(&self) -> impl Fn(u32) -> u32 {
         let ranks = self.ranks();
-        move |time| ranks.of(time)
+        move |time| ranks.rank(time)
     }
 
     fn compact(&mut self) {

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_file_is_told_with_line_and_reason() {
+    fn a_wrong_file_is_reported_with_line_and_reason() {
         let line =
             include_str!("../../../models/v100.toml").lines().position(|line| line.starts_with("ways")).unwrap() + 1;
         let message = wrong("ways = { value = 24,", "ways = { value = 0,");

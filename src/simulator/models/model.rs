@@ -406,8 +406,8 @@ mod tests {
             *(if name == DEFAULT_MODEL { &mut default } else { &mut arms }) += &arm;
         }
         format!(
-            "//! The GPUs that programs find if no model was requested: written by `make docs` from `models/*.toml`, where the sources
-//! stand; a test compares.
+            "//! The GPUs that programs find if no model was requested: written by `make docs` from `models/*.toml`, where the
+//! sources stand; a test compares.
 
 use crate::device::{{Device, model_for}};
 use crate::warp_order::Order;

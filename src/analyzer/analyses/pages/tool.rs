@@ -33,7 +33,7 @@ impl Pages {
 impl AnalysisTool for Pages {
     type Result = PageCounts;
 
-    fn wants_shared(&self) -> bool {
+    fn needs_shared(&self) -> bool {
         false
     }
 

@@ -112,9 +112,9 @@ fn coverage(launches: &[(u32, u64)], millionths: u32, draws: u64) -> Coverage {
         let WholeRuns { all: whole, lines, .. } = estimated(launches, millionths, seed);
         for (line, &sum) in &of_lines {
             // A line that no recorded launch reached is not reported at all.
-            let told = lines.get(line).copied().unwrap_or_default();
-            let off = (told.estimate - sum as f64).abs();
-            lines_held += u64::from(off <= told.bound.unwrap_or_default() + 1e-6 * sum as f64);
+            let reported = lines.get(line).copied().unwrap_or_default();
+            let off = (reported.estimate - sum as f64).abs();
+            lines_held += u64::from(off <= reported.bound.unwrap_or_default() + 1e-6 * sum as f64);
         }
         let sectors = whole.totals["global.sectors"];
         let off = sectors.estimate - sum;

@@ -145,8 +145,8 @@ fn follow<R: Read>(
         }
         analyzer.status.bytes = reader.bytes();
         progress.update(&analyzer.status, analyzer.current_kernel());
-        if progress.wants() {
-            progress.look(&analyzer.status, analyzer.current_kernel(), &analyzer.analysis);
+        if progress.needs_results() {
+            progress.receive(&analyzer.status, analyzer.current_kernel(), &analyzer.analysis);
         }
     };
     analyzer.finish(finish)

@@ -60,7 +60,7 @@ impl Analyzer {
             return Ok(true);
         }
         let Some(reorder) = &mut self.reorder else { return Err(Refusal::Memory) };
-        let held = reorder.forget(launch);
+        let held = reorder.discard(launch);
         let Some(open) = self.open.remove(&launch) else { return Err(Refusal::Memory) };
         self.tools.end(launch)?;
         self.left_out.insert(launch);

@@ -62,7 +62,7 @@ impl Memory {
         let Allocation { id, address, bytes, kind, path, .. } = event;
         self.begin_life(id, path, event.name.as_deref(), analysis);
         if kind != AllocationKind::Named {
-            self.touched.forget(address, bytes);
+            self.touched.clear(address, bytes);
         }
         self.map.insert_for(id, row, address, bytes)?;
         rows::enter(&mut analysis.allocations, row, event, self.next_launch);

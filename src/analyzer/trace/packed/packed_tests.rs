@@ -116,25 +116,25 @@ fn pieces_are_read_in_order_and_no_other_run_s_are() {
     // One in between is missing, damaged, or another's.
     let second = bytes(&all[1]);
     fs::remove_file(&all[1]).unwrap();
-    let told = |what: &str| {
+    let reports = |what: &str| {
         let (got, end) = read(&base);
         assert!(whole.starts_with(&got) && !got.is_empty() && got.len() < whole.len());
         let end = end.unwrap_err();
         assert!(end.contains(what) && end.contains(".0002.zst"), "{end}");
     };
-    told("missing");
+    reports("missing");
     fs::write(&all[1], bytes(&all[2])).unwrap();
-    told("piece 3 from byte");
+    reports("piece 3 from byte");
     fs::write(&all[1], &second[..20]).unwrap();
-    told("ends inside its head");
+    reports("ends inside its head");
     fs::write(&all[1], [&second[..36], &[9], &second[37..]].concat()).unwrap();
-    told("from byte");
+    reports("from byte");
     fs::write(&all[1], &second[40..]).unwrap();
-    told("no piece of a trace");
+    reports("no piece of a trace");
     let other = folder.path().join("other.wltrace");
     written(&other, &whole, Some(6000));
     fs::write(&all[1], bytes(&files(&other)[1])).unwrap();
-    told("of another run");
+    reports("of another run");
     fs::write(&all[1], second).unwrap();
     assert_eq!(read(&base), (whole, Ok(())));
 }

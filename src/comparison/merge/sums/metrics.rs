@@ -35,7 +35,7 @@ pub(in crate::merge) fn under<T: Default>(map: &mut BTreeMap<String, T>, name: &
 }
 
 /// Adds the figures of other requests, and computes means.
-pub fn add_told(to: &mut Metrics, more: &Metrics) {
+pub fn add_with_means(to: &mut Metrics, more: &Metrics) {
     add(to, more);
     open::metrics(to);
 }

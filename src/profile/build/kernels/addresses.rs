@@ -76,7 +76,7 @@ pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
 
 /// The expressions that some sites need, numbered anew.
 fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
-    let mut taken = Taken::of(table);
+    let mut taken = Taken::new(table);
     for site in &mut sites {
         site.address = taken.expression(site.address);
         site.guard = site.guard.map(|guard| taken.expression(guard));
@@ -111,7 +111,7 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn of(table: &'a SiteTable) -> Taken<'a> {
+    fn new(table: &'a SiteTable) -> Taken<'a> {
         let known = vec![None; table.expressions.len()];
         Taken { table, expressions: Vec::new(), known, loops: Vec::new(), order: Vec::new(), shared: Vec::new() }
     }

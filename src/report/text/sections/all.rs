@@ -31,7 +31,7 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
 }
 
 /// Writes sections of optional analyses, and of profiles of several ranks.
-pub fn write_asked_for(out: &mut String, profile: &Profile, style: Style, top: usize) {
+pub fn write_requested(out: &mut String, profile: &Profile, style: Style, top: usize) {
     ranks::write(out, profile, style, top);
     whole::write(out, profile, style, top);
     models::write(out, profile, style, top);

@@ -19,7 +19,10 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         .kernels
         .iter()
         .map(|kernel| {
-            (kernel, models.iter().filter_map(|model| Some((&**model, of(kernel, model, models)?))).collect())
+            (
+                kernel,
+                models.iter().filter_map(|model| Some((&**model, cache_metrics(kernel, model, models)?))).collect(),
+            )
         })
         .filter(|(_, figures): &(&Kernel, Vec<_>)| !figures.is_empty())
         .collect();
@@ -51,7 +54,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
 }
 
 /// What a kernel's requests did in the caches of a model; `None` where it did not run on it.
-fn of(kernel: &Kernel, model: &str, models: &[String]) -> Option<CacheMetrics> {
+fn cache_metrics(kernel: &Kernel, model: &str, models: &[String]) -> Option<CacheMetrics> {
     if models.first().is_some_and(|first| first == model) {
         let sum = memory(&kernel.metrics);
         return sum.l1.map(|l1| CacheMetrics {

@@ -218,7 +218,7 @@ impl Shares {
 
     /// The share that a set, as [`Placement::set`] gives it, belongs to.
     #[inline]
-    pub fn of(&self, set: u32) -> u32 {
+    pub fn share(&self, set: u32) -> u32 {
         set / self.run % self.count
     }
 }
@@ -284,11 +284,11 @@ mod tests {
     #[test]
     fn shares_keep_slices_together() {
         let shares = Shares::new(64, 32, 8);
-        assert_eq!((0..64 * 32).map(|set| shares.of(set)).max(), Some(7));
-        assert!((0..64 * 32).all(|set| shares.of(set) == shares.of(set / 32 * 32)));
+        assert_eq!((0..64 * 32).map(|set| shares.share(set)).max(), Some(7));
+        assert!((0..64 * 32).all(|set| shares.share(set) == shares.share(set / 32 * 32)));
         // One slice: by set.
         let shares = Shares::new(1, 5632, 3);
-        assert_eq!((0..6).map(|set| shares.of(set)).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
+        assert_eq!((0..6).map(|set| shares.share(set)).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
         assert_eq!((Shares::new(1, 2, 8).count(), Shares::new(64, 32, 0).count()), (2, 1));
     }
 

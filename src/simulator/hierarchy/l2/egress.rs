@@ -91,7 +91,7 @@ impl Division {
         (0..parts).filter_map(move |part| {
             let here = sectors & mask << (part * width);
             let set = self.placement.set(line * u64::from(parts) + u64::from(part));
-            (here != 0).then_some((self.shares.of(set), here))
+            (here != 0).then_some((self.shares.share(set), here))
         })
     }
 }

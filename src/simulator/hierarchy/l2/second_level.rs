@@ -37,7 +37,7 @@ impl SecondLevel {
 
     /// A copy wrote device memory; see [`Level2::copied`]. What lies in another share is left alone.
     pub fn copied(&mut self, written: &Written, warm: bool, shares: Shares, share: u32) {
-        self.level.copied(written, warm, &mut self.lines, |set| shares.of(set) == share);
+        self.level.copied(written, warm, &mut self.lines, |set| shares.share(set) == share);
     }
 }
 
