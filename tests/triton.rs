@@ -78,7 +78,7 @@ fn the_notebook_gives_the_output_that_stands_in_it() {
 }
 
 #[test]
-fn bad_accesses_are_told() {
+fn bad_accesses_are_reported() {
     python(NEWEST, "test_checks");
 }
 

@@ -179,7 +179,7 @@ fn check(profile: &Profile, rounds: u64) {
 }
 
 #[test]
-fn few_launches_are_told_one_by_one() {
+fn few_launches_are_reported_one_by_one() {
     let profile = counted(Program::new(900, 1));
     let kernel = &profile.kernels[0];
     assert_eq!((kernel.launches.len(), kernel.launch_count, kernel.launch_groups.len()), (900, 900, 0));

@@ -78,7 +78,7 @@ fn advice() -> Advice {
 }
 
 #[test]
-fn spills_are_told() {
+fn spills_are_reported() {
     let profile = profile();
     assert_eq!(profile.kernels[0].spill_bytes, 24);
     let described = text(

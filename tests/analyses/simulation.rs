@@ -183,7 +183,7 @@ fn copies_warm_level_2_where_the_model_says_so() {
 
 /// Two launches load the same 64 lines.
 #[test]
-fn level_2_is_emptied_before_each_launch_where_that_is_asked_for() {
+fn level_2_is_emptied_before_each_launch_where_that_is_requested() {
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");
     for launch in 0..2 {
@@ -217,7 +217,7 @@ fn reuse_restarts_with_each_block() {
 }
 
 #[test]
-fn reuse_is_within_what_was_asked_for() {
+fn reuse_is_within_what_was_requested() {
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");
     trace.event(Event::Launch(demo::launch(0)));
@@ -333,7 +333,7 @@ fn launches_are_compared_by_call_path() {
 }
 
 #[test]
-fn host_memory_that_kernels_reach_is_told_apart() {
+fn host_memory_that_kernels_reach_is_distinguished() {
     const PINNED: u64 = 0x1100_0000_0000;
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::recordings::{Place, moving, stderr, stdout};
+use crate::recordings::{StoreFolder, moving, stderr, stdout};
 use crate::support_programs::{root, warpline, warpline_cc};
 use yaml_rust2::{Yaml, YamlLoader};
 
@@ -230,7 +230,7 @@ struct Gated {
 }
 
 /// Runs the gate as a service does, at a commit.
-fn gated(place: &Place, sectors: u64, commit: &str, service: &[(&str, &str)]) -> Gated {
+fn gated(place: &StoreFolder, sectors: u64, commit: &str, service: &[(&str, &str)]) -> Gated {
     place.profile("app.wlprof", &moving(sectors));
     let (outputs, summary) = (place.path().join("outputs"), place.path().join("summary"));
     for file in [&outputs, &summary] {
@@ -257,7 +257,7 @@ const PULL: [(&str, &str); 2] = [("GITHUB_EVENT_NAME", "pull_request"), ("GITHUB
 
 #[test]
 fn a_project_goes_through_the_gate() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     // The first pull request: nothing is recorded, nothing is kept, nothing is red.
     let first = gated(&place, 128, "aaaaaaa0", &PULL);
     assert_eq!(first.code, Some(0), "{}", first.text);
@@ -287,8 +287,8 @@ fn a_project_goes_through_the_gate() {
 }
 
 #[test]
-fn the_gate_is_told_what_its_user_says() {
-    let place = Place::new();
+fn the_gate_is_reported_what_its_user_says() {
+    let place = StoreFolder::new();
     std::fs::write(place.path().join("my limits.toml"), "[kernels.walk]\n\"global.sectors\" = { hard = 100 }\n")
         .unwrap();
     let limits = [&PULL[..], &[("WARPLINE_LIMITS", "my limits.toml")]].concat();
@@ -317,7 +317,7 @@ fn the_gate_is_told_what_its_user_says() {
 
 #[test]
 fn the_examples_are_profiled() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let tools = place.path().join("tools");
     std::fs::create_dir(&tools).unwrap();
     for tool in [warpline(), warpline_cc()] {

@@ -150,7 +150,7 @@ fn ids_of_findings_are_suggested() {
 }
 
 #[test]
-fn reuse_distances_are_taken_as_asked_for() {
+fn reuse_distances_are_taken_as_requested() {
     let folder = tempfile::tempdir().unwrap();
     let printed = |options: &[&str]| {
         run("good", folder.path(), options).assert().success();
@@ -367,7 +367,7 @@ fn unreadable_profiles_are_refused_with_their_name() {
 }
 
 #[test]
-fn full_disks_are_told() {
+fn full_disks_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let output = run("good", folder.path(), &["--trace", "/dev/full"]).output().unwrap();
     assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
@@ -387,7 +387,7 @@ fn full_disks_are_told() {
 }
 
 #[test]
-fn limits_on_file_sizes_are_told() {
+fn limits_on_file_sizes_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     run("good", folder.path(), &[]).assert().success();
     let limited = |command: &str| {
@@ -640,7 +640,7 @@ fn what_validate_cannot_do_is_refused() {
 }
 
 #[test]
-fn a_trace_from_a_gpu_is_told_as_one() {
+fn a_trace_from_a_gpu_is_reported_as_one() {
     let folder = tempfile::tempdir().unwrap();
     for (on_gpu, device) in [(false, "cpu"), (true, "gpu")] {
         let mut trace = crate::support::TraceBuilder::default();

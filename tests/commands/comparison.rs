@@ -61,7 +61,7 @@ fn a_profile_does_not_differ_from_itself() {
 }
 
 #[test]
-fn only_the_cured_line_is_told() {
+fn only_the_cured_line_is_reported() {
     let (one, other) = (sum(256), sum(32));
     let before =
         program("/a/app.cu", &[Source { name: "sum", code: &one }, Source { name: "scale", code: &scale() }], &[]);
@@ -141,7 +141,7 @@ fn a_renamed_kernel_is_known_by_what_it_does() {
 }
 
 #[test]
-fn template_kernels_are_told_apart() {
+fn template_kernels_are_distinguished() {
     let with = |names: [&str; 2], sectors: [u64; 2]| {
         let code = sectors.map(sum);
         let mut profile = program(
@@ -185,7 +185,7 @@ fn lambdas_are_known_by_what_they_do() {
 }
 
 #[test]
-fn renamed_grown_and_hoisted_allocations_are_told() {
+fn renamed_grown_and_hoisted_allocations_are_reported() {
     let code = sum(32);
     let kernels = || [Source { name: "sum", code: &code }];
     let before = program("/a/app.cu", &kernels(), &[("d_in", 4096), ("d_tmp", 512)]);
@@ -308,7 +308,7 @@ fn what_differs_in_caches_alone_is_marked() {
 }
 
 #[test]
-fn what_was_not_made_alike_is_told_first() {
+fn what_was_not_made_alike_is_reported_first() {
     let before = demo_profile();
     let described = |change: fn(&mut Profile)| {
         let mut after = before.clone();

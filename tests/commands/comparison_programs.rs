@@ -84,7 +84,7 @@ fn a_cured_program_differs_in_its_cure_alone() {
 /// The estimate has no limit of atomic operations on one address, and the fixed kernel does more in addition: what
 /// shrank is reported.
 #[test]
-fn fewer_atomic_operations_on_one_address_are_told() {
+fn fewer_atomic_operations_on_one_address_are_reported() {
     let folder = work_folder("comparison-atomics");
     let before = profiled("tests/findings/planted/atomic_counter.cu", "before", &[], &folder);
     let after = profiled("tests/findings/planted/atomic_counter.cu", "after", &["-DCURED"], &folder);

@@ -26,20 +26,20 @@ fn done(arguments: &[&str], folder: &Path) -> String {
 }
 
 /// A folder with the demo's trace and its profile on two models.
-struct Place {
+struct ExportFolder {
     folder: tempfile::TempDir,
     profile: Profile,
 }
 
-impl Place {
-    fn new() -> Place {
+impl ExportFolder {
+    fn new() -> ExportFolder {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("columns.cu");
         std::fs::write(&source, demo::SOURCE).unwrap();
         std::fs::write(folder.path().join("demo.wltrace"), demo::trace(source.to_str().unwrap())).unwrap();
         done(&["sim", "demo.wltrace", "--gpu", "a100,v100", "-o", "demo.wlprof"], folder.path());
         let profile = profile::read(&folder.path().join("demo.wlprof")).unwrap();
-        Place { folder, profile }
+        ExportFolder { folder, profile }
     }
 
     fn path(&self) -> &Path {
@@ -106,7 +106,7 @@ fn texts(batches: &[(PathBuf, RecordBatch)], column: &str) -> BTreeSet<String> {
 
 #[test]
 fn tables_hold_what_the_profile_says() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     let arguments = ["export", "ds", "demo.wlprof", "--label", "commit=1a2b/c", "--requests", "demo.wltrace"];
     done(&arguments, place.path());
     let folder = place.path().join("ds");
@@ -178,7 +178,7 @@ fn values(batches: &[(PathBuf, RecordBatch)], column: &str) -> Vec<Option<String
 /// What merged profiles contain about ranks, and basic blocks, are rows: those of the document, no more and no less.
 #[test]
 fn ranks_and_blocks_are_rows() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     let ranks = [(0, 1), (1, 1), (2, 4)].map(|(index, times)| place.rank(index, times));
     done(&["merge", &ranks[0], &ranks[1], &ranks[2], "-o", "whole.wlprof"], place.path());
     done(&["export", "ds", "whole.wlprof"], place.path());
@@ -226,7 +226,7 @@ fn ranks_and_blocks_are_rows() {
 
 #[test]
 fn files_have_the_declared_schema_with_units() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     done(&["export", "ds", "demo.wlprof", "--requests", "demo.wltrace"], place.path());
     let manifest: serde_json::Value =
         serde_json::from_slice(&std::fs::read(place.path().join("ds/dataset.json")).unwrap()).unwrap();
@@ -253,7 +253,7 @@ fn files_have_the_declared_schema_with_units() {
 
 #[test]
 fn a_profile_that_is_exported_again_is_there_once_and_others_are_added() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     done(&["export", "ds", "demo.wlprof"], place.path());
     let once = files(&place.path().join("ds"));
     done(&["export", "ds", "demo.wlprof", "demo.wlprof"], place.path());
@@ -268,7 +268,7 @@ fn a_profile_that_is_exported_again_is_there_once_and_others_are_added() {
 
 #[test]
 fn what_cannot_be_exported_is_refused_with_a_cure() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     let printed = |arguments: &[&str], code: i32, words: &[&str]| {
         let output = warpline(arguments, place.path());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -292,7 +292,7 @@ fn what_cannot_be_exported_is_refused_with_a_cure() {
 
 #[test]
 fn of_a_damaged_trace_what_is_intact_is_exported_and_of_another_program_nothing() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     let trace = std::fs::read(place.path().join("demo.wltrace")).unwrap();
     std::fs::write(place.path().join("cut.wltrace"), &trace[..trace.len() - 40]).unwrap();
     let output = warpline(&["export", "ds", "demo.wlprof", "--requests", "cut.wltrace"], place.path());
@@ -327,7 +327,7 @@ fn wheels() -> PathBuf {
 /// Runs a module of tests in a folder with a dataset of three ranks and one commit, and files of the other formats.
 fn python(module: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let place = Place::new();
+    let place = ExportFolder::new();
     let ranks = [(0, 1), (1, 1), (2, 4)].map(|(index, times)| place.rank(index, times));
     let mut export = vec!["export", "ds", "--label", "commit=1a2b"];
     export.extend(ranks.iter().map(String::as_str));

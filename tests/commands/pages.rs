@@ -256,7 +256,7 @@ fn a_comparison_shows_the_document_s_figures_and_both_sides() {
 /// Two ranks, one with the problem and one with its cure: text, Markdown and the page show the same of them, which is
 /// the document's.
 #[test]
-fn ranks_are_told_alike_by_all_formats() {
+fn ranks_are_reported_alike_by_all_formats() {
     let folder = work_folder("ranks-shown");
     for (rank, flags) in [("0", &["-O3", "-arch=sm_75"][..]), ("1", &["-O3", "-arch=sm_75", "-DCURED"][..])] {
         let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
@@ -377,7 +377,7 @@ fn look_at(page: &str, views: &[&str]) {
 }
 
 #[test]
-fn every_view_fits_every_screen_and_keeps_nobody_out() {
+fn every_view_fits_every_screen_and_keeps_no_one_out() {
     look_at("bfs", &VIEWS.map(|view| if view == "source/FILE" { "source/bfs.cu:33" } else { view }));
 }
 

@@ -241,7 +241,7 @@ fn questions_leave_the_profile_of_what_they_are_about() {
 }
 
 #[test]
-fn filters_keep_what_was_asked_for_or_say_so() {
+fn filters_keep_what_was_requested_or_say_so() {
     let profile = demo_profile();
     let filter = |kernel: Option<&str>, source: Option<&str>| Filter {
         kernel: kernel.map(|pattern| regex::Regex::new(pattern).unwrap()),

@@ -37,7 +37,7 @@ fn findings_come_go_and_change_with_their_lines() {
 /// Of two lines of one array that both versions have, one is another place: what is found there is not the other
 /// finding, changed.
 #[test]
-fn findings_on_lines_that_both_versions_have_are_told_apart() {
+fn findings_on_lines_that_both_versions_have_are_distinguished() {
     let mut before = program("/a/app.cu", &[Source { name: "sum", code: &sum(256) }], &[]);
     let mut after = program("/a/app.cu", &[Source { name: "sum", code: &sum(64) }], &[]);
     let about = |line| Finding {

@@ -80,7 +80,7 @@ fn plug_ins_use_the_runtime_of_the_program_that_loads_them() {
 }
 
 #[test]
-fn what_cannot_be_compiled_is_told() {
+fn what_cannot_be_compiled_is_reported() {
     let folder = work_folder("device_modules_refused");
     let good = std::fs::read_to_string(source()).unwrap();
     let made = folder.join("made.so");
@@ -187,7 +187,7 @@ fn texture_references_of_modules_are_bound_and_read() {
 /// Code for the CPU device is whole when it is compiled: what a link would have to put together is refused with the
 /// reason.
 #[test]
-fn what_would_have_to_be_linked_is_told() {
+fn what_would_have_to_be_linked_is_reported() {
     let folder = work_folder("device_modules_links");
     let calling = "extern __device__ int helper(int);\n\
                    extern \"C\" __global__ void caller(int *out) { out[threadIdx.x] = helper(threadIdx.x); }\n";

@@ -194,7 +194,7 @@ fn accesses_through_null_that_the_compiler_knows_are_reported() {
 }
 
 #[test]
-fn a_bad_access_is_told_once_and_misalignment_only_where_it_is_looked_for() {
+fn a_bad_access_is_reported_once_and_misalignment_only_where_it_is_looked_for() {
     let folder = work_folder("repeated");
     let source = root().join("tests/failures/repeated.cu");
     let executable = build(std::slice::from_ref(&source), &[], &folder);

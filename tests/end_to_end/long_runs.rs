@@ -296,7 +296,7 @@ fn damaged_pieces_give_a_part_and_say_so() {
 }
 
 #[test]
-fn a_bound_on_memory_is_kept_by_giving_up_what_is_told() {
+fn a_bound_on_memory_is_kept_by_giving_up_what_is_reported() {
     let folder = work_folder("memory");
     let program = program().to_string_lossy();
     let sized = |size: &str, options: &[&str]| {

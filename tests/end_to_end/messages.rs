@@ -33,7 +33,7 @@ fn read(folder: &Path, profile: &str) -> Value {
 }
 
 #[test]
-fn launches_that_were_not_recorded_are_told() {
+fn launches_that_were_not_recorded_are_reported() {
     let folder = work_folder("unrecorded");
     let source = folder.join("six.cu");
     std::fs::write(&source, PROGRAM).unwrap();
@@ -66,7 +66,7 @@ fn launches_that_were_not_recorded_are_told() {
 }
 
 #[test]
-fn a_missing_gpu_is_told_once() {
+fn a_missing_gpu_is_reported_once() {
     let folder = work_folder("no_gpu_code");
     let source = folder.join("six.cu");
     std::fs::write(&source, PROGRAM).unwrap();
@@ -99,7 +99,7 @@ fn a_program_that_was_built_for_the_occasion_has_its_own_name() {
 }
 
 #[test]
-fn mistyped_options_are_told_as_such() {
+fn mistyped_options_are_reported_as_such() {
     let folder = work_folder("mistyped");
     for (typed, meant) in [("--kernel", "--kernels"), ("--theads", "--threads"), ("--chek", "--check")] {
         let outcome = printed(&folder, &["run", typed, "x", "--", "true"]);

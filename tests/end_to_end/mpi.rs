@@ -141,7 +141,7 @@ fn equal_ranks_have_no_imbalance() {
 }
 
 #[test]
-fn ranks_that_fail_are_told_by_number() {
+fn ranks_that_fail_are_reported_by_number() {
     let folder = work_folder("mpi-failing");
     let program = built(&folder, &[]);
     for (how, wanted) in [

@@ -52,7 +52,7 @@ fn templates_are_compiled_by_name_and_their_lines_are_the_sources() {
 }
 
 #[test]
-fn what_does_not_compile_is_told_in_the_log() {
+fn what_does_not_compile_is_reported_in_the_log() {
     let folder = work_folder("nvrtc_errors");
     let program =
         build(&[root().join("tests/nvrtc/errors.cpp")], &["-std=c++17", "-lnvrtc"].map(String::from), &folder);

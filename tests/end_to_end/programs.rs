@@ -262,7 +262,7 @@ fn copies_of_changed_objects_are_wide() {
 /// Pairs of a warp and a basic block, by the line that the block begins at: all, divergent as CUDAAdvisor counts,
 /// partial.
 #[test]
-fn blocks_are_told_by_warp() {
+fn blocks_are_reported_by_warp() {
     let folder = work_folder("blocks_by_warp");
     let source = root().join("tests/programs/warp_blocks.cu");
     let executable = build(std::slice::from_ref(&source), &["-O1".to_owned()], &folder);

@@ -168,7 +168,7 @@ fn a_bad_access_stops_and_says_how_far_out_it_is() {
 }
 
 #[test]
-fn what_never_comes_is_told_with_what_there_is() {
+fn what_never_comes_is_reported_with_what_there_is() {
     let (folder, executable) = built("stops_never");
     let options = ["--stop-at", "accesses.cu:1", "--stop-at", "other.cu:7", "--stop-at-allocation", "d_nothing"];
     let (outcome, _) = profiled(&folder, "never", &executable, &options, &[]);

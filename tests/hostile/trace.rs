@@ -222,7 +222,7 @@ fn counts_that_cannot_be_are_damage() {
 }
 
 #[test]
-fn thousands_of_launches_without_an_end_are_told_in_a_few_lines() {
+fn thousands_of_launches_without_an_end_are_reported_in_a_few_lines() {
     let (_, profile) = simulate(&after_a_launch(|trace| {
         for id in 1..2000 {
             trace.event(Event::Launch(demo::launch(id)));

@@ -22,16 +22,16 @@ pub fn check(example: &Value, values: &BTreeMap<String, u64>, profile: &Value, e
     wrong
 }
 
-type Counter = fn(&Value, &Value, &Place) -> Result<BTreeMap<String, u64>, String>;
+type Counter = fn(&Value, &Value, &CodePosition) -> Result<BTreeMap<String, u64>, String>;
 
 /// A source line within a kernel.
-struct Place {
+struct CodePosition {
     file: String,
     line: u64,
     kernel: u64,
 }
 
-impl Place {
+impl CodePosition {
     fn holds(&self, row: &Value) -> bool {
         row["file"].as_str() == Some(&self.file) && row["line"] == self.line && row["kernel"] == self.kernel
     }
@@ -76,7 +76,7 @@ fn compare(
     Err(format!("{}: {}", label.join(" | "), differences.join("; ")))
 }
 
-fn find_place(example: &Value, expected: &Value, profile: &Value, examples: &Path) -> Result<Place, String> {
+fn find_place(example: &Value, expected: &Value, profile: &Value, examples: &Path) -> Result<CodePosition, String> {
     let file = expected["file"].as_str().or(example["sources"][0].as_str()).ok_or("no source file")?;
     let path = examples.join(file);
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -94,10 +94,10 @@ fn find_place(example: &Value, expected: &Value, profile: &Value, examples: &Pat
         (name == kernel).then(|| entry["id"].as_u64())?
     });
     let id = id.ok_or_else(|| format!("kernel {kernel} is not in the profile"))?;
-    Ok(Place { file: path.to_string_lossy().into_owned(), line, kernel: id })
+    Ok(CodePosition { file: path.to_string_lossy().into_owned(), line, kernel: id })
 }
 
-fn access_counts(expected: &Value, profile: &Value, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+fn access_counts(expected: &Value, profile: &Value, place: &CodePosition) -> Result<BTreeMap<String, u64>, String> {
     let named: Option<Vec<&Value>> = expected["allocation"].as_str().map(|name| {
         let allocations = profile["allocations"].as_array().into_iter().flatten();
         allocations.filter(|entry| entry["name"] == name).map(|entry| &entry["id"]).collect()
@@ -147,7 +147,7 @@ fn add_up(sums: &mut BTreeMap<String, u64>, metrics: &Value) {
     }
 }
 
-fn branch_counts(_: &Value, profile: &Value, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+fn branch_counts(_: &Value, profile: &Value, place: &CodePosition) -> Result<BTreeMap<String, u64>, String> {
     let mut sums = BTreeMap::new();
     for branch in profile["branches"].as_array().into_iter().flatten().filter(|row| place.holds(row)) {
         for name in ["executions", "divergent"] {

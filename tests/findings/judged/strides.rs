@@ -156,7 +156,7 @@ fn words_that_a_loop_goes_through_are_shared_by_lanes() {
 }
 
 #[test]
-fn gains_of_short_launches_are_told_with_their_start() {
+fn gains_of_short_launches_are_reported_with_their_start() {
     let (finding, ..) = TWELFTH.first("strided-access", "SHORT");
     let printed = assumption(finding);
     assert!(printed.contains(" x with 3.00 us more for each launch"), "{printed}");
@@ -168,7 +168,7 @@ fn threads_that_load_a_halo_are_no_neighbours() {
 }
 
 #[test]
-fn operands_of_a_macro_are_told_apart() {
+fn operands_of_a_macro_are_distinguished() {
     let found = THIRTEENTH.all("strided-access", "TWO OPERANDS");
     let name = |finding: &Value| finding["object"].as_str().map(str::to_owned);
     let mut names: Vec<_> = found.iter().filter_map(|finding| name(finding)).collect();

@@ -41,7 +41,7 @@ fn one_exchange_of_indices_is_one_finding() {
 }
 
 #[test]
-fn what_a_block_loads_again_is_told_once() {
+fn what_a_block_loads_again_is_reported_once() {
     let finding = only(&TWENTIETH, "results", "repeated-load", "EACH RESULT");
     assert_eq!(remedy(&finding), "tile-in-shared-memory", "{finding:#}");
     assert!(TWENTIETH.alone("results", "cache-thrash", "EACH RESULT").is_empty());
@@ -114,7 +114,7 @@ fn windows_that_are_held_within_rows_have_neighbours() {
 }
 
 #[test]
-fn members_that_nobody_uses_are_told_where_they_are_made() {
+fn members_that_no_one_uses_are_reported_where_they_are_made() {
     let finding = only(&TWENTIETH, "layers", "unused-allocation", "ROOM FOR MORE");
     assert_eq!(diagnosis(&finding), ("never-used", "remove-allocation"));
     assert!(TWENTIETH.alone("layers", "unused-allocation", "FIELDS").is_empty());
@@ -146,7 +146,7 @@ fn memory_that_is_pinned_under_another_name_is_pinned() {
 }
 
 #[test]
-fn memory_of_members_is_told_where_their_object_is_made() {
+fn memory_of_members_is_reported_where_their_object_is_made() {
     only(&TWENTIETH, "targets", "allocation-churn", "A TARGET EACH");
     assert!(TWENTIETH.alone("targets", "allocation-churn", "FIELDS").is_empty());
 }
