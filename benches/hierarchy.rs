@@ -221,7 +221,7 @@ fn processor_seconds(start: Instant) -> f64 {
     nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// Whether a word on the command line leaves this out. A stream is needed when its name or a
+/// Returns whether a word on the command line leaves this out. A stream is needed when its name or a
 /// measurement of it is named.
 fn skipped(what: &str) -> bool {
     std::env::args()

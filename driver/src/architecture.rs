@@ -29,7 +29,8 @@ const KNOWN: [u32; 23] =
 /// Others that there were before, or that only one release of the toolkit called so.
 const FORMER: [u32; 9] = [10, 11, 12, 13, 20, 21, 32, 101, 102];
 
-/// Whether there is, or was, such an architecture. What is newer than all that is known here may be one: clang decides.
+/// Returns whether there is, or was, such an architecture. What is newer than all that is known here may be one: clang
+/// decides.
 fn exists(number: u32) -> bool {
     KNOWN.contains(&number) || FORMER.contains(&number) || KNOWN.iter().all(|&known| known < number)
 }

@@ -13,7 +13,7 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// Whether anything is written.
+    /// Returns whether anything is written.
     pub fn is_on(&self) -> bool {
         self.folder.is_some()
     }

@@ -676,7 +676,7 @@ impl Parser {
     }
 }
 
-/// Whether two names mean one file that is there.
+/// Returns whether two names mean one file that is there.
 fn same_file(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     place(one).is_some_and(|one| place(other).is_some_and(|other| one == other))
@@ -716,7 +716,7 @@ fn commas(value: &str) -> Vec<String> {
     parts.iter().flat_map(|part| response::split(part)).collect()
 }
 
-/// Whether an argument defines or undefines a macro.
+/// Returns whether an argument defines or undefines a macro.
 fn is_macro(argument: &str) -> bool {
     argument.len() > 2 && (argument.starts_with("-D") || argument.starts_with("-U"))
 }

@@ -8,7 +8,7 @@ use crate::message;
 use crate::options::Dialect;
 use crate::programs::tools::Tools;
 
-/// Whether commands are shown.
+/// Returns whether commands are shown.
 fn wanted(invocation: &Invocation) -> bool {
     invocation.dry_run || invocation.verbose
 }

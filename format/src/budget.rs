@@ -120,7 +120,7 @@ impl Sampler {
         Sampler { budget, numbers: HashMap::new(), own: HashMap::new(), strata: Vec::new(), work: 0, recorded: 0 }
     }
 
-    /// Whether the next launch of this shape is recorded. Each call is to be followed by [`Self::ran`].
+    /// Returns whether the next launch of this shape is recorded. Each call is to be followed by [`Self::ran`].
     pub fn choose(&mut self, shape: &Shape) -> Choice {
         let number = self.stratum(shape);
         let over = self.strata.get(number as usize).map(|stratum| stratum.round);

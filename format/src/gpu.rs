@@ -44,7 +44,8 @@ pub struct CountLayout {
     all_cells: u64,
 }
 
-/// Whether counters mode counts a site: a lane must touch one sector, and two lanes the same bytes or none in common.
+/// Returns whether counters mode counts a site: a lane must touch one sector, and two lanes the same bytes or none in
+/// common.
 pub fn is_counted(site: &Site) -> bool {
     site.bytes.is_power_of_two() && site.bytes <= 32 && site.align >= site.bytes
 }

@@ -286,7 +286,7 @@ pub enum CacheOp {
 }
 
 impl CacheOp {
-    /// Whether loads with it go past L1, whatever the GPU caches there.
+    /// Returns whether loads with it go past L1, whatever the GPU caches there.
     pub fn is_past_l1(self) -> bool {
         matches!(self, CacheOp::Global | CacheOp::Volatile)
     }
@@ -318,7 +318,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Whether it does nothing that other warps can notice, and need not see at once what they do.
+    /// Returns whether it does nothing that other warps can notice, and need not see at once what they do.
     pub fn is_plain_load(&self) -> bool {
         self.op == Op::Load && self.cache != CacheOp::Volatile
     }
@@ -423,7 +423,7 @@ impl NotSeen {
     /// How `what` begins where the CPU device's records do show it.
     pub const ON_GPU: &str = "on a GPU: ";
 
-    /// Whether records of this device leave it out.
+    /// Returns whether records of this device leave it out.
     pub fn concerns(&self, cpu_device: bool) -> bool {
         !(cpu_device && self.what.starts_with(Self::ON_GPU))
     }
@@ -520,7 +520,7 @@ impl SiteTable {
         self.elements.get(site as usize).copied().unwrap_or_default()
     }
 
-    /// Whether any site accesses a local variable for certain.
+    /// Returns whether any site accesses a local variable for certain.
     pub fn has_local_accesses(&self) -> bool {
         self.sites.iter().any(|site| site.space == Space::Local)
     }
@@ -533,7 +533,7 @@ impl SiteTable {
         self.in_registers = (0..).zip(&self.sites).filter(|(_, site)| kept(site)).map(|(number, _)| number).collect();
     }
 
-    /// Whether a site is an access to a local variable that `ptxas` keeps in registers.
+    /// Returns whether a site is an access to a local variable that `ptxas` keeps in registers.
     pub fn is_in_registers(&self, site: u32) -> bool {
         self.in_registers.binary_search(&site).is_ok()
     }

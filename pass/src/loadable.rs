@@ -35,7 +35,7 @@ pub fn read<'c>(context: &'c Context, text: &[u8], name: &str) -> Result<Module<
         .map_err(|cause| ObjectError::Read { path: name.into(), cause: cause.to_string() })
 }
 
-/// Whether there is anything to launch in a module.
+/// Returns whether there is anything to launch in a module.
 pub fn has_kernel(module: &Module<'_>) -> bool {
     module.functions().into_iter().any(|function| !function.is_declaration() && is_kernel(function))
 }

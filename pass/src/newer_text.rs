@@ -73,7 +73,7 @@ fn translate_line(line: &str, out: &mut String) {
     }
 }
 
-/// Whether what follows is of an integer or pointer type, as in `select i1 %c, float 1.0, float 2.0`.
+/// Returns whether what follows is of an integer or pointer type, as in `select i1 %c, float 1.0, float 2.0`.
 fn ends_type(word: &str) -> bool {
     word == "ptr"
         || word.strip_prefix('i').is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit()))

@@ -540,7 +540,7 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
     names.filter_map(changed).collect()
 }
 
-/// Whether all that differs is modelled. Both rows are there.
+/// Returns whether all that differs is modelled. Both rows are there.
 pub(super) fn only_modelled(changes: &Changes) -> bool {
     let modelled = |name: &String| {
         name == "estimate.seconds"

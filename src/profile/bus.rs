@@ -24,7 +24,7 @@ pub fn dominant_starts(profile: &Profile, kernel_seconds: f64) -> Option<(u64, f
     (seconds >= LEAST_START_SECONDS && seconds > kernel_seconds).then_some((launches, seconds))
 }
 
-/// Whether a copy crosses the bus.
+/// Returns whether a copy crosses the bus.
 pub fn over_bus(copy: &CopyRow) -> bool {
     matches!(&copy.direction[..], "host_to_device" | "device_to_host")
 }

@@ -345,7 +345,7 @@ pub fn write_spare(profile: &Profile, name: &str) -> std::io::Result<PathBuf> {
     file.keep().map(|(_, path)| path).map_err(|error| error.error)
 }
 
-/// Whether a file can be written at a path, or why not.
+/// Returns whether a file can be written at a path, or why not.
 pub fn probe(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = new_in(folder)?;

@@ -13,12 +13,12 @@ const MOST_READ: u128 = 1 << 63;
 /// added up.
 const ANY: [&[u8]; 2] = [b"addresses", b"arguments"];
 
-/// Whether rules of findings may add rows up.
+/// Returns whether rules of findings may add rows up.
 pub fn may_be_added(profile: &Profile) -> bool {
     are_below(MOST_ADDED, profile, &serde_json::to_vec(profile).unwrap_or_default())
 }
 
-/// Whether sums over the rows of a document, which was read from its text, fit 64 bits.
+/// Returns whether sums over the rows of a document, which was read from its text, fit 64 bits.
 pub(super) fn may_be_read(profile: &Profile, document: &[u8]) -> bool {
     are_below(MOST_READ, profile, document)
 }

@@ -44,7 +44,8 @@ fn show(value: &mut Value, shown: Shown) {
     }
 }
 
-/// Whether a string of the document may hold a hidden character, escaped or as it is. Tabs of source lines are none.
+/// Returns whether a string of the document may hold a hidden character, escaped or as it is. Tabs of source lines are
+/// none.
 fn may_hide(document: &[u8]) -> bool {
     let mut at = 0;
     let mut tabs_are_fine = false;

@@ -169,7 +169,7 @@ fn touched(stopped: &Stopped) -> Option<String> {
     ))
 }
 
-/// Whether all lanes hit shared memory.
+/// Returns whether all lanes hit shared memory.
 fn is_shared(stopped: &Stopped) -> bool {
     let shared = |lane: &StoppedLane| matches!(lane.target, Target::Shared(..) | Target::SharedVariable { .. });
     !stopped.lanes.is_empty() && stopped.lanes.iter().all(shared)

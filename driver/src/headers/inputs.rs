@@ -59,12 +59,12 @@ impl Inputs {
         text.lines().map(line).collect::<Option<Vec<_>>>().filter(|files| !files.is_empty()).map(Inputs)
     }
 
-    /// Whether all are as they were.
+    /// Returns whether all are as they were.
     pub fn are_unchanged(&self) -> bool {
         self.0.iter().all(|file| File::now(&file.path).as_ref() == Some(file))
     }
 
-    /// Whether another file would be found in one of `folders` by the name of one of these.
+    /// Returns whether another file would be found in one of `folders` by the name of one of these.
     pub fn are_hidden_by(&self, folders: &[PathBuf]) -> bool {
         folders.iter().any(|folder| self.is_one_hidden_by(folder))
     }
@@ -82,7 +82,7 @@ impl Inputs {
         })
     }
 
-    /// Whether one of `others` is one of these.
+    /// Returns whether one of `others` is one of these.
     pub fn have_one_of(&self, others: &[PathBuf]) -> bool {
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.into());
         let others: BTreeSet<PathBuf> = others.iter().map(|path| canonical(path)).collect();

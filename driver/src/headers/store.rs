@@ -50,7 +50,7 @@ impl Entry {
         Some(inputs)
     }
 
-    /// Whether it should be made: somebody has needed it before, and it could be made then.
+    /// Returns whether it should be made: somebody has needed it before, and it could be made then.
     pub fn is_worth_making(&self) -> bool {
         let mark = self.path("mark");
         let made = std::fs::create_dir_all(&self.folder)

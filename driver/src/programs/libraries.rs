@@ -44,7 +44,7 @@ pub fn report_missing(library: &str) {
     ));
 }
 
-/// Whether clang did not find the first header of the C++ library that it includes for CUDA.
+/// Returns whether clang did not find the first header of the C++ library that it includes for CUDA.
 pub fn lacks_host_headers(diagnostics: &str) -> bool {
     diagnostics.contains("fatal error: 'climits' file not found")
 }

@@ -19,7 +19,7 @@ fn requests_openmp(invocation: &Invocation) -> bool {
     invocation.common.iter().chain(&invocation.host).any(|flag| flag == OPENMP)
 }
 
-/// Whether a source includes `omp.h`, which g++ finds with and without `-fopenmp`.
+/// Returns whether a source includes `omp.h`, which g++ finds with and without `-fopenmp`.
 fn names_openmp(invocation: &Invocation) -> bool {
     // A pipe can be read once, and not here.
     let files = invocation.sources().map(|input| Path::new(&input.path)).filter(|path| path.is_file());

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const BARRIER: &str = "cuda/__barrier/barrier_block_scope.h";
 const IS_MBARRIER: &str = "cuda/__memcpy_async/is_local_smem_barrier.h";
 
-/// Whether sources include what is changed.
+/// Returns whether sources include what is changed.
 pub fn concerns(files: &[(PathBuf, String)]) -> bool {
     files.iter().any(|(_, text)| ["cuda/barrier", "cuda/pipeline"].iter().any(|name| text.contains(name)))
 }

@@ -21,7 +21,7 @@ pub fn options(invocation: &Invocation) -> String {
     words.join(" ")
 }
 
-/// Whether it is a matter of how code is generated.
+/// Returns whether it is a matter of how code is generated.
 fn generates(word: &str) -> bool {
     let about = ["-std=", "-f", "-m"].iter().any(|start| word.starts_with(start));
     let elsewhere =

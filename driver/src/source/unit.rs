@@ -65,7 +65,7 @@ pub fn included(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Whether a text declares texture references: `texture<…>` in code, and no template of that name.
+/// Returns whether a text declares texture references: `texture<…>` in code, and no template of that name.
 pub fn has_texture_references(text: &str) -> bool {
     if !text.contains("texture") {
         return false;

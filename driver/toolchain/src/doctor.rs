@@ -57,7 +57,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether CUDA programs can be compiled here.
+    /// Returns whether CUDA programs can be compiled here.
     pub fn can_compile(&self) -> bool {
         self.findings
             .iter()
@@ -125,7 +125,7 @@ fn host_compiler() -> State {
     from(cxx.map(|path| (version(&path), path)))
 }
 
-/// Whether the files of the installation are as released.
+/// Returns whether the files of the installation are as released.
 fn verified(root: &Path) -> State {
     let cure = "unpack the release archive again, or reinstall the Python package".to_owned();
     match installation::verify(root) {

@@ -67,7 +67,7 @@ impl Installer {
     }
 }
 
-/// Whether [`find_or_fetch`] may fetch, and has a program for it.
+/// Returns whether [`find_or_fetch`] may fetch, and has a program for it.
 pub fn possible() -> bool {
     !offline_is_set() && Installer::find().is_ok()
 }

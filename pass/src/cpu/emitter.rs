@@ -170,18 +170,18 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.job.version
     }
 
-    /// Whether hooks become records and counts.
+    /// Returns whether hooks become records and counts.
     pub fn hooked(&self) -> bool {
         self.job.hooked
     }
 
-    /// Whether values of floating-point operations are followed.
+    /// Returns whether values of floating-point operations are followed.
     pub fn values(&self) -> bool {
         self.job.values
     }
 
-    /// Whether the function is so large that sequences which many of its instructions need are functions of the module,
-    /// called from each, for the sake of LLVM's time.
+    /// Returns whether the function is so large that sequences which many of its instructions need are functions of the
+    /// module, called from each, for the sake of LLVM's time.
     pub fn is_large(&self) -> bool {
         self.large
     }

@@ -5,12 +5,12 @@ use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 use std::borrow::Cow;
 
-/// Whether PTX takes a byte of a name. LLVM replaces dots and the signs of its own names.
+/// Returns whether PTX takes a byte of a name. LLVM replaces dots and the signs of its own names.
 fn is_taken(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b'@')
 }
 
-/// Whether PTX has no such name.
+/// Returns whether PTX has no such name.
 fn is_foreign(name: &str) -> bool {
     !name.bytes().all(is_taken)
 }

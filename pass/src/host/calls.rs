@@ -73,7 +73,7 @@ pub(super) fn host_allocation(name: &str) -> Option<HostAllocation> {
     })
 }
 
-/// Whether a host function frees its first argument.
+/// Returns whether a host function frees its first argument.
 pub(super) fn frees(name: &str) -> bool {
     name == "free" || name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv")
 }

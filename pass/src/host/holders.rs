@@ -14,8 +14,8 @@ const PLAIN_MEMBERS: [&str; 23] = [
     "first", "head", "mem", "memory", "p", "pointer", "ptr", "raw", "start", "storage",
 ];
 
-/// Whether an object of the class is little more than the memory that its member `field` leads to: the member is its
-/// only pointer, and has a name that any buffer's could have, or the class is made for any type.
+/// Returns whether an object of the class is little more than the memory that its member `field` leads to: the member
+/// is its only pointer, and has a name that any buffer's could have, or the class is made for any type.
 pub(super) fn is_just_memory(class: DebugType<'_>, field: &str) -> bool {
     let Some((name, _)) = class.structure() else { return false };
     class.pointer_members() == 1 && (is_plain(field) || name.contains('<'))
@@ -29,7 +29,7 @@ fn is_plain(field: &str) -> bool {
     PLAIN_MEMBERS.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// Whether the class is a smart pointer of the standard library.
+/// Returns whether the class is a smart pointer of the standard library.
 pub(super) fn is_smart_pointer(class: DebugType<'_>) -> bool {
     class
         .structure()
@@ -109,7 +109,7 @@ fn is_assignment(mangled: &str) -> bool {
     mangled.starts_with("_ZN") && (mangled.contains("aSE") || mangled.contains("aSI"))
 }
 
-/// Whether a function is a method of a container.
+/// Returns whether a function is a method of a container.
 fn has_elements(mangled: &str) -> bool {
     const CONTAINERS: [&str; 12] = [
         "6vectorI",

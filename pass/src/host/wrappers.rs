@@ -81,12 +81,12 @@ impl<'c> Wrappers<'c> {
         }
     }
 
-    /// Whether a function's own allocation is named by its callers; `Some(true)`: by some of them.
+    /// Returns whether a function's own allocation is named by its callers; `Some(true)`: by some of them.
     pub(super) fn is_named_outside(&self, function: Value<'c>) -> Option<bool> {
         self.known.get(&function).map(|wrapper| wrapper.has_unseen_callers)
     }
 
-    /// Whether a function of the module allocates, directly or through others.
+    /// Returns whether a function of the module allocates, directly or through others.
     pub(super) fn allocates(&self, function: Value<'c>) -> bool {
         self.allocating.contains(&function)
     }
@@ -213,8 +213,8 @@ fn allocating<'c>(module: &Module<'c>) -> HashMap<Value<'c>, Vec<Value<'c>>> {
     found
 }
 
-/// Whether the module has all callers of a function: it is local to the unit or comes from a header, and it is only
-/// ever called.
+/// Returns whether the module has all callers of a function: it is local to the unit or comes from a header, and it is
+/// only ever called.
 fn is_seen_whole(function: Value<'_>) -> bool {
     let everywhere = matches!(
         function.linkage(),
@@ -242,7 +242,7 @@ fn parameter_of<'c>(slot: Value<'c>, function: Value<'c>) -> Option<(usize, Stri
     Some((index, name))
 }
 
-/// Whether a value is what the function returns, directly or through its slot for the result.
+/// Returns whether a value is what the function returns, directly or through its slot for the result.
 fn is_returned(value: Value<'_>) -> bool {
     value.users().into_iter().any(|user| match user.opcode() {
         Some(Opcode::LLVMRet) => true,

@@ -218,8 +218,9 @@ pub fn classify(name: &str) -> Call {
     if is_pure(name) { Call::Pure } else { Call::Other }
 }
 
-/// Whether the result depends on the arguments of the same lane alone. LLVM has this property of each intrinsic; one
-/// that is unknown, or that is neither a target's nor one of elements, is none: the lowering then refuses it by name.
+/// Returns whether the result depends on the arguments of the same lane alone. LLVM has this property of each
+/// intrinsic; one that is unknown, or that is neither a target's nor one of elements, is none: the lowering then
+/// refuses it by name.
 fn is_pure(name: &str) -> bool {
     let Some(facts) = intrinsics::facts(name).filter(|facts| !facts.touches_memory && !facts.convergent) else {
         return false;
@@ -261,8 +262,8 @@ const ELEMENTWISE: [&str; 6] = [
     "llvm.ushl.sat",
 ];
 
-/// Whether other warps may run during an instruction, or other code may write records: room for records does not
-/// outlast it, and no bundle of accesses goes across it.
+/// Returns whether other warps may run during an instruction, or other code may write records: room for records does
+/// not outlast it, and no bundle of accesses goes across it.
 pub fn gives_way(instruction: Value<'_>) -> bool {
     if !instruction.is_call() {
         return instruction.is_terminator();

@@ -75,7 +75,7 @@ fn decided_by(end: Value<'_>) -> Option<Value<'_>> {
     }
 }
 
-/// Whether each block is in a loop that one of its ways leaves.
+/// Returns whether each block is in a loop that one of its ways leaves.
 fn loop_ends(blocks: &[Block<'_>]) -> Vec<bool> {
     let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
     let successors: Vec<Vec<usize>> = blocks
@@ -217,7 +217,7 @@ impl<'f, 'c> Function<'f, 'c> {
         if recurs { causes.if_any(Decider::Computed) } else { causes }
     }
 
-    /// Whether what a loop's variable becomes is what it was, or a step further that is the same for all lanes.
+    /// Returns whether what a loop's variable becomes is what it was, or a step further that is the same for all lanes.
     fn is_counted(&self, next: Value<'c>, phi: Value<'c>) -> bool {
         if next == phi || !next.is_instruction() || self.causes(next).is_empty() {
             return true;

@@ -18,7 +18,7 @@ enum Extension {
 }
 
 impl Extension {
-    /// Whether the extension of a sum is the sum of the extensions.
+    /// Returns whether the extension of a sum is the sum of the extensions.
     fn goes_through(self, sum: Value<'_>) -> bool {
         match self {
             Extension::Whole => true,

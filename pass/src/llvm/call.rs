@@ -59,7 +59,7 @@ impl<'c> Value<'c> {
         self.is_argument().then(|| unsafe { Value::from_raw(LLVMGetParamParent(self.raw())) })
     }
 
-    /// Whether it is a call of any kind, `invoke` included.
+    /// Returns whether it is a call of any kind, `invoke` included.
     pub fn is_any_call(self) -> bool {
         matches!(self.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
     }

@@ -71,17 +71,17 @@ impl<'c> Value<'c> {
         self.opcode() == Some(opcode)
     }
 
-    /// Whether it is a call of any kind but invoke.
+    /// Returns whether it is a call of any kind but invoke.
     pub fn is_call(self) -> bool {
         self.is(Opcode::LLVMCall)
     }
 
-    /// Whether it is a phi.
+    /// Returns whether it is a phi.
     pub fn is_phi(self) -> bool {
         self.is(Opcode::LLVMPHI)
     }
 
-    /// Whether it ends a block.
+    /// Returns whether it ends a block.
     pub fn is_terminator(self) -> bool {
         // SAFETY: an instruction, checked in the condition.
         self.is_instruction() && !unsafe { LLVMIsATerminatorInst(self.raw()) }.is_null()
@@ -195,7 +195,7 @@ impl<'c> Value<'c> {
             .then(|| unsafe { Value::from_raw(LLVMGetCondition(self.raw())) })
     }
 
-    /// Whether the access is volatile (loads, stores, atomics).
+    /// Returns whether the access is volatile (loads, stores, atomics).
     pub fn is_volatile(self) -> bool {
         use Opcode::{LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore};
         let access = matches!(self.opcode(), Some(LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg));
@@ -258,7 +258,7 @@ impl<'c> Value<'c> {
         gep.then(|| unsafe { Type::from_raw(LLVMGetGEPSourceElementType(self.raw())) })
     }
 
-    /// Whether a `getelementptr` is `inbounds`.
+    /// Returns whether a `getelementptr` is `inbounds`.
     pub fn is_inbounds(self) -> bool {
         // SAFETY: a `getelementptr`, checked in the condition.
         self.gep_source_type().is_some() && unsafe { LLVMGEPGetNoWrapFlags(self.raw()) & LLVMGEPFlagInBounds != 0 }
@@ -290,7 +290,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Whether the instruction can carry fast-math flags.
+    /// Returns whether the instruction can carry fast-math flags.
     pub fn has_fast_math(self) -> bool {
         // SAFETY: an instruction, checked in the condition.
         self.is_instruction() && unsafe { LLVMCanValueUseFastMathFlags(self.raw()) != 0 }
@@ -364,7 +364,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Whether the instruction carries a note of this kind. `kind` is a name such as `invariant.load`.
+    /// Returns whether the instruction carries a note of this kind. `kind` is a name such as `invariant.load`.
     pub fn has_note(self, kind: &str) -> bool {
         if !self.is_instruction() {
             return false;

@@ -139,7 +139,7 @@ pub fn run_pipeline(
     }
 }
 
-/// Whether the machine's processor gathers, or LLVM would make a branch per lane of it.
+/// Returns whether the machine's processor gathers, or LLVM would make a branch per lane of it.
 pub fn gathers(machine: &Machine, module: &Module<'_>) -> bool {
     // SAFETY: live machine and context; the shim keeps neither pointer.
     unsafe { wl_gathers(machine.inner().as_mut_ptr(), module.get_context().raw()) }

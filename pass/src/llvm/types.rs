@@ -161,22 +161,22 @@ impl<'c> Type<'c> {
         }
     }
 
-    /// Whether it is `void`.
+    /// Returns whether it is `void`.
     pub fn is_void(self) -> bool {
         self.kind() == Kind::Void
     }
 
-    /// Whether it is a pointer.
+    /// Returns whether it is a pointer.
     pub fn is_pointer(self) -> bool {
         matches!(self.kind(), Kind::Pointer(_))
     }
 
-    /// Whether it is a scalar floating-point type.
+    /// Returns whether it is a scalar floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self.kind(), Kind::Half | Kind::BFloat | Kind::Float | Kind::Double)
     }
 
-    /// Whether it is a structure or array.
+    /// Returns whether it is a structure or array.
     pub fn is_aggregate(self) -> bool {
         matches!(self.kind(), Kind::Struct | Kind::Array(_))
     }
@@ -207,7 +207,7 @@ impl<'c> Type<'c> {
         (0..count).map(|index| unsafe { Type::from_raw(LLVMStructGetTypeAtIndex(self.raw, index)) }).collect()
     }
 
-    /// Whether a structure is packed.
+    /// Returns whether a structure is packed.
     pub fn is_packed(self) -> bool {
         // SAFETY: called for structures only.
         self.kind() == Kind::Struct && unsafe { LLVMIsPackedStruct(self.raw) != 0 }
@@ -255,7 +255,7 @@ impl<'c> Type<'c> {
         }
     }
 
-    /// Whether a function type takes further arguments.
+    /// Returns whether a function type takes further arguments.
     pub fn is_variadic(self) -> bool {
         // SAFETY: called for function types only.
         self.kind() == Kind::Function && unsafe { LLVMIsFunctionVarArg(self.raw) != 0 }

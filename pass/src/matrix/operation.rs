@@ -230,7 +230,7 @@ impl Multiply {
         Some(Multiply { tile, tiles: (m / rows, n / 8), held: None })
     }
 
-    /// Whether `mma.sync` has such a product: one tile.
+    /// Returns whether `mma.sync` has such a product: one tile.
     fn is_documented(&self) -> bool {
         self.tiles == (1, 1)
     }

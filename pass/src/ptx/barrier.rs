@@ -71,7 +71,7 @@ impl<'s> Barrier<'s> {
         }
     }
 
-    /// Whether it is `__syncthreads` or one of its kin: for all threads of the block, at barrier 0.
+    /// Returns whether it is `__syncthreads` or one of its kin: for all threads of the block, at barrier 0.
     pub fn is_block_wide(&self) -> bool {
         self.threads.is_none() && *self.number == Operand::Number(0) && self.action != Action::Arrive
     }

@@ -106,7 +106,7 @@ impl<'c> Expansion<'c> {
         flow.stretches.iter().all(|stretch| expansion.is_known(stretch)).then_some(expansion)
     }
 
-    /// Whether all guards of a stretch are registers that are known.
+    /// Returns whether all guards of a stretch are registers that are known.
     fn is_known(&self, stretch: &Stretch) -> bool {
         match &stretch.end {
             End::Goto(_) => true,

@@ -198,7 +198,7 @@ api! {
         unsafe { put(flags, value) }
     }
 
-    /// Whether a device can reach another's memory: there is no other.
+    /// Returns whether a device can reach another's memory: there is no other.
     fn cudaDeviceCanAccessPeer(answer: *mut c_int, device: c_int, peer: c_int) |runtime, entry| {
         let _ = (runtime, entry);
         only_device(device)?;

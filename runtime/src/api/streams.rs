@@ -55,7 +55,7 @@ api! {
         runtime.streams.get(stream as usize).map(|_| ())
     }
 
-    /// Whether a stream is idle: it always is.
+    /// Returns whether a stream is idle: it always is.
     fn cudaStreamQuery(stream: StreamHandle) |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize).map(|_| ())

@@ -56,7 +56,7 @@ impl Initialisation {
     }
 }
 
-/// Whether the check sees all that a kernel does to memory. Otherwise what it has written is unknown.
+/// Returns whether the check sees all that a kernel does to memory. Otherwise what it has written is unknown.
 pub fn sees_all(module: &Module, kernel: usize) -> bool {
     let Some(kernel) = module.kernels().get(kernel) else { return false };
     let table = &module.table;

@@ -4,7 +4,7 @@ use crate::cuda::error;
 use crate::cuda::types::StreamHandle;
 use crate::real::functions::Real;
 
-/// Whether work given to the stream goes into a graph.
+/// Returns whether work given to the stream goes into a graph.
 pub(super) fn is_capturing(real: &Real, stream: StreamHandle) -> bool {
     let mut status = 0;
     // SAFETY: the program's stream; a result through a pointer to a local.

@@ -117,7 +117,8 @@ pub fn settle() {
     }
 }
 
-/// Whether an error leaves a device's context unusable (driver_types.h), but for the launch time-out of a display GPU.
+/// Returns whether an error leaves a device's context unusable (driver_types.h), but for the launch time-out of a
+/// display GPU.
 fn is_final(code: Error) -> bool {
     matches!(code, 700 | 702 | 710 | 714..=719)
 }

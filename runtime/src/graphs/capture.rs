@@ -28,7 +28,7 @@ pub struct Captures {
 const LEGACY: [usize; 2] = [0, 1];
 
 impl Captures {
-    /// Whether a stream is being captured: the capture's number and its graph.
+    /// Returns whether a stream is being captured: the capture's number and its graph.
     pub fn find(&self, stream: usize) -> Option<(u64, usize)> {
         let part = self.streams.get(&stream)?;
         Some((part.capture, self.begun.get(&part.capture)?.0))

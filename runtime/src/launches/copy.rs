@@ -284,7 +284,8 @@ impl Runtime {
     }
 }
 
-/// Whether the bytes are at their destination already. It costs as much as reading them up to the first difference.
+/// Returns whether the bytes are at their destination already. It costs as much as reading them up to the first
+/// difference.
 ///
 /// # Safety
 /// Both sides are valid for reads.

@@ -108,7 +108,7 @@ impl Runtime {
         }
     }
 
-    /// Whether some launch of the kernel can be traced.
+    /// Returns whether some launch of the kernel can be traced.
     pub fn may_be_traced(&self, member: Member) -> bool {
         self.trace.is_on() && self.modules[member.module].is_hooked() && self.is_chosen(member)
     }

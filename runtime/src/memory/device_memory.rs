@@ -75,13 +75,13 @@ pub struct Description {
     pub path: PathId,
 }
 
-/// Whether a kind takes up the device's own memory.
+/// Returns whether a kind takes up the device's own memory.
 fn on_device(kind: AllocationKind) -> bool {
     !matches!(kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::DeviceHeap)
 }
 
-/// Whether memory of a kind holds nothing of the program when it is handed out. The host can write the others without a
-/// call.
+/// Returns whether memory of a kind holds nothing of the program when it is handed out. The host can write the others
+/// without a call.
 fn starts_unwritten(kind: AllocationKind) -> bool {
     use AllocationKind::{Async, DeviceHeap, Malloc, Pitch};
     matches!(kind, Malloc | Pitch | Async | DeviceHeap)

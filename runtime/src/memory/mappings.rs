@@ -119,7 +119,7 @@ impl Mappings {
         self.memory.get(&handle).filter(|found| found.handles > 0).ok_or(error::INVALID_VALUE)
     }
 
-    /// Whether a handle is one.
+    /// Returns whether a handle is one.
     pub fn check(&self, handle: u64) -> Result<(), Error> {
         self.live(handle).map(|_| ())
     }

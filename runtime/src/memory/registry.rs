@@ -196,8 +196,8 @@ impl Registry {
         (live.kind == AllocationKind::Tensor && close).then_some(near)
     }
 
-    /// Whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a GPU,
-    /// which maps memory in pages of 2 MiB, would hardly notice it.
+    /// Returns whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a
+    /// GPU, which maps memory in pages of 2 MiB, would hardly notice it.
     pub fn tolerates(&self, address: u64, bytes: u64) -> bool {
         if region(address) != Region::Device {
             return false;

@@ -100,7 +100,7 @@ impl Window {
         self.base + self.bytes
     }
 
-    /// Whether `address` lies in the window.
+    /// Returns whether `address` lies in the window.
     pub fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.bytes
     }

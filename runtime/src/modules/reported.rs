@@ -12,7 +12,7 @@ pub struct ReportedFaults {
 }
 
 impl ReportedFaults {
-    /// Whether it is the first time that a site's place comes up.
+    /// Returns whether it is the first time that a site's place comes up.
     pub fn is_first(&mut self, site: u32, table: &SiteTable) -> bool {
         if !self.sites.insert(site) {
             return false;

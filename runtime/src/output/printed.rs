@@ -45,7 +45,7 @@ impl Printed {
         self.text.len()
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

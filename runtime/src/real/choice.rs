@@ -27,7 +27,7 @@ fn choice() -> &'static Choice {
     CHOICE.get_or_init(choose)
 }
 
-/// Whether kernels run on a GPU, a real one or the emulated one.
+/// Returns whether kernels run on a GPU, a real one or the emulated one.
 pub fn active() -> bool {
     !matches!(choice(), Choice::Cpu)
 }

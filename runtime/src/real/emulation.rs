@@ -8,12 +8,12 @@ use super::functions::address;
 #[unsafe(no_mangle)]
 pub static __warpline_emulator: u8 = 0;
 
-/// Whether the runtime behind this one is the emulated GPU.
+/// Returns whether the runtime behind this one is the emulated GPU.
 pub fn is_linked() -> bool {
     address!("__warpline_emulator") != 0
 }
 
-/// Whether this copy is the emulated GPU.
+/// Returns whether this copy is the emulated GPU.
 pub fn is_the_gpu() -> bool {
     let mark: usize;
     // SAFETY: reads an entry of the global offset table: the linker leaves it 0 but in the second copy, for which the

@@ -76,12 +76,12 @@ impl Format {
         self.channel_bytes() * u64::from(self.count)
     }
 
-    /// Whether a read gives floats without normalisation.
+    /// Returns whether a read gives floats without normalisation.
     pub fn is_float(self) -> bool {
         matches!(self.channel, Channel::Half | Channel::Float)
     }
 
-    /// Whether a read can be normalised to floats: integers of 8 and 16 bits can.
+    /// Returns whether a read can be normalised to floats: integers of 8 and 16 bits can.
     pub fn can_normalise(self) -> bool {
         matches!(self.channel, Channel::Signed(8 | 16) | Channel::Unsigned(8 | 16))
     }

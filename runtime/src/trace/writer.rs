@@ -43,7 +43,7 @@ impl Writer {
         writer
     }
 
-    /// Whether events go anywhere.
+    /// Returns whether events go anywhere.
     pub fn is_on(&self) -> bool {
         !matches!(self.state, State::Off)
     }

@@ -206,7 +206,7 @@ fn base_name(function: &str) -> &str {
     &function[..end]
 }
 
-/// Whether the file still is the one of the run; `None` where one of them has no build id.
+/// Returns whether the file still is the one of the run; `None` where one of them has no build id.
 fn check_build_id(path: &Path, build_id: &[u8]) -> std::io::Result<Option<bool>> {
     let cache = ReadCache::new(named_files::open(path, MAX_OBJECT_BYTES)?);
     if build_id.is_empty() {

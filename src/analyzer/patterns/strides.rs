@@ -123,8 +123,8 @@ impl Strides {
     }
 }
 
-/// Whether a value has so much of the weight that it stands for all. The weight is at most the value's, so that values
-/// which are spread evenly seem to have half of it.
+/// Returns whether a value has so much of the weight that it stands for all. The weight is at most the value's, so that
+/// values which are spread evenly seem to have half of it.
 fn most(weight: u64, total: u64) -> bool {
     total != 0 && weight >= total - total / 4
 }
@@ -207,8 +207,8 @@ fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     (Shape::Irregular(high - low), low)
 }
 
-/// Whether runs begin as many lanes and as many bytes apart, as rows of a block of which all lanes take one element do;
-/// also where there are too few to decide. They come by their first lane and its address.
+/// Returns whether runs begin as many lanes and as many bytes apart, as rows of a block of which all lanes take one
+/// element do; also where there are too few to decide. They come by their first lane and its address.
 fn are_even(mut begins: impl Iterator<Item = (u32, u64)>) -> bool {
     let Some(mut last) = begins.next() else { return true };
     let mut apart = begins.map(|begin| {

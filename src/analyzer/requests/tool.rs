@@ -35,7 +35,8 @@ pub trait AnalysisTool: Send {
     /// What a shard returns at the end of a launch. Its sum over shards must not depend on their number.
     type Result: Default + Send;
 
-    /// Whether the tool needs every request to shared memory. If not, requests without bank conflicts may be left out.
+    /// Returns whether the tool needs every request to shared memory. If not, requests without bank conflicts may be
+    /// left out.
     fn needs_shared(&self) -> bool {
         true
     }

@@ -134,7 +134,7 @@ impl Settings {
         }
     }
 
-    /// Whether one worker has to see the requests of all SMs in their order.
+    /// Returns whether one worker has to see the requests of all SMs in their order.
     pub fn needs_one_worker(&self) -> bool {
         self.reuse.is_some_and(|reuse| reuse.scope == ReuseScope::Launch)
     }

@@ -112,7 +112,7 @@ impl<'a> Wishes<'a> {
         Ok(Wishes { fold, grids, over, blocks: distinct, recorded_shape_only, grid, base, changed })
     }
 
-    /// Whether arguments are other ones.
+    /// Returns whether arguments are other ones.
     pub(super) fn changes(&self) -> bool {
         self.changed
     }

@@ -9,7 +9,7 @@ use crate::exit_code;
 use warpline_prediction::configurations::{is_block, sizes};
 use warpline_prediction::executable::{ExecutableError, Unlaunched, made_up, modules, unseen_call};
 
-/// Whether a file is an executable and no profile.
+/// Returns whether a file is an executable and no profile.
 pub(super) fn is_executable(path: &Path) -> bool {
     let mut head = [0; 4];
     std::fs::File::open(path).is_ok_and(|mut file| std::io::Read::read_exact(&mut file, &mut head).is_ok())

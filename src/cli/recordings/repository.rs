@@ -56,7 +56,7 @@ impl Repository {
         (!branch.is_empty()).then_some(branch)
     }
 
-    /// Whether files that git follows differ from the commit.
+    /// Returns whether files that git follows differ from the commit.
     pub(super) fn is_edited(&self) -> bool {
         query(&["status", "--porcelain", "--untracked-files=no"], "").is_some_and(|text| !text.trim().is_empty())
     }

@@ -200,7 +200,7 @@ impl Plan {
         self.options.encode()
     }
 
-    /// Whether warps take turns at their accesses.
+    /// Returns whether warps take turns at their accesses.
     pub(super) fn interleaves(&self) -> bool {
         self.options.interleave
     }

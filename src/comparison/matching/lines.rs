@@ -129,7 +129,7 @@ impl<'a> Lines<'a> {
         map.get(place.0)?.get(&place.1).copied()
     }
 
-    /// Whether a line after is one that was there before, in a kernel (by its index before) or in host code.
+    /// Returns whether a line after is one that was there before, in a kernel (by its index before) or in host code.
     pub fn was_there(&self, kernel: Option<usize>, place: SourceLine<'_>) -> bool {
         let map = match kernel {
             Some(kernel) => self.kernels.get(&kernel),

@@ -30,7 +30,7 @@ impl Text {
         Text { key: tokens.join(" "), grams, significant }
     }
 
-    /// Whether the profile has the line.
+    /// Returns whether the profile has the line.
     pub fn is_known(&self) -> bool {
         !self.key.is_empty()
     }

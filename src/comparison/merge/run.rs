@@ -25,7 +25,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Whether a profile belongs to those before it.
+    /// Returns whether a profile belongs to those before it.
     pub(super) fn check(&self, other: &Profile) -> Result<(), MergeError> {
         let Some(one) = &self.run else { return Ok(()) };
         let two = &other.run;
@@ -99,7 +99,7 @@ impl Facts {
         self.from.unreadable.insert(file, rank);
     }
 
-    /// Whether files could not be read.
+    /// Returns whether files could not be read.
     pub(super) fn misses_any(&self) -> bool {
         !self.from.unreadable.is_empty()
     }

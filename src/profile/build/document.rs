@@ -500,7 +500,7 @@ fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option
     }
 }
 
-/// Whether a bad access is one to local memory.
+/// Returns whether a bad access is one to local memory.
 fn is_local(fault: &warpline_format::event::Fault, site: Option<&warpline_format::site_table::Site>) -> bool {
     let stacks = windows::LOCAL..windows::LOCAL + windows::LOCAL_BYTES;
     site.is_some_and(|site| site.space == Space::Local) || stacks.contains(&fault.address)

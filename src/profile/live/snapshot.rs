@@ -72,7 +72,7 @@ pub struct KernelRow {
     pub dram_sectors: u64,
 }
 
-/// Whether a process lives.
+/// Returns whether a process lives.
 pub fn is_running(pid: u32) -> bool {
     let Ok(pid) = i32::try_from(pid) else { return false };
     // SAFETY: signal 0 is not delivered; it only tests.

@@ -250,12 +250,12 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Whether a GPU would have done it, or more of it. What a GPU refuses as well is no work of the program.
+    /// Returns whether a GPU would have done it, or more of it. What a GPU refuses as well is no work of the program.
     pub fn is_work(&self) -> bool {
         self.what != "refused"
     }
 
-    /// Whether it is a launch that ended early.
+    /// Returns whether it is a launch that ended early.
     pub fn ended_early(&self) -> bool {
         self.what == "ended_early"
     }

@@ -95,8 +95,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Whether it was written in Triton: its source has tiles in the place of threads, and Triton chose the code for
-    /// one architecture.
+    /// Returns whether it was written in Triton: its source has tiles in the place of threads, and Triton chose the
+    /// code for one architecture.
     pub fn is_triton(&self) -> bool {
         self.file.ends_with(".py")
     }

@@ -60,7 +60,7 @@ pub(super) fn is_one(count: &u64) -> bool {
     *count == 1
 }
 
-/// Whether a figure is left out of the document.
+/// Returns whether a figure is left out of the document.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde requires")]
 pub(super) fn is_nothing(bytes: &u32) -> bool {
     *bytes == 0

@@ -81,7 +81,7 @@ pub fn of_environment(variable: impl Fn(&str) -> Option<String>, host: Option<&s
     RankEnvironment { rank, notes }
 }
 
-/// Whether a variable has a rank's number in it.
+/// Returns whether a variable has a rank's number in it.
 pub fn names_a_rank(variable: &str) -> bool {
     LAUNCHERS.iter().any(|launcher| launcher.index == variable)
 }

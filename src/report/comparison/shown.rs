@@ -218,7 +218,8 @@ fn other_time(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether one time changes the other way, and more: both together then are no better, or no worse, for the other.
+/// Returns whether one time changes the other way, and more: both together then are no better, or no worse, for the
+/// other.
 fn outweighs(one: [Option<Value>; 2], other: [Option<Value>; 2]) -> bool {
     let change = |[before, after]: [Option<Value>; 2]| Some(after?.number() - before?.number());
     change(one).zip(change(other)).is_some_and(|(one, other)| one * other < 0.0 && one.abs() > other.abs())

@@ -21,7 +21,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// Whether the cursor can stand on it.
+    /// Returns whether the cursor can stand on it.
     fn is_place(self) -> bool {
         !matches!(self, Item::Blank | Item::Heading(_) | Item::Head(_))
     }

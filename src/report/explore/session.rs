@@ -132,7 +132,7 @@ impl Session {
         &mut pages[last]
     }
 
-    /// Whether the run was whole.
+    /// Returns whether the run was whole.
     pub(super) fn is_complete(&self) -> bool {
         self.profiles.profile.run.complete
     }

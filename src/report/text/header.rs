@@ -68,7 +68,7 @@ fn inexact(profile: &Profile) -> Option<String> {
     }
 }
 
-/// Whether the run was whole.
+/// Returns whether the run was whole.
 fn status(profile: &Profile, style: Style) -> String {
     let run = &profile.run;
     let mut status = if run.complete { "complete".to_owned() } else { style.warning("INCOMPLETE, see the notes") };

@@ -125,7 +125,7 @@ impl CallTree {
         self.nodes.len()
     }
 
-    /// Whether nothing was launched.
+    /// Returns whether nothing was launched.
     pub fn is_empty(&self) -> bool {
         self.nodes.len() < 2
     }

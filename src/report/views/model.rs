@@ -62,7 +62,7 @@ impl Cell {
         }
     }
 
-    /// Whether it is a figure, or would be one if it were known.
+    /// Returns whether it is a figure, or would be one if it were known.
     pub fn is_figure(&self) -> bool {
         !matches!(self, Cell::Text(_))
     }
@@ -169,7 +169,7 @@ impl Table {
         }
     }
 
-    /// Whether the highest come first, in the column that the rows are sorted by.
+    /// Returns whether the highest come first, in the column that the rows are sorted by.
     pub fn descending(&self) -> bool {
         let ends = self.sorted.and_then(|column| {
             let cell = |row: &Row| row.cells.get(column).cloned().unwrap_or(Cell::Nothing);
@@ -178,7 +178,7 @@ impl Table {
         ends.is_none_or(|(first, last)| first.compare(&last) != Ordering::Less)
     }
 
-    /// Whether a column has figures, which stand to the right.
+    /// Returns whether a column has figures, which stand to the right.
     pub fn has_figures(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row.cells.get(column).is_none_or(Cell::is_figure))
     }

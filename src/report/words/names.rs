@@ -101,7 +101,7 @@ fn library_label(kernel: &Kernel) -> Option<String> {
     Some(format!("{}{more} {}", places::at(&call.caller.file, call.caller.line), call.function))
 }
 
-/// Whether a name is not shown whole.
+/// Returns whether a name is not shown whole.
 pub(crate) fn is_long(name: &str) -> bool {
     name.chars().count() > MOST
 }

@@ -78,7 +78,7 @@ impl Axis {
         self.live
     }
 
-    /// Whether `count` more positions fit.
+    /// Returns whether `count` more positions fit.
     #[inline(always)]
     pub fn has_room(&self, count: u32) -> bool {
         self.end as usize + count as usize <= self.words.len() * 64

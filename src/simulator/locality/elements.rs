@@ -98,7 +98,7 @@ impl Run {
         Run { first: Use { time, ..self.first }, start: low as u8, length: (high - low) as u8 }
     }
 
-    /// Whether `next` continues it in place and time.
+    /// Returns whether `next` continues it in place and time.
     fn continues(self, next: Run) -> bool {
         self.end() == u32::from(next.start)
             && self.first.time.wrapping_add(self.length.into()) == next.first.time

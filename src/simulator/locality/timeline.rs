@@ -13,7 +13,7 @@ pub trait Timeline: Clone + Debug + Default {
     /// Only some lines are followed where there are many.
     const SAMPLED: bool;
 
-    /// Whether `count` more times can be given out.
+    /// Returns whether `count` more times can be given out.
     fn has_room(&self, count: u32) -> bool;
     /// Makes room where that is the right thing to do; `false` where the owner should renumber its times and call
     /// [`compact`](Self::compact).

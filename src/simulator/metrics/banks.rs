@@ -119,7 +119,8 @@ fn group_lanes(bytes: u32, pass_bytes: u32) -> u32 {
     }
 }
 
-/// Whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are active.
+/// Returns whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are
+/// active.
 fn shares_in_pairs(access: &Access<'_>) -> bool {
     let mut addresses = [None; LANES];
     access.for_each_lane(|lane, address| addresses[lane as usize] = Some(address));

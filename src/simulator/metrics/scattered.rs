@@ -144,8 +144,8 @@ impl processor::Job for Sort<'_> {
     }
 }
 
-/// Whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are active. `keys` are
-/// those of the lanes in `mask`, one after another.
+/// Returns whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are
+/// active. `keys` are those of the lanes in `mask`, one after another.
 #[inline(always)]
 fn shares_in_pairs(keys: &[i32; LANES], mask: u32) -> bool {
     let mut of_lanes = *keys;

@@ -237,7 +237,8 @@ impl<'c> Emitter<'_, 'c> {
         if bool_like { self.b.trunc(value, ty.vector(LANES)) } else { value }
     }
 
-    /// Whether all active lanes of each group lie evenly, as guessed or else `stride` apart, and how they lie then.
+    /// Returns whether all active lanes of each group lie evenly, as guessed or else `stride` apart, and how they lie
+    /// then.
     pub fn evenness(&mut self, addresses: Value<'c>, guess: Option<&Guess<'c>>, stride: i64) -> Evenness<'c> {
         if let Some(guess) = guess {
             let condition = guess.holds.unwrap_or(Value::int(self.t.int(1), 1));
@@ -258,7 +259,7 @@ impl<'c> Emitter<'_, 'c> {
         found
     }
 
-    /// Whether a mask has all lanes: the usual case, which needs no masks at all.
+    /// Returns whether a mask has all lanes: the usual case, which needs no masks at all.
     fn is_full(&self, mask: Value<'c>) -> Value<'c> {
         self.b.eq(mask, self.i32(u32::MAX))
     }
@@ -344,8 +345,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Whether lanes that lie anywhere are read by a loop. It is as fast where it was measured (AMD), and far less
-    /// code; versions that are large, or hardly ever run, are better off with it.
+    /// Returns whether lanes that lie anywhere are read by a loop. It is as fast where it was measured (AMD), and far
+    /// less code; versions that are large, or hardly ever run, are better off with it.
     fn gathers_by_loop(&self, ty: Type<'c>) -> bool {
         !self.unit().has_gather(ty) || self.hooked() || !matches!(self.version(), Version::Linear | Version::Half)
     }

@@ -385,7 +385,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(Leaf::Lanes(self.b.splat(result, LANES)))
     }
 
-    /// Whether a generic pointer lies in a space.
+    /// Returns whether a generic pointer lies in a space.
     fn is_space(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
         let pointer = self.leaf(call.operand(0))?.lanes(&self.b);
         let space = rest.strip_prefix("isspacep.").unwrap_or(rest);
@@ -393,7 +393,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Leaf::Lanes(inside))
     }
 
-    /// Whether addresses lie in a space, by the windows of the CPU device.
+    /// Returns whether addresses lie in a space, by the windows of the CPU device.
     pub fn lies_in(&self, space: &str, address: Value<'c>) -> Option<Value<'c>> {
         use warpline_format::abi::windows;
         let (start, bytes, inside) = if space.starts_with("shared") {
@@ -431,8 +431,8 @@ fn shuffle_source(mode: &str, lane: u32, amount: u32, control: u32) -> (u32, boo
     if valid { (source as u32, true) } else { (lane, false) }
 }
 
-/// Whether a barrier is `__syncthreads` or one of its kin: it is for all threads of the block, and none of the numbered
-/// ones through which parts of a block may meet at several places.
+/// Returns whether a barrier is `__syncthreads` or one of its kin: it is for all threads of the block, and none of the
+/// numbered ones through which parts of a block may meet at several places.
 fn is_for_all(call: Value<'_>, rest: &str) -> bool {
     rest.starts_with("barrier0")
         || (rest.contains("aligned.all") && call.arguments().first().is_some_and(|number| number.as_u64() == Some(0)))

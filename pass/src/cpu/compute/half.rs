@@ -15,7 +15,7 @@ use crate::llvm::value::{IntPredicate, Linkage, Opcode, RealPredicate};
 use crate::llvm::{Builder, ModuleItems, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Whether an operation is a multiply-add of 32 halves that the processor does not have.
+    /// Returns whether an operation is a multiply-add of 32 halves that the processor does not have.
     pub(crate) fn is_half_fma(&self, base: &str, operand: Value<'c>) -> bool {
         let halves = operand.ty().kind() == Kind::Vector(LANES) && operand.ty().element() == self.t.half();
         halves && matches!(base, "llvm.fma" | "llvm.fmuladd") && !self.unit().has_half_arithmetic()

@@ -103,7 +103,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Whether the host has no vector instruction for a function, so that LLVM would write out 32 calls of libm.
+    /// Returns whether the host has no vector instruction for a function, so that LLVM would write out 32 calls of
+    /// libm.
     fn is_libm_call(&self, base: &str, operand: Value<'c>) -> bool {
         const LIBRARY: [&str; 20] = [
             "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10",

@@ -52,7 +52,7 @@ impl<'c> Accesses<'c> {
         self.guarded = true;
     }
 
-    /// Whether checks under guards have kept lanes for the assembly at hand.
+    /// Returns whether checks under guards have kept lanes for the assembly at hand.
     pub fn take_guarded(&mut self) -> bool {
         std::mem::take(&mut self.guarded)
     }
@@ -62,7 +62,7 @@ impl<'c> Accesses<'c> {
         self.suspicions.insert(bundle, bad);
     }
 
-    /// Whether an access of a bundle that has begun may be bad.
+    /// Returns whether an access of a bundle that has begun may be bad.
     pub fn suspicion(&self, bundle: u32) -> Option<Value<'c>> {
         self.suspicions.get(&bundle).copied()
     }
@@ -97,8 +97,8 @@ impl<'c> Accesses<'c> {
         self.places.insert(addresses, place);
     }
 
-    /// Whether these addresses lie in the room that accesses share: code of `block` put them there, and none has put
-    /// others there since.
+    /// Returns whether these addresses lie in the room that accesses share: code of `block` put them there, and none
+    /// has put others there since.
     pub fn is_spilled(&self, addresses: Value<'c>, block: Block<'c>) -> bool {
         self.spilled == Some((addresses, block))
     }

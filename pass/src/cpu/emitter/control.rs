@@ -100,7 +100,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(values)
     }
 
-    /// Whether other lanes may already wait where lanes of a block go.
+    /// Returns whether other lanes may already wait where lanes of a block go.
     fn accumulates(&self, position: usize, to: usize) -> bool {
         self.analysis().flow.accumulates(position, to)
     }

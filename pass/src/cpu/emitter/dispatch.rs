@@ -50,7 +50,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Whether a block is in a cautious region.
+    /// Returns whether a block is in a cautious region.
     pub(super) fn is_cautious(&self, position: usize) -> bool {
         self.analysis().flow.region(position).is_some()
     }
@@ -144,7 +144,7 @@ impl<'c> Emitter<'_, 'c> {
         self.go_on(&candidates, &behind);
     }
 
-    /// Whether lanes of a warp wait for each other in a block, or look which of them run it.
+    /// Returns whether lanes of a warp wait for each other in a block, or look which of them run it.
     fn meets(&self, position: usize) -> bool {
         const MEETINGS: [&str; 7] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux", "activemask"];
         let Some(block) = self.body().blocks.get(position) else { return false };

@@ -48,7 +48,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.at_end(go);
     }
 
-    /// Whether no lane has left a loop of a cautious region since its last round.
+    /// Returns whether no lane has left a loop of a cautious region since its last round.
     fn stuck(&mut self, position: usize, header: usize) -> Value<'c> {
         let inside = self.body().loop_at(header).map(|one| self.waiting_in(&one.blocks)).unwrap_or(self.i32(0));
         let held = self.held(header);

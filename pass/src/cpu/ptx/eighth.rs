@@ -47,7 +47,7 @@ impl Eighth {
     }
 }
 
-/// Whether a conversion is from or to numbers of eight bits.
+/// Returns whether a conversion is from or to numbers of eight bits.
 pub(super) fn is_eighth(parts: &[&str]) -> bool {
     parts.iter().any(|part| Eighth::from_suffix(part).is_some())
 }

@@ -158,7 +158,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(if scalar_bits(value.ty()) == 1 { value } else { self.b.ne(value, self.same(value, 0)) })
     }
 
-    /// Whether an operand is a predicate, not a number that could be used as one.
+    /// Returns whether an operand is a predicate, not a number that could be used as one.
     pub fn is_predicate(&self, machine: &Machine<'c>, operand: &Operand) -> bool {
         let value = match operand {
             Operand::Register(name) => machine.registers.get(name).copied(),

@@ -11,7 +11,7 @@ use crate::ptx::parse::Operand;
 /// Numbers below are places in shared memory, of which no GPU has so much.
 const MOST_SHARED: u64 = 1 << 20;
 
-/// Whether an operation names shared memory.
+/// Returns whether an operation names shared memory.
 fn shared_part(parts: &[&str]) -> bool {
     parts.iter().any(|part| part.starts_with("shared"))
 }

@@ -15,7 +15,7 @@ pub fn video(opcode: &str) -> Option<(&str, u32)> {
     matches!(name, "vadd" | "vsub" | "vabsdiff" | "vavrg" | "vmin" | "vmax" | "vset").then_some((name, bits))
 }
 
-/// Whether an instruction is one on whole words.
+/// Returns whether an instruction is one on whole words.
 pub fn scalar_video(opcode: &str) -> bool {
     matches!(opcode, "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr")
 }

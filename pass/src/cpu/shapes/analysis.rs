@@ -448,7 +448,7 @@ fn apart<'c>(body: &Body<'c>) -> Vec<Value<'c>> {
     apart
 }
 
-/// Whether an instruction's value follows from its operands, the lane and the launch.
+/// Returns whether an instruction's value follows from its operands, the lane and the launch.
 fn is_pure(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(

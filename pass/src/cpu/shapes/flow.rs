@@ -130,7 +130,7 @@ impl Flow {
         all.into_iter().collect()
     }
 
-    /// Whether lanes from elsewhere may already wait at `target` when a lane of `block` goes there.
+    /// Returns whether lanes from elsewhere may already wait at `target` when a lane of `block` goes there.
     pub fn accumulates(&self, block: usize, target: usize) -> bool {
         self.region(block).is_some() || self.waiting[block].contains(&target)
     }

@@ -243,8 +243,9 @@ impl<'c> Unit<'c> {
         }
     }
 
-    /// Whether a lowered function is so large that its frame may take much of an ordinary host stack: values of 128 or
-    /// 256 bytes that live at the same time, and without optimisation, as code that a program waits for, all of them.
+    /// Returns whether a lowered function is so large that its frame may take much of an ordinary host stack: values of
+    /// 128 or 256 bytes that live at the same time, and without optimisation, as code that a program waits for, all of
+    /// them.
     pub fn has_large_functions(&self, waited_for: bool) -> bool {
         let bound = if waited_for { 1000 } else { 4000 };
         let size = |function: Value<'c>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
@@ -312,7 +313,7 @@ impl<'c> Unit<'c> {
         self.sites.get(number as usize).copied()
     }
 
-    /// Whether a site is a [plain load](Site::is_plain_load).
+    /// Returns whether a site is a [plain load](Site::is_plain_load).
     pub fn is_plain_load(&self, site: u32) -> bool {
         self.plain_loads.get(site as usize).copied().unwrap_or(false)
     }
@@ -374,17 +375,18 @@ impl<'c> Unit<'c> {
         (self.branches.iter().map(|(cell, _)| *cell as u32).collect(), end)
     }
 
-    /// Whether any function of the module reads the clock.
+    /// Returns whether any function of the module reads the clock.
     pub fn reads_clock(&self) -> bool {
         self.reads_clock
     }
 
-    /// Whether the host gathers this type itself. Otherwise LLVM would make a branch per lane in the place of each.
+    /// Returns whether the host gathers this type itself. Otherwise LLVM would make a branch per lane in the place of
+    /// each.
     pub fn has_gather(&self, ty: Type<'c>) -> bool {
         self.gathers && is_wide(ty)
     }
 
-    /// Whether products and sums of this type, or vector of it, are fused: the host must have the instruction.
+    /// Returns whether products and sums of this type, or vector of it, are fused: the host must have the instruction.
     pub fn has_fused(&self, ty: Type<'c>) -> bool {
         let kind = match ty.kind() {
             Kind::Vector(_) => ty.element().kind(),
@@ -393,17 +395,17 @@ impl<'c> Unit<'c> {
         self.vectors >= Vectors::Avx2 && matches!(kind, Kind::Float | Kind::Double)
     }
 
-    /// Whether the host computes with halves.
+    /// Returns whether the host computes with halves.
     pub fn has_half_arithmetic(&self) -> bool {
         self.processor.1.split(',').any(|feature| feature == "+avx512fp16")
     }
 
-    /// Whether the host reads and writes this type under a mask.
+    /// Returns whether the host reads and writes this type under a mask.
     pub fn has_masks(&self, ty: Type<'c>) -> bool {
         self.vectors == Vectors::Avx512 || self.vectors == Vectors::Avx2 && is_wide(ty)
     }
 
-    /// Whether the host scatters this type itself.
+    /// Returns whether the host scatters this type itself.
     pub fn has_scatter(&self, ty: Type<'c>) -> bool {
         self.vectors >= Vectors::Avx512 && is_wide(ty)
     }

@@ -374,13 +374,13 @@ impl<'s, 'c> Reading<'s, 'c> {
     }
 }
 
-/// Whether a size is chosen between all and nothing, as Triton's masks do.
+/// Returns whether a size is chosen between all and nothing, as Triton's masks do.
 fn all_or_nothing(size: Value<'_>, all: u64) -> bool {
     let known = |index| matches!(size.operand(index).as_u64(), Some(bytes) if bytes == 0 || bytes == all);
     size.opcode() == Some(Opcode::LLVMSelect) && known(1) && known(2)
 }
 
-/// Whether a statement has the operand among its results.
+/// Returns whether a statement has the operand among its results.
 fn writes(statement: &Statement, operand: &Operand) -> bool {
     fn holds(result: &Operand, operand: &Operand) -> bool {
         match result {

@@ -156,7 +156,7 @@ fn stored(mut value: Value<'_>) -> Stored {
     Stored::Anything
 }
 
-/// Whether it is an argument of a kernel; those of other functions differ from thread to thread.
+/// Returns whether it is an argument of a kernel; those of other functions differ from thread to thread.
 fn is_of_kernel(value: Value<'_>) -> bool {
     value.argument_of().is_some_and(is_kernel)
 }

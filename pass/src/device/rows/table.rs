@@ -23,7 +23,7 @@ pub(in crate::device) struct Table<'o> {
     interned: HashMap<String, u32>,
 }
 
-/// Whether a function of this name is libdevice's or made by the compiler to reach it.
+/// Returns whether a function of this name is libdevice's or made by the compiler to reach it.
 pub(in crate::device) fn is_library_name(name: &str) -> bool {
     ["__nv_", "__internal_", "__nvvm_", "__libdevice", "__warpline_"].iter().any(|prefix| name.starts_with(prefix))
 }
@@ -161,7 +161,7 @@ impl<'o> Table<'o> {
     }
 }
 
-/// Whether a path lies in a folder, compared by whole components.
+/// Returns whether a path lies in a folder, compared by whole components.
 pub(in crate::device) fn lies_in(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     !folder.is_empty() && path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))

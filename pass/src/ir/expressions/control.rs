@@ -62,12 +62,12 @@ impl<'c> Control<'c> {
         Some(Control { blocks, numbers, successors, loops, around, decisions, within, dominators })
     }
 
-    /// Whether a block is in a loop.
+    /// Returns whether a block is in a loop.
     pub(super) fn inside(&self, natural: usize, block: usize) -> bool {
         self.loops[natural].blocks.binary_search(&block).is_ok()
     }
 
-    /// Whether a block runs in each iteration of a loop that is not its last.
+    /// Returns whether a block runs in each iteration of a loop that is not its last.
     pub(super) fn always(&self, natural: usize, block: usize) -> bool {
         let header = self.loops[natural].header;
         let mut latches = self.loops[natural].blocks.iter().filter(|&&one| self.successors[one].contains(&header));

@@ -161,7 +161,7 @@ impl Sink {
         self.node(1, false, kind)
     }
 
-    /// Whether an expression changes with a loop.
+    /// Returns whether an expression changes with a loop.
     pub(crate) fn counts(&self, id: ExpressionId, lap: LoopId) -> bool {
         self.any(id, |kind| match kind {
             ExpressionKind::Counter(own) => own == lap,
@@ -170,7 +170,7 @@ impl Sink {
         })
     }
 
-    /// Whether nothing in an expression is unknown.
+    /// Returns whether nothing in an expression is unknown.
     pub(crate) fn is_known(&self, id: ExpressionId) -> bool {
         !self.any(id, |kind| matches!(kind, ExpressionKind::Unknown(..)))
     }

@@ -115,7 +115,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         all
     }
 
-    /// Whether a block runs in an iteration of the loops around it.
+    /// Returns whether a block runs in an iteration of the loops around it.
     fn execution(
         &mut self,
         block: usize,
@@ -147,7 +147,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         found
     }
 
-    /// Whether a block's end leads to `to`.
+    /// Returns whether a block's end leads to `to`.
     fn taken(
         &mut self,
         from: usize,

@@ -86,7 +86,7 @@ impl<'c> Location<'c> {
         unsafe { Scope::from_nullable(LLVMDILocationGetScope(self.raw)) }
     }
 
-    /// Whether it lies in the same function and inlined copy as `other`.
+    /// Returns whether it lies in the same function and inlined copy as `other`.
     pub fn scope_is_in(self, other: Location<'c>) -> bool {
         let function = |location: Location<'c>| location.scope().and_then(Scope::subprogram);
         function(self) == function(other) && self.inlined_at() == other.inlined_at()
@@ -255,7 +255,7 @@ impl<'c> Variable<'c> {
         unsafe { shim::wl_variable_line(self.raw) }
     }
 
-    /// Whether it is a parameter of a function.
+    /// Returns whether it is a parameter of a function.
     pub fn is_parameter(self) -> bool {
         // SAFETY: a live variable.
         unsafe { shim::wl_variable_is_parameter(self.raw) }
@@ -289,7 +289,7 @@ impl<'c> DebugType<'c> {
         unsafe { shim::wl_pointer_members(self.raw) }
     }
 
-    /// Whether it is a reference.
+    /// Returns whether it is a reference.
     pub fn is_reference(self) -> bool {
         // SAFETY: a live type.
         unsafe { shim::wl_is_reference(self.raw) }

@@ -106,7 +106,7 @@ pub(in crate::api) fn create(
     Ok(runtime.memory.images.add_texture(image, sampler, (*resource, *description)))
 }
 
-/// Whether a read of a resource can give floats.
+/// Returns whether a read of a resource can give floats.
 pub(in crate::api) fn can_read_as_floats(runtime: &Runtime, resource: &ResourceDesc) -> Result<bool, Error> {
     let format = image(runtime, resource)?.format;
     Ok(format.can_normalise() || format.is_float())

@@ -36,7 +36,7 @@ api! {
         unsafe { put(graph, handle as GraphHandle) }
     }
 
-    /// Whether a stream is being captured.
+    /// Returns whether a stream is being captured.
     fn cudaStreamIsCapturing(stream: StreamHandle, status: *mut c_int) |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize)?;

@@ -110,7 +110,7 @@ api! {
         Ok(())
     }
 
-    /// Whether a node of an executable graph is on.
+    /// Returns whether a node of an executable graph is on.
     fn cudaGraphNodeGetEnabled(
         executable: ExecutableHandle,
         node: NodeHandle,

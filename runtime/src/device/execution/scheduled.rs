@@ -187,12 +187,12 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// Whether the block of a slot is traced. Others have items only where all blocks run with hooks.
+    /// Returns whether the block of a slot is traced. Others have items only where all blocks run with hooks.
     pub(super) fn is_traced(&self, index: usize) -> bool {
         self.placed[index / self.warps as usize].is_some_and(|placed| placed.traced)
     }
 
-    /// Whether the block of a slot does not run.
+    /// Returns whether the block of a slot does not run.
     fn is_left_out(&self, index: usize) -> bool {
         self.placed[index / self.warps as usize].is_some_and(|placed| placed.left_out)
     }

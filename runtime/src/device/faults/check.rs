@@ -204,13 +204,13 @@ unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteR
     }
 }
 
-/// Whether what looks like a local access is one of a structure that a function takes by value, which the compiler left
-/// in the kernel's parameters or in a constant of its own.
+/// Returns whether what looks like a local access is one of a structure that a function takes by value, which the
+/// compiler left in the kernel's parameters or in a constant of its own.
 fn leads_elsewhere(running: &Running, address: u64) -> bool {
     running.parameters.contains(&address) || region(address) == Region::Device
 }
 
-/// Whether an access lies in the reserved shared memory of a kernel that reads its position.
+/// Returns whether an access lies in the reserved shared memory of a kernel that reads its position.
 fn is_reserved(running: &Running, reserved: &Range<u64>, offset: u64, bytes: u64) -> bool {
     running.reserved_shared
         && offset >= reserved.start

@@ -44,12 +44,12 @@ impl Chosen {
         chosen
     }
 
-    /// Whether the program stops at a site.
+    /// Returns whether the program stops at a site.
     pub(super) fn stops_at(&self, site: u32) -> bool {
         self.stops.get(site as usize).copied().unwrap_or(false)
     }
 
-    /// Whether the range of a site stays empty.
+    /// Returns whether the range of a site stays empty.
     pub(super) fn is_open(&self, site: u32) -> bool {
         self.open.binary_search(&site).is_ok()
     }
@@ -61,7 +61,7 @@ fn stands_at(table: &SiteTable, site: &Site, file: &str, line: u32) -> bool {
     here.any(|frame| table.files.get(frame.file as usize).is_some_and(|known| ends_with(&known.path, file)))
 }
 
-/// Whether a path ends with these components.
+/// Returns whether a path ends with these components.
 fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
 }

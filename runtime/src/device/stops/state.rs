@@ -39,7 +39,7 @@ impl Stops {
         Stops { wanted, socket, skip: 0, chosen: HashMap::new(), calls: Calls::default(), module: 0, path: 0 }
     }
 
-    /// Whether there can be further stops.
+    /// Returns whether there can be further stops.
     pub(super) fn is_on(&self) -> bool {
         self.socket.is_some()
     }
@@ -68,19 +68,19 @@ impl Stops {
         }
     }
 
-    /// Whether a site's range stays as it is: the accesses that `range` would let pass are to be seen.
+    /// Returns whether a site's range stays as it is: the accesses that `range` would let pass are to be seen.
     pub fn keeps_open(&self, site: u32, range: &SiteRange, registry: &Registry) -> bool {
         self.is_on()
             && (self.chosen.get(&self.module).is_some_and(|chosen| chosen.is_open(site))
                 || self.names(registry.find(range.low)))
     }
 
-    /// Whether accesses to shared memory are to be seen.
+    /// Returns whether accesses to shared memory are to be seen.
     pub fn watches_shared(&self) -> bool {
         self.is_on() && self.chosen.get(&self.module).is_some_and(|chosen| chosen.shared)
     }
 
-    /// Whether an allocation is one of those that were named.
+    /// Returns whether an allocation is one of those that were named.
     pub(super) fn names(&self, live: Option<&Live>) -> bool {
         let name = live.and_then(|live| live.name.as_deref());
         name.is_some_and(|name| self.wanted.allocations.iter().any(|wanted| wanted == name))

@@ -70,7 +70,7 @@ impl ItemWriter {
         self.items.len()
     }
 
-    /// Whether none wait.
+    /// Returns whether none wait.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

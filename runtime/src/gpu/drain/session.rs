@@ -204,7 +204,7 @@ impl Session {
         self.changed.notify_all();
     }
 
-    /// Whether records were dropped because the user allowed it.
+    /// Returns whether records were dropped because the user allowed it.
     pub fn has_dropped(&self) -> bool {
         self.dropped.load(Ordering::Relaxed)
     }

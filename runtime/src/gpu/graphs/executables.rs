@@ -81,7 +81,7 @@ pub fn capture_begun(stream: StreamHandle) {
     locked(&CAPTURING).insert(stream as usize);
 }
 
-/// Whether some stream is being captured.
+/// Returns whether some stream is being captured.
 pub(in crate::gpu) fn is_anyone_capturing() -> bool {
     !locked(&CAPTURING).is_empty()
 }

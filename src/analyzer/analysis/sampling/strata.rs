@@ -127,7 +127,7 @@ pub struct Strata {
 }
 
 impl Strata {
-    /// Whether no launch has a place.
+    /// Returns whether no launch has a place.
     pub fn is_empty(&self) -> bool {
         self.strata.is_empty()
     }

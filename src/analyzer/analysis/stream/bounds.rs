@@ -36,7 +36,7 @@ impl Analyzer {
         }
     }
 
-    /// Whether there is room for `more` bytes, after giving up what can be.
+    /// Returns whether there is room for `more` bytes, after giving up what can be.
     fn has_room(&mut self, launch: LaunchId, more: u64) -> bool {
         let Some(granted) = self.granted else { return true };
         if self.held().saturating_add(more) <= granted {

@@ -43,7 +43,7 @@ pub(super) fn copied_bytes(copy: &Copy) -> Result<u64, FigureError> {
     bytes.ok_or(FigureError::Copy { rows: copy.height, bytes: copy.width })
 }
 
-/// Whether a launch's counts of blocks and branches are possible, and of what its module has.
+/// Returns whether a launch's counts of blocks and branches are possible, and of what its module has.
 ///
 /// # Errors
 /// What is wrong.
@@ -75,7 +75,7 @@ pub(super) fn launch_end(end: &LaunchEnd, table: &SiteTable) -> Result<(), Figur
     Ok(())
 }
 
-/// Whether a launch's counts of blocks by warp are possible, and of what its module has.
+/// Returns whether a launch's counts of blocks by warp are possible, and of what its module has.
 ///
 /// # Errors
 /// What is wrong.

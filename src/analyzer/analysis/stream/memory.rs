@@ -192,7 +192,7 @@ impl Memory {
         self.contents.stored(row);
     }
 
-    /// Whether an allocation, by its row, is host memory that kernels reach where it is.
+    /// Returns whether an allocation, by its row, is host memory that kernels reach where it is.
     pub(super) fn is_in_host_memory(&self, row: AllocationId) -> bool {
         self.in_host_memory.contains(&row)
     }

@@ -54,7 +54,7 @@ pub fn first_of(path: &Path) -> PathBuf {
     piece(&plain_name(path), 1)
 }
 
-/// Whether there is a piece with a greater number.
+/// Returns whether there is a piece with a greater number.
 pub(super) fn has_later(base: &Path, number: u32) -> bool {
     let folder = match base.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

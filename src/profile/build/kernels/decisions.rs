@@ -53,8 +53,8 @@ fn left_out(table: &SiteTable, kernel: &KernelData, decision: &Decision, sum: &B
     Some((others as f64 * (sum.executions as f64 / taken).max(1.0)).ceil() as u64)
 }
 
-/// Whether a branch decides, by others maybe, how often it is reached itself, as those that end a loop or lead out of
-/// it do.
+/// Returns whether a branch decides, by others maybe, how often it is reached itself, as those that end a loop or lead
+/// out of it do.
 fn decides_over_itself(table: &SiteTable, branch: u32) -> bool {
     let Some(&own) = table.branch_blocks.get(branch as usize) else { return true };
     let (mut seen, mut left) = (BTreeSet::from([own]), vec![own]);

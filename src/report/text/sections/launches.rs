@@ -66,7 +66,7 @@ fn differing(path: &PathSpread) -> Vec<(Shown, [f64; 4])> {
     .collect()
 }
 
-/// Whether they differ in anything that is news.
+/// Returns whether they differ in anything that is news.
 fn differ(path: &PathSpread) -> bool {
     differing(path).iter().any(|((.., form), _)| *form != FigureForm::Seconds)
 }

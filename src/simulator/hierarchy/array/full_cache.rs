@@ -61,7 +61,7 @@ impl FullCache {
     /// Most ways: there are up to four times as many places, and their numbers have 16 bits.
     const MOST: u32 = 1 << 13;
 
-    /// Whether an array can be of this form.
+    /// Returns whether an array can be of this form.
     pub fn fits(ways: u32, replacement: &Replacement) -> bool {
         let known = matches!(replacement, Replacement::Lru | Replacement::TreePlru | Replacement::BlindTreePlru);
         known && (1..=Self::MOST).contains(&ways)
@@ -86,7 +86,7 @@ impl FullCache {
         self.free.resize_with(count, free);
     }
 
-    /// Whether no line is dirty and no sector partly written, so that what leaves needs no thought.
+    /// Returns whether no line is dirty and no sector partly written, so that what leaves needs no thought.
     pub fn is_clean(&self) -> bool {
         !self.dirtied && self.partial.is_empty()
     }

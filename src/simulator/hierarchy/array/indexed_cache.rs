@@ -38,7 +38,7 @@ pub struct IndexedCache {
 impl IndexedCache {
     const MOST: u32 = 1 << 13;
 
-    /// Whether an array can be of this form.
+    /// Returns whether an array can be of this form.
     pub fn fits(ways: u32, replacement: &Replacement) -> bool {
         let known = matches!(replacement, Replacement::Lru | Replacement::TreePlru | Replacement::BlindTreePlru);
         known && (1..=Self::MOST).contains(&ways)

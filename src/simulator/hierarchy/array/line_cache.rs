@@ -35,7 +35,7 @@ pub(crate) trait LineCache {
     /// Takes out what is known of the partly written sectors among `sectors` of a line of a set that is being completed
     /// or has left: which, and calls `f` with each one's bytes.
     fn take_partial(&mut self, set: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8;
-    /// Whether any sector is partly written.
+    /// Returns whether any sector is partly written.
     fn is_partial(&self) -> bool;
     /// Drops sectors of a line; the whole line where none is left. Dirty data is lost.
     fn invalidate(&mut self, set: u32, key: u32, sectors: u8);

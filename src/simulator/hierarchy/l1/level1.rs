@@ -120,7 +120,7 @@ impl Level1 {
         processor::with_newer_instructions(ServeAll { level: self, queue, lines, cells, out });
     }
 
-    /// Whether pieces that go this way are plain (see [`L1Rules::plain`]).
+    /// Returns whether pieces that go this way are plain (see [`L1Rules::plain`]).
     #[inline(always)]
     pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         self.rules.plain(route)
@@ -174,7 +174,7 @@ impl Level1 {
     }
 }
 
-/// Whether an SM's cache is one set of lines with data sectors of their own.
+/// Returns whether an SM's cache is one set of lines with data sectors of their own.
 fn plain(config: &L1Config) -> bool {
     config.sets == 1 && config.tags_per_line.is_none() && config.read_only_bytes.is_none()
 }

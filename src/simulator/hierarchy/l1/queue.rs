@@ -26,7 +26,7 @@ pub(crate) struct QueuedRequest {
 }
 
 impl QueuedRequest {
-    /// Whether two requests are counted in one place and go the same way.
+    /// Returns whether two requests are counted in one place and go the same way.
     #[inline(always)]
     pub(crate) fn is_like(&self, other: &QueuedRequest) -> bool {
         self.cell == other.cell && self.route == other.route
@@ -80,7 +80,7 @@ impl RequestQueue {
     /// How many pieces are served together. The last request can add some.
     const MANY: usize = 512;
 
-    /// Whether it is time to serve them.
+    /// Returns whether it is time to serve them.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.parts.len() >= Self::MANY

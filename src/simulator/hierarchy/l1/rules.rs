@@ -33,8 +33,8 @@ impl L1Rules {
 }
 
 impl L1Rules {
-    /// Whether a request that goes this way only needs to know which of its sectors are present, in a clean fully
-    /// associative cache, and leaves them there: if all bytes of its sectors are touched, and if not.
+    /// Returns whether a request that goes this way only needs to know which of its sectors are present, in a clean
+    /// fully associative cache, and leaves them there: if all bytes of its sectors are touched, and if not.
     #[inline(always)]
     pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         let store = route == Route::Store;
@@ -44,7 +44,7 @@ impl L1Rules {
         [self.usual && whole, self.usual && allocates]
     }
 
-    /// Whether a store hits with all its sectors if the line is present, whatever it holds of them.
+    /// Returns whether a store hits with all its sectors if the line is present, whatever it holds of them.
     pub(crate) fn stores_hit_lines(&self) -> bool {
         self.store == StorePolicy::AllocateBytes
     }

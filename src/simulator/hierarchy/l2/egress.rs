@@ -49,7 +49,7 @@ impl EgressQueue {
         &self.requests
     }
 
-    /// Whether one of the requests touches all bytes of its sectors.
+    /// Returns whether one of the requests touches all bytes of its sectors.
     #[inline(always)]
     pub(crate) fn is_whole(request: &L2Request) -> bool {
         request.mask == WHOLE
