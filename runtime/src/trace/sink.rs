@@ -93,7 +93,7 @@ impl Sink {
             Output::File(path) => Sink::create(path.clone(), 0),
             Output::Folder(folder) => {
                 let name = program.rsplit('/').next().unwrap_or("program");
-                // Other users can predict this name: a link of this name would lead to a file that they want to be
+                // Other users can predict this name: a link of this name would lead to a file that is to be
                 // overwritten.
                 Sink::create(format!("{folder}/warpline.{name}.{}.wltrace", std::process::id()), libc::O_NOFOLLOW)
             }
@@ -177,7 +177,7 @@ fn without_size_signal<T>(write: impl FnOnce() -> T) -> T {
 
 /// Maps the ring behind an inherited descriptor, for good.
 fn map(descriptor: i32) -> Result<Ring, SinkError> {
-    // SAFETY: the descriptor is only borrowed: `mem::forget` releases the `File` below.
+    // SAFETY: the descriptor is only borrowed: the `File` is released without a close below.
     let file = unsafe { File::from_raw_fd(descriptor) };
     let length = file.metadata().map(|data| data.len());
     std::mem::forget(file);

@@ -13,7 +13,7 @@ const LOOP_BYTES: u64 = 128;
 const WIDEST: u64 = 8;
 
 /// Which memory intrinsics to expand: the back end makes loops of those of unknown or great length first, before it
-/// looks at address spaces (its own pass would leave the loops without locations), and sees to the others last.
+/// handles address spaces (its own pass would leave the loops without locations), and sees to the others last.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::device) enum Length {
     Unknown,
