@@ -125,7 +125,7 @@ impl Element {
     pub fn text(self, bits: u64) -> String {
         match self.kind {
             ElementKind::Integer => self.signed(bits).to_string(),
-            // As many digits as tell it from its neighbours.
+            // As many digits as distinguish it from its neighbours.
             ElementKind::Float(FloatFormat::Double) => f64::from_bits(bits).to_string(),
             ElementKind::Float(format) => (format.value(bits) as f32).to_string(),
             _ => format!("{bits:#x}"),
