@@ -55,7 +55,7 @@ pub(crate) fn conditions(function: Value<'_>, blocks: &[Block<'_>]) -> Vec<Optio
     if decided.iter().all(Option::is_none) {
         return vec![None; blocks.len()];
     }
-    let causes = Function::new(function, blocks).causes();
+    let causes = Function::new(function, blocks).solved();
     let ends_loop = loop_ends(blocks);
     let each = decided.into_iter().zip(ends_loop);
     let condition = |(value, ends_loop): (Option<Value<'_>>, bool)| {
@@ -110,7 +110,8 @@ impl<'f, 'c> Function<'f, 'c> {
         Function { blocks, numbers, of_arguments, known: HashMap::new() }
     }
 
-    fn causes(mut self) -> Self {
+    /// The causes of all values, by repetition until none grows.
+    fn solved(mut self) -> Self {
         let instructions: Vec<_> = self.blocks.iter().map(|block| block.instructions()).collect();
         for _ in 0..MOST_ROUNDS {
             let mut grown = false;

@@ -133,11 +133,11 @@ fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64
         row.allocation = row.allocation.map(|id| allocations.renumber(id));
     }
     for row in &mut whole.access_values {
-        row.kernel = kernels.of(row.kernel);
-        row.allocation = row.allocation.map(|id| allocations.of(id));
+        row.kernel = kernels.renumber(row.kernel);
+        row.allocation = row.allocation.map(|id| allocations.renumber(id));
     }
     for row in &mut whole.allocation_values {
-        row.allocation = allocations.of(row.allocation);
+        row.allocation = allocations.renumber(row.allocation);
     }
     for row in &mut whole.float_exceptions {
         row.kernel = kernels.renumber(row.kernel);

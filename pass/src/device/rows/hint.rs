@@ -72,7 +72,7 @@ fn is_of_block_scope(instruction: Value<'_>) -> bool {
 
 /// See [`ConflictHint::differs`]. Values that depend on memory may be equal.
 fn differing_axes<'c>(value: Value<'c>, forms: &mut Forms<'c>, layout: Layout<'_>) -> u8 {
-    let form = forms.of(value, layout);
+    let form = forms.form(value, layout);
     if form.loaded {
         return 0;
     }

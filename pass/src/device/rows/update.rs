@@ -20,8 +20,8 @@ pub(super) fn update<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Option<(
         }
         _ => return None,
     };
-    let (sum, ty) = (Sum::of(address, layout), value.ty());
-    let is_same = |load: Value<'c>| load.ty() == ty && Sum::of(load.operand(0), layout).to(&sum) == Some(0);
+    let (sum, ty) = (Sum::from_pointer(address, layout), value.ty());
+    let is_same = |load: Value<'c>| load.ty() == ty && Sum::from_pointer(load.operand(0), layout).to(&sum) == Some(0);
     let is_store = instruction.opcode() == Some(Opcode::LLVMStore);
     // A loop of compare-and-swap expects what it has loaded first, and then what the operation returned.
     let of_value = || if is_store { load_of(value, false, &is_same) } else { load_of(expected?, true, &is_same) };
