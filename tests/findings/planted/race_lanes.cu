@@ -20,7 +20,7 @@ __global__ void histograms(const unsigned *values, int *counts, int rounds) {
 
 __global__ void fill(unsigned *values) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    values[i] = i * 2654435761u >> 12;
+    values[i] = i * 7 % 19;
 }
 
 int main() {

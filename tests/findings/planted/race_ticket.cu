@@ -10,12 +10,11 @@ __global__ void process(const int *values, int *totals, int parts) {
         if (threadIdx.x == 0) part = atomicAdd(&next_part, 1);
         part = __shfl_sync(~0u, part, 0);
         if (part >= parts) break;
-        int sum = values[part * 32 + threadIdx.x];
-        for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
+        int first = values[part * 32 + threadIdx.x];
 #ifdef CURED
-        if (threadIdx.x == 0) atomicAdd(&totals[part % 8], sum);
+        if (threadIdx.x == 0) atomicAdd(&totals[part % 8], first);
 #else
-        if (threadIdx.x == 0) totals[part % 8] += sum; // PLANTED
+        if (threadIdx.x == 0) totals[part % 8] += first; // PLANTED
 #endif
     }
 }
