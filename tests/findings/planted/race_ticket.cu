@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
+constexpr int size = 4096;
+
 __device__ int next_part;
 
 __global__ void process(const int *values, int *totals, int parts) {
@@ -10,17 +12,19 @@ __global__ void process(const int *values, int *totals, int parts) {
         if (threadIdx.x == 0) part = atomicAdd(&next_part, 1);
         part = __shfl_sync(~0u, part, 0);
         if (part >= parts) break;
-        int first = values[part * 32 + threadIdx.x];
+        int largest = 0;
+        for (int i = threadIdx.x; i < size; i += 32) largest = max(largest, values[part * size + i]);
 #ifdef CURED
-        if (threadIdx.x == 0) atomicAdd(&totals[part % 8], first);
+        if (threadIdx.x == 0) atomicAdd(&totals[part % 8], largest);
 #else
-        if (threadIdx.x == 0) totals[part % 8] += first; // PLANTED
+        if (threadIdx.x == 0) totals[part % 8] += largest; // PLANTED
 #endif
+        __syncwarp();
     }
 }
 
 int main() {
-    const int parts = 1 << 11, n = parts * 32;
+    const int parts = 256, n = parts * size;
     int *values, *totals, first;
     cudaMalloc(&values, n * sizeof(int));
     cudaMalloc(&totals, 8 * sizeof(int));
