@@ -49,7 +49,8 @@ impl SiteTable {
     /// Checks the hints and the functions with fences.
     pub(crate) fn check_conflict_hints(&self) -> Result<(), &'static str> {
         let rising = self.conflict_hints.windows(2).all(|pair| pair[0].site < pair[1].site);
-        if !rising || !self.conflict_hints.iter().all(|hint| (hint.site as usize) < self.sites.len()) {
+        let is_site = |site: u32| (site as usize) < self.sites.len();
+        if !rising || !self.conflict_hints.iter().all(|hint| is_site(hint.site) && hint.loaded_by.is_none_or(is_site)) {
             return Err("hints about conflicts of sites that it does not have");
         }
         let fencing = self.fencing.as_deref().unwrap_or_default();

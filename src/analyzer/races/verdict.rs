@@ -23,8 +23,8 @@ pub enum Verdict {
     Race,
     /// All stores are of one place in the source, which may store the same value in all threads.
     OneStore,
-    /// A constant that some blocks store while others read, as flags are; or a load of what others replace by compare-and-swap,
-    /// which fails if the value has changed.
+    /// A constant that some blocks store while others read, as flags are; or a load before an atomic operation of the same address
+    /// that it decides over, or that fails if the value has changed (compare-and-swap).
     Flag,
     /// One may have learned from the other, through an atomic operation or a volatile flag, that it can go on.
     MaybeOrdered,
@@ -78,8 +78,10 @@ pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> O
     }
     let (reader, written, writer) = if mine.writes() { (two, stored, hint) } else { (one, other_stored, other_hint) };
     if reader.op == Op::Load {
-        let is_swapped = writer.update == Update::Value && table.sites[writer.site as usize].op == Op::Atomic;
-        if is_swapped || scope == Scope::Grid && written != Stored::Anything {
+        // A load before an atomic operation that it decides over, or that fails if the value has changed.
+        let is_loaded_first = table.sites[writer.site as usize].op == Op::Atomic
+            && writer.loaded_by.is_some_and(|load| table.sites[load as usize].chain == reader.chain);
+        if is_loaded_first || scope == Scope::Grid && written != Stored::Anything {
             return Some((scope, Verdict::Flag));
         }
     }

@@ -72,7 +72,7 @@ fn module(fencing: bool) -> Arc<Module> {
             ConflictHint { site: INCREMENT, update: Update::Value, ..ConflictHint::default() },
             ConflictHint { site: THREAD_INDEX, differs: 1, ..ConflictHint::default() },
             ConflictHint { site: BLOCK_ATOMIC, block_scope: true, ..ConflictHint::default() },
-            ConflictHint { site: SWAP, update: Update::Value, ..ConflictHint::default() },
+            ConflictHint { site: SWAP, update: Update::Value, loaded_by: Some(LOAD), ..ConflictHint::default() },
         ],
         fencing: Some(if fencing { vec![0] } else { Vec::new() }),
         hints: vec![

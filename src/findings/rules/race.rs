@@ -1,6 +1,6 @@
 //! Conflicts between threads that nothing orders, as far as they were searched for (`src/analyzer/races`).
 
-use super::super::facts::conflicts::{Race, is_between_blocks, is_in_block};
+use super::super::facts::conflicts::{Race, is_between_blocks, is_guard, is_in_block};
 use super::super::facts::launches::shape;
 use super::super::phrase::{Phrase, Unnamed};
 use super::super::prelude::*;
@@ -149,7 +149,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let all = &facts.profile.conflicts;
     // What happens between blocks as well is reported of these: no barrier orders them.
     let is_meant = |conflict: &&Conflict| {
-        conflict.severity == "warning"
+        (conflict.severity == "warning" || is_guard(conflict))
             && !(is_in_block(conflict) && all.iter().any(|other| is_between_blocks(other, conflict)))
     };
     // One pair of lines is one thing to change, in however many blocks' memory it happens.
@@ -201,7 +201,7 @@ fn draft(facts: &Facts<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
     let others = (memory.len() as u64).checked_sub(1).filter(|&others| others > 0).map(Count);
     let race = Race::new(facts, worst);
     let diagnosis = diagnosis(&race, others)?;
-    let severity = if race.is_early_load() { Severity::Note } else { Severity::Warning };
+    let severity = if race.is_early_load() || is_guard(worst) { Severity::Note } else { Severity::Warning };
     let draft = Draft::of(diagnosis).at_frame(worst.accesses.first().map(|party| &party.frame));
     let draft = Draft { kernel: Some(worst.kernel), allocation: worst.allocation, ..draft };
     Some(draft.object(worst.variable.clone()).evidence("times", times as f64).score(1.0).severity(severity))

@@ -207,7 +207,7 @@ mod tests {
             assert!(environment.notes[0].contains(what) && environment.notes[0].len() < 160, "{:?}", environment.notes);
         }
         let alone = environment(&[("OMPI_COMM_WORLD_RANK", "0")]);
-        assert!(alone.rank.is_none() && alone.notes[0].contains("how many"), "{alone:?}");
+        assert!(alone.rank.is_none() && alone.notes[0].contains("the number of ranks is not set"), "{alone:?}");
         // The next launcher is tested.
         let other = environment(&[("OMPI_COMM_WORLD_RANK", "x"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
         assert_eq!((other.rank, other.notes.len()), (rank(1, Some(2), None, "here", "pmi"), 1));
