@@ -25,14 +25,6 @@ impl<'f, 'a> Race<'f, 'a> {
         self.kernel.is_some_and(Kernel::is_triton)
     }
 
-    /// Returns whether a plain load decides whether an atomic operation is made. Whether an old value does harm is up to the program.
-    pub fn is_guard(conflict: &Conflict) -> bool {
-        let is_made_by_load = |party: &ConflictParty| {
-            party.op == "atomic" && party.update.as_ref().is_some_and(|update| update.by == "condition")
-        };
-        conflict.verdict == "flag" && conflict.accesses.iter().any(is_made_by_load)
-    }
-
     pub fn is_in_block(&self) -> bool {
         is_in_block(self.conflict)
     }
@@ -229,6 +221,14 @@ impl<'f, 'a> Race<'f, 'a> {
             arrivals % warps_of_block(kernel).max(1) != 0
         })
     }
+}
+
+/// Returns whether a plain load decides whether an atomic operation is made. Whether an old value does harm depends on the program.
+pub fn is_guard(conflict: &Conflict) -> bool {
+    let is_made_by_load = |party: &ConflictParty| {
+        party.op == "atomic" && party.update.as_ref().is_some_and(|update| update.by == "condition")
+    };
+    conflict.verdict == "flag" && conflict.accesses.iter().any(is_made_by_load)
 }
 
 pub fn is_in_block(conflict: &Conflict) -> bool {
