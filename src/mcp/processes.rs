@@ -87,6 +87,7 @@ mod tests {
     use super::*;
     use std::os::unix::process::CommandExt as _;
     use std::process::Command;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn names_with_parentheses_are_read() {
@@ -99,6 +100,12 @@ mod tests {
     #[test]
     fn a_group_is_found_and_ended() {
         let mut child = Command::new("sleep").arg("60").process_group(0).spawn().expect("sleep");
+        // While the program is loaded, the process has no memory.
+        let is_loaded = || Members::of(child.id()).resident_bytes() > 0;
+        let start = Instant::now();
+        while !is_loaded() && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let members = Members::of(child.id());
         assert!(!members.is_empty() && members.resident_bytes() > 0);
         members.signal(libc::SIGKILL);

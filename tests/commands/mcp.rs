@@ -133,7 +133,7 @@ fn answers_are_those_of_the_command_line() {
         let diff = warpline::comparison::compare(&before, &after, &Default::default(), None);
         let options = warpline::report::DiffOptions { color: false, top: 50, all: false, width: 120 };
         let expected = warpline::report::diff_markdown(&diff, &before, &after, &options);
-        let both = json!({"before": "before.wlprof", "after": "warpline://profile/after.wlprof"});
+        let both = json!({"before": "before.wlprof", "after": "warpline://profile/after.wlprof", "max_tokens": 20_000});
         assert_eq!(good(&call(connection, "diff", both).await).trim_end(), expected.trim_end());
         assert!(!expected.contains("Nothing changed"), "{expected}");
         for (tool, arguments, expected) in [

@@ -208,7 +208,6 @@ pairs![
     leaked_buffer "memory-leak" "brighter" ["never-freed-in-loop", "free-or-reuse"],
     loop_barrier "race" "best" ["missing-barrier-in-loop", "barrier-in-loop"],
     race_claim "race" "owners" ["check-then-act", "atomic-check"],
-    race_guard "race" "best" ["plain-read-before-atomic", "atomic-load"],
     race_lanes "race" "counts" ["lost-update-in-warp", "atomic-update"],
     race_scan "race" "row" ["read-and-replaced", "barrier-between-read-and-store"],
     race_scope "race" "sums" ["atomic-of-block-scope", "device-scope"],

@@ -1,5 +1,4 @@
-// Loads of one object's parts that become one in front of their loop: the position is that of a use, not of
-// neighbouring code.
+// Loads of one object's parts that become one in front of their loop: the position is that of a use, not of the code around it.
 #include "cuda.h"
 
 __global__ void pulled(float *out, const float4 *p, int n) {
@@ -14,5 +13,4 @@ __global__ void pulled(float *out, const float4 *p, int n) {
   out[TX] = x + y;
 }
 
-// CHECK: site {{[0-9]+}} _Z6pulledPfPK6float4i Load Global 8 bytes align {{[0-9]+}} Default approximate at
-// {{.*}}merged_loads.cu:{{10|11}}:
+// CHECK: site {{[0-9]+}} _Z6pulledPfPK6float4i Load Global 8 bytes align {{[0-9]+}} Default approximate at {{.*}}merged_loads.cu:{{10|11}}:
