@@ -1,5 +1,4 @@
-// Accesses through null pointers that are known at compile time, one per run: which may not be left out, and whose line
-// is reported.
+// Accesses through null pointers that are known at compile time, one per run, each reported with its line.
 
 #include <cstdio>
 #include <cstring>

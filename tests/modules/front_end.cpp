@@ -1,5 +1,4 @@
-// As front ends of other languages work: every function by its name, a library in the place of a module, copies of
-// rectangles.
+// As front ends of other languages work: every function by its name, a library in the place of a module, copies of rectangles.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda.h>

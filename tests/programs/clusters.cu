@@ -117,8 +117,7 @@ int main()
     }
     expect_equal("stores", stored.read(), crossed);
 
-    // Grids that are no multiple of the cluster, clusters that are too large, or other ones than the kernel is made
-    // for.
+    // Grids that are no multiple of the cluster, clusters that are too large, or others than the kernel is made for.
     attribute.val.clusterDim = {4, 1, 1};
     EXPECT_ERROR(cudaLaunchKernelEx(&config, places, (unsigned *)placed), cudaErrorInvalidClusterSize);
     attribute.val.clusterDim = {6, 4, 1};

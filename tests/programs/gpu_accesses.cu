@@ -1,6 +1,5 @@
 // Accesses that the machine code of a GPU has, and no others: ptxas keeps small local arrays in registers, and atomic
-// operations on the two sides of a branch are two. Behind each line with accesses stand their requests, lanes and
-// sectors.
+// operations on the two sides of a branch are two. Each line states its requests, lanes and sectors.
 #include "test.h"
 
 // 16 bytes: ptxas compares the index instead.

@@ -49,8 +49,7 @@ __global__ void guarded(int *out, const int *in, int count)
                  : "memory");
 }
 
-// Other ways to write the same: pairs of predicates, blanks, negative offsets, and a predicate under which nothing is
-// read.
+// Other ways to write the same: pairs of predicates, blanks, negative offsets, and a predicate that reads nothing.
 __global__ void forms(int *out, const int *in)
 {
     __shared__ int kept[64];

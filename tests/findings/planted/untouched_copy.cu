@@ -1,5 +1,4 @@
-// Searches the head of a log. Planted: all of the log is copied to the device, one part in 32 is read. Fixed: only
-// that.
+// Searches the head of a log. Planted: all of the log is copied to the device, one part in 32 is read. Fixed: only that.
 #include <cstdio>
 #include <vector>
 
