@@ -180,7 +180,7 @@ fn what_never_comes_is_reported_with_what_there_is() {
     assert!(stderr.contains("no recorded access stands in a file of that name (other.cu)"), "{stderr}");
     assert!(stderr.contains("d_nothing: no recorded request came to it; there are d_bodies, d_input"), "{stderr}");
     for (wrong, message) in [
-        (&["--stop-at", "nonsense"][..], "`nonsense` is no place"),
+        (&["--stop-at", "nonsense"][..], "`nonsense` is not a source position"),
         (&["--stop-count", "3"], "--stop-count needs --stop-at"),
         (&["--stop-on", "fault", "--device", "gpu-emulated"], "on the CPU device"),
         (&["--stop-on", "fault", "--children"], "leave --children out"),
