@@ -33,6 +33,9 @@ struct Covered {
     last: i64,
 }
 
+/// Covered pieces by the position in a piece at which they start; `None` where they are not known yet.
+type CoveredAt = Vec<Option<Covered>>;
+
 /// Boxes in an order in which those that agree from a stride on lie next to each other.
 struct Sweep<'s> {
     strides: &'s [i64],
@@ -45,7 +48,7 @@ struct Sweep<'s> {
     unit: i64,
     positions: usize,
     /// By stride and set of boxes: what they cover of the strides after it, by the position in a piece at which they start.
-    known: FxHashMap<(usize, Box<[u32]>), Vec<Option<Covered>>>,
+    known: FxHashMap<(usize, Box<[u32]>), CoveredAt>,
 }
 
 /// Returns the pieces of `grain` bytes, a power of two, that boxes cover together. Strides are in falling order, and `origin` is the
