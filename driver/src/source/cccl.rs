@@ -1,11 +1,11 @@
 //! Headers of CCCL as clang takes them. The toolkit's own files stay as they are: clang is shown changed texts.
 //!
 //! - A block's `cuda::barrier` has a destructor, with which clang refuses the usual `__shared__ cuda::barrier<…> b;`,
-//! and `cuda::pipeline_shared_state` with it. nvcc only warns: the destructor of a shared variable is never called. It
-//! is removed.
+//!   and `cuda::pipeline_shared_state` with it. nvcc only warns: the destructor of a shared variable is never called. It
+//!   is removed.
 //! - From sm_80 on barriers are PTX's `mbarrier` objects; the header's own form for older architectures does the same
-//! with atomic operations. It is used if no code for a GPU is made: there, code that uses the object as an `mbarrier`
-//! directly must find one.
+//!   with atomic operations. It is used if no code for a GPU is made: there, code that uses the object as an `mbarrier`
+//!   directly must find one.
 
 use std::path::{Path, PathBuf};
 

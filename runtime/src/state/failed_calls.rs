@@ -114,7 +114,7 @@ pub fn returned(call: Call, code: Error) -> Error {
 /// - Peer access that is enabled or disabled already is as the program requires; libraries enable it without a query.
 /// - `cudaErrorCudartUnloading` is what destructors of static objects get after the runtime has ended.
 /// - Queries report by their error that something does not exist or has no such property; a program that ignores this
-/// fails in the call that uses the answer, and that call is reported.
+///   fails in the call that uses the answer, and that call is reported.
 fn is_expected(function: &str, code: Error) -> bool {
     let harmless = [
         error::SUCCESS,

@@ -4,9 +4,9 @@
 //! it. Where what is left in the loop waits for somebody behind it, who holds a lock, that would last for ever. So:
 //!
 //! - A round in which a lane left the loop costs no patience: a loop that ends without other lanes, however many rounds
-//! it takes, never parts the lanes.
+//!   it takes, never parts the lanes.
 //! - When patience is out, lanes behind the loop go on, block by block. Once they did something that others can see,
-//! the loop is tried again for a round, and so its lanes come after as soon as they can.
+//!   the loop is tried again for a round, and so its lanes come after as soon as they can.
 //! - Lanes that have come round to before the loop wait there until no lane is left in it and behind it. Only if the
 //!   loop has run out of patience once more meanwhile, and no lane has left it, do they go on as well.
 
