@@ -140,7 +140,7 @@ mod tests {
         symlink(folder.path().join("secret"), root.join("link")).expect("a link");
         symlink(folder.path(), root.join("up")).expect("a link");
         symlink(root.join("sub/a.wlprof"), root.join("inner")).expect("a link");
-        let roots = Roots::new(&[root.clone()]).expect("a root");
+        let roots = Roots::new(std::slice::from_ref(&root)).expect("a root");
         let canonical = root.canonicalize().expect("a path");
         let absolute = canonical.join("sub/a.wlprof");
         for good in ["sub/a.wlprof", "./sub/../sub/a.wlprof", "inner", absolute.to_str().expect("text")] {
