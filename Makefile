@@ -25,8 +25,9 @@ all: build
 setup:
 	@scripts/setup.sh
 
+# With the server for agents, which plain `cargo build` leaves out.
 build: setup
-	$(CARGO) build --release --locked
+	$(CARGO) build --release --locked --features warpline/mcp
 
 # A release in dist/: the archive, the Python package and their checksums. Both contain clang and LLVM.
 dist:
@@ -51,7 +52,7 @@ demo: build
 # The tests' build contains the compiler; without the variable each test looks for it with a build of its own.
 test:
 	@scripts/setup.sh --tests
-	WARPLINE_CC=$(abspath $(TARGET))/debug/warpline-cc $(CARGO) test --workspace --locked --features warpline/parquet
+	WARPLINE_CC=$(abspath $(TARGET))/debug/warpline-cc $(CARGO) test --workspace --locked --features warpline/parquet,warpline/mcp
 
 # Everything that `test` runs, then the broad and slow: tests marked `#[ignore = "test-all"]`, among them minutes of random
 # input to whatever reads other people's files (WARPLINE_FUZZ_SECONDS for each kind, WARPLINE_FUZZ_SEED to begin elsewhere).
@@ -62,7 +63,7 @@ test-all: test
 recordings:
 	@scripts/setup.sh --tests
 	WARPLINE_RECORDINGS=make WARPLINE_CC=$(abspath $(TARGET))/debug/warpline-cc \
-		$(CARGO) test -p warpline --locked --features warpline/parquet --test findings judged
+		$(CARGO) test -p warpline --locked --features warpline/parquet,warpline/mcp --test findings judged
 
 # The same input led by coverage (libFuzzer, on stable Rust): `make fuzz SECONDS=600 TARGETS="trace profile"`.
 fuzz: setup
@@ -76,7 +77,7 @@ lint: setup prose
 	$(CARGO) fmt --all --check
 	@# Modules that a macro declares: cargo does not find them.
 	rustfmt --edition 2024 --check $$(find . -path './target' -prune -o -path '*/findings/rules/*.rs' -print)
-	$(CARGO) clippy --workspace --all-targets --locked --features warpline/parquet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked --features warpline/parquet,warpline/mcp -- -D warnings
 	@if command -v cargo-deny >/dev/null; then $(MAKE) deny; else echo "lint: cargo-deny is not installed (cargo install cargo-deny); dependencies were not checked"; fi
 
 # Licences, advisories and sources of the dependencies.

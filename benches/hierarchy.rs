@@ -79,7 +79,7 @@ impl Random {
     }
 }
 
-/// Requests in the form of the trace. The site number is the allocation; its lowest bit says store.
+/// Requests in the form of the trace. The site number is the allocation; its lowest bit marks a store.
 struct Stream {
     name: &'static str,
     items: Vec<u8>,
@@ -213,7 +213,7 @@ fn gather(requests: u64) -> Stream {
     stream
 }
 
-/// Processor time of this thread in seconds; the time that passed where the system does not tell.
+/// Processor time of this thread in seconds; the time that passed if the system does not report it.
 /// Other programs on the machine then do not count.
 fn processor_seconds(start: Instant) -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -221,7 +221,7 @@ fn processor_seconds(start: Instant) -> f64 {
     nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// Whether a word on the command line leaves this out. A stream is needed when its name or a
+/// Returns whether a word on the command line leaves this out. A stream is needed when its name or a
 /// measurement of it is named.
 fn skipped(what: &str) -> bool {
     std::env::args()
@@ -250,7 +250,7 @@ fn time(what: &str, count: u64, mut f: impl FnMut() -> String) {
     println!("{what:34} median {:8.2} M/s  best {:8.2} M/s  {note}", rates[2], rates[4]);
 }
 
-/// Not inlined, so that a profiler can be told to count here only.
+/// Not inlined, so that a profiler can count here only.
 #[inline(never)]
 fn simulate(stream: &Stream, config: &HierarchyConfig) -> Traffic {
     let mut first = FirstLevel::new(config);

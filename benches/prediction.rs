@@ -12,7 +12,8 @@ use support_programs::{build, root, run, warpline, work_folder};
 use warpline::models::find;
 use warpline::prediction::configurations::{Grids, all_blocks};
 use warpline::prediction::launch::Launch;
-use warpline::prediction::predict::{Model, predict};
+use warpline::prediction::model::Model;
+use warpline::prediction::predict::predict;
 use warpline::prediction::subject::Subject;
 
 /// Rounds over all configurations.
@@ -63,7 +64,7 @@ fn main() {
 
 /// Time that this thread has had a processor for, so that others on the machine do not count.
 fn processor_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells the times of threads");
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux reports the times of threads");
     let nanoseconds: u64 = text.split(' ').next().and_then(|first| first.parse().ok()).expect("nanoseconds first");
     nanoseconds as f64 / 1e9
 }

@@ -20,7 +20,7 @@ fn main() {
     link_llvm_by_its_place(&root);
 }
 
-/// The runtime needs its own profile (it aborts on panic, it is always optimised) and cargo has no way to ask for a
+/// The runtime needs its own profile (it aborts on panic, it is always optimised) and cargo cannot select a
 /// dependency's profile, so a second cargo builds it, in a target folder of its own: the outer one holds its lock.
 fn build_runtime(root: &Path) -> PathBuf {
     let target = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("runtime");
@@ -32,7 +32,7 @@ fn build_runtime(root: &Path) -> PathBuf {
         .arg("--target-dir")
         .arg(&target)
         .current_dir(root);
-    // What the outer build says of itself must not reach the inner one.
+    // The outer build's variables must not reach the inner one.
     for variable in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET"] {
         command.env_remove(variable);
     }
@@ -43,8 +43,8 @@ fn build_runtime(root: &Path) -> PathBuf {
     without_debug_information(library)
 }
 
-/// Debug information of the runtime and of Rust's own library is two thirds of a small program, which every instrumented
-/// executable would carry.
+/// Debug information of the runtime and of Rust's own library is two thirds of a small program, which every
+/// instrumented executable would carry.
 fn without_debug_information(library: PathBuf) -> PathBuf {
     let stripped = library.with_file_name("libwarpline_runtime_stripped.a");
     let done = Command::new("objcopy").arg("--strip-debug").arg(&library).arg(&stripped).status();
@@ -62,7 +62,7 @@ fn without_debug_information(library: PathBuf) -> PathBuf {
 /// Folder of an LLVM that is not on `PATH`, for llvm-sys, too.
 const PREFIX: &str = "LLVM_SYS_221_PREFIX";
 
-/// Lets `warpline-cc` find libLLVM where `llvm-config` says it is, when that is no folder the system searches.
+/// Lets `warpline-cc` find libLLVM in the folder that `llvm-config` prints, if the system does not search it.
 fn link_llvm_by_its_place(root: &Path) {
     println!("cargo:rerun-if-changed={}", root.join("scripts/llvm-version").display());
     let major = std::fs::read_to_string(root.join("scripts/llvm-version")).unwrap_or_default();

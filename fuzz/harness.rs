@@ -1,5 +1,5 @@
-//! Changes inputs at random and runs an entry on them, on stable Rust and without coverage: a few seconds in `make test`,
-//! minutes in `make test-all`. An input that panics, takes too long or too much memory stays as a file.
+//! Changes inputs at random and runs an entry on them, on stable Rust and without coverage: a few seconds in `make
+//! test`, minutes in `make test-all`. An input that panics, takes too long or too much memory stays as a file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,7 +45,8 @@ pub fn run_with(change: Change, name: &str, seeds: &[Vec<u8>], rounds: u64, entr
     inputs(change, name, seeds, Some(rounds), Duration::MAX, 1, entry);
 }
 
-/// Runs `entry` on changed `seeds` for `WARPLINE_FUZZ_SECONDS` (two minutes), from `WARPLINE_FUZZ_SEED` on (others each time).
+/// Runs `entry` on changed `seeds` for `WARPLINE_FUZZ_SECONDS` (two minutes), from `WARPLINE_FUZZ_SEED` on (others each
+/// time).
 pub fn at_length(name: &str, seeds: &[Vec<u8>], entry: fn(&[u8])) {
     at_length_with(changed, name, seeds, entry);
 }
@@ -165,7 +166,7 @@ impl Watch {
     }
 }
 
-/// A few gigabytes, so that an input that asks for all memory is found and nobody else suffers.
+/// A few gigabytes, so that an input that requests all memory is found without harm to other processes.
 fn limit_memory() {
     let limit = libc::rlimit { rlim_cur: 6 << 30, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: lowers a limit of this process.

@@ -16,20 +16,20 @@ const FILES: [&str; 8] = [
 
 fn main() {
     println!("cargo:rerun-if-changed=cpp");
-    // llvm-sys tells where its llvm-config is, so that the shim and the bindings cannot disagree.
+    // llvm-sys exports the path of its llvm-config, so that the shim and the bindings cannot disagree.
     let config = std::env::var("DEP_LLVM_22_CONFIG_PATH").unwrap_or_else(|_| "llvm-config-22".into());
-    let include = ask(&config, "--includedir");
+    let include = query(&config, "--includedir");
     let mut build = cc::Build::new();
     build.cpp(true).std("c++17").files(FILES).warnings(true);
     // LLVM's own headers are not held to our warnings.
     build.flag("-isystem").flag(Path::new(&include)).define("__STDC_CONSTANT_MACROS", None);
     build.define("__STDC_LIMIT_MACROS", None).define("__STDC_FORMAT_MACROS", None);
-    if ask(&config, "--has-rtti") == "NO" {
+    if query(&config, "--has-rtti") == "NO" {
         build.flag("-fno-rtti");
     }
     // Nothing here is hot; a debug build of LLVM's inline containers only costs time and space.
     build.opt_level(1).debug(false).compile("warpline_shim");
-    device_runtime(Path::new(&ask(&config, "--bindir")));
+    device_runtime(Path::new(&query(&config, "--bindir")));
 }
 
 /// Compiles `runtime/device` with the clang that belongs to this LLVM; no CUDA toolkit is needed. The oldest
@@ -49,7 +49,7 @@ fn device_runtime(programs: &Path) {
     assert!(status.success(), "the GPU hooks do not compile: {command:?}");
 }
 
-fn ask(config: &str, what: &str) -> String {
+fn query(config: &str, what: &str) -> String {
     let output = Command::new(config).arg(what).output().unwrap_or_else(|error| {
         panic!("cannot run {config}: {error}. Install LLVM 22's development files (`make setup`), or name its folder in LLVM_SYS_221_PREFIX")
     });

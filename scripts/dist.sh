@@ -29,7 +29,7 @@ build() {
     binaries=$target/release
     export CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RUNTIME_DEBUG=0
     export RUSTFLAGS="-C target-cpu=x86-64-v2 --remap-path-prefix=$root=/warpline --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
-    (cd "$root" && $cargo build --release --locked --target-dir "$target" -p warpline-driver -p warpline --features warpline/parquet)
+    (cd "$root" && $cargo build --release --locked --target-dir "$target" -p warpline-driver -p warpline --features warpline/parquet,warpline/mcp)
 }
 
 # Copies clang, its headers and the libraries that it needs, found relative to each other.
@@ -94,7 +94,7 @@ add_shared() {
     documents=$tree/share/doc/warpline
     mkdir -p "$documents" "$tree/share/warpline"
     cp "$root"/README.md "$root"/CHANGELOG.md "$root"/LICENSE-* "$tree"/lib/warpline/NOTICE "$tree"/lib/warpline/LICENCES "$documents"
-    cp -R "$root/examples" "$root/models" "$tree/share/warpline"
+    cp -R "$root/examples" "$root/models" "$root/skills" "$tree/share/warpline"
 }
 
 pack() {

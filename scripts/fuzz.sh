@@ -9,7 +9,7 @@ seconds=${1:-60}
 [ $# -eq 0 ] || shift
 host=$(rustc -vV | sed -n 's/^host: //p')
 features=
-targets=${*:-trace profile comparison site_table model ptx response}
+targets=${*:-trace profile comparison site_table model mcp ptx response}
 case " $targets " in *' ptx '* | *' response '*) features='--features compiler' ;; esac
 
 cargo test --quiet --locked --test hostile random::write_corpora -- --ignored >/dev/null

@@ -9,6 +9,6 @@ names=$(grep -rh -A4 --include='*.rs' 'ignore = "test-all"' src format pass runt
     echo 'test-all: no test is marked "test-all"' >&2
     exit 1
 }
-WARPLINE_RECORDINGS=off ${CARGO:-cargo} test -p warpline --locked --features warpline/parquet --test findings judged
+WARPLINE_RECORDINGS=off ${CARGO:-cargo} test -p warpline --locked --features warpline/parquet,warpline/mcp --test findings judged
 # shellcheck disable=SC2086  # one word per test
-exec ${CARGO:-cargo} test --workspace --locked --features warpline/parquet -- --ignored $names
+exec ${CARGO:-cargo} test --workspace --locked --features warpline/parquet,warpline/mcp -- --ignored $names

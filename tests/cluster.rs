@@ -22,7 +22,7 @@ fn wheels() -> PathBuf {
 /// Runs a module of tests; `kills` of each kind.
 fn python(module: &str, kills: u32) {
     let binaries = warpline_cc().parent().expect("a binary lies in a folder");
-    assert_eq!(warpline().parent(), Some(binaries), "warpline and warpline-cc lie beside each other");
+    assert_eq!(warpline().parent(), Some(binaries), "warpline and warpline-cc lie in one folder");
     let search = std::env::join_paths([root().join("python"), wheels()]).expect("paths without colons");
     let output = Command::new("python3")
         .args(["-W", "ignore", "-m", "unittest", module])
@@ -35,10 +35,10 @@ fn python(module: &str, kills: u32) {
         .env("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "180s")
         .output()
         .expect("python3 starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{module}:\n{said}\n{}", String::from_utf8_lossy(&output.stdout));
-    assert!(said.contains("\nOK"), "no tests ran: {said}");
-    eprintln!("{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{module}:\n{printed}\n{}", String::from_utf8_lossy(&output.stdout));
+    assert!(printed.contains("\nOK"), "no tests ran: {printed}");
+    eprintln!("{printed}");
 }
 
 #[test]

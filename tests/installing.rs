@@ -1,5 +1,5 @@
-//! What installs Warpline: scripts that print commands of distributions, release notes, versions, and the files of services and
-//! containers, which are read here without the services.
+//! What installs Warpline: scripts that print commands of distributions, release notes, versions, and the files of
+//! services and containers, which are read here without the services.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -59,18 +59,18 @@ fn setup_prints_the_command_of_each_distribution() {
         ("ID=endeavouros\nID_LIKE=arch\n", "sudo pacman -S --needed clang llvm gcc make"),
     ] {
         let output = setup(system);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(6), "{system}: {said}");
-        assert!(said.contains(command), "{system}: {said}");
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(6), "{system}: {printed}");
+        assert!(printed.contains(command), "{system}: {printed}");
         // Where LLVM comes from.
-        assert!(said.lines().nth(1).is_some_and(|line| line.starts_with("setup: (")), "{system}: {said}");
+        assert!(printed.lines().nth(1).is_some_and(|line| line.starts_with("setup: (")), "{system}: {printed}");
     }
     assert!(stderr(&setup("ID=ubuntu\nID_LIKE=debian\n")).contains("llvm.sh 22"));
     let unknown = stderr(&setup("ID=plan9\n"));
     assert!(["apt-get", "dnf", "zypper", "pacman"].iter().all(|name| unknown.contains(name)), "{unknown}");
 }
 
-/// An `llvm-config` with a clang beside it.
+/// An `llvm-config` with a clang in its folder.
 fn fake_llvm(prefix: &Path, version: &str) {
     let bin = prefix.join("bin");
     std::fs::create_dir_all(&bin).unwrap();

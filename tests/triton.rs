@@ -1,5 +1,5 @@
-//! Triton's kernels on the CPU device, with the Triton of its wheels: `tests/triton/` holds kernels and tests in Python, which run here
-//! with each version that `scripts/setup.sh --tests` fetches.
+//! Triton's kernels on the CPU device, with the Triton of its wheels: `tests/triton/` holds kernels and tests in
+//! Python, which run here with each version that `scripts/setup.sh --tests` fetches.
 
 mod support_programs;
 
@@ -27,7 +27,7 @@ fn fetched(name: &str) -> PathBuf {
 /// Runs a module of tests.
 fn python(version: &str, module: &str) {
     let binaries = warpline_cc().parent().expect("a binary lies in a folder");
-    assert_eq!(warpline().parent(), Some(binaries), "warpline and warpline-cc lie beside each other");
+    assert_eq!(warpline().parent(), Some(binaries), "warpline and warpline-cc lie in one folder");
     // Polars is among what reads datasets; it comes last, for NumPy and pandas are the version's own.
     let folders = [root().join("python"), wheels(version), fetched("dataset-wheels")];
     let search = std::env::join_paths(folders).expect("paths without colons");
@@ -43,13 +43,13 @@ fn python(version: &str, module: &str) {
         .env_remove("WARPLINE_RUN")
         .output()
         .expect("python3 starts");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "Triton {version}, {module}:\n{said}\n{}",
+        "Triton {version}, {module}:\n{printed}\n{}",
         String::from_utf8_lossy(&output.stdout)
     );
-    assert!(said.contains("\nOK"), "no tests ran: {said}");
+    assert!(printed.contains("\nOK"), "no tests ran: {printed}");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn the_notebook_gives_the_output_that_stands_in_it() {
 }
 
 #[test]
-fn bad_accesses_are_told() {
+fn bad_accesses_are_reported() {
     python(NEWEST, "test_checks");
 }
 
@@ -143,7 +143,8 @@ fn kernels_in_cuda_with_the_same_addresses_have_the_same_counts() {
     assert_eq!(products["amount"], 32 * 32 * 32);
 }
 
-/// Builds the wheel and runs a program in an environment that has it, with nothing else on the search path but a linker.
+/// Builds the wheel and runs a program in an environment that has it, with nothing else on the search path but a
+/// linker.
 #[test]
 #[ignore = "test-all"]
 fn the_wheel_needs_nothing_but_a_linker() {

@@ -1,7 +1,7 @@
-// NVML for programs that ask it what their GPU is and how it does. The functions here answer from CUDA's runtime, so
-// from the GPU model on the CPU device: the names, the memory and the highest clocks of devices. What only a driver
-// knows (temperature, power, use, the setting of clocks) is not supported, as on GPUs that cannot tell either. The names
-// and values are NVML's; this header takes the place of the toolkit's, whose library comes with the driver.
+// NVML for programs that query the properties and the state of their GPU. The functions here answer from CUDA's
+// runtime, so from the GPU model on the CPU device: the names, the memory and the highest clocks of devices. What only
+// a driver reports (temperature, power, use, the setting of clocks) is not supported, as on GPUs without sensors. The
+// names and values are NVML's; this header takes the place of the toolkit's, whose library comes with the driver.
 #ifndef WARPLINE_NVML_H
 #define WARPLINE_NVML_H
 
@@ -252,7 +252,7 @@ static inline nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t handl
   return NVML_SUCCESS;
 }
 
-// Memory of the current device, whichever device is asked about: CUDA has no other question.
+// Returns the memory of the current device for every handle: CUDA has no query for another one.
 static inline nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t handle, nvmlMemory_t *memory) {
   int device;
   size_t left, total;

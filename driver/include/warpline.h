@@ -1,4 +1,4 @@
-/* What a program may tell Warpline about itself. Without Warpline's runtime every call is a no-op at link time. */
+/* Names and sections that a program may pass to Warpline. Without Warpline's runtime every call is a no-op at link time. */
 #ifndef WARPLINE_H
 #define WARPLINE_H
 

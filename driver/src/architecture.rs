@@ -1,6 +1,6 @@
 //! From `-arch`, `-code` and `-gencode` to the one architecture that device code is compiled for.
 
-/// The architecture when none is asked for, as 75 for `sm_75`: the oldest that CUDA 13 accepts.
+/// The architecture if none is requested, as 75 for `sm_75`: the oldest that CUDA 13 accepts.
 pub const DEFAULT: u32 = 75;
 
 /// The architectures that a value names: numbers of `sm_…` and `compute_…`, in order, without repetition. `native`,
@@ -29,7 +29,8 @@ const KNOWN: [u32; 23] =
 /// Others that there were before, or that only one release of the toolkit called so.
 const FORMER: [u32; 9] = [10, 11, 12, 13, 20, 21, 32, 101, 102];
 
-/// Whether there is, or was, such an architecture. What is newer than all that is known here may be one: clang decides.
+/// Returns whether there is, or was, such an architecture. What is newer than all that is known here may be one: clang
+/// decides.
 fn exists(number: u32) -> bool {
     KNOWN.contains(&number) || FORMER.contains(&number) || KNOWN.iter().all(|&known| known < number)
 }
@@ -43,32 +44,32 @@ pub fn unknown(value: &str) -> Option<String> {
     Some(name.map_or_else(|| format!("sm_{number}"), str::to_owned))
 }
 
-/// Those that can be asked for, in order.
+/// Returns the architectures that can be requested, in order.
 pub fn known(oldest: u32) -> impl Iterator<Item = u32> {
     KNOWN.into_iter().filter(move |&number| number >= oldest)
 }
 
-/// The choice among several, with what to tell the user when it is not what was asked for.
+/// The choice among several, with a note for the user if it is not the requested one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choice {
     /// As 75 for `sm_75`.
     pub architecture: u32,
-    /// The architecture that was asked for: another one where the toolkit is too new for it.
-    pub asked: u32,
+    /// The requested architecture: another one if the toolkit is too new for it.
+    pub requested: u32,
     /// Set when the choice needs a word.
     pub note: Option<String>,
 }
 
-/// Chooses the oldest architecture asked for that the toolkit's headers still accept: the program promises to run on
+/// Chooses the oldest requested architecture that the toolkit's headers still accept: the program promises to run on
 /// it, and newer ones add paths that only few programs take. `oldest` is the headers' limit.
-pub fn choose(asked: &[u32], oldest: u32) -> Choice {
-    let usable: Vec<u32> = asked.iter().copied().filter(|&number| number >= oldest).collect();
-    match (usable.iter().min(), asked.iter().max()) {
+pub fn choose(requested: &[u32], oldest: u32) -> Choice {
+    let usable: Vec<u32> = requested.iter().copied().filter(|&number| number >= oldest).collect();
+    match (usable.iter().min(), requested.iter().max()) {
         (Some(&architecture), _) => {
             // With `--device=gpu` the others are built too, for the GPU; hence the device in the words.
-            let note = (asked.len() > 1)
-                .then(|| format!("of the architectures asked for, the CPU device runs the code of sm_{architecture}"));
-            Choice { architecture, asked: architecture, note }
+            let note = (requested.len() > 1)
+                .then(|| format!("of the requested architectures, the CPU device runs the code of sm_{architecture}"));
+            Choice { architecture, requested: architecture, note }
         }
         (None, Some(newest)) => {
             let architecture = DEFAULT.max(oldest);
@@ -76,11 +77,11 @@ pub fn choose(asked: &[u32], oldest: u32) -> Choice {
                 "sm_{newest} is older than this CUDA toolkit supports; the CPU device runs the code of sm_{architecture}, and the \
                  GPU model is one of sm_{architecture} unless --gpu names another"
             ));
-            Choice { architecture, asked: *newest, note }
+            Choice { architecture, requested: *newest, note }
         }
         (None, None) => {
             let architecture = DEFAULT.max(oldest);
-            Choice { architecture, asked: architecture, note: None }
+            Choice { architecture, requested: architecture, note: None }
         }
     }
 }
@@ -109,13 +110,13 @@ mod tests {
 
     #[test]
     fn the_oldest_supported_is_chosen_and_told() {
-        assert_eq!(choose(&[], 75), Choice { architecture: 75, asked: 75, note: None });
-        assert_eq!(choose(&[80], 75), Choice { architecture: 80, asked: 80, note: None });
+        assert_eq!(choose(&[], 75), Choice { architecture: 75, requested: 75, note: None });
+        assert_eq!(choose(&[80], 75), Choice { architecture: 80, requested: 80, note: None });
         let several = choose(&[50, 90, 80], 75);
-        assert_eq!((several.architecture, several.asked), (80, 80));
+        assert_eq!((several.architecture, several.requested), (80, 80));
         assert!(several.note.unwrap().contains("sm_80"));
         let old = choose(&[35, 52], 75);
-        assert_eq!((old.architecture, old.asked), (75, 52));
+        assert_eq!((old.architecture, old.requested), (75, 52));
         assert!(old.note.unwrap().contains("sm_52 is older"));
     }
 }

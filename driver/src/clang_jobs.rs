@@ -35,7 +35,7 @@ fn cuda_arguments(command: Command, tools: &Tools, invocation: &Invocation) -> C
     let command = command
         .args([format!("--cuda-path={}", tools.cuda.root.display())])
         .args([format!("--cuda-gpu-arch=sm_{}", tools.architecture)])
-        // clang 22 knows CUDA up to 12.9 and compiles against 13.0 all the same.
+        // clang 22 supports CUDA up to 12.9 officially, and compiles against 13.0 as well.
         .args(["-Wno-unknown-cuda-version", "--no-offload-new-driver"]);
     let (command, included) = without_includes(command);
     let macros = command_line_macros::is_needed(invocation).then_some(["-include", command_line_macros::FILE]);
@@ -45,7 +45,7 @@ fn cuda_arguments(command: Command, tools: &Tools, invocation: &Invocation) -> C
         .args(included)
 }
 
-/// A command without its `-include`s, and these: nvcc knows CUDA's types before it reads such files.
+/// Splits a command into one without its `-include`s, and these: nvcc declares CUDA's types before such files.
 fn without_includes(command: Command) -> (Command, Vec<String>) {
     let (mut kept, mut included) = (Vec::new(), Vec::new());
     let mut arguments = command.arguments.into_iter();
@@ -69,9 +69,10 @@ fn toolkit_headers(command: Command, tools: &Tools) -> Command {
     }
 }
 
-/// Errors of clang where nvcc and Debian's g++ and gcc warn at most: `register` in C++17, numbers that are not constant and
-/// narrowed in braces, `"a "MACRO"b"` without blanks, `x.template f(1)`, and in C functions without declaration and pointers of other types.
-/// Then there are warnings that g++ alone has, and flags for the linker, of which it takes no notice when it compiles.
+/// Errors of clang where nvcc and Debian's g++ and gcc warn at most: `register` in C++17, numbers that are not constant
+/// and narrowed in braces, `"a "MACRO"b"` without blanks, `x.template f(1)`, and in C functions without declaration and
+/// pointers of other types. Then there are warnings that g++ alone has, and flags for the linker, of which it takes no
+/// notice when it compiles.
 const ONLY_WARNINGS: [&str; 10] = [
     "-Wno-error=register",
     "-Wno-error=c++11-narrowing",
@@ -85,8 +86,9 @@ const ONLY_WARNINGS: [&str; 10] = [
     "-Wno-unknown-warning-option",
 ];
 
-/// In device code an argument may be undefined in lanes whose value nobody looks at, as nvcc has it: `int i; if (lane == 0) i = atomicAdd(…);
-/// i = __shfl_sync(~0u, i, 0);` is the usual way to take places for a warp. clang would conclude that all lanes are lane 0.
+/// In device code an argument may be undefined in lanes whose value is unused, as with nvcc: `int i; if (lane == 0) i =
+/// atomicAdd(…); i = __shfl_sync(~0u, i, 0);` is the usual reservation of elements for a warp. clang would conclude
+/// that all lanes are lane 0.
 const UNDEFINED_ARGUMENTS: [&str; 2] = ["-Xclang", "-no-enable-noundef-analysis"];
 
 /// Arguments without the macros that a CUDA source gets from [`command_line_macros::FILE`].
@@ -127,7 +129,7 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
             .args(host_arguments(tools, invocation, true))
             .args(["-Xclang", "-fcuda-include-gpubinary", "-Xclang", &input.path]),
     };
-    // clang has the functions for clusters that CUDA's headers ask for, from sm_90 on.
+    // clang has the functions for clusters that CUDA's headers use, from sm_90 on.
     let command = command.args(["-D_CG_CLUSTER_INTRINSICS_AVAILABLE"]);
     let command = match is_cmake_probe(invocation, input) {
         true => command.args(["-D__NVCC__"]),
@@ -147,21 +149,23 @@ pub fn cuda_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, side:
     bitcode(command, input, output)
 }
 
-/// Defines `__CUDA_ARCH_LIST__` as nvcc does: the values of `__CUDA_ARCH__` that the command line names, in ascending order.
+/// Defines `__CUDA_ARCH_LIST__` as nvcc does: the values of `__CUDA_ARCH__` that the command line names, in ascending
+/// order.
 fn architecture_list(tools: &Tools, invocation: &Invocation) -> Option<String> {
     if invocation.dialect != Dialect::Nvcc {
         return None;
     }
     let mut named = invocation.architectures.clone();
     if named.is_empty() {
-        named.push(tools.asked_architecture);
+        named.push(tools.requested_architecture);
     }
     named.sort_unstable();
     let values: Vec<String> = named.iter().map(|number| format!("{}", number * 10)).collect();
     Some(format!("-D__CUDA_ARCH_LIST__={}", values.join(",")))
 }
 
-/// What `-Xcompiler` and its like give to host compilations. What is for the linker, of which g++ takes no notice there, is not.
+/// What `-Xcompiler` and its like give to host compilations. What is for the linker, of which g++ takes no notice
+/// there, is not.
 fn host_arguments(tools: &Tools, invocation: &Invocation, cuda: bool) -> Vec<String> {
     let ours = invocation.host.iter().filter(|argument| !argument.starts_with("-Wl,"));
     arguments_for(&tools.without_openmp(&ours.cloned().collect::<Vec<_>>()), cuda)
@@ -221,7 +225,7 @@ pub fn with_dependencies(command: Command, invocation: &Invocation, rule: &Rule)
     }
 }
 
-/// Tells translation units apart, the same for both sides and in every build.
+/// Returns a hash that identifies a translation unit, equal for both sides and in every build.
 fn unit_hash(invocation: &Invocation, input: &Input) -> u64 {
     let shown = standard_input::shown(input);
     let path = std::path::absolute(shown).unwrap_or_else(|_| shown.into());
@@ -239,14 +243,14 @@ pub fn clang_only(tools: &Tools, invocation: &Invocation) -> Command {
     if cuda {
         command = cuda_arguments(command, tools, invocation);
     }
-    let asked = &invocation.clang_only;
-    let for_device = asked.iter().any(|flag| flag.ends_with("device-only"));
+    let requested = &invocation.clang_only;
+    let for_device = requested.iter().any(|flag| flag.ends_with("device-only"));
     // nvcc makes one text of a source, that of the host; clang would make one per side.
-    if cuda && invocation.dialect == Dialect::Nvcc && !asked.iter().any(|flag| flag.ends_with("-only")) {
+    if cuda && invocation.dialect == Dialect::Nvcc && !requested.iter().any(|flag| flag.ends_with("-only")) {
         command = command.args(["--cuda-host-only"]);
     }
     let level = if for_device { invocation.device_level() } else { invocation.host_level() };
-    command = command.args([format!("-O{level}")]).args(asked.iter().cloned());
+    command = command.args([format!("-O{level}")]).args(requested.iter().cloned());
     if for_device {
         command = command.args(arguments_for(&invocation.device, cuda));
     }

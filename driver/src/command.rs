@@ -53,7 +53,7 @@ impl Finished {
     pub fn report_of(&self, source: &str) {
         let text = String::from_utf8_lossy(&self.diagnostics);
         let shown = visible::with_names(&text, [source]);
-        // Nobody is left to tell when standard error is closed.
+        // If standard error is closed, the message cannot be reported.
         let _ = std::io::stderr().write_all(if shown == text { &self.diagnostics } else { shown.as_bytes() });
     }
 }

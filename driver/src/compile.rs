@@ -40,7 +40,7 @@ pub fn ptx(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<(), 
     finish(finished, input)
 }
 
-/// What LLVM says of a name that PTX does not have, before it ends the process.
+/// LLVM's message about a name that is invalid in PTX, before it ends the process.
 const FOREIGN_NAME: &str = "Symbol name with unsupported characters";
 
 /// The command of [`clang_only`]; `None` where it is only to be shown.
@@ -139,7 +139,7 @@ fn cuda_object(
         finish(host()?, input)?;
     } else {
         let (device, host) = both(device, host)?;
-        // As with clang, a source whose device side fails is not looked at again for the host.
+        // As with clang, a source whose device side fails is not compiled for the host.
         finish(device, input)?;
         finish(host, input)?;
     }
@@ -210,9 +210,9 @@ fn finish(finished: Finished, input: &Input) -> Result<(), DriverError> {
         0 => Ok(()),
         code => {
             let diagnostics = String::from_utf8_lossy(&finished.diagnostics);
-            libraries::of_missing_header(&diagnostics).into_iter().for_each(libraries::tell);
+            libraries::of_missing_header(&diagnostics).into_iter().for_each(libraries::report_missing);
             if libraries::lacks_host_headers(&diagnostics) {
-                libraries::tell_host_compiler();
+                libraries::report_host_compiler();
             }
             Err(DriverError::Compiler(code))
         }

@@ -16,14 +16,14 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Of an object that was asked for: `-MF`, or the object's name with `.d`.
+    /// Returns the rule of a requested object: `-MF`, or the object's name with `.d`.
     pub fn of_object(invocation: &Invocation, object: &Path) -> Rule {
         let file = invocation.dependency_file.clone().unwrap_or_else(|| object.with_extension("d"));
         Rule { file, target: object.into() }
     }
 
-    /// Of an object that nobody asked for, `object`, on the way to what is linked. The rule is, as with clang, that of the result
-    /// where it is named, else of the object that there would be; [`Parts::publish`] puts it where it belongs.
+    /// Returns the rule of `object`, an intermediate file of a link. The rule is, as with clang, that of the result
+    /// if it is named, else of the object that `-c` would make; [`Parts::publish`] moves it to its place.
     fn of_part(invocation: &Invocation, input: &Input, object: &Path) -> Rule {
         let target = invocation.output.clone().unwrap_or_else(|| beside(input, "o"));
         Rule { file: object.with_extension("d"), target }
@@ -48,8 +48,8 @@ impl Parts {
         Rule::of_part(invocation, input, object)
     }
 
-    /// Puts what the compiler wrote where it was asked for: into `-MF`, or the result's name with `.d`, which have the rules of all
-    /// sources one behind the other, or where nothing is named into the source's name with `.d`.
+    /// Moves what the compiler wrote to the requested file: `-MF`, or the result's name with `.d`, which have the rules
+    /// of all sources one behind the other, or where nothing is named into the source's name with `.d`.
     pub fn publish(&mut self, invocation: &Invocation, input: &Input, rule: &Rule) -> Result<(), DriverError> {
         if invocation.dependencies.is_empty() || !rule.file.is_file() {
             return Ok(());
@@ -66,8 +66,9 @@ impl Parts {
     }
 }
 
-/// Takes what is Warpline's own out of a dependency file: headers, which lie in a cache that may be emptied, and what was read from
-/// standard input. make would find no way to make them. The source comes first, as everywhere, and not behind precompiled headers.
+/// Takes what is Warpline's own out of a dependency file: headers, which lie in a cache that may be emptied, and what
+/// was read from standard input. make would find no way to make them. The source comes first, as everywhere, and not
+/// behind precompiled headers.
 pub fn remove_own_files(tools: &Tools, invocation: &Invocation, input: &Input, file: &Path) -> Result<(), DriverError> {
     if invocation.dependencies.is_empty() || !file.is_file() {
         return Ok(());

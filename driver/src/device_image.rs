@@ -24,21 +24,21 @@ pub fn compile(tools: &Tools, invocation: &Invocation, kind: DeviceFile) -> Resu
         let input = read.as_ref().unwrap_or(given);
         let inputs = vec![input.clone()];
         let output = invocation.output.clone().or_else(|| invocation.device_file_path(given, kind));
-        let asked = Invocation { inputs, output, ..invocation.clone() };
-        let Some(output) = &asked.output else { continue };
+        let requested = Invocation { inputs, output, ..invocation.clone() };
+        let Some(output) = &requested.output else { continue };
         match kind {
-            DeviceFile::Ptx => ptx(tools, &asked, input, output)?,
+            DeviceFile::Ptx => ptx(tools, &requested, input, output)?,
             DeviceFile::Cubin | DeviceFile::FatBinary => {
                 trace::line(
-                    &asked,
+                    &requested,
                     &format!(
                         "warpline: lower the device code of {} -> {}",
                         standard_input::shown(input),
                         output.display()
                     ),
                 );
-                if !asked.dry_run {
-                    image(tools, &asked, input, output)?;
+                if !requested.dry_run {
+                    image(tools, &requested, input, output)?;
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! Device code that arrives while a program runs (Triton, and whoever else hands over LLVM IR): one module's IR becomes a
-//! shared object, which the runtime loads with `cuModuleLoadData`. Neither clang nor a CUDA toolkit is needed.
+//! Device code that arrives while a program runs (Triton, and whoever else hands over LLVM IR): one module's IR becomes
+//! a shared object, which the runtime loads with `cuModuleLoadData`. Neither clang nor a CUDA toolkit is needed.
 //!
 //! A process that was not linked with the runtime loads it first, as the shared library of [`runtime_library`].
 
@@ -20,7 +20,7 @@ const ARCHITECTURE: u32 = 80;
 /// Level at which front ends optimise what they hand over.
 const LEVEL: u8 = 3;
 
-/// Makes the shared object that the command line asks for.
+/// Makes the shared object that the command line requests.
 pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let (Some(input), Some(output)) = (invocation.inputs.first(), &invocation.output) else { return Ok(()) };
     let text = std::fs::read(&input.path).map_err(DriverError::reading(&input.path))?;
@@ -57,7 +57,7 @@ fn processor(architecture: u32) -> String {
     format!("sm_{architecture}{}", if architecture >= 90 { "a" } else { "" })
 }
 
-/// What ptxas says of the module's kernels, where the command line tells it.
+/// ptxas's figures of the module's kernels, if the command line has them.
 fn registers(
     invocation: &Invocation,
     architecture: u32,

@@ -5,7 +5,7 @@ use inkwell::module::Module;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// Keeps the IR of each stage where the user asked for it.
+/// Keeps the IR of each stage if the user requested it.
 pub struct Dump {
     folder: Option<PathBuf>,
     stem: String,
@@ -13,7 +13,7 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// Whether anything is written.
+    /// Returns whether anything is written.
     pub fn is_on(&self) -> bool {
         self.folder.is_some()
     }

@@ -17,7 +17,7 @@ pub enum DriverError {
     /// A program that was found does not start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The compiler or linker failed and has said why.
+    /// The compiler or linker failed and has printed the reason.
     #[error("the compiler failed with exit code {0}")]
     Compiler(i32),
     /// A file of ours cannot be read or written.
@@ -35,7 +35,7 @@ pub enum DriverError {
     Pass {
         /// Source that was compiled.
         source_file: String,
-        /// What the stage said.
+        /// The stage's message.
         cause: String,
     },
     /// An object with device code cannot be read.

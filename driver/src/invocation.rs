@@ -1,4 +1,4 @@
-//! What a command line asks for, free of dialect.
+//! What a command line requests, independent of its dialect.
 
 use crate::architecture;
 use crate::options::device_file::DeviceFile;
@@ -114,7 +114,7 @@ pub enum LinkItem {
 /// Optimisation level, as the letter or digit after `-O`.
 pub type Level = String;
 
-/// Code for GPUs that travels beside that for the CPU device.
+/// Code for GPUs that is embedded in addition to that for the CPU device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GpuCode {
     /// None.
@@ -125,10 +125,10 @@ pub enum GpuCode {
     Emulated,
 }
 
-/// What a program asks of the compilation of its source while it runs.
+/// Options of the compilation of a source while the program runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunTimeSource {
-    /// `--warpline-names`: number of the variables whose values' mangled names are asked for.
+    /// `--warpline-names`: number of the variables whose values' mangled names are requested.
     pub names: usize,
     /// Functions without an execution space are the device's.
     pub device_by_default: bool,
@@ -147,7 +147,7 @@ pub struct Invocation {
     pub output: Option<PathBuf>,
     /// `-odir`.
     pub output_folder: Option<PathBuf>,
-    /// Architectures asked for, in order; empty when none.
+    /// Requested architectures, in order; may be empty.
     pub architectures: Vec<u32>,
     /// `-O`, when given.
     pub level: Option<Level>,
@@ -201,17 +201,17 @@ pub struct Invocation {
     pub precompiled_headers: bool,
     /// `--device`: code for GPUs, too.
     pub gpu: GpuCode,
-    /// A file of device code was asked for, of each source.
+    /// The requested file of device code, of each source.
     pub device_file: Option<DeviceFile>,
-    /// `--warpline-system`: folders that do not hold the user's code, beside those that are known.
+    /// `--warpline-system`: folders that do not contain the user's code, in addition to the known ones.
     pub system: Vec<String>,
-    /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas says.
+    /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas reports.
     pub registers: Option<(u32, u32)>,
     /// `--warpline-parameters`: what the source calls the kernel's parameters, in their order.
     pub parameters: Vec<String>,
     /// For [`Action::RunTimeSource`].
     pub run_time: RunTimeSource,
-    /// For [`Action::Clang`]: the arguments that ask for it, in clang's words.
+    /// For [`Action::Clang`]: the arguments that request it, in clang's spelling.
     pub clang_only: Vec<String>,
     /// Flags that are dropped and could be missed.
     pub ignored: Vec<String>,
@@ -253,7 +253,7 @@ pub enum UsageError {
     #[error("unrecognized option {0} found")]
     RunTimeOption(String),
     /// Results of nvcc alone.
-    #[error("{0} asks for a result that only nvcc makes: warpline-cc makes objects, libraries, executables and PTX")]
+    #[error("{0} requests a result that only nvcc makes: warpline-cc makes objects, libraries, executables and PTX")]
     NvccOnly(String),
     /// A yes or no that is neither.
     #[error("{0}: expected true or false")]
@@ -326,8 +326,8 @@ impl Invocation {
         }
     }
 
-    /// The level of device code: that of the command line. Without one, it is nvcc's 3 or clang's 0. With `-G` it is 0, unless
-    /// `-dopt=on` is given, too.
+    /// The level of device code: that of the command line. Without one, it is nvcc's 3 or clang's 0. With `-G` it is 0,
+    /// unless `-dopt=on` is given, too.
     pub fn device_level(&self) -> &str {
         match (&self.level, self.dialect) {
             _ if self.device_debug && !self.device_optimize => "0",
@@ -533,7 +533,7 @@ impl Parser {
             Meaning::Relocatable => self.relocatable = Some(boolean(&value, &spelled)?),
             Meaning::RelocatableOn => self.relocatable = Some(true),
             Meaning::RelocatableOff => self.relocatable = Some(false),
-            // clang's driver takes this for HIP alone; its compiler knows it for CUDA, too.
+            // clang's driver accepts this for HIP only; its compiler supports it for CUDA, too.
             Meaning::DefaultStream if value == "per-thread" => {
                 made.common.extend(["-Xclang".into(), "-fgpu-default-stream=per-thread".into()]);
             }
@@ -676,13 +676,13 @@ impl Parser {
     }
 }
 
-/// Whether two names mean one file that is there.
+/// Returns whether two names mean one file that is there.
 fn same_file(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     place(one).is_some_and(|one| place(other).is_some_and(|other| one == other))
 }
 
-/// What nvcc's `-use_fast_math` means beside what holds by default or makes no difference on the CPU device:
+/// What nvcc's `-use_fast_math` means in addition to the defaults and to what makes no difference on the CPU device:
 /// denormals flushed, and the fast forms of the transcendental functions.
 const FAST_MATH: [&str; 2] = ["-fgpu-flush-denormals-to-zero", "-fgpu-approx-transcendentals"];
 
@@ -716,7 +716,7 @@ fn commas(value: &str) -> Vec<String> {
     parts.iter().flat_map(|part| response::split(part)).collect()
 }
 
-/// Whether an argument defines or undefines a macro.
+/// Returns whether an argument defines or undefines a macro.
 fn is_macro(argument: &str) -> bool {
     argument.len() > 2 && (argument.starts_with("-D") || argument.starts_with("-U"))
 }

@@ -116,7 +116,7 @@ fn the_host_s_source_goes_to_a_file() {
 }
 
 #[test]
-fn dependencies_are_asked_for() {
+fn dependencies_are_requested() {
     let made = nvcc("-MD -MT kernel.o -MF kernel.d -c kernel.cu -o kernel.o");
     assert_eq!(made.dependencies, ["-MD"]);
     assert_eq!(made.dependency_file.as_deref(), Some(Path::new("kernel.d")));
@@ -136,7 +136,7 @@ fn wrong_lines_say_why() {
     );
     assert_eq!(error("-x fortran a.f"), "language not recognized: 'fortran'");
     assert!(error("--device=tpu a.cu").contains("expected cpu, gpu"));
-    assert!(error("-optix-ir a.cu").contains("-optix-ir asks for a result that only nvcc makes"));
+    assert!(error("-optix-ir a.cu").contains("-optix-ir requests a result that only nvcc makes"));
     assert_eq!(error("-rdc=maybe a.cu"), "-rdc=maybe: expected true or false");
 }
 

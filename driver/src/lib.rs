@@ -1,8 +1,9 @@
 //! `warpline-cc`: reads a compiler's command line, compiles device and host code with clang, has the pass hook and
 //! lower it, and links with the runtime.
 //!
-//! The way of a command line: [`options`] cuts it up, [`invocation`] understands it, [`programs::tools`] finds what is needed,
-//! [`compile`] and [`link`] do the work with the commands of [`clang_jobs`], the precompiled [`headers`] and the stages of [`stages`].
+//! The way of a command line: [`options`] cuts it up, [`invocation`] understands it, [`programs::tools`] finds what is
+//! needed, [`compile`] and [`link`] do the work with the commands of [`clang_jobs`], the precompiled [`headers`] and
+//! the stages of [`stages`].
 
 pub mod architecture;
 pub mod clang_jobs;
@@ -40,11 +41,11 @@ pub const DISABLE_VARIABLE: &str = "WARPLINE_CC_DISABLE";
 /// Threads that generate code for one file; as many as there are cores unless it is set.
 pub const THREADS_VARIABLE: &str = "WARPLINE_CC_THREADS";
 
-/// Stands before another compiler and its arguments, where build systems start compilers through a launcher: compiles in its place,
-/// in the dialect of its name.
+/// Stands before another compiler and its arguments, where build systems start compilers through a launcher: compiles
+/// in its place, in the dialect of its name.
 const LAUNCHER: &str = "--warpline-launcher";
 
-/// Serves a command line and tells of what went wrong. `program` is the name that the driver was started by.
+/// Executes a command line and reports errors. `program` is the name by which the driver was started.
 pub fn main(program: &str, arguments: &[String]) -> ExitCode {
     if let [first, compiler, rest @ ..] = arguments
         && first == LAUNCHER
@@ -59,17 +60,17 @@ pub fn main(program: &str, arguments: &[String]) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The compiler has said what is wrong in its own words.
+            // The compiler has printed its own message.
             if !matches!(error, DriverError::Compiler(_)) {
                 let words = arguments
                     .iter()
                     .flat_map(|word| [word.as_str(), word.split_once('=').map_or("", |(_, value)| value)]);
                 message::line(format_args!("warpline-cc: error: {}", visible::message_with(&error.to_string(), words)));
             }
-            // A program's options are its own fault, and it asks for whose.
-            let asked = arguments.first().is_some_and(|first| first == OPTION);
+            // A program that compiles at run time distinguishes errors in its options by the exit code.
+            let at_run_time = arguments.first().is_some_and(|first| first == OPTION);
             match error {
-                DriverError::Usage(_) if asked => ExitCode::from(EXIT_USAGE),
+                DriverError::Usage(_) if at_run_time => ExitCode::from(EXIT_USAGE),
                 error => ExitCode::from(error.exit_code()),
             }
         }
@@ -113,7 +114,7 @@ fn serve(dialect: Dialect, arguments: &[String]) -> Result<(), DriverError> {
     }
 }
 
-/// What differs from what was asked for, in one line each.
+/// Prints what differs from the request, in one line each.
 fn note(invocation: &Invocation, tools: &Tools) {
     if !invocation.ignored.is_empty() {
         message::line(format_args!(

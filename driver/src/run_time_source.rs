@@ -1,6 +1,6 @@
-//! CUDA source that a program compiles while it runs, as NVRTC does: device code only, to a shared object that the runtime
-//! loads, and beside it what the program may ask for: PTX, the names of what its name expressions mean, and the files that the
-//! source includes.
+//! CUDA source that a program compiles while it runs, as NVRTC does: device code only, to a shared object that the
+//! runtime loads, and next to it what the program may request: PTX, the names of what its name expressions mean, and
+//! the files that the source includes.
 
 use crate::compile;
 use crate::device_code::loaded::{self, Lowering};
@@ -29,15 +29,15 @@ pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     let (Some(input), Some(output)) = (invocation.inputs.first(), &invocation.output) else { return Ok(()) };
     let wanted = &invocation.run_time;
     let beside = |suffix: &str| output.with_extension(suffix);
-    let mut asked = invocation.clone();
+    let mut requested = invocation.clone();
     let headers = [PREDEFINED].into_iter().chain(wanted.device_by_default.then_some(DEVICE_BY_DEFAULT));
-    asked.device.extend(headers.flat_map(|header| ["-include".into(), header.into()]));
+    requested.device.extend(headers.flat_map(|header| ["-include".into(), header.into()]));
     // Before the user's folders, one of which may be a toolkit's.
-    asked.common.insert(0, format!("-I{}", tools.include.join(RUN_TIME_FOLDER).display()));
+    requested.common.insert(0, format!("-I{}", tools.include.join(RUN_TIME_FOLDER).display()));
     let dependencies = beside(DEPENDENCIES).display().to_string();
-    asked.device.extend(["-MD".into(), "-MT".into(), "it".into(), "-MF".into(), dependencies]);
+    requested.device.extend(["-MD".into(), "-MT".into(), "it".into(), "-MF".into(), dependencies]);
     let bitcode = tools.temporary().join("device.bc");
-    compile::device_bitcode(tools, &asked, input, &bitcode)?;
+    compile::device_bitcode(tools, &requested, input, &bitcode)?;
 
     let mut system_folders = tools.system_folders();
     system_folders.extend(invocation.system.iter().cloned());
@@ -52,7 +52,8 @@ pub fn compile(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError
     shared_object(tools, invocation, &lowering, &module, Some(&beside(PTX)), output)
 }
 
-/// From what clang made of a source's device code to the shared object `output`, and PTX in a file beside it where one is named.
+/// Lowers clang's IR of a source's device code to the shared object `output`, and to PTX in another file if one is
+/// named.
 pub fn shared_object(
     tools: &Tools,
     invocation: &Invocation,
@@ -75,7 +76,7 @@ pub fn shared_object(
     if let Some(file) = ptx_file {
         std::fs::write(file, &ptx).map_err(DriverError::writing(file))?;
     }
-    let architectures = vec![tools.architecture, tools.asked_architecture];
+    let architectures = vec![tools.architecture, tools.requested_architecture];
     let threads = object_parts::threads();
     let assembler = Assembler::new(&tools.cuda, &invocation.ptxas, architectures, tools.temporary(), threads);
     let mut assembly = assembler.start(ptx, device::architecture(&machine));

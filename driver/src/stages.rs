@@ -64,9 +64,9 @@ pub struct StageOptions {
     /// Accesses may share records.
     bundles: bool,
     load_cache: CacheOp,
-    /// The word that says which architecture's code runs, and which was asked for.
+    /// The word with the architecture whose code runs, and the requested one.
     architecture_word: u32,
-    /// GPU code, where it is asked for.
+    /// GPU code, if it is requested.
     gpu: Option<GpuBuild>,
     /// The GPU's code lowered for the emulated one.
     emulated: bool,
@@ -97,7 +97,7 @@ impl StageOptions {
             cautious: invocation.cautious,
             bundles: invocation.bundles,
             load_cache: load_cache(&invocation.ptxas),
-            architecture_word: architecture_word(tools.architecture, tools.asked_architecture),
+            architecture_word: architecture_word(tools.architecture, tools.requested_architecture),
             gpu: GpuBuild::new(tools, invocation),
             emulated: invocation.gpu == GpuCode::Emulated,
             assembler: assembler(tools, invocation),
@@ -115,7 +115,7 @@ impl StageOptions {
     fn note_huge(&self, huge: Option<&Huge>) {
         let Some(Huge { name, instructions }) = huge else { return };
         message::line(format_args!(
-            "warpline-cc: note: {}: {} has {instructions} instructions; it and the code beside it are generated \
+            "warpline-cc: note: {}: {} has {instructions} instructions; it and the rest of its module are generated \
              without optimisation, and run slower",
             visible::name(&self.source),
             visible::name(name)
@@ -151,23 +151,23 @@ impl StageOptions {
     }
 }
 
-/// Assembles for the architectures asked for, and for those of the GPU models. Code for debugging has the registers that
-/// it is debugged with.
+/// Assembles for the requested architectures, and for those of the GPU models. Code for debugging has the registers
+/// that it is debugged with.
 fn assembler(tools: &Tools, invocation: &Invocation) -> Assembler {
     let mut arguments = invocation.ptxas.clone();
     arguments.extend(invocation.device_debug.then(|| "-O0".into()));
-    let asked =
-        invocation.architectures.iter().copied().chain([tools.architecture, tools.asked_architecture]).collect();
-    Assembler::new(&tools.cuda, &arguments, asked, tools.temporary(), object_parts::threads())
+    let requested =
+        invocation.architectures.iter().copied().chain([tools.architecture, tools.requested_architecture]).collect();
+    Assembler::new(&tools.cuda, &arguments, requested, tools.temporary(), object_parts::threads())
 }
 
-/// The file that `-keep` asks for, named after the source as nvcc names it.
+/// Returns the file that `-keep` requests, named after the source as nvcc names it.
 fn kept_ptx(invocation: &Invocation, source: &str) -> Option<PathBuf> {
     let stem = Path::new(source).file_stem().filter(|_| invocation.keep && !invocation.dry_run)?;
     Some(invocation.keep_folder.clone().unwrap_or_default().join(stem).with_extension("ptx"))
 }
 
-/// clang's default on this target, unless the last word on it says otherwise.
+/// Returns whether the code is position independent: the last option, else clang's default on this target.
 fn position_independent(invocation: &Invocation) -> bool {
     let flags = invocation.common.iter().chain(&invocation.host);
     let last = flags.rev().find_map(|flag| match flag.as_str() {
@@ -312,8 +312,10 @@ fn write_unit<'c>(
     let fat_binary = gpu_code(&device, table.as_ref(), options)?;
     let registers = &assembly.finish().kernels;
     let emulated = table.as_ref().filter(|_| options.emulated);
-    let carried =
-        table.as_ref().map(|table| carried::of(&device, table, registers, &options.system_folders)).unwrap_or_default();
+    let carried = table
+        .as_ref()
+        .map(|table| carried::encode(&device, table, registers, &options.system_folders))
+        .unwrap_or_default();
     let lowering = cpu::Options {
         processor: &options.processor,
         descriptor: DESCRIPTOR,
@@ -395,7 +397,7 @@ fn write_parts<'c>(
     object_parts::join(objects, output, options.temporary.as_path(), &options.linker)
 }
 
-/// Tells `warpline run` which GPU model to take.
+/// Records the GPU model for `warpline run`.
 fn note_architecture(host: &Module<'_>, value: u32) {
     let word = host.get_context().i32_type();
     let note = host.add_global(word, None, "warpline.architecture");
@@ -405,7 +407,7 @@ fn note_architecture(host: &Module<'_>, value: u32) {
     note.set_section(Some(ARCHITECTURE_SECTION));
 }
 
-/// The fat binary for GPUs, empty where none is asked for. A build without hooks has none either: the runtime would
+/// The fat binary for GPUs, empty if none is requested. A build without hooks has none either: the runtime would
 /// not find the hooked kernels in it.
 fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
     let (Some(build), Some(table)) = (&options.gpu, table) else { return Ok(Vec::new()) };
@@ -427,8 +429,8 @@ fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptio
     Ok(bytes)
 }
 
-/// Starts ptxas on a copy of the code that knows neither hooks nor debug information, for which ptxas keeps variables in
-/// registers that nobody uses any more. Where LLVM has no PTX for it, occupancy is assumed.
+/// Starts ptxas on a copy of the code without hooks and debug information, for which ptxas keeps variables in
+/// registers after their last use. Where LLVM has no PTX for it, occupancy is assumed.
 fn assemble(device: &Module<'_>, machine: &Machine, options: &StageOptions) -> Result<Assembly, DriverError> {
     if device::reference_cycle(device).is_some() {
         return Ok(Assembly::none());

@@ -8,7 +8,7 @@ use crate::message;
 use crate::options::Dialect;
 use crate::programs::tools::Tools;
 
-/// Whether commands are shown.
+/// Returns whether commands are shown.
 fn wanted(invocation: &Invocation) -> bool {
     invocation.dry_run || invocation.verbose
 }
@@ -30,13 +30,13 @@ pub fn variables(tools: &Tools, invocation: &Invocation) -> Result<(), DriverErr
     Ok(())
 }
 
-/// Shows a command where that was asked for. True: it must not run.
+/// Prints a command if that was requested. Returns true if the command must not run.
 pub fn command(invocation: &Invocation, command: &Command) -> bool {
     line(invocation, &command.line());
     invocation.dry_run
 }
 
-/// Shows a line where that was asked for.
+/// Prints a line if that was requested.
 pub fn line(invocation: &Invocation, line: &str) {
     if wanted(invocation) {
         let mark = if invocation.dialect == Dialect::Nvcc { "#$ " } else { "" };

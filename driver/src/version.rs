@@ -5,8 +5,8 @@ use crate::error::DriverError;
 use crate::options::Dialect;
 use warpline_toolchain::{clang, cuda, programs};
 
-/// Build systems look at this text. With clang's dialect it is clang's own, so that they know its options; with nvcc's
-/// it has the lines that name the CUDA release.
+/// Build systems read this text. With clang's dialect it is clang's own, so that they recognise its options; with
+/// nvcc's it has the lines that name the CUDA release.
 pub fn text(dialect: Dialect) -> Result<String, DriverError> {
     let clang = clang::clang()?;
     let own = format!("warpline-cc {}, compiling with clang {}\n", env!("CARGO_PKG_VERSION"), clang.version);
@@ -22,8 +22,8 @@ pub fn text(dialect: Dialect) -> Result<String, DriverError> {
     }
 }
 
-/// The architectures that can be asked for, for the end of `--help`: configure scripts look for them there. Empty without a
-/// toolkit.
+/// Returns the architectures that can be requested, for the end of `--help`: configure scripts search for them there.
+/// Empty without a toolkit.
 pub fn architectures() -> String {
     let Ok(cuda) = cuda::find(None) else { return String::new() };
     let names = architecture::known(cuda.oldest_architecture()).map(|number| format!(" compute_{number} sm_{number}"));
@@ -57,12 +57,12 @@ Warpline's own:
   --warpline-module        make a shared object (-o) of one device module given as LLVM IR, for programs that load device
                            code while they run; needs neither clang nor a CUDA toolkit
   --warpline-values        make such a shared object of device code that a program carries, in which floating-point values are
-                           followed: what the runtime asks for with `warpline run --check-float`
+                           followed: for `warpline run --check-float`
   --warpline-runtime       make the shared library (-o) that such programs load first
-  --warpline-source        make such a shared object of the device code of a CUDA source, and its PTX beside it: what the
-                           runtime asks for where a program uses NVRTC
+  --warpline-source        make such a shared object of the device code of a CUDA source, and its PTX next to it: for
+                           programs that use NVRTC
   --warpline-system=DIR    DIR holds no code of the user's (with --warpline-module)
-  --warpline-registers=N,B registers and bytes of spills per thread, as ptxas says (with --warpline-module)
+  --warpline-registers=N,B registers and bytes of spills per thread, as ptxas reports (with --warpline-module)
   --warpline-parameters=NAME,…  what the source calls the kernel's parameters, in their order (with --warpline-module)
   --device=cpu|gpu         the device to build for; gpu carries both, and the program chooses when it starts
   -###                     show what would be done and do nothing

@@ -210,7 +210,7 @@ fn the_cmake_package_instruments_chosen_targets() {
         let text = std::fs::read_to_string(root.join("cmake").join(file)).unwrap();
         driver.write(&format!("lib/cmake/Warpline/{file}"), &text.replace("@VERSION@", env!("CARGO_PKG_VERSION")));
     }
-    driver.write("bin/warpline", "#!/bin/sh\necho \"$@\" >>\"$(dirname \"$0\")/said\"\n");
+    driver.write("bin/warpline", "#!/bin/sh\necho \"$@\" >>\"$(dirname \"$0\")/calls\"\n");
     std::fs::set_permissions(driver.path("bin/warpline"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_warpline-cc"), driver.path("bin/warpline-cc")).unwrap();
     let mut configure = driver.command("cmake");
@@ -237,6 +237,6 @@ fn the_cmake_package_instruments_chosen_targets() {
     assert!(!commands("plain").contains("warpline-cc"));
     build("plain");
     build("profile-instrumented");
-    let said = std::fs::read_to_string(driver.path("bin/said")).unwrap();
-    assert!(said.contains("run --gpu a100 -o ") && said.contains("instrumented.wlprof"), "{said}");
+    let calls = std::fs::read_to_string(driver.path("bin/calls")).unwrap();
+    assert!(calls.contains("run --gpu a100 -o ") && calls.contains("instrumented.wlprof"), "{calls}");
 }

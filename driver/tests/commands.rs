@@ -64,14 +64,14 @@ fn a_closed_standard_error_fails_nothing() {
 }
 
 #[test]
-fn answers_that_nobody_reads_are_no_error_and_those_that_cannot_be_written_are() {
+fn answers_that_no_one_reads_are_no_error_and_those_that_cannot_be_written_are() {
     let driver = Driver::new();
-    for asked in ["--help", "--version", "--list-gpu-arch", "--warpline-toolkit"] {
-        let script = format!("./warpline-nvcc {asked} | true; exit ${{PIPESTATUS[0]}}");
+    for option in ["--help", "--version", "--list-gpu-arch", "--warpline-toolkit"] {
+        let script = format!("./warpline-nvcc {option} | true; exit ${{PIPESTATUS[0]}}");
         let ran = driver.output(driver.command("bash").args(["-c", &script])).succeeded();
-        assert_eq!(ran.stderr, "", "{asked}");
-        let full = driver.output(driver.command("bash").args(["-c", &format!("./warpline-nvcc {asked} > /dev/full")]));
-        assert!(full.code == 1 && full.stderr.contains("cannot write standard output"), "{asked}: {}", full.stderr);
+        assert_eq!(ran.stderr, "", "{option}");
+        let full = driver.output(driver.command("bash").args(["-c", &format!("./warpline-nvcc {option} > /dev/full")]));
+        assert!(full.code == 1 && full.stderr.contains("cannot write standard output"), "{option}: {}", full.stderr);
     }
 }
 

@@ -4,7 +4,7 @@ mod support;
 
 use support::{Driver, Ran};
 
-/// What clang itself says of the same source.
+/// clang's own output for the same source.
 fn clang(driver: &Driver, arguments: &[&str]) -> Ran {
     let mut command = driver.command(support::clang());
     command.arg("--driver-mode=g++").args(arguments);
@@ -50,7 +50,7 @@ fn warnings_come_through_from_both_sides() {
 }
 
 #[test]
-fn missing_sources_are_told_in_clangs_words() {
+fn missing_sources_are_reported_in_clangs_words() {
     let driver = Driver::new();
     same_as_clang(&driver, "-c absent.cu", &["-c", "absent.cu"]);
     let folder = driver.path("folder.cu");
@@ -59,7 +59,7 @@ fn missing_sources_are_told_in_clangs_words() {
 }
 
 #[test]
-fn missing_objects_are_told_by_the_linker() {
+fn missing_objects_are_reported_by_the_linker() {
     let driver = Driver::new();
     let Ran { code, stderr, .. } = driver.run("warpline-nvcc", "absent.o -o a");
     assert!(stderr.contains("absent.o"), "{stderr}");
@@ -99,7 +99,7 @@ fn a_missing_toolchain_says_how_to_get_it() {
     let Ran { code, stderr, .. } = driver.run("warpline-nvcc", "--cuda-path=/ -c a.cu");
     assert_eq!(code, 6);
     assert!(stderr.contains("include/cuda_runtime.h") && stderr.contains("warpline setup"), "{stderr}");
-    // A clang of another version is told apart by what it says of itself.
+    // A clang of another version is recognised by its version text.
     driver.write("clang", "#!/bin/sh\necho clang version 14.0.6\n");
     let path = driver.path("clang");
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

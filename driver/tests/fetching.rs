@@ -6,7 +6,8 @@ use std::process::Command;
 use support::{Driver, Ran, cuda};
 use warpline_toolchain::cuda::{Origin, find};
 
-/// A program that stands in for Python with pip: it makes a folder that looks like the wheels, slowly, and notes each call.
+/// A program that stands in for Python with pip: it makes a folder that looks like the wheels, slowly, and notes each
+/// call.
 fn python(driver: &Driver, outcome: &str) {
     let script = format!(
         "#!/bin/sh\n[ \"$3\" = --version ] && exit 0\nprintf '%s\\n' \"$*\" >>{0}/calls\nsleep 0.3\n\
@@ -38,15 +39,15 @@ fn parallel_compilations_fetch_the_parts_once() {
     let started = (0..3)
         .filter_map(|number| compilation(&driver, number))
         .map(|mut command| command.stderr(std::process::Stdio::piped()).spawn().unwrap());
-    let mut said = String::new();
+    let mut notes = String::new();
     for child in started.collect::<Vec<_>>() {
-        said += &Ran::from(child.wait_with_output().unwrap()).succeeded().stderr;
+        notes += &Ran::from(child.wait_with_output().unwrap()).succeeded().stderr;
     }
     let Ok(calls) = std::fs::read_to_string(driver.path("calls")) else { return };
     assert_eq!(calls.lines().count(), 1, "{calls}");
     assert!(calls.contains("--require-hashes") && calls.contains("--no-deps"), "{calls}");
-    assert_eq!(said.matches("fetching NVIDIA's headers").count(), 1, "{said}");
-    assert!(said.contains("CUDA EULA") && said.contains("WARPLINE_OFFLINE=1"), "{said}");
+    assert_eq!(notes.matches("fetching NVIDIA's headers").count(), 1, "{notes}");
+    assert!(notes.contains("CUDA EULA") && notes.contains("WARPLINE_OFFLINE=1"), "{notes}");
     let left: Vec<_> = std::fs::read_dir(driver.path("cache/warpline")).unwrap().flatten().collect();
     assert!(!left.iter().any(|entry| entry.file_name().to_string_lossy().contains("partial")), "{left:?}");
 }
@@ -70,6 +71,6 @@ fn nothing_is_fetched_where_that_is_forbidden() {
     let Some(mut command) = compilation(&driver, 0) else { return };
     let Ran { code, stderr, .. } = driver.output(command.env("WARPLINE_OFFLINE", "1"));
     assert_eq!(code, 6, "{stderr}");
-    assert!(stderr.contains("not found (looked at CUDA_PATH") && stderr.contains("warpline setup"), "{stderr}");
+    assert!(stderr.contains("not found (searched: CUDA_PATH") && stderr.contains("warpline setup"), "{stderr}");
     assert!(!driver.path("calls").exists());
 }

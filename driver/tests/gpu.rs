@@ -1,4 +1,4 @@
-//! `--device=gpu` on a machine that need not have one: the executable carries code for both devices and says what it
+//! `--device=gpu` on a machine that need not have one: the executable carries code for both devices and reports what it
 //! does where there is no GPU.
 
 mod support;
@@ -54,8 +54,8 @@ fn a_program_without_gpu_code_says_how_to_get_it() {
     assert!(ran.stderr.contains("warpline cc --device=gpu"), "{}", ran.stderr);
 }
 
-/// Who else can write to the folder for temporary files plants what names might be foretold from the process's number: folders
-/// with links in the places of the tools' files.
+/// Who else can write to the folder for temporary files plants what names might be foretold from the process's number:
+/// folders with links in the places of the tools' files.
 #[test]
 fn links_planted_in_the_folder_for_temporary_files_lead_nowhere() {
     let driver = Driver::new();
@@ -95,7 +95,7 @@ fn links_planted_in_the_folder_for_temporary_files_lead_nowhere() {
     });
     ran.succeeded();
     assert_eq!(std::fs::read_to_string(driver.path("victim")).unwrap(), "mine\n");
-    // Planted ones aside, nobody else could enter what was made.
+    // Except for planted ones, no other user may enter the folders.
     let made: Vec<_> = folders.iter().filter(|(_, mode)| **mode != 0o777).collect();
     assert!(!made.is_empty() && made.iter().all(|(_, mode)| **mode & 0o77 == 0), "{made:?}");
     assert_eq!(folders.len() - made.len(), 7, "{folders:?}");

@@ -81,10 +81,10 @@ fn relocatable_objects_are_the_same_with_them() {
 fn errors_are_those_of_the_source() {
     let driver = project();
     driver.write("a.cu", "int f() { return x; }\n");
-    let said = [0; 3].map(|_| compile(&driver, "-c a.cu -o a.o"));
-    assert!(said[0].stderr.contains("a.cu:1:18: error: use of undeclared identifier 'x'"), "{}", said[0].stderr);
-    for ran in &said {
-        assert_eq!((ran.code, &ran.stderr), (said[0].code, &said[0].stderr));
+    let printed = [0; 3].map(|_| compile(&driver, "-c a.cu -o a.o"));
+    assert!(printed[0].stderr.contains("a.cu:1:18: error: use of undeclared identifier 'x'"), "{}", printed[0].stderr);
+    for ran in &printed {
+        assert_eq!((ran.code, &ran.stderr), (printed[0].code, &printed[0].stderr));
     }
 }
 

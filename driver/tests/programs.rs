@@ -247,7 +247,8 @@ fn unoptimised_device_code_runs() {
     driver.program("add0").succeeded();
 }
 
-/// Two files with kernels, device functions and variables of the same names, each large enough to be generated in parts.
+/// Two files with kernels, device functions and variables of the same names, each large enough to be generated in
+/// parts.
 const LARGE: &str = r#"
 #include <cstdio>
 static __device__ int total = SEED;
@@ -377,7 +378,7 @@ int main() {
     driver.program("plain").succeeded();
 }
 
-/// The toolkit's headers of today end a compilation for less than C++17, which older projects ask for.
+/// Current headers of the toolkit reject a standard below C++17, which older projects request.
 #[test]
 fn an_older_standard_is_raised_for_the_toolkits_headers() {
     let driver = Driver::new();
@@ -403,7 +404,7 @@ int main() {
     driver.program("groups").succeeded();
 }
 
-/// Build scripts ask which architectures there are, and take all or the newest.
+/// Build scripts query the architectures, and take all or the newest.
 #[test]
 fn architectures_are_listed_and_accepted() {
     let driver = Driver::new();
@@ -418,7 +419,7 @@ fn architectures_are_listed_and_accepted() {
 }
 
 #[test]
-fn streams_per_thread_are_the_default_where_asked_for() {
+fn streams_per_thread_are_the_default_where_requested() {
     let driver = Driver::new();
     driver.write("add.cu", &format!("{PROGRAM}\nstatic_assert(CUDA_API_PER_THREAD_DEFAULT_STREAM, \"\");\n"));
     driver
@@ -571,7 +572,7 @@ fn a_killed_driver_leaves_no_compiler_behind() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         };
         std::thread::sleep(std::time::Duration::from_millis(200));
-        // SAFETY: the process is our own child, which nobody has waited for.
+        // SAFETY: the process is our own child, which has not been waited for.
         unsafe { libc::kill(child.id() as i32, signal) };
         child.wait().unwrap();
         std::thread::sleep(std::time::Duration::from_secs(1));
@@ -602,7 +603,7 @@ fn an_interrupted_compilation_leaves_no_files() {
         assert_eq!(folders(), 1);
         // The folder is made a moment before the signal is expected.
         std::thread::sleep(std::time::Duration::from_millis(50));
-        // SAFETY: the process is our own child, which nobody has waited for.
+        // SAFETY: the process is our own child, which has not been waited for.
         unsafe { libc::kill(child.id() as i32, signal) };
         let status = child.wait().unwrap();
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal), "{status}");
@@ -641,8 +642,9 @@ fn names_may_have_all_letters() {
     );
     let mut command = driver.command(driver.path("warpline-nvcc"));
     let refused = driver.output(command.args(["-ptx", "Ordner ü/日本/größe.cu", "-o", "größe.ptx"]));
-    let told = refused.stderr.contains("has no name with other characters") && !refused.stderr.contains("Stack dump");
-    assert!(refused.code == 1 && told && !driver.path("größe.ptx").exists(), "{}", refused.stderr);
+    let described =
+        refused.stderr.contains("has no name with other characters") && !refused.stderr.contains("Stack dump");
+    assert!(refused.code == 1 && described && !driver.path("größe.ptx").exists(), "{}", refused.stderr);
 }
 
 /// Two sources for one program, the first of CUDA.
@@ -656,23 +658,26 @@ fn two_sources(driver: &Driver) {
 }
 
 #[test]
-fn dependencies_are_told_when_a_program_is_made_in_one_go() {
+fn dependencies_are_reported_when_a_program_is_made_in_one_go() {
     let driver = Driver::new();
     two_sources(&driver);
-    let told = |line: &str, files: &[&str]| {
+    let described = |line: &str, files: &[&str]| {
         driver.run("warpline-nvcc", line).succeeded();
         let rules = files.iter().map(|file| std::fs::read_to_string(driver.path(file)).unwrap_or_default());
         let rules: Vec<String> = rules.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
         files.iter().for_each(|file| std::fs::remove_file(driver.path(file)).unwrap());
         rules
     };
-    assert_eq!(told("-MMD a.cu b.cpp -o app", &["app.d"]), ["app: a.cu a.h app: b.cpp b.h"]);
+    assert_eq!(described("-MMD a.cu b.cpp -o app", &["app.d"]), ["app: a.cu a.h app: b.cpp b.h"]);
     driver.program("app").succeeded();
-    assert_eq!(told("-MMD -MF list b.cpp a.cu -o app", &["list"]), ["app: b.cpp b.h app: a.cu a.h"]);
-    assert_eq!(told("-MMD a.cu b.cpp", &["a.d", "b.d"]), ["a.o: a.cu a.h", "b.o: b.cpp b.h"]);
-    assert_eq!(told("-MMD -MP -MT app a.cu b.cpp", &["a.d", "b.d"]), ["app: a.cu a.h a.h:", "app: b.cpp b.h b.h:"]);
-    assert_eq!(told("-MMD -lib a.cu b.cpp -o all.a", &["all.d"]), ["all.a: a.cu a.h all.a: b.cpp b.h"]);
-    let whole = told("-MD a.cu b.cpp -o app", &["app.d"]);
+    assert_eq!(described("-MMD -MF list b.cpp a.cu -o app", &["list"]), ["app: b.cpp b.h app: a.cu a.h"]);
+    assert_eq!(described("-MMD a.cu b.cpp", &["a.d", "b.d"]), ["a.o: a.cu a.h", "b.o: b.cpp b.h"]);
+    assert_eq!(
+        described("-MMD -MP -MT app a.cu b.cpp", &["a.d", "b.d"]),
+        ["app: a.cu a.h a.h:", "app: b.cpp b.h b.h:"]
+    );
+    assert_eq!(described("-MMD -lib a.cu b.cpp -o all.a", &["all.d"]), ["all.a: a.cu a.h all.a: b.cpp b.h"]);
+    let whole = described("-MD a.cu b.cpp -o app", &["app.d"]);
     assert!(whole[0].contains("cuda_runtime.h") && !whole[0].contains("/tmp/"), "{whole:?}");
 }
 

@@ -59,8 +59,8 @@ private:
     uint64_t state_;
 };
 
-// Compares `count` results with the expected ones, tells the first that is off by more than
-// `tolerance` (relative, and absolute below 1), and says whether all are right.
+// Compares `count` results with the expected ones, prints the first that is off by more than
+// `tolerance` (relative, and absolute below 1), and returns whether all are right.
 inline bool all_close(const char *what, const float *results, const float *expected, size_t count,
                       float tolerance = 1e-4f)
 {

@@ -68,7 +68,7 @@ impl Running {
 impl AnalysisTool for RepeatedLoadsTool {
     type Result = RepeatedLoads;
 
-    fn wants_shared(&self) -> bool {
+    fn needs_shared(&self) -> bool {
         false
     }
 

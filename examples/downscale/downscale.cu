@@ -6,7 +6,7 @@
 //   texture: 4 · warps requests of 8 sectors (ideal 4)
 //   by hand: 2 · warps requests of 8 sectors (ideal 8), 8 bytes per lane
 //   result:  warps stores of 4 sectors each time
-// By hand the pairs are read as float2, so the same sectors are asked for half as often.
+// By hand the pairs are read as float2, so the same sectors are requested half as often.
 //
 // usage: downscale [width = 512] [height = width]
 #include "../common/common.h"

@@ -6,7 +6,7 @@
 //   store of C: 8·b requests of 4 sectors
 //   shared stores: as many requests as global loads
 //   shared loads of the B tile: 16 per tile and warp. Those of the A tile follow each other in memory;
-//   the compiler joins four into one of 16 bytes where it knows their alignment.
+//   the compiler joins four into one of 16 bytes if their alignment is known.
 //
 // usage: matmul [n = 256]
 #include "../common/common.h"

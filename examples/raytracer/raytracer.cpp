@@ -1,7 +1,7 @@
 // A small ray tracer: a generated mesh in a bounding volume hierarchy, shadows and one reflection.
 //
 // Shows a kernel that reads allocations of different kinds (nodes, triangles, materials) along paths
-// that diverge, with a stack of its own in local memory. What can be told in advance, for a width and
+// that diverge, with a stack of its own in local memory. Known in advance, for a width and
 // height that are multiples of 8:
 //   framebuffer: width·height/32 stores of 16 bytes per lane, 16 sectors each (four rows of 128 bytes)
 // Given a third argument, writes the picture to it as PPM.

@@ -4,11 +4,11 @@
 use crate::occupancy::Resources;
 use core::ffi::{c_char, c_void};
 
-/// Section of an executable with a 32-bit word from each unit that has kernels, see [`architecture_word`]. `warpline run` takes the GPU
-/// model from it.
+/// Section of an executable with a 32-bit word from each unit that has kernels, see [`architecture_word`]. `warpline
+/// run` takes the GPU model from it.
 pub const ARCHITECTURE_SECTION: &str = ".warpline.arch";
 
-/// The word of [`ARCHITECTURE_SECTION`]: the architecture whose code runs, as 80 for `sm_80`, and the one that was asked for.
+/// The word of [`ARCHITECTURE_SECTION`]: the architecture whose code runs, as 80 for `sm_80`, and the requested one.
 pub const fn architecture_word(runs: u32, asked: u32) -> u32 {
     (runs & 0xffff) | asked << 16
 }
@@ -18,7 +18,7 @@ pub const fn architectures_of(word: u32) -> (u32, u32) {
     (word & 0xffff, word >> 16)
 }
 
-/// First word of a [`ModuleDescriptor`]; tells it from a real fat binary.
+/// First word of a [`ModuleDescriptor`]; distinguishes it from a real fat binary.
 pub const MODULE_MAGIC: u64 = u64::from_le_bytes(*b"WLMODULE");
 /// Symbol of the [`ModuleDescriptor`] of a shared object that the runtime loads while the program runs.
 pub const LOADED_DESCRIPTOR: &str = "__warpline_loaded_module";
@@ -86,9 +86,9 @@ pub struct WarpContext {
     pub shared_range: [u64; 2],
     /// The same for stores, atomic operations and volatile loads.
     pub shared_stores: [u64; 2],
-    /// Where the `__syncthreads` stands that the warp comes to: a line `line column path` for it and for each call that it
-    /// was inlined through, innermost first, zero-terminated. Null for other barriers, and where it is not known. Written by
-    /// code with hooks.
+    /// Where the `__syncthreads` stands that the warp comes to: a line `line column path` for it and for each call that
+    /// it was inlined through, innermost first, zero-terminated. Null for other barriers, and where it is not known.
+    /// Written by code with hooks.
     pub barrier: *const c_char,
     /// `threadIdx.x` of each lane.
     pub thread_x: Lanes,
@@ -102,12 +102,13 @@ pub struct WarpContext {
 /// into.
 pub const NOWHERE: u64 = i64::MAX as u64;
 
-/// Shared memory that CUDA keeps for itself in each block, from sm_80 on. It lies behind the block's own, and is zero when the
-/// block starts.
+/// Shared memory that CUDA keeps for itself in each block, from sm_80 on. It lies behind the block's own, and is zero
+/// when the block starts.
 pub mod reserved_shared {
     /// Bytes of it.
     pub const BYTES: u64 = 1024;
-    /// Offset of the part that `%reserved_smem_offset_1` names, which cooperative groups use for tiles of several warps.
+    /// Offset of the part that `%reserved_smem_offset_1` names, which cooperative groups use for tiles of several
+    /// warps.
     pub const SECOND: u64 = 512;
     /// Alignment.
     pub const ALIGN: u64 = 128;
@@ -126,7 +127,7 @@ pub struct Lanes(pub [u32; 32]);
 /// A warp function of a kernel.
 pub type WarpFunction = unsafe extern "C" fn(*mut WarpContext);
 
-/// Everything the runtime knows of a device module. The host object refers to it in place of the
+/// Everything the runtime needs of a device module. The host object refers to it in place of the
 /// fat binary that `__cudaRegisterFatBinary` gets.
 #[repr(C)]
 pub struct ModuleDescriptor {
@@ -166,8 +167,8 @@ pub struct ModuleDescriptor {
     pub fat_binary: *const c_void,
     /// Its length.
     pub fat_binary_bytes: u64,
-    /// [`crate::operation::CarriedCode::to_bytes`], of which code that follows values is made for a run with `--check-float`; null where the
-    /// module has none.
+    /// [`crate::operation::CarriedCode::to_bytes`], of which code that follows values is made for a run with
+    /// `--check-float`; null where the module has none.
     pub carried: *const u8,
     /// Its length.
     pub carried_bytes: u64,
@@ -179,8 +180,8 @@ pub mod module_flags {
     pub const HOOKED: u32 = 1;
 }
 
-/// Layout of the count cells of a launch. Each block owns [`PER_BLOCK`](count_cells::PER_BLOCK) cells, in the order of blocks. A
-/// branch owns cells from its entry in [`ModuleDescriptor::branch_cells`] on:
+/// Layout of the count cells of a launch. Each block owns [`PER_BLOCK`](count_cells::PER_BLOCK) cells, in the order of
+/// blocks. A branch owns cells from its entry in [`ModuleDescriptor::branch_cells`] on:
 /// [`BRANCH_FIXED`](count_cells::BRANCH_FIXED), then the lanes of each side.
 pub mod count_cells {
     /// Cells per block.
@@ -216,7 +217,8 @@ pub struct KernelDescriptor {
     pub native_linear: Option<WarpFunction>,
     /// Without hooks, for an x size that is a multiple of 16; null: use the general one.
     pub native_half: Option<WarpFunction>,
-    /// Without hooks, for any block; null where the module was made with hooked kernels only: all launches run with hooks.
+    /// Without hooks, for any block; null where the module was made with hooked kernels only: all launches run with
+    /// hooks.
     pub native_general: Option<WarpFunction>,
     /// With hooks.
     pub hooked_linear: Option<WarpFunction>,
@@ -234,7 +236,7 @@ pub struct KernelDescriptor {
     pub static_shared: u32,
     /// Bytes of lane stack that the kernel and its callees use as far as known.
     pub local_bytes: u32,
-    /// What ptxas says of it, by rising architecture.
+    /// ptxas's figures, by rising architecture.
     pub resources: *const Resources,
     /// Their number; 0: nothing is known.
     pub resource_count: u64,
@@ -274,9 +276,9 @@ pub mod kernel_flags {
     pub const UNBOUNDED_STACK: u32 = 4;
     /// Its lowered functions are so large that their frames may not fit an ordinary host stack.
     pub const LARGE_FRAMES: u32 = 8;
-    /// A loop of it takes the result of an atomic operation, or reads past caches: what it does may depend on other blocks, as where it
-    /// takes a lock or its next piece of work.
-    pub const ASKS_OTHERS: u32 = 16;
+    /// A loop of it takes the result of an atomic operation, or reads past caches: what it does may depend on other
+    /// blocks, as where it takes a lock or its next piece of work.
+    pub const EXCHANGES_VALUES: u32 = 16;
     /// Reaches barriers that have a number or a count of threads (`bar.sync 1, 64`), or a cluster's.
     pub const NAMED_BARRIERS: u32 = 32;
     /// Reads where its reserved shared memory lies.
@@ -327,7 +329,8 @@ pub struct Relocation {
     pub addend: i64,
 }
 
-/// Addresses `low ..= high` (last byte) lie in one live allocation. Nothing known: both are `i64::MAX`; nothing checked: 0 and `i64::MAX`.
+/// Addresses `low ..= high` (last byte) lie in one live allocation. Nothing known: both are `i64::MAX`; nothing
+/// checked: 0 and `i64::MAX`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SiteRange {
@@ -342,7 +345,7 @@ pub const NO_SITE: u32 = u32::MAX;
 
 /// Bits of the operation of `__wl_texture`.
 pub mod texture {
-    /// Bits that hold the geometry. It says which coordinates count.
+    /// Bits that hold the geometry, which selects the coordinates that count.
     pub const GEOMETRY: u32 = 7;
     /// x.
     pub const ONE: u32 = 0;
@@ -393,9 +396,9 @@ pub mod device_call {
     /// Memory for a launch's arguments: alignment, bytes; the address, or 0.
     pub const BUFFER: u32 = 0;
     /// Launches: kernel, that memory, grid x, y, z, block x, y, z, dynamic shared memory, stream; an error code, as of
-    /// all that follow and say nothing else.
+    /// all that follow, unless stated otherwise.
     pub const LAUNCH: u32 = 1;
-    /// The thread's last error, which is forgotten.
+    /// The thread's last error, which is cleared.
     pub const LAST_ERROR: u32 = 2;
     /// The thread's last error.
     pub const PEEK_ERROR: u32 = 3;
@@ -405,7 +408,7 @@ pub mod device_call {
     pub const ERROR_TEXT: u32 = 5;
     /// Makes a stream or event: where to write the handle.
     pub const CREATE: u32 = 6;
-    /// Something that happens by itself where all is done in order.
+    /// Something that needs no action if all is done in order.
     pub const ORDERED: u32 = 7;
     /// The device's number: where to.
     pub const DEVICE: u32 = 8;
@@ -480,7 +483,7 @@ pub mod barrier {
     pub const OR: u32 = 3;
 }
 
-/// Fixed places of the CPU device's address space, outside anything Linux hands out by itself on
+/// Fixed places of the CPU device's address space, outside anything Linux hands out on its own on
 /// x86-64, so that pointers, hence traces, are the same in every run.
 pub mod windows {
     /// Device, managed and pinned memory and module globals.

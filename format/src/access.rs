@@ -1,5 +1,5 @@
 //! Packed records of the hot stream: one item per executed warp memory instruction, and the few
-//! markers that tell which warp the items belong to.
+//! markers that identify the warp of the items.
 //!
 //! All items are little endian and start at a multiple of [`ALIGN`] bytes. The first word of each
 //! is its *head*: `site : 24 | space : 4 | kind : 4` from the lowest bit up.
@@ -16,14 +16,15 @@
 //! | [`Kind::Call`] | `u32` mask; site field = call site | 8 |
 //! | [`Kind::Return`] | `u32` zero | 8 |
 //! | [`Kind::Even`] | `u32` mask, `u64`: 48 bits signed address of lane 0, 16 bits signed stride | 16 |
-//! | [`Kind::Raw`] | `u32` mask, then 32 × `u64`, inactive lanes undefined. Only between lowered code and the runtime | 264 |
+//! | [`Kind::Raw`] | `u32` mask, then 32 × `u64`, inactive lanes undefined. Only between lowered code and the runtime |
+//! 264 |
 //!
 //! In an affine item lane `l < 16` is at `base0 + l·stride` and lane `l ≥ 16` at
 //! `base1 + (l − 16)·stride`; the base of a half without active lanes is undefined.
 //!
-//! The site field of an access may stand for a *bundle*, [`bundle_field`]: several accesses that always happen together,
-//! by the same lanes, at constant distances from the address in the item. The site table says which
-//! ([`crate::site_table::Bundle`]); the field itself says how many requests that is.
+//! The site field of an access may stand for a *bundle*, [`bundle_field`]: several accesses that always happen
+//! together, by the same lanes, at constant distances from the address in the item. The site table lists them
+//! ([`crate::site_table::Bundle`]); the field itself contains the number of requests.
 //!
 //! Addresses are synthetic device addresses. In the shared space they count from the start of the
 //! block's shared memory, in the local space from the start of the lane's own stack.
@@ -42,7 +43,7 @@ pub const SITE_BITS: u32 = 24;
 pub const SITE_MASK: u32 = (1 << SITE_BITS) - 1;
 /// Set in the site field of an item that stands for a bundle.
 pub const BUNDLE: u32 = 1 << 23;
-/// Sites of a module, at most: the field's last bit tells bundles.
+/// Sites of a module, at most: the field's last bit marks bundles.
 pub const MOST_SITES: usize = BUNDLE as usize;
 /// Bits for the number of requests of a bundle, less one.
 const MEMBER_BITS: u32 = 5;

@@ -1,25 +1,27 @@
-//! Which launches are recorded where only a share of the work may be. A pure function of the launches and a seed, so that
-//! identical runs record the same launches.
+//! Which launches are recorded where only a share of the work may be. A pure function of the launches and a seed, so
+//! that identical runs record the same launches.
 //!
-//! Launches of one kernel, shape and call path are a *stratum*. Its first launches are recorded ([`FIRST`]); those after them come
-//! in *rounds*, of each of which [`TAKEN`] launches are recorded, drawn at random. Rounds double in length, until the rate is the
-//! one that the budget asks for. A round's length is fixed before its first launch, from what is known by then; so each round is
-//! a plain random sample of its own launches, and sums over rounds are without bias whatever the lengths depend on.
+//! Launches of one kernel, shape and call path are a *stratum*. Its first launches are recorded ([`FIRST`]); those
+//! after them come in *rounds*, of each of which [`TAKEN`] launches are recorded, drawn at random. Rounds double in
+//! length, until the rate is the one that the budget permits. A round's length is fixed before its first launch, from
+//! what is known by then; so each round is a plain random sample of its own launches, and sums over rounds are without
+//! bias whatever the lengths depend on.
 
 use crate::event::{PathId, Sampled};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Launches of a stratum that are recorded in any case: what the first one finds in the caches is like no other's, and two more
-/// say how much launches differ.
+/// Launches of a stratum that are recorded in any case: what the first one finds in the caches is like no other's, and
+/// two more show how much launches differ.
 pub const FIRST: u64 = 3;
-/// Launches recorded of each round: the least that say how much its launches differ.
+/// Launches recorded of each round: the least that show how much its launches differ.
 pub const TAKEN: u64 = 2;
 /// Launches of a stratum's first round.
 const FIRST_ROUND: u64 = 4;
 /// Longest round.
 pub const LONGEST_ROUND: u64 = 1 << 32;
-/// Shapes and paths of a kernel that have strata of their own; those after them share one by the magnitude of their warps.
+/// Shapes and paths of a kernel that have strata of their own; those after them share one by the magnitude of their
+/// warps.
 const OWN_STRATA: u32 = 64;
 /// Strata in all; what comes after them shares the last one.
 pub const MOST_STRATA: u32 = 1 << 15;
@@ -118,7 +120,7 @@ impl Sampler {
         Sampler { budget, numbers: HashMap::new(), own: HashMap::new(), strata: Vec::new(), work: 0, recorded: 0 }
     }
 
-    /// Whether the next launch of this shape is recorded. Each call is to be followed by [`Self::ran`].
+    /// Returns whether the next launch of this shape is recorded. Each call is to be followed by [`Self::ran`].
     pub fn choose(&mut self, shape: &Shape) -> Choice {
         let number = self.stratum(shape);
         let over = self.strata.get(number as usize).map(|stratum| stratum.round);
@@ -137,7 +139,7 @@ impl Sampler {
         Choice { place: Sampled { launch: 0, stratum: number, round, length, taken }, recorded }
     }
 
-    /// Tells how much work the launch was, where it was recorded: bytes of records. Without it its warps count.
+    /// Adds the work of a launch: the bytes of records if it was recorded, else its warps.
     pub fn ran(&mut self, choice: &Choice, warps: u64, work: Option<u64>) {
         let warps = u128::from(warps);
         let stratum = &mut self.strata[choice.place.stratum as usize];
@@ -174,8 +176,8 @@ impl Sampler {
     }
 
     fn next_round(&self, stratum: u32, over: Round) -> Round {
-        // While more was recorded than the budget grants, the rate is smaller by the same factor, so that the share comes down
-        // to the budget as the run goes on.
+        // While more was recorded than the budget grants, the rate is smaller by the same factor, so that the share
+        // comes down to the budget as the run goes on.
         let share = u128::from(self.budget.millionths);
         let granted = self.work.saturating_mul(share) / MILLION;
         let plain = (u128::from(TAKEN) * MILLION).div_ceil(share);
@@ -201,7 +203,8 @@ fn draw(seed: u64, stratum: u32, round: u32, length: u64) -> [u64; TAKEN as usiz
     [first, if second >= first { second + 1 } else { second }]
 }
 
-/// Returns a well-mixed hash of a number: SplitMix64's finaliser (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
+/// Returns a well-mixed hash of a number: SplitMix64's finaliser (Steele, Lea, Flood: Fast splittable pseudorandom
+/// number generators).
 pub fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

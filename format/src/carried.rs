@@ -1,11 +1,11 @@
-//! Code for the CPU device that PTX carries, as comments behind its text: `warpline-cc -ptx` writes it there, and the runtime
-//! loads it, since PTX itself is not run.
+//! Code for the CPU device that PTX carries, as comments behind its text: `warpline-cc -ptx` writes it there, and the
+//! runtime loads it, since PTX itself is not run.
 
 use crate::visible;
 
 /// Begins the line before the code; the code's bytes and the checksum of text and code follow.
 const BEGINNING: &str = "// warpline: code for the CPU device: ";
-/// Begins the line that says why there is none.
+/// Begins the line with the reason why there is none.
 const NONE: &str = "// warpline: no code for the CPU device: ";
 /// Begins each line of the code.
 const LINE: &str = "//=";

@@ -6,14 +6,14 @@
 
 /// First bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
-/// Version this code writes; it reads this one and all earlier. Version 2 added events, version 4 even items and bundles,
-/// version 8 spills, version 16 the mark of a GPU, version 32 what did not run, and registers by
-/// architecture, version 64 warps at different barriers, version 128 positions and arrays of interpreted programs,
-/// version 256 arguments of launches, version 512 places in a sample, version 1024 mapped memory, version 2048 carve-out
-/// preferences, numbered barriers and failed calls, version 4096 the order of warps, version 8192 uninitialised reads and
-/// floating-point exceptions.
-/// Versions are powers of two, so that no single flipped bit makes one of another.
-pub const VERSION: u32 = 8192;
+/// Version this code writes; it reads this one and all earlier. Version 2 added events, version 4 even items and
+/// bundles, version 8 spills, version 16 the mark of a GPU, version 32 what did not run, and registers by architecture,
+/// version 64 warps at different barriers, version 128 positions and arrays of interpreted programs, version 256
+/// arguments of launches, version 512 places in a sample, version 1024 mapped memory, version 2048 carve-out
+/// preferences, numbered barriers and failed calls, version 4096 the order of warps, version 8192 uninitialised reads
+/// and floating-point exceptions, version 16384 values of accesses. Versions are powers of two, so that no single
+/// flipped bit makes one of another.
+pub const VERSION: u32 = 16384;
 /// Bytes of the stream header: magic, version, four zero bytes.
 pub const HEADER_BYTES: usize = 16;
 /// First word of each chunk.
@@ -80,7 +80,7 @@ pub struct ChunkHead {
     pub kind: ChunkKind,
     /// Payload bytes.
     pub length: u32,
-    /// CRC-32 as the module's page says.
+    /// CRC-32 as the module's page defines it.
     pub checksum: u32,
     /// 0, 1, 2 …: a gap means lost chunks.
     pub sequence: u64,

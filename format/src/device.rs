@@ -1,4 +1,4 @@
-//! The part of a GPU model that a program can ask for and that occupancy and block placement need.
+//! The part of a GPU model that a program can query and that occupancy and block placement need.
 //! The full models (caches and so on) are the analyzer's; the runtime gets only this.
 
 use serde::{Deserialize, Serialize};
@@ -25,9 +25,9 @@ pub struct Device {
     pub register_unit: u32,
     /// Shared memory per SM, bytes.
     pub shared_per_sm: u32,
-    /// Shared memory a block may use without asking, bytes.
+    /// Shared memory a block may use by default, bytes.
     pub shared_per_block: u32,
-    /// Shared memory a block may use after asking, bytes.
+    /// Shared memory a block may use after opting in, bytes.
     pub shared_per_block_optin: u32,
     /// Shared memory the system keeps per block, bytes.
     pub shared_reserved_per_block: u32,
@@ -74,11 +74,11 @@ impl Device {
     }
 }
 
-/// Name of the model that stands for an architecture: the GPU that code of this architecture is taken to run on where nobody
-/// asks for another one, however the program is started.
+/// Name of the model that stands for an architecture: the GPU that code of this architecture is assumed to run on if
+/// no other one is requested, however the program is started.
 pub fn model_for(architecture: u32) -> &'static str {
     match architecture {
-        // Code that does not say what it is for.
+        // Code without an architecture.
         0 => "rtx2080ti",
         1..=34 => "gtx480",
         35..=51 => "k40c",

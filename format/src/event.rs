@@ -5,6 +5,7 @@ use crate::carveout::CarveoutPreference;
 use crate::device::Device;
 use crate::occupancy::Resources;
 use crate::operation::{FloatException, FloatOrigin};
+use crate::values::{SiteValues, ZeroBlocks};
 use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ pub enum Event {
         /// Where.
         path: PathId,
     },
-    /// A host allocation that a copy, a registration or the user's wish makes worth telling.
+    /// A host allocation that a copy or a registration uses, or that the user's threshold includes.
     HostAllocation {
         /// Number.
         id: HostAllocationId,
@@ -126,37 +127,38 @@ pub enum Event {
         /// Linear number of the block that was running.
         block: u64,
     },
-    /// Launches that the program asked for and that did not begin, since the last such record with the same reason.
+    /// Launches that the program requested and that did not start, since the last such record with the same reason.
     NotLaunched {
         /// Why.
         why: NotLaunched,
         /// How many.
         launches: u64,
     },
-    /// What ptxas says of a module's original kernels, for each architecture; comes after the module, if it said anything.
+    /// ptxas's figures of a module's original kernels, for each architecture; comes after the module, if there are any.
     Assembled {
         /// The module.
         module: u32,
         /// Index into the site table's functions, and what is known by rising architecture.
         kernels: Vec<(u32, Vec<Resources>)>,
     },
-    /// Lanes of a warp waited in vain for others of it, which then went on ahead in an order that hardware need not have;
-    /// comes before the launch's end.
+    /// Lanes of a warp waited without effect for others of it, which then went on ahead in an order that hardware need
+    /// not have; comes before the launch's end.
     Parted {
         /// Number.
         launch: LaunchId,
         /// Indices into the site table's branches: those that leave the loops in which lanes waited.
         branches: Vec<u32>,
     },
-    /// A warp came to `__syncthreads` with part of its lanes while others were elsewhere and went on; told once per barrier.
+    /// A warp came to `__syncthreads` with part of its lanes while others were elsewhere and went on; reported once per
+    /// barrier.
     DivergentBarrier(DivergentBarrier),
-    /// The copy that was told last brought nothing new: its bytes were at their destination already, or in the device memory that
-    /// they had come from to the host; from the CPU device, for copies between host and device.
+    /// The copy of the last record changed nothing: its bytes were at their destination already, or in the device
+    /// memory that they had come from to the host; from the CPU device, for copies between host and device.
     Unchanged,
-    /// Warps of a block waited at different `__syncthreads`; told once for two barriers.
+    /// Warps of a block waited at different `__syncthreads`; reported once per pair of barriers.
     DifferentBarriers(DifferentBarriers),
-    /// A position of an interpreted program. Frames of paths refer to it as the object [`INTERPRETED`], with its number as
-    /// the offset; it comes before the first path that needs it. Since version 128.
+    /// A position of an interpreted program. Frames of paths refer to it as the object [`INTERPRETED`], with its number
+    /// as the offset; it comes before the first path that needs it. Since version 128.
     InterpretedFrame {
         /// Number, from 0.
         id: u64,
@@ -187,7 +189,8 @@ pub enum Event {
         /// Blocks in each dimension.
         shape: [u32; 3],
     },
-    /// Calls of CUDA's API from one call path that failed for one reason, since the last such record of them. Since version 2048.
+    /// Calls of CUDA's API from one call path that failed for one reason, since the last such record of them. Since
+    /// version 2048.
     FailedCall(FailedCall),
     /// A setting of the program that was accepted and changes no figure. Since version 2048.
     WithoutEffect {
@@ -196,23 +199,30 @@ pub enum Event {
         /// What is not modelled.
         what: String,
     },
-    /// The order in which the warps of the program's device issue; comes right behind the program's record, from the CPU
-    /// device only. Since version 4096; earlier traces have that of [`Order::of_earlier_traces`].
+    /// The order in which the warps of the program's device issue; comes right behind the program's record, from the
+    /// CPU device only. Since version 4096; earlier traces have that of [`Order::of_earlier_traces`].
     WarpOrder(Order),
-    /// Reads of bytes that nothing has written, by the launch that runs; with the initialisation check, from the CPU device
-    /// only. Since version 8192.
+    /// Reads of bytes that nothing has written, by the launch that runs; with the initialisation check, from the CPU
+    /// device only. Since version 8192.
     UninitialisedRead(UninitialisedRead),
-    /// The last copy brought bytes to the host that nothing has written; with the initialisation check. Since version 8192.
+    /// The last copy brought bytes to the host that nothing has written; with the initialisation check. Since version
+    /// 8192.
     UninitialisedCopy(UninitialisedCopy),
     /// The run has the initialisation check; comes before the first allocation. Since version 8192.
     InitialisationChecked,
     /// Exceptional results of an operation, by the launch that runs; with the floating-point check. Since version 8192.
     FloatException(FloatException),
-    /// The launch that runs stored a NaN or an infinity to an allocation for the first time; with the floating-point check.
-    /// Since version 8192.
+    /// The launch that runs stored a NaN or an infinity to an allocation for the first time; with the floating-point
+    /// check. Since version 8192.
     FloatOrigin(FloatOrigin),
     /// The run has the floating-point check; comes before the first allocation. Since version 8192.
     FloatsChecked,
+    /// The run follows the values of accesses; comes before the first allocation. Since version 16384.
+    ValuesFollowed,
+    /// What a site moved from or to an allocation, in the launch that runs; if the run follows values. Since version 16384.
+    SiteValues(SiteValues),
+    /// Zeros in an allocation at the end of the launch that runs; if the run follows values. Since version 16384.
+    ZeroBlocks(ZeroBlocks),
 }
 
 /// Reads of uninitialised bytes by one site in one launch and one allocation.
@@ -262,8 +272,8 @@ pub struct UninitialisedCopy {
 }
 
 impl UninitialisedCopy {
-    /// Bytes of a run that is no padding of a structure: no type is aligned so that more than 15 bytes of padding follow a
-    /// member, and few members are aligned to more than 8.
+    /// Bytes of a run that is no padding of a structure: no type is aligned so that more than 15 bytes of padding
+    /// follow a member, and few members are aligned to more than 8.
     pub const LONG_RUN: u64 = 8;
 }
 
@@ -427,8 +437,8 @@ pub enum NotLaunched {
 /// A return address, relative to its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PathFrame {
-    /// Number of an [`Event::Object`]; [`INTERPRETED`] for a position of an interpreted program; `u32::MAX` when the address
-    /// lies in none.
+    /// Number of an [`Event::Object`]; [`INTERPRETED`] for a position of an interpreted program; `u32::MAX` when the
+    /// address lies in none.
     pub object: u32,
     /// Address as the object's file has it (load bias removed). A return address: the call is before it.
     pub offset: u64,
@@ -478,7 +488,7 @@ pub struct Allocation {
     pub kind: AllocationKind,
     /// Synthetic device address.
     pub address: u64,
-    /// Size asked for.
+    /// Requested size.
     pub bytes: u64,
     /// Variable's name where known.
     pub name: Option<String>,
@@ -560,9 +570,9 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Of the first kernel of the first module, in a row of blocks without shared memory, one to an SM, all of them traced, by
-    /// the default stream: what a launch is where nothing else is said of it.
-    pub fn of(id: LaunchId, blocks: u32, threads: u32) -> Launch {
+    /// Of the first kernel of the first module, in a row of blocks without shared memory, one to an SM, all of them
+    /// traced, by the default stream: the defaults of a launch.
+    pub fn with_defaults(id: LaunchId, blocks: u32, threads: u32) -> Launch {
         Launch {
             id,
             module: 0,
@@ -675,7 +685,7 @@ impl Fault {
     pub const NULL_PAGE: u64 = 4096;
 }
 
-/// A bad access, told once per site.
+/// A bad access, reported once per site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// Launch.

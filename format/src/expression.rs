@@ -1,7 +1,8 @@
 //! Address expressions: what an access's address is made of, as a graph that is evaluated once the launch is known.
 //!
-//! The pass does not decide what is affine. `blockIdx.x * blockDim.x` is a product of two registers until the block's size
-//! is a number, and a row length is an argument until the launch; so products, quotients and comparisons stay symbolic.
+//! The pass does not decide what is affine. `blockIdx.x * blockDim.x` is a product of two registers until the block's
+//! size is a number, and a row length is an argument until the launch; so products, quotients and comparisons stay
+//! symbolic.
 
 use crate::site_table::SiteTable;
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ pub enum ExpressionKind {
     Compare(Comparison, ExpressionId, ExpressionId),
     /// The second where the first is 1, else the third.
     Choice(ExpressionId, ExpressionId, ExpressionId),
-    /// Nothing that a launch's numbers could tell.
+    /// A value that does not follow from a launch's numbers.
     Unknown(Reason, u32),
 }
 
@@ -151,8 +152,8 @@ pub enum Comparison {
     UnsignedLessEqual,
 }
 
-/// Why a value is not known; the number beside it in [`ExpressionKind::Unknown`] is the source line, 0 where that is not
-/// known.
+/// Why a value is not known; the number next to it in [`ExpressionKind::Unknown`] is the source line, 0 where that is
+/// not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Reason {
     /// It was loaded from memory.

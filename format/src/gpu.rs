@@ -20,12 +20,12 @@ pub const TARGET_PARAMETERS: usize = 4;
 /// Cells of a basic block: executions with 32 lanes; other executions; lanes of those; other executions with all
 /// live lanes. Full warps, the common case, thus cost the device one addition.
 pub const BLOCK_CELLS: u64 = 4;
-/// Cells of a branch before its sides: executions that the sides' cells do not tell; divergent ones. Then for each
+/// Cells of a branch before its sides: executions that the sides' cells do not contain; divergent ones. Then for each
 /// side: executions in which 32 lanes went there; lanes of other executions.
 pub const BRANCH_CELLS: u64 = 2;
 
-/// Counters mode, cells of a site in one space: lanes that requests lack of 32; ideal sectors; then requests with 1, 2, …
-/// 32 sectors and with as many lines, for accesses to the lanes' stacks those of one word.
+/// Counters mode, cells of a site in one space: lanes that requests lack of 32; ideal sectors; then requests with 1, 2,
+/// … 32 sectors and with as many lines, for accesses to the lanes' stacks those of one word.
 pub const SITE_CELLS: u64 = 66;
 /// Cells of a site before those of its distributions.
 const SITE_FIXED: usize = 2;
@@ -44,14 +44,15 @@ pub struct CountLayout {
     all_cells: u64,
 }
 
-/// Whether counters mode counts a site: a lane must touch one sector, and two lanes the same bytes or none in common.
+/// Returns whether counters mode counts a site: a lane must touch one sector, and two lanes the same bytes or none in
+/// common.
 pub fn is_counted(site: &Site) -> bool {
     site.bytes.is_power_of_two() && site.bytes <= 32 && site.align >= site.bytes
 }
 
 impl CountLayout {
     /// The layout for a module.
-    pub fn of(table: &SiteTable) -> CountLayout {
+    pub fn new(table: &SiteTable) -> CountLayout {
         let blocks = table.blocks.len() as u64;
         let mut cells = blocks * BLOCK_CELLS;
         let branches = table
@@ -67,7 +68,7 @@ impl CountLayout {
         let sites = table.sites.iter().map(|site| {
             is_counted(site).then(|| {
                 let first = all_cells;
-                // Global, shared and local follow one another where only the execution tells which it is.
+                // Global, shared and local follow one another if the space is known only at run time.
                 all_cells += SITE_CELLS * if site.space == Space::Generic { 3 } else { 1 };
                 (first, site.space, site.bytes.div_ceil(4))
             })
@@ -201,7 +202,7 @@ mod tests {
     fn cells_tell_requests_of_sites() {
         let sites = vec![site(Space::Global, 4, 4), site(Space::Global, 4, 2), site(Space::Generic, 16, 16)];
         let table = SiteTable { blocks: vec![Block::default()], sites, ..SiteTable::default() };
-        let layout = CountLayout::of(&table);
+        let layout = CountLayout::new(&table);
         assert_eq!((layout.cells(), layout.all_cells()), (4, 4 + 66 + 3 * 66));
         assert_eq!([0, 1, 2, 3].map(|site| layout.site(site)), [Some(4), None, Some(70), None]);
         let mut cells = vec![0; layout.all_cells() as usize];
@@ -241,7 +242,7 @@ mod tests {
             branches: vec![Branch { sides: 2, ..Branch::default() }, Branch { sides: 3, ..Branch::default() }],
             ..SiteTable::default()
         };
-        let layout = CountLayout::of(&table);
+        let layout = CountLayout::new(&table);
         assert_eq!((layout.block(1), layout.branch(0), layout.branch(1), layout.cells()), (4, 8, 14, 22));
         let mut cells = vec![0; 22];
         // Block 1: ten full warps, three others with 50 lanes, one of which had all its live lanes.

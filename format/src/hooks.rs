@@ -1,5 +1,5 @@
-//! The hooks of device code, and the functions that lowered code and code for GPUs calls: names, arguments and meanings, each
-//! once. Who emits, recognises or defines one takes it from here.
+//! The hooks of device code, and the functions that lowered code and code for GPUs calls: names, arguments and
+//! meanings, each once. Who emits, recognises or defines one takes it from here.
 
 use crate::access::Space;
 
@@ -119,8 +119,8 @@ impl Hook {
     }
 }
 
-/// A function of `runtime/device/hooks.cu` that instrumented code for a GPU calls. Four arguments, the launch's `Target`, come
-/// before those named here.
+/// A function of `runtime/device/hooks.cu` that instrumented code for a GPU calls. Four arguments, the launch's
+/// `Target`, come before those named here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GpuHook {
     /// Sends the record of an access: site, address.
@@ -212,27 +212,28 @@ impl<T> Border for *mut T {
     const TYPE: Type = Type::Pointer;
 }
 
-/// The functions of the runtime that lowered code calls, handed to a macro: `name = symbol(argument: type, …) -> result;`.
+/// The functions of the runtime that lowered code calls, handed to a macro: `name = symbol(argument: type, …) ->
+/// result;`.
 ///
-/// All are `extern "C"` and may not unwind. `context` is the warp's; masks have a bit per lane; `Lanes<T>` is one value per
-/// lane, of which those of the active lanes are defined.
+/// All are `extern "C"` and may not unwind. `context` is the warp's; masks have a bit per lane; `Lanes<T>` is one value
+/// per lane, of which those of the active lanes are defined.
 #[macro_export]
 macro_rules! runtime_functions {
     ($use:ident) => {
         $use! {
             /// Makes room for at least `MAX_ITEM_BYTES`; may switch to another warp.
             flush = __wl_flush(context: *mut WarpContext) -> ();
-            /// Slow path of the access check: the range did not cover the access. Gives the lanes that may go on, and refreshes
-            /// the range. `space` as in `access::Space`.
+            /// Slow path of the access check: the range did not cover the access. Gives the lanes that may go on, and
+            /// refreshes the range. `space` as in `access::Space`.
             check = __wl_check(
                 context: *mut WarpContext, range: *mut SiteRange, site: u32, space: u32, mask: u32,
                 addresses: *const Lanes<u64>, bytes: u32, align: u32
             ) -> u32;
-            /// Block-wide barrier; `kind` from `abi::barrier`. Gives the count, all, or any. In hooked code the lowered code has
-            /// already written the `Barrier` item.
+            /// Block-wide barrier; `kind` from `abi::barrier`. Gives the count, all, or any. In hooked code the lowered
+            /// code has already written the `Barrier` item.
             barrier = __wl_barrier(context: *mut WarpContext, mask: u32, kind: u32, predicates: u32) -> u32;
-            /// Arrival at a barrier that has a number or a count of threads; `meeting` from `rendezvous::Rendezvous::word`, the
-            /// rest as for `barrier`.
+            /// Arrival at a barrier that has a number or a count of threads; `meeting` from
+            /// `rendezvous::Rendezvous::word`, the rest as for `barrier`.
             named_barrier = __wl_named_barrier(
                 context: *mut WarpContext, mask: u32, kind: u32, predicates: u32, meeting: u32
             ) -> u32;
@@ -246,7 +247,8 @@ macro_rules! runtime_functions {
             shared_rank = __wl_shared_rank(
                 context: *mut WarpContext, mask: u32, addresses: *const Lanes<u64>, ranks: *mut Lanes<u32>
             ) -> ();
-            /// Operations on `mbarrier` objects; `operation` from `abi::mbarrier`. Gives the lanes for which a test holds.
+            /// Operations on `mbarrier` objects; `operation` from `abi::mbarrier`. Gives the lanes for which a test
+            /// holds.
             mbarrier = __wl_mbarrier(
                 context: *mut WarpContext, mask: u32, operation: u32, addresses: *const Lanes<u64>,
                 operands: *const Lanes<u64>, states: *mut Lanes<u64>
@@ -257,8 +259,8 @@ macro_rules! runtime_functions {
             ) -> ();
             /// A loop that may wait ran out of patience; refills `patience`.
             yield_now = __wl_yield(context: *mut WarpContext) -> ();
-            /// In hooked code behind `yield_now`, in a cautious region: the branch that leaves the loop in which lanes wait, and the
-            /// lanes that are elsewhere in the region and go on ahead; none: nothing is told.
+            /// In hooked code behind `yield_now`, in a cautious region: the branch that leaves the loop in which lanes
+            /// wait, and the lanes that are elsewhere in the region and go on ahead; none: nothing is reported.
             parted = __wl_parted(context: *mut WarpContext, branch: u32, others: u32) -> ();
             /// `printf`.
             vprintf = __wl_vprintf(
@@ -282,31 +284,33 @@ macro_rules! runtime_functions {
             stack_overflow = __wl_stack_overflow(context: *mut WarpContext) -> ();
             /// Call through a pointer that is no device function; stops the kernel.
             bad_call = __wl_bad_call(context: *mut WarpContext, mask: u32, targets: *const Lanes<u64>) -> ();
-            /// Texture fetch. Bits of `operation` in `abi::texture`; records by itself unless `site` is `NO_SITE`.
+            /// Texture fetch. Bits of `operation` in `abi::texture`; makes its own record unless `site` is `NO_SITE`.
             texture = __wl_texture(
                 context: *mut WarpContext, mask: u32, site: u32, operation: u32, handles: *const Lanes<u64>,
                 coordinates: *const [Lanes<u32>; 4], results: *mut [Lanes<u32>; 4]
             ) -> ();
-            /// Surface access. Bits of `operation` in `abi::surface`; records by itself unless `site` is `NO_SITE`.
+            /// Surface access. Bits of `operation` in `abi::surface`; makes its own record unless `site` is `NO_SITE`.
             surface = __wl_surface(
                 context: *mut WarpContext, mask: u32, site: u32, operation: u32, handles: *const Lanes<u64>,
                 coordinates: *const [Lanes<u32>; 4], values: *mut [Lanes<u64>; 4]
             ) -> ();
-            /// CUDA's device runtime: launches of kernels by kernels, and what goes with them; `which` from `abi::device_call`.
+            /// CUDA's device runtime: launches of kernels by kernels, and what goes with them; `which` from
+            /// `abi::device_call`.
             device_call = __wl_device_call(
                 context: *mut WarpContext, mask: u32, which: u32,
                 arguments: *const [Lanes<u64>; ARGUMENTS as usize], results: *mut Lanes<u64>
             ) -> ();
             /// `%globaltimer`: the virtual clock in nanoseconds.
             globaltimer = __wl_globaltimer(context: *mut WarpContext) -> u64;
-            /// A floating-point operation has an exceptional result, or moves an exceptional value from or to memory, in the lanes of
-            /// `mask`. `values` are the bits of the result and of up to three operands. Only in code that follows values;
-            /// `format` is an index into `FloatFormat::ALL`, `from` that of the operands and, from bit 8 on, their number.
+            /// A floating-point operation has an exceptional result, or moves an exceptional value from or to memory,
+            /// in the lanes of `mask`. `values` are the bits of the result and of up to three operands. Only in code
+            /// that follows values; `format` is an index into `FloatFormat::ALL`, `from` that of the operands and, from
+            /// bit 8 on, their number.
             operation = __wl_operation(
                 context: *mut WarpContext, number: u32, format: u32, from: u32, mask: u32, values: *const [Lanes<u64>; 4]
             ) -> ();
-            /// D = A · B + C of one tile of a tensor core. `format/src/matrix.rs` has the bits of `operation` and the layout of
-            /// registers.
+            /// D = A · B + C of one tile of a tensor core. `format/src/matrix.rs` has the bits of `operation` and the
+            /// layout of registers.
             matrix = __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) -> ();
         }
     };
@@ -358,12 +362,12 @@ mod tests {
         let page = include_str!("../../docs/design/borders.md");
         for name in RUNTIME_FUNCTIONS {
             assert!(name.starts_with(RUNTIME_FUNCTION_PREFIX), "{name}");
-            assert!(page.contains(&format!("`{name}(")), "docs/design/borders.md says nothing of {name}");
+            assert!(page.contains(&format!("`{name}(")), "docs/design/borders.md does not describe {name}");
         }
         for hook in Hook::all()
             .filter(|hook| !matches!(hook, Hook::Access(space) | Hook::Member(space) if *space != Space::Generic))
         {
-            assert!(page.contains(&hook.name()), "docs/design/borders.md says nothing of {}", hook.name());
+            assert!(page.contains(&hook.name()), "docs/design/borders.md does not describe {}", hook.name());
         }
     }
 

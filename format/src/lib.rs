@@ -2,7 +2,7 @@
 //! instrumented code and the runtime, the description of a GPU that the runtime needs, and the
 //! scheduler that both the CPU device and `warpline sim` use.
 //!
-//! Nothing here knows LLVM, CUDA's API, caches or reports.
+//! Nothing here depends on LLVM, CUDA's API, caches or reports.
 
 pub mod abi;
 pub mod access;
@@ -12,6 +12,7 @@ pub mod carveout;
 pub mod chunk;
 pub mod cluster;
 pub mod condition;
+pub mod conflict;
 pub mod device;
 mod devices;
 pub mod event;
@@ -30,5 +31,6 @@ pub mod run_time;
 pub mod schedule;
 pub mod site_table;
 pub mod stop;
+pub mod values;
 pub mod visible;
 pub mod warp_order;

@@ -101,7 +101,7 @@ impl Element {
         }
     }
 
-    /// Whether it is a floating-point number.
+    /// Returns whether it is a floating-point number.
     pub fn is_float(self) -> bool {
         use Element::*;
         matches!(self, Half | Brain | Tensor32 | Double | E4M3 | E5M2)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Registers per thread where nothing is known.
 const ASSUMED_REGISTERS: u32 = 32;
 
-/// What ptxas says of a kernel without hooks, for one architecture.
+/// ptxas's figures of a kernel without hooks, for one architecture.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Resources {
@@ -77,9 +77,9 @@ impl Device {
         Registers { count: allowed.clamp(8, ASSUMED_REGISTERS), assumed: true }
     }
 
-    /// Registers per thread that a block of `threads` can have, where a kernel wants `wanted`. Where that is more than such a
-    /// block can have, as many as it can have: a compiler that is told the size of the block, or another one, makes the kernel
-    /// fit, and nothing here runs out of registers.
+    /// Registers per thread that a block of `threads` can have, if a kernel uses `wanted`. Where that is more than such
+    /// a block can have, as many as it can have: a compiler with the size of the block, or another one, makes the
+    /// kernel fit, and nothing here runs out of registers.
     pub fn fitting(&self, wanted: Registers, threads: u32) -> Registers {
         let unit = self.register_unit.max(1);
         let fit = self.registers_per_sm / threads.div_ceil(LANES as u32).max(1) / unit * unit / LANES as u32;

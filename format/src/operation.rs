@@ -98,7 +98,7 @@ impl FloatFormat {
         }
     }
 
-    /// Whether the value with these bits is zero.
+    /// Returns whether the value with these bits is zero.
     pub fn is_zero(self, bits: u64) -> bool {
         self.magnitude(bits) == 0
     }

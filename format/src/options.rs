@@ -1,5 +1,6 @@
 //! Settings that `warpline run` passes to the runtime: one environment variable with an encoded [`Options`].
-//! A program started by hand has none and uses the defaults; it records if [`TRACE_VARIABLE`] names a place for the trace.
+//! A program started by hand has none and uses the defaults; it records if [`TRACE_VARIABLE`] names a place for the
+//! trace.
 
 use crate::budget::Budget;
 use crate::device::Device;
@@ -13,8 +14,8 @@ pub const VARIABLE: &str = "WARPLINE_RUN";
 /// `0` runs the original kernels and writes nothing.
 pub const ENABLE_VARIABLE: &str = "WARPLINE";
 
-/// File for the trace of a program that `warpline run` did not start, or an existing folder, in which each process gets a file of
-/// its own. Without it such a program runs its original kernels and writes nothing.
+/// File for the trace of a program that `warpline run` did not start, or an existing folder, in which each process gets
+/// a file of its own. Without it such a program runs its original kernels and writes nothing.
 pub const TRACE_VARIABLE: &str = "WARPLINE_TRACE";
 
 /// `1`: warps take turns at their accesses, as on a GPU, also in launches that are not recorded.
@@ -32,9 +33,9 @@ pub enum Check {
     /// The kernel stops with a CUDA error.
     #[default]
     Stop,
-    /// Told once per site; the access is not performed.
+    /// Reported once per site; the access is not performed.
     Report,
-    /// Not looked for.
+    /// Not checked.
     Off,
 }
 
@@ -84,7 +85,7 @@ pub enum Mode {
     Counters,
 }
 
-/// Everything a run can be told.
+/// All options of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// Destination of the trace.
@@ -113,7 +114,9 @@ pub struct Options {
     pub check_init: bool,
     /// Exceptional floating-point values are followed.
     pub check_float: FloatCheck,
-    /// Accesses at which the program stops and tells of itself.
+    /// Values of accesses to global and shared memory are followed.
+    pub memory_values: bool,
+    /// Accesses at which the program stops and reports its state.
     pub stop_at: Option<StopAt>,
 }
 
@@ -133,6 +136,7 @@ impl Default for Options {
             interleave: false,
             check_init: false,
             check_float: FloatCheck::default(),
+            memory_values: false,
             stop_at: None,
         }
     }

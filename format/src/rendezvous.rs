@@ -63,7 +63,7 @@ impl Arrivals {
         self.opens(meeting.number, unfinished)
     }
 
-    /// Whether a barrier opens now, which counts its arrivals anew.
+    /// Returns whether a barrier opens now, which counts its arrivals anew.
     pub fn opens(&mut self, number: u32, unfinished: u32) -> bool {
         let Some((arrived, wanted)) = self.counts.get_mut(number as usize % BARRIERS) else { return false };
         let opens = *arrived > 0 && *arrived >= if *wanted == 0 { unfinished } else { *wanted };

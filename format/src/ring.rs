@@ -24,7 +24,7 @@ pub struct Control {
     pub abandoned: AtomicU32,
     /// Processes that used the device and could not write, because another one does.
     pub refused: AtomicU32,
-    /// 1 when a process has told the user why it does not run at all.
+    /// 1 when a process has printed why it does not run.
     pub declined: AtomicU32,
     /// Processes that write a trace of their own, because another one writes the ring.
     pub further: AtomicU32,

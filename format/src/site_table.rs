@@ -3,17 +3,20 @@
 
 use crate::access::{MOST_BUNDLES, MOST_MEMBERS, MOST_SITES, Space};
 use crate::condition::{AtomicKind, AtomicSite, Condition};
+use crate::conflict::ConflictHint;
 use crate::expression::{AddressExpression, Expression, LoopExpression, check_expressions};
 use crate::matrix::Product;
 use crate::operation::Operation;
+use crate::values::Element;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Version of the encoding; the first byte of the bytes. Version 2 added bundles, version 4 the checksum and the digests of
 /// source files, version 8 hints, version 16 the parts of blocks and operands, version 33 the expressions of addresses, version 36 what
 /// decides over branches, version 37 loads that are to be cached in all levels and the local accesses that ptxas keeps in registers,
-/// version 38 floating-point operations. A flipped bit of the version is found by the checksum, which covers it.
-pub const VERSION: u8 = 38;
+/// version 38 floating-point operations, version 39 hints about conflicts and the elements of sites. A flipped bit of the version is found by the checksum, which
+/// covers it.
+pub const VERSION: u8 = 39;
 /// Bytes before the encoded table: the version and, since version 4, the CRC-32 of the version and the encoded table.
 #[cfg(test)]
 const HEAD_BYTES: usize = 5;
@@ -31,7 +34,7 @@ pub type FrameId = u32;
 pub struct SiteTable {
     /// The module's main source file, absolute.
     pub module: String,
-    /// Hash of the hooked device code, hexadecimal; tells modules of one name apart.
+    /// Hash of the hooked device code, hexadecimal; distinguishes modules of one name.
     pub hash: String,
     /// Device architecture the code was compiled for, as 75 for `sm_75`.
     pub arch: u32,
@@ -55,15 +58,15 @@ pub struct SiteTable {
     pub not_seen: Vec<NotSeen>,
     /// Accesses that share a record. Since version 2.
     pub bundles: Vec<Bundle>,
-    /// Of each file in [`Self::files`] as the compiler read it, where it could be read; empty where nobody looked. Since
-    /// version 4.
+    /// Of each file in [`Self::files`] as the compiler read it, where it could be read; empty if they were not
+    /// computed. Since version 4.
     pub digests: Vec<Option<Digest>>,
-    /// What is known of some sites beside what they do, by rising site. Since version 8.
+    /// Additional facts of sites, by rising site. Since version 8.
     pub hints: Vec<Hint>,
     /// Shared variables that hints name. Since version 8.
     pub shared: Vec<String>,
-    /// What the instructions of blocks with several source lines belong to, by rising block. A block without any belongs to
-    /// its own position as a whole. Since version 16.
+    /// What the instructions of blocks with several source lines belong to, by rising block. A block without any
+    /// belongs to its own position as a whole. Since version 16.
     pub parts: Vec<BlockPart>,
     /// What some sites access, in the words of the source, by rising site. Since version 16.
     pub operands: Vec<Operand>,
@@ -89,11 +92,17 @@ pub struct SiteTable {
     pub conditions: Vec<Condition>,
     /// What atomic operations do, by rising site. Since version 36.
     pub atomics: Vec<AtomicSite>,
-    /// Accesses to local variables that `ptxas` keeps in registers, by rising site: they are checked and cause no memory
-    /// traffic, so they have no records. Since version 37.
+    /// Accesses to local variables that `ptxas` keeps in registers, by rising site: they are checked and cause no
+    /// memory traffic, so they have no records. Since version 37.
     pub in_registers: Vec<u32>,
     /// Floating-point operations, in code that follows values. Since version 38.
     pub operations: Vec<Operation>,
+    /// Sites with hints about conflicts, by rising site. Since version 39.
+    pub conflict_hints: Vec<ConflictHint>,
+    /// Functions with memory fences, rising; `None` where that is unknown. Since version 39.
+    pub fencing: Option<Vec<u32>>,
+    /// What each site moves; sites without an entry are not followed. Since version 39.
+    pub elements: Vec<Element>,
 }
 
 /// What the source calls a kernel parameter, or a member of one, that expressions read.
@@ -175,7 +184,7 @@ pub struct Hint {
     pub shared: Option<u32>,
     /// What a store stores.
     pub stored: Stored,
-    /// Nobody uses what an atomic operation returns, so nobody waits for anything by it.
+    /// The result of an atomic operation is unused, so no thread waits for it.
     pub unused: bool,
 }
 
@@ -277,7 +286,7 @@ pub enum CacheOp {
 }
 
 impl CacheOp {
-    /// Whether loads with it go past L1, whatever the GPU caches there.
+    /// Returns whether loads with it go past L1, whatever the GPU caches there.
     pub fn is_past_l1(self) -> bool {
         matches!(self, CacheOp::Global | CacheOp::Volatile)
     }
@@ -309,7 +318,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Whether it does nothing that other warps can notice, and need not see at once what they do.
+    /// Returns whether it does nothing that other warps can notice, and need not see at once what they do.
     pub fn is_plain_load(&self) -> bool {
         self.op == Op::Load && self.cache != CacheOp::Volatile
     }
@@ -414,7 +423,7 @@ impl NotSeen {
     /// How `what` begins where the CPU device's records do show it.
     pub const ON_GPU: &str = "on a GPU: ";
 
-    /// Whether records of this device leave it out.
+    /// Returns whether records of this device leave it out.
     pub fn concerns(&self, cpu_device: bool) -> bool {
         !(cpu_device && self.what.starts_with(Self::ON_GPU))
     }
@@ -446,7 +455,7 @@ impl SiteTable {
         let (&version, rest) = bytes.split_first().ok_or_else(|| SiteTableError::Damaged("empty".into()))?;
         let damaged = |what: &str| SiteTableError::Damaged(what.into());
         let rest = match version {
-            VERSION | 37 | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
+            VERSION | 38 | 37 | 36 | 35 | 33 | 32 | 16 | 8 | 4 => {
                 let (stored, rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
                 if u32::from_le_bytes(*stored) != checksum(version, rest) {
                     return Err(damaged("its checksum does not match"));
@@ -458,16 +467,17 @@ impl SiteTable {
         };
         // Each version ends before what the next ones added; a zero is a list without any, or an empty text.
         let lists = match version {
-            1 => 19,
-            2 => 18,
-            4 => 17,
-            8 => 15,
-            16 => 12,
-            32 => 10,
-            33 => 6,
-            35 => 4,
-            36 => 2,
-            37 => 1,
+            1 => 22,
+            2 => 21,
+            4 => 20,
+            8 => 18,
+            16 => 15,
+            32 => 13,
+            33 => 9,
+            35 => 7,
+            36 => 5,
+            37 => 4,
+            38 => 3,
             _ => 0,
         };
         let mut whole = rest.to_vec();
@@ -481,7 +491,7 @@ impl SiteTable {
         Ok(table)
     }
 
-    /// What is known of a site beside its entry.
+    /// Returns the additional facts of a site.
     pub fn hint(&self, site: u32) -> Hint {
         let found = self.hints.binary_search_by_key(&site, |hint| hint.site);
         found.map_or(Hint { site, ..Hint::default() }, |index| self.hints[index])
@@ -505,7 +515,12 @@ impl SiteTable {
         found.ok().map(|index| self.atomics[index].kind)
     }
 
-    /// Whether any site accesses a local variable for certain.
+    /// What a site moves.
+    pub fn element(&self, site: u32) -> Element {
+        self.elements.get(site as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns whether any site accesses a local variable for certain.
     pub fn has_local_accesses(&self) -> bool {
         self.sites.iter().any(|site| site.space == Space::Local)
     }
@@ -518,12 +533,12 @@ impl SiteTable {
         self.in_registers = (0..).zip(&self.sites).filter(|(_, site)| kept(site)).map(|(number, _)| number).collect();
     }
 
-    /// Whether a site is an access to a local variable that `ptxas` keeps in registers.
+    /// Returns whether a site is an access to a local variable that `ptxas` keeps in registers.
     pub fn is_in_registers(&self, site: u32) -> bool {
         self.in_registers.binary_search(&site).is_ok()
     }
 
-    /// What decides over a branch; `None` where nobody looked.
+    /// What decides over a branch; `None` if it was not analysed.
     pub fn condition(&self, branch: u32) -> Option<&Condition> {
         self.conditions.get(branch as usize)
     }
@@ -591,12 +606,16 @@ impl SiteTable {
             return Err("operands of sites, or names, that it does not have");
         }
         check_expressions(self)?;
+        self.check_conflict_hints()?;
         if !self.conditions.is_empty() && self.conditions.len() != self.branches.len() {
             return Err("conditions of other branches");
         }
         let atomics_rise = self.atomics.windows(2).all(|pair| pair[0].site < pair[1].site);
         if !atomics_rise || !self.atomics.iter().all(|atomic| (atomic.site as usize) < self.sites.len()) {
             return Err("atomic operations of sites that it does not have");
+        }
+        if self.elements.len() > self.sites.len() {
+            return Err("elements of sites that it does not have");
         }
         let local = |site: &u32| self.sites.get(*site as usize).is_some_and(|site| site.space == Space::Local);
         if !self.in_registers.windows(2).all(|pair| pair[0] < pair[1]) || !self.in_registers.iter().all(local) {

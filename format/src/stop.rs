@@ -1,5 +1,5 @@
-//! What goes between a program that stands still at an access and `warpline run`, over a socket: [`Stopped`] one way, [`Reply`]
-//! the other. Each message is a 32-bit little-endian length and the postcard bytes.
+//! What goes between a program that stands still at an access and `warpline run`, over a socket: [`Stopped`] one way,
+//! [`Reply`] the other. Each message is a 32-bit little-endian length and the postcard bytes.
 
 use std::io::{self, Read, Write};
 
@@ -85,7 +85,7 @@ pub enum Target {
     Local(u64),
     /// The kernel's parameters.
     Parameters,
-    /// Nothing that the device knows.
+    /// An address outside all known memory.
     Unknown,
 }
 
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_read_back_and_damage_is_told() {
+    fn messages_read_back_and_damage_is_reported() {
         let mut bytes = Vec::new();
         send(&mut bytes, &Reply::Next(7)).unwrap();
         send(&mut bytes, &Reply::End).unwrap();

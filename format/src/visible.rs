@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a character does something to what is around it instead of being seen.
+/// Returns whether a character does something to what is around it instead of being seen.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,

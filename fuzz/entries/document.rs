@@ -1,4 +1,5 @@
-//! A profile of anybody's, as the verbs other than `report` take it: predictions, datasets, formats of other tools, sessions.
+//! A profile of anybody's, as the verbs other than `report` take it: predictions, datasets, formats of other tools,
+//! sessions.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -9,7 +10,8 @@ use warpline::models;
 use warpline::prediction::changes::{folded, padded, parted};
 use warpline::prediction::configurations::{Grids, all_blocks};
 use warpline::prediction::launch::Launch;
-use warpline::prediction::predict::{Model, predict};
+use warpline::prediction::model::Model;
+use warpline::prediction::predict::predict;
 use warpline::prediction::subject::Subject;
 use warpline::prediction::tiling::tiled_axes;
 use warpline::profile::Profile;
@@ -17,7 +19,7 @@ use warpline::profile::file::{from_bytes, to_bytes};
 use warpline::report;
 use warpline_format::device::Device;
 
-/// Block shapes that are predicted of a kernel beside the recorded one.
+/// Block shapes that are predicted of a kernel in addition to the recorded one.
 const BLOCKS: usize = 2;
 
 /// Reads a document and gives it to every verb.

@@ -32,6 +32,8 @@ pub fn report(profile: &Profile) {
         report::csv(&kept),
         report::callgrind(&kept),
         report::markdown(&kept, 5),
+        report::brief_markdown(&kept),
+        report::brief_json(&kept),
     ];
     for text in shown {
         let hidden = text.chars().find(|c| warpline_format::visible::is_hidden(*c) && !matches!(c, '\n' | '\t'));

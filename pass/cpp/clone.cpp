@@ -1,4 +1,4 @@
-// Clones functions under a longer signature and parts of modules, and removes what a module says of its variables.
+// Clones functions under a longer signature and parts of modules, and removes a module's metadata of its variables.
 
 #include "shim.h"
 #include "llvm/ADT/DenseSet.h"

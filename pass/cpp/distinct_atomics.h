@@ -12,10 +12,10 @@
 
 namespace warpline {
 
-// LLVM makes one atomic operation of two that end the sides of a branch and differ at most in their operands. A GPU performs
-// two, each by its lanes, and the profile has them at two lines. Operations of different synchronisation scopes are never
-// merged, so that each source position has a scope of its own while a pass looks at the function. There are no more than 256
-// scopes in a context: positions of one function share those that there are in turn.
+// LLVM makes one atomic operation of two that end the sides of a branch and differ at most in their operands. A GPU
+// performs two, each by its lanes, and the profile has them at two lines. Operations of different synchronisation
+// scopes are never merged, so that each source position has a scope of its own while a pass works on the function.
+// There are no more than 256 scopes in a context: positions of one function share those that there are in turn.
 class DistinctAtomics {
 public:
   DistinctAtomics(llvm::LLVMContext &context, unsigned note) : context(context), note(note) {}

@@ -1,4 +1,4 @@
-// What LLVM knows of its intrinsics.
+// LLVM's properties of its intrinsics.
 
 #include "shim.h"
 #include "llvm/Analysis/VectorUtils.h"

@@ -1,4 +1,4 @@
-// What debug information lists of a whole module, beside what its code refers to.
+// What debug information lists of a whole module, in addition to what its code refers to.
 
 #include "shim.h"
 #include "llvm/ADT/STLExtras.h"

@@ -33,7 +33,7 @@ bool touchesMemory(const Instruction &instruction) {
   return call && !isa<DbgInfoIntrinsic>(call) && !call->isLifetimeStartOrEnd() && call->mayReadOrWriteMemory();
 }
 
-// Keeps a `!warpline.loc` note beside every location. Before each pass the notes take over the current locations, so
+// Keeps a `!warpline.loc` note next to every location. Before each pass the notes take over the current locations, so
 // that they carry the inlined-at chain, which a note made before inlining cannot. After each pass an instruction that
 // came out of it with neither, or without the column (two accesses merged into one), gets back what it had, under
 // `!warpline.near`.
@@ -72,7 +72,7 @@ public:
   }
 
 private:
-  // The managers run a function's passes one by one, so one function's memory is enough. Loop passes are told by
+  // The managers run a function's passes one by one, so one function's memory is enough. Loop passes are identified by
   // the function around them.
   static Function *functionOf(Any unit) {
     if (const auto *function = any_cast<const Function *>(&unit))

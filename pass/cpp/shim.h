@@ -26,7 +26,7 @@ struct WlTuning {
   bool unroll_for_local_arrays;
 };
 
-// What LLVM says of an intrinsic.
+// LLVM's properties of an intrinsic.
 struct WlIntrinsic {
   bool touches_memory;
   bool convergent;
@@ -34,7 +34,8 @@ struct WlIntrinsic {
   bool elementwise;
 };
 
-// The number of the intrinsic of this name, which may have suffixes for types; 0 if there is none. Numbers are less than the count.
+// The number of the intrinsic of this name, which may have suffixes for types; 0 if there is none. Numbers are less
+// than the count.
 unsigned wl_intrinsic_number(const char *name, size_t size);
 unsigned wl_intrinsic_count();
 WlText wl_intrinsic_name(unsigned number);
@@ -44,7 +45,7 @@ void wl_intrinsic_facts(unsigned number, WlIntrinsic *facts);
 void wl_free(char *text);
 
 // Whether the machine's code generator has gathers made by the processor, and not by a branch per lane: few
-// processors with AVX2 alone are fast enough at it. The context is for what is asked with.
+// processors with AVX2 alone are fast enough at it. The query makes its types in the context.
 bool wl_gathers(LLVMTargetMachineRef machine, LLVMContextRef context);
 
 // Runs a textual pass pipeline. Returns null, or the reason why the text is no pipeline.
@@ -67,8 +68,8 @@ LLVMMetadataRef wl_location_with_inlined_at(LLVMMetadataRef location, LLVMMetada
 LLVMMetadataRef wl_pack_location(LLVMMetadataRef location);
 LLVMMetadataRef wl_unpack_location(LLVMMetadataRef packed);
 
-// The variable of the function itself, not of one inlined, of which the value is the part from *offset bytes on; null where
-// it is none.
+// The variable of the function itself, not of one inlined, of which the value is the part from *offset bytes on; null
+// where it is none.
 LLVMMetadataRef wl_variable_part(LLVMValueRef value, uint64_t *offset);
 
 // Name and size in bytes of a structure, class or union, typedefs and qualifiers skipped; empty and 0 for other types.
@@ -95,7 +96,7 @@ bool wl_is_reference(LLVMMetadataRef type);
 // How many members of a structure or class, those of its bases included, are pointers or smart pointers.
 uint32_t wl_pointer_members(LLVMMetadataRef type);
 // The path ".field[2].x" to what lies `offset` bytes into a value of the type and has `size` bytes, empty for the
-// value itself (unless `enter` asks for a member of it); to the innermost when nothing there has that size. Null when
+// value itself (unless `enter` requests a member of it); to the innermost when nothing there has that size. Null when
 // the offset meets nothing. `inner` gets the type found.
 char *wl_member_path(LLVMMetadataRef type, uint64_t offset, uint64_t size, bool enter, LLVMMetadataRef *inner);
 
@@ -111,7 +112,7 @@ LLVMValueRef wl_split_if(LLVMValueRef condition, LLVMValueRef before);
 unsigned wl_known_alignment(LLVMValueRef pointer, LLVMValueRef at);
 bool wl_expand_memory_loop(LLVMValueRef call, LLVMTargetMachineRef machine);
 
-// Keeps LLVM from telling of loops that it did not unroll or vectorise as a pragma asks.
+// Suppresses LLVM's warnings about loops that it did not unroll or vectorise despite a pragma.
 void wl_hide_optimization_failures(LLVMContextRef context);
 
 // Makes instructions of the constant expressions of a global that functions use.
@@ -129,8 +130,8 @@ void wl_delete_body(LLVMValueRef function);
 // Removes a module's named metadata, if there is any of the name.
 void wl_erase_named_metadata(LLVMModuleRef module, const char *name);
 
-// Takes declarations in files of these folders out of what debug information lists of a whole module: enumerations, and what
-// namespaces import.
+// Takes declarations in files of these folders out of what debug information lists of a whole module: enumerations, and
+// what namespaces import.
 void wl_unlist_declarations(LLVMModuleRef module, const char *const *folders, size_t count);
 }
 

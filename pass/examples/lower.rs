@@ -1,4 +1,4 @@
-//! Runs the device stages and the CPU lowering on a bitcode file: for looking at what they make.
+//! Runs the device stages and the CPU lowering on a bitcode file, so that their output can be inspected.
 //!
 //! `cargo run -p warpline-pass --example lower -- IN.bc OUT.o [--ir OUT.ll] [--march NAME] [--cautious] [--plain]`
 

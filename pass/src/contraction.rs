@@ -1,7 +1,7 @@
 //! Products that a GPU's code generator fuses into sums.
 //!
-//! With `contract` a product and the sum that takes it may be one operation with one rounding. LLVM's NVPTX back end does
-//! that within a block, for each sum that takes the product (llvm/lib/CodeGen/SelectionDAG/DAGCombiner.cpp,
+//! With `contract` a product and the sum that takes it may be one operation with one rounding. LLVM's NVPTX back end
+//! does that within a block, for each sum that takes the product (llvm/lib/CodeGen/SelectionDAG/DAGCombiner.cpp,
 //! visitFADDForFMACombine and visitFSUBForFMACombine with aggressive fusion).
 
 use crate::llvm::Value;
@@ -46,7 +46,7 @@ pub(crate) fn fusion<'c>(sum: Value<'c>, opcode: Opcode) -> Option<Fused<'c>> {
     })
 }
 
-/// Whether a product is nowhere needed by itself: every use of it is a sum that it is fused into.
+/// Returns whether every use of a product is a sum that it is fused into.
 pub(crate) fn is_fused(product: Value<'_>) -> bool {
     let users = product.users();
     let fuses = |user: &Value<'_>| {

@@ -1,5 +1,5 @@
 //! Device modules that a front end hands over as optimised LLVM IR while a program runs, as Triton does: made what the
-//! stages on clang's device code expect, and afterwards an object that can be loaded by itself.
+//! stages on clang's device code expect, and afterwards an object that can be loaded alone.
 
 use crate::device::{DeviceError, TargetError};
 use crate::ir::kernel::is_kernel;
@@ -13,11 +13,12 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
-/// The newest PTX version that this LLVM writes. Text of a newer LLVM may ask for more, which says nothing about its code.
+/// The newest PTX version that this LLVM writes. Text of a newer LLVM may declare more, although its code does not need
+/// it.
 const FEATURES: &str = "+ptx88";
 
-/// What the front end leaves to the back end: choices by the architecture and by the module's flags, and what becomes dead
-/// by them.
+/// What the front end leaves to the back end: choices by the architecture and by the module's flags, and what becomes
+/// dead by them.
 const LEFT_TO_THE_BACK_END: &str = "nvvm-reflect,function(sccp,simplifycfg,instsimplify,dce),globaldce";
 
 /// Reads LLVM IR, as text or as bitcode; `name` is for messages.
@@ -34,13 +35,13 @@ pub fn read<'c>(context: &'c Context, text: &[u8], name: &str) -> Result<Module<
         .map_err(|cause| ObjectError::Read { path: name.into(), cause: cause.to_string() })
 }
 
-/// Whether there is anything to launch in a module.
+/// Returns whether there is anything to launch in a module.
 pub fn has_kernel(module: &Module<'_>) -> bool {
     module.functions().into_iter().any(|function| !function.is_declaration() && is_kernel(function))
 }
 
-/// Gives the parameters of a module's kernels the names that the source has for them, in their order: front ends write no debug
-/// information about them.
+/// Gives the parameters of a module's kernels the names that the source has for them, in their order: front ends write
+/// no debug information about them.
 pub fn name_parameters(module: &Module<'_>, names: &[String]) {
     for function in module.functions().into_iter().filter(|function| !function.is_declaration() && is_kernel(*function))
     {
@@ -50,8 +51,8 @@ pub fn name_parameters(module: &Module<'_>, names: &[String]) {
     }
 }
 
-/// Gives a module the machine that its front end did not name: `processor` as `sm_80`. Triton sets triple, data layout and
-/// processor only when it generates code.
+/// Gives a module the machine that its front end did not name: `processor` as `sm_80`. Triton sets triple, data layout
+/// and processor only when it generates code.
 ///
 /// # Errors
 /// Where LLVM does not know the processor, or the module is not valid IR.
@@ -67,8 +68,8 @@ pub fn adopt(module: &Module<'_>, processor: &str) -> Result<Machine, DeviceErro
     Ok(machine)
 }
 
-/// Takes the variables `beginning0`, `beginning1` and so on out of a module, each of which holds the address of a kernel or a
-/// variable, and gives these' names; an empty one where there is no address.
+/// Takes the variables `beginning0`, `beginning1` and so on out of a module, each of which holds the address of a
+/// kernel or a variable, and gives these' names; an empty one where there is no address.
 pub fn take_names(module: &Module<'_>, beginning: &str, count: usize) -> Vec<String> {
     let named = |number: usize| {
         let Some(variable) = module.variable(&format!("{beginning}{number}")) else { return String::new() };

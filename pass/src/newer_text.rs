@@ -1,6 +1,7 @@
-//! LLVM's text as later versions write it, in the words of this one. Triton 3.9 prints with LLVM 24, whose floating-point
-//! literals are new: `f0x3FB8AA3B` holds the bits in the width of their type, decimals need not be exact, and infinities
-//! and NaNs have names (LLVM Language Reference, "Simple Constants"). Everything else is left as it is.
+//! LLVM's text as later versions write it, in the words of this one. Triton 3.9 prints with LLVM 24, whose
+//! floating-point literals are new: `f0x3FB8AA3B` holds the bits in the width of their type, decimals need not be
+//! exact, and infinities and NaNs have names (LLVM Language Reference, "Simple Constants"). Everything else is left as
+//! it is.
 
 /// A floating-point type of the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,7 +15,8 @@ enum Float {
 const TYPES: [(&str, Float); 4] =
     [("half", Float::Half), ("bfloat", Float::Brain), ("float", Float::Single), ("double", Float::Double)];
 
-/// The text with literals that LLVM 22 reads. Old literals keep their meaning; decimals of types below double become bits.
+/// The text with literals that LLVM 22 reads. Old literals keep their meaning; decimals of types below double become
+/// bits.
 pub fn translate(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -71,14 +73,14 @@ fn translate_line(line: &str, out: &mut String) {
     }
 }
 
-/// Whether what follows is of an integer or pointer type, as in `select i1 %c, float 1.0, float 2.0`.
+/// Returns whether what follows is of an integer or pointer type, as in `select i1 %c, float 1.0, float 2.0`.
 fn ends_type(word: &str) -> bool {
     word == "ptr"
         || word.strip_prefix('i').is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The literal in this LLVM's words, and whether what stands in brackets behind it belongs to it; `None` for words that are no
-/// literals of a floating-point type.
+/// The literal in this LLVM's words, and whether what stands in brackets behind it belongs to it; `None` for words that
+/// are no literals of a floating-point type.
 fn literal(word: &str, payload: Option<&str>, ty: Float) -> Option<(String, bool)> {
     if let Some(digits) = word.strip_prefix("f0x") {
         return Some((of_bits(u64::from_str_radix(digits, 16).ok()?, ty), false));
@@ -165,8 +167,8 @@ fn of_bits(bits: u64, ty: Float) -> String {
     }
 }
 
-/// The bits of the double with a float's value; a NaN keeps its sign, its kind and its payload, which a conversion by the
-/// processor would not.
+/// The bits of the double with a float's value; a NaN keeps its sign, its kind and its payload, which a conversion by
+/// the processor would not.
 fn single_as_double(bits: u32) -> u64 {
     let value = f32::from_bits(bits);
     if !value.is_nan() {
@@ -213,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Every half and every bfloat is its own nearest, and so are numbers just beside it.
+    /// Every half and every bfloat is its own nearest, and so are numbers very close to it.
     #[test]
     fn small_formats_round_to_nearest() {
         for (mantissa, mask) in [(10, 0x1f), (7, 0xff)] {

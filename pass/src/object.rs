@@ -71,18 +71,19 @@ pub struct EmitOptions {
     pub output: Output,
     /// Code generator's level, 0 to 3, as the user's `-O`.
     pub level: u8,
-    /// Position-independent code: what clang makes unless told `-fno-pic`.
+    /// Position-independent code: what clang makes unless `-fno-pic` is given.
     pub pic: bool,
     /// Instructions of a function up to which its code is optimised: [`BUILT`] or [`LOADED`].
     pub bound: usize,
 }
 
-/// Bound on functions of programs that are built once. Measured on two cores of an EPYC: 22 thousand instructions took 12 s, 37
-/// thousand more than 100 s, and without optimisation 13 s.
+/// Bound on functions of programs that are built once. Measured on two cores of an EPYC: 22 thousand instructions took
+/// 12 s, 37 thousand more than 100 s, and without optimisation 13 s.
 pub const BUILT: usize = 25_000;
 
-/// Bound on functions of code that is compiled while its program waits for it, and runs with hooks only. Without optimisation the code
-/// generator takes a third of the time; values of 32 lanes go through memory either way, so that the code is hardly slower.
+/// Bound on functions of code that is compiled while its program waits for it, and runs with hooks only. Without
+/// optimisation the code generator takes a third of the time; values of 32 lanes go through memory either way, so that
+/// the code is hardly slower.
 pub const LOADED: usize = 2_000;
 
 /// A function that is too large for the code generator's optimisations.
@@ -95,8 +96,8 @@ pub struct Huge {
 }
 
 impl EmitOptions {
-    /// The same without optimisation if the module has a function for which the register allocator would take minutes, and
-    /// that function.
+    /// The same without optimisation if the module has a function for which the register allocator would take minutes,
+    /// and that function.
     pub fn bounded(self, module: &Module<'_>) -> (EmitOptions, Option<Huge>) {
         match largest_function(module) {
             Some((name, instructions)) if self.level > 0 && instructions > self.bound => {

@@ -53,7 +53,7 @@ fn sse_hosts_agree() {
 }
 
 /// Makes kernels with random control flow: loops with several exits, jumps out of nests, uniform and divergent
-/// conditions. All loops are bounded. With `waits`, some look at memory that others could write, so that lanes behind them
+/// conditions. All loops are bounded. With `waits`, some read memory that others could write, so that lanes behind them
 /// might have to get on meanwhile.
 struct Generator {
     state: u64,
@@ -193,8 +193,8 @@ fn random_control_flow_agrees_where_parts_of_it_are_cautious() {
     compare("waiting", &source, &list, "native", false);
 }
 
-/// One loop that holds many divergent branches: what is made of it, which is what compiling takes time for, must grow with their
-/// number, not with its square.
+/// One loop that holds many divergent branches: what is made of it, which is what compiling takes time for, must grow
+/// with their number, not with its square.
 #[test]
 fn kernels_with_hooks_only_record_the_same() {
     let source = "KERNEL one(const unsigned *in, unsigned *out, int n) { unsigned i = THREAD; if (i < n) out[i] = in[in[i] % n]; }\n";
@@ -203,7 +203,7 @@ fn kernels_with_hooks_only_record_the_same() {
         let program = program(&folder(name), source, "#define KERNELS(X) X(one)\n", form);
         let code = std::fs::read(program.with_file_name("device.o")).expect("object kept");
         let text = run(&program, &[]);
-        let records = text.split(" results").next().map(str::to_owned).expect("the stub tells records");
+        let records = text.split(" results").next().map(str::to_owned).expect("the stub prints records");
         (records, code.len())
     };
     let (both, hooked) = (made("hooked-and-native", false), made("hooked-only", true));
@@ -241,7 +241,8 @@ fn code_is_near_linear_in_blocks() {
     assert!(large > small && large < small * 5, "{small} instructions for 20 branches, {large} for 80");
 }
 
-/// Kernels in which one lane waits: only where the others of its warp could do something about it, a dispatcher is needed.
+/// Kernels in which one lane waits: only where the others of its warp could do something about it, a dispatcher is
+/// needed.
 #[test]
 fn lanes_that_can_only_wait_need_no_caution() {
     let path = folder("caution").join("waits.cu");
@@ -279,7 +280,8 @@ fn lanes_that_can_only_wait_need_no_caution() {
     assert!(result.get_function("warpline.native.linear.helped").is_some());
 }
 
-/// Operations are numbered in order, with their positions; code that follows values calls the runtime for each, and other code for none.
+/// Operations are numbered in order, with their positions; code that follows values calls the runtime for each, and
+/// other code for none.
 #[test]
 fn floating_point_operations_are_followed_on_request() {
     use warpline_format::operation::OperationClass::{Arithmetic, Conversion, Division, Load, Store};

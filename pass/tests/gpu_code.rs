@@ -155,8 +155,8 @@ fn assembles(source: &Path, processors: &[&str]) {
     }
 }
 
-/// Lines that read parameter space at the *generic* address of a parameter or at what was computed from it: valid to ptxas, and
-/// something else than the parameter on a GPU.
+/// Lines that read parameter space at the *generic* address of a parameter or at what was computed from it: valid to
+/// ptxas, and something else than the parameter on a GPU.
 fn generic_reads_of_parameters(ptx: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut generic: BTreeSet<String> = BTreeSet::new();
@@ -185,8 +185,8 @@ fn generic_reads_of_parameters(ptx: &str) -> Vec<String> {
     wrong
 }
 
-/// Structures passed by value, as a GPU takes them: found wrong on an H100, where the parameter's generic address was read as one of
-/// parameter space.
+/// Structures passed by value, as a GPU takes them: found wrong on an H100, where the parameter's generic address was
+/// read as one of parameter space.
 #[test]
 fn parameters_passed_by_value_are_read_from_parameter_space() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -227,12 +227,12 @@ fn a_fat_binary_holds_machine_code_and_ptx() {
     assert!(built.fat_binary.len() > 10_000, "{} bytes", built.fat_binary.len());
     let original = built.kernels.values().next().expect("a kernel");
     assert!(original.registers > 0 && original.shared_bytes > 0 && original.spill_bytes == 0, "{original:?}");
-    let told = |notes: &[String]| notes.iter().any(|note| note.contains("sm_70"));
-    assert_eq!(told(&built.notes), assembler.ptxas_for("sm_70").is_none());
-    // Without a ptxas that knows it, its PTX is packed.
+    let described = |notes: &[String]| notes.iter().any(|note| note.contains("sm_70"));
+    assert_eq!(described(&built.notes), assembler.ptxas_for("sm_70").is_none());
+    // Without a ptxas that supports it, its PTX is packed.
     (assembler.oldest, assembler.older_ptxas) = (75, None);
     let built = build(&module, &table, &Plan { processors: &processors, assembler: &assembler }).expect("a fat binary");
-    assert!(told(&built.notes) && !built.kernels.is_empty());
+    assert!(described(&built.notes) && !built.kernels.is_empty());
 }
 
 #[test]

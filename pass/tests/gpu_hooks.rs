@@ -122,7 +122,7 @@ fn each_hook_costs_what_it_must() {
     }
 }
 
-/// An access with a hint: one operation tells if it holds. Else base and distance of the halves are looked for, and a record
+/// An access with a hint: one operation tests the hint. Else base and distance of the halves are computed, and a record
 /// has full addresses where that fails too.
 const HINTED: (usize, usize, usize, usize, usize) = (2, 0, 5, 1, 4);
 
@@ -209,7 +209,7 @@ fn functions_that_are_called_carry_the_parameters() {
     assert!(body(&ptx, &format!(".entry k{HOOKED_SUFFIX}")).contains(&format!("walk{HOOKED_SUFFIX}")));
     let original = body(&ptx, ".entry k");
     assert!(original.contains("walk") && !original.contains(HOOKED_SUFFIX), "{original}");
-    assert_eq!(not_covered, ["k"], "the call through a pointer is told");
+    assert_eq!(not_covered, ["k"], "the call through a pointer is reported");
 }
 
 #[test]

@@ -46,7 +46,7 @@ define i32 @twice(i32 %x) { %r = shl i32 %x, 1 ret i32 %r }
 "#;
 
 fn assembled<'c>(context: &'c Context, text: &str) -> Module<'c> {
-    // LLVM wants the text to end in a zero that is not part of it.
+    // LLVM requires the text to end in a zero that is not part of it.
     let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "device");
     context.create_module_from_ir(buffer).expect("valid IR")
 }

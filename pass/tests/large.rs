@@ -47,7 +47,7 @@ fn each_access_of_a_large_function_adds_a_block_at_most() {
     assert!(written > 3 * 400, "written out, 400 accesses take {written} blocks: nothing is gained by calls");
 }
 
-/// Whether all memory is known to be good or none is and some of it is bad.
+/// Returns whether all memory is known to be good or none is and some of it is bad.
 #[test]
 fn called_and_written_out_accesses_have_the_same_results_and_records() {
     let form = |name: &str, large| program(&folder(name), &kernel(120), LIST, Form { large, ..Form::default() });

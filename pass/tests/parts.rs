@@ -94,8 +94,8 @@ fn random_function(number: usize, random: &mut Random) -> String {
     body.text
 }
 
-/// Functions of very different sizes that call each other directly, in circles and through a table, change variables that
-/// they share, and read constants. Each call takes from `%left`, which ends the circles.
+/// Functions of very different sizes that call each other directly, in circles and through a table, change variables
+/// that they share, and read constants. Each call takes from `%left`, which ends the circles.
 fn random_module(seed: u64) -> String {
     let mut random = Random(seed);
     let entries: Vec<_> = (0..4).map(|at| format!("ptr @f{}", at * 5)).collect();
@@ -216,10 +216,10 @@ fn names_of_two_units_stay_apart() {
 fn small_modules_and_modules_with_aliases_stay_whole() {
     let context = Context::create();
     let small = parse(&context, "define i64 @one() {\nret i64 1\n}\ndefine i64 @two() {\nret i64 2\n}\n");
-    assert!(parts::split(&small, PROCESSOR).expect("looked at").is_none());
+    assert!(parts::split(&small, PROCESSOR).expect("split runs").is_none());
     let aliased = parse(&context, &(random_module(1) + "@other = alias i64 (i64), ptr @run\n"));
     let before = aliased.print_to_string().to_string();
-    assert!(parts::split(&aliased, PROCESSOR).expect("looked at").is_none());
+    assert!(parts::split(&aliased, PROCESSOR).expect("split runs").is_none());
     assert_eq!(aliased.print_to_string().to_string(), before);
 }
 

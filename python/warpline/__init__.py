@@ -3,7 +3,7 @@
 * ``warpline.load(path)`` reads a profile as data frames.
 * ``with warpline.profile() as p: …`` profiles the Triton kernels of a piece of Python.
 * ``warpline.diff(before, after)`` compares two profiles.
-* ``warpline.dataset(folder)`` asks a dataset that ``warpline export`` wrote, in SQL.
+* ``warpline.dataset(folder)`` queries a dataset of ``warpline export``, in SQL.
 * ``import warpline.triton; warpline.triton.install()`` lets Triton's kernels run on the CPU device.
 """
 

@@ -1,6 +1,6 @@
 """``python -m warpline run [options of warpline run] script.py arguments…``: profiles a Python program's kernels.
 
-``python -m warpline query DIR SQL`` asks a dataset. ``python -m warpline cluster merge|sim|predict|diff|export …`` works on
+``python -m warpline query DIR SQL`` queries a dataset. ``python -m warpline cluster merge|sim|predict|diff|export …`` works on
 many profiles or traces at once, with Dask. Other commands are those of ``warpline``.
 """
 
@@ -13,7 +13,7 @@ from ._binaries import find
 #: Commands that only this package has.
 _OWN_COMMANDS = """Of the Python package:
   python -m warpline run [OPTIONS] SCRIPT [ARGUMENTS]   profile a Python program's kernels (also -m MODULE)
-  python -m warpline query DIR SQL                      ask a dataset, with DuckDB
+  python -m warpline query DIR SQL                      query a dataset, with DuckDB
   python -m warpline cluster COMMAND                    merge, sim, predict, diff, export: many profiles or traces at once, with Dask
 
 All other commands are those of `warpline`:

@@ -4,7 +4,7 @@ import weakref
 
 from ._errors import WarplineError
 
-#: NumPy's names of element types that Triton knows.
+#: NumPy's names of element types that Triton supports.
 _TYPES = {
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2"),

@@ -19,14 +19,14 @@ _OWN = Path(__file__).resolve().parent / "bin"
 
 def find(name):
     """The path of one of Warpline's programs."""
-    asked = os.environ.get(FOLDER_VARIABLE)
-    for folder in [Path(asked)] if asked else [_OWN]:
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    for folder in [Path(chosen)] if chosen else [_OWN]:
         if os.access(folder / name, os.X_OK):
             return folder / name
     found = shutil.which(name)
     if found and Path(found).resolve() != Path(shutil.which("python") or "").resolve():
         return Path(found)
-    raise WarplineError(f"{name} not found (looked at {asked or _OWN} and PATH): set {FOLDER_VARIABLE} to its folder")
+    raise WarplineError(f"{name} not found (searched: {chosen or _OWN} and PATH): set {FOLDER_VARIABLE} to its folder")
 
 
 def run(name, *arguments, check=True):
@@ -34,8 +34,8 @@ def run(name, *arguments, check=True):
     command = [str(find(name)), *map(str, arguments)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if check and done.returncode != 0:
-        said = done.stderr.strip() or f"exit code {done.returncode}"
-        raise WarplineError(f"{name} {' '.join(map(str, arguments))}: {said}")
+        message = done.stderr.strip() or f"exit code {done.returncode}"
+        raise WarplineError(f"{name} {' '.join(map(str, arguments))}: {message}")
     return done
 
 

@@ -8,7 +8,7 @@ from ._binaries import find
 
 def _become(name, called=None):
     path = str(find(name))
-    # The program finds its companions beside it. The compiler speaks the dialect of the name that it is called by.
+    # The program finds its companions in its folder. The compiler speaks the dialect of the name that it is called by.
     os.execv(path, [called or path, *sys.argv[1:]])
 
 

@@ -13,12 +13,12 @@ VERSION = 1
 _MANIFEST = "dataset.json"
 #: Types of ``dataset.json`` in DuckDB.
 _TYPES = {"integer": "BIGINT", "float": "DOUBLE", "boolean": "BOOLEAN", "text": "VARCHAR"}
-#: Characters that DuckDB takes for a pattern in the name of a file, and cannot be told not to.
+#: Characters that DuckDB always treats as a pattern in the name of a file.
 _PATTERNS = "*?[]{}"
 
 
 class Dataset:
-    """A dataset. ``tables`` and ``views`` map names to what they are; :meth:`sql` asks a question::
+    """A dataset. ``tables`` and ``views`` map names to what they are; :meth:`sql` runs a query::
 
         with warpline.dataset("runs") as d:
             d.sql("SELECT * FROM hot_lines LIMIT 10").df()
@@ -64,7 +64,7 @@ class Dataset:
             query = f"SELECT * FROM {_quoted(query.strip())}"
         statements = self.connection.extract_statements(query)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise WarplineError("a dataset is asked by one SELECT: it is opened to be read only")
+            raise WarplineError("a dataset takes one SELECT statement: it is opened to be read only")
         return query
 
     def close(self):

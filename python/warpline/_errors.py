@@ -2,7 +2,7 @@
 
 
 class WarplineError(RuntimeError):
-    """Something that Warpline could not do; the text says what, why and how to go on."""
+    """Something that Warpline could not do; the text states what, why and the next step."""
 
 
 class DeviceError(WarplineError):

@@ -1,5 +1,5 @@
 """Other front ends than Triton: they open NVIDIA's driver, which nothing takes the place of within Python, and fail without a GPU.
-Who profiles such a program is told whose kernels these are."""
+A note names the front end of such kernels."""
 
 import sys
 
@@ -33,7 +33,7 @@ def failed(error):
 
 
 def explain_failures():
-    """Adds a line to what Python says of an error that ends the program, if it comes from a front end that is not served."""
+    """Adds a line to Python's message of an error that ends the program, if it comes from a front end that is not served."""
     say = sys.excepthook
     if getattr(say, "_of_warpline", False):
         return

@@ -14,7 +14,7 @@ class _After(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name != self.wanted or self.asking:
             return None
-        # Whoever asks may only want to know whether the module is there, as PyTorch does: the import comes later, or never.
+        # The caller may only test whether the module is there, as PyTorch does: the import comes later, or never.
         self.asking = True
         try:
             spec = importlib.util.find_spec(name)

@@ -85,7 +85,7 @@ def _sim(trace: str, *options: Union[str, Path]) -> subprocess.CompletedProcess[
     """Analyses a trace on the chosen model."""
     model = _runtime.model()
     done = run("warpline", "sim", trace, *(["--gpu", model] if model else []), *options, check=False)
-    # 7: shown in part, which the profile itself says.
+    # 7: shown in part, which the profile itself reports.
     if done.returncode not in (0, 7):
         raise WarplineError(f"the profile cannot be made: {done.stderr.strip()}")
     return done

@@ -1,4 +1,4 @@
-"""``python -m warpline query DIR [SQL]``, which is also ``warpline query``: asks a dataset in SQL."""
+"""``python -m warpline query DIR [SQL]``, which is also ``warpline query``: queries a dataset in SQL."""
 
 import argparse
 import csv
@@ -11,7 +11,7 @@ from ._dataset import Dataset
 from ._errors import WarplineError
 
 _USAGE, _UNREADABLE, _TOOLCHAIN = 2, 3, 6
-#: Rows of a table that are shown where none are asked for.
+#: Rows of a table that are shown if no number is given.
 _ROWS = 40
 #: Letters of a cell of a table; longer ones are cut in the middle.
 _WIDTH = 48
@@ -26,7 +26,7 @@ _EXAMPLES = """examples:
 def _arguments(given):
     parser = argparse.ArgumentParser(
         prog="warpline query",
-        description="Asks a dataset that `warpline export` wrote, in DuckDB's SQL. Nothing can be written.",
+        description="Queries a dataset of `warpline export`, in DuckDB's SQL. Nothing can be written.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -119,7 +119,7 @@ def _answer(dataset, arguments, out):
             raise WarplineError(f"there is no table {arguments.tables}; --tables lists them")
         columns = dataset.tables[arguments.tables]["columns"] + dataset.manifest["partitions"]
         rows = [(one["name"], one["type"], one.get("unit", ""), one["description"]) for one in columns]
-        return _list(("column", "type", "unit", "what it says"), rows, arguments, out)
+        return _list(("column", "type", "unit", "meaning"), rows, arguments, out)
     names, batches = dataset.batches(arguments.sql)
     return write(names, batches, max(arguments.rows, 0), out)
 

@@ -40,13 +40,13 @@ def configure(gpu=None, **options):
             arguments += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
     encoded = run("warpline", "options", "--gpu", gpu, *arguments, "--", "python").stdout.strip()
     if started and [gpu, encoded] != _options:
-        asked = " ".join(["--gpu", gpu, *arguments])
-        raise WarplineError(f"the CPU device has started as {_options[0]} and keeps its options: ask for {asked} before the first kernel runs")
+        requested = " ".join(["--gpu", gpu, *arguments])
+        raise WarplineError(f"the CPU device has started as {_options[0]} and keeps its options: request {requested} before the first kernel runs")
     _options[:] = [gpu, encoded]
 
 
 def model():
-    """The GPU model that was chosen here; ``None`` under ``warpline run``, which knows it."""
+    """The GPU model that was chosen here; ``None`` under ``warpline run``, which has its own."""
     return _options[0] if _options else None
 
 
@@ -57,8 +57,8 @@ def functions():
         configure()
     own = not under_run()
     if own:
-        # Until the runtime has read it: other processes that the program starts are none of this one's. The options name no place
-        # for a trace, so only sections have one, and the whole program where WARPLINE_TRACE is set.
+        # Until the runtime has read it: other processes that the program starts are none of this one's. The options
+        # name no place for a trace, so only sections have one, and the whole program where WARPLINE_TRACE is set.
         os.environ[RUN_VARIABLE] = _options[1]
     loaded = ctypes.CDLL(str(runtime_library()), mode=ctypes.RTLD_GLOBAL)
     for name, arguments in _FUNCTIONS.items():
@@ -66,7 +66,7 @@ def functions():
         function.argtypes, function.restype = arguments, ctypes.c_int
     loaded.__getattr__("__warpline_interpreted_path").restype = None
     check("cuInit", loaded.cuInit(0), loaded)
-    # The program's own memory lies around its arrays: kernels are watched also where nobody profiles them.
+    # The program's own memory lies around its arrays: kernels are checked even without a profile.
     loaded.__getattr__("__warpline_always_check")(1)
     context = ctypes.c_void_p()
     check("cuDevicePrimaryCtxRetain", loaded.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), loaded)

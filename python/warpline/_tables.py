@@ -29,7 +29,7 @@ _LARGEST_PAGE = 4 << 20
 
 
 class Profile:
-    """A profile. Its tables are pandas data frames, made when they are first asked for:
+    """A profile. Its tables are pandas data frames, made when they are first used:
 
     ``kernels``
         One row per kernel: ``name``, ``file``, ``line``, ``launches``, ``seconds`` (the model's estimate), ``limiter``, and
@@ -56,7 +56,7 @@ class Profile:
 
     @functools.cached_property
     def data(self) -> dict[str, Any]:
-        """The profile's JSON, read when it is first asked for: of large profiles it takes seconds."""
+        """The profile's JSON, read when it is first used: of large profiles it takes seconds."""
         with self._file() as file:
             return json.loads(_report(file, "json"))
 
@@ -130,7 +130,7 @@ class Profile:
     def _file(self) -> Iterator[Path]:
         """The profile as a file, for the programs."""
         with tempfile.TemporaryDirectory(prefix="warpline-profile-") as folder:
-            # Named as the profile was, for what the programs say.
+            # Named as the profile was, for the programs' messages.
             path = Path(folder, self.path.name)
             path.write_bytes(self._bytes)
             yield path

@@ -5,7 +5,7 @@ import ctypes
 
 from . import _arrays, _frames, _runtime
 
-#: By first byte: a token of the array that the runtime knows there.
+#: By first byte: a token of the array that the runtime has there.
 _known: dict = {}
 
 
@@ -23,7 +23,7 @@ def announce(argument, name, frames):
         name = (held or name).encode()
     else:
         name = None
-    # The runtime knows whether it is new, also after a device reset.
+    # The runtime tracks whether it is new, also after a device reset.
     _runtime.call("__warpline_tensor", ctypes.c_void_p(memory.start), memory.bytes, name)
     element = argument.element_size() if hasattr(argument, "element_size") else 0
     if element:

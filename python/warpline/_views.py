@@ -10,7 +10,7 @@ _RUN = "program, commit, rank, model, run"
 VIEWS = (
     View(
         "hot_lines",
-        "source lines by the sectors that they ask for, with their share of the run's, coalescing and DRAM traffic",
+        "source lines by the sectors that they request, with their share of the run's, coalescing and DRAM traffic",
         f"""SELECT {_RUN}, kernel_name, file, line, source, space, requests, sectors,
               sectors / nullif(sum(sectors) OVER (PARTITION BY run), 0) AS share,
               ideal_sectors / nullif(sectors, 0) AS coalescing,
@@ -144,7 +144,7 @@ VIEWS = (
     ),
     View(
         "request_blocks",
-        "blocks of launches of kept traces by the sectors that they ask for",
+        "blocks of launches of kept traces by the sectors that they request",
         f"""SELECT {_RUN}, kernel_name, launch, block, count(*) AS requests, sum(sectors) AS sectors
             FROM requests WHERE space <> 'shared' GROUP BY ALL ORDER BY sectors DESC, launch, block""",
     ),

@@ -83,7 +83,7 @@ HOOK void __warpline_gpu_access_local(TARGET, u32 site, u32 address) {
     GATHER;
     send(target, SPACE_LOCAL << 24 | site, address);
 }
-// The generic address of a constant variable, which is what the host knows it by.
+// The generic address of a constant variable, by which the host identifies it.
 HOOK void __warpline_gpu_access_constant(TARGET, u32 site, u64 address) {
     GATHER;
     send(target, SPACE_CONSTANT << 24 | site, address);
@@ -230,7 +230,7 @@ HOOK void __warpline_gpu_count_generic(TARGET, u32 first, u32 useful, u64 addres
     W::reconverge(everyone);
 }
 // Runs behind a hooked kernel in its stream: adds up its count cells, clears them for the next launch, and
-// tells the host how far the rings were, so that the host knows when it has read all of the launch.
+// reports the positions of the rings, so that the host can detect when it has read all of the launch.
 extern "C" __attribute__((global)) void __warpline_finish(TARGET, Ticket* ticket, u64* arrived) {
     const u64 cells_per_sm = flags >> FLAG_COUNTS_SHIFT;
     const u64 sms = ticket->sms;

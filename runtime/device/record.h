@@ -30,7 +30,7 @@ constexpr u64 NO_ROOM = ~0ull;
 template <class W>
 WARPLINE_INLINE u64 reserve(const Ring& ring, u64 bytes) {
     if (ring.drop) {
-        // Looks before it takes. Warps that look at the same time may still overdraw; they wait below,
+        // Checks for room before it reserves. Warps that check at the same time may still overdraw; they wait below,
         // which ends as soon as the host has read what is there.
         const u64 need = W::load_device(&ring.control->head) + bytes;
         if (need > W::load_device(&ring.control->limit)) {
@@ -81,7 +81,7 @@ WARPLINE_INLINE void send_regular(const Ring& ring, u64 who, u32 space_site, u32
     send_short<W>(ring, kind << 28 | space_site, mask, who, MARK | base, fourth == 0 ? 1 : fourth);
 }
 
-// A request whose lanes are expected to lie `stride` bytes apart. One operation tells if they do, and then the lowest
+// A request whose lanes are expected to lie `stride` bytes apart. One operation tests this. If they do, the lowest
 // lane's own address is all that the record needs. If not, they may still in each half warp: rows of a tile 16 wide.
 template <class W>
 WARPLINE_INLINE void send_hinted(const Target& target, u64 who, u32 space_site, u32 mask, typename W::L64 address,

@@ -1,4 +1,4 @@
-// The policy of record.h on a GPU. Inline PTX says exactly which memory order and scope is meant;
+// The policy of record.h on a GPU. Inline PTX states the exact memory order and scope;
 // no toolkit header is needed.
 #pragma once
 

@@ -46,7 +46,7 @@ constexpr u32 head(u32 kind, u32 space, u32 site) { return kind << 28 | space <<
 struct alignas(128) RingControl {
     u64 head;         // reserved so far
     u64 limit;        // positions below are free to write: the last tail seen + capacity
-    u64 dropped;      // records not sent because the ring was full (only when dropping was asked for)
+    u64 dropped;      // records not sent because the ring was full (only when dropping was requested)
     const u64* tail;  // the host's position, in pinned memory
 };
 

@@ -1,5 +1,5 @@
-//! Rounding to bfloat16, which compiled code calls for on processors without an instruction for it. GCC's own library has
-//! it only from version 13 on.
+//! Rounding to bfloat16, which compiled code calls for on processors without an instruction for it. GCC's own library
+//! has it only from version 13 on.
 
 /// `value` as bfloat16, to the nearest, ties to even. NaN stays NaN.
 fn rounded(value: f32) -> u16 {
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(rounded(f32::MAX), 0x7f80);
         assert_eq!(rounded(-0.0), 0x8000);
         assert!(f32::from_bits(u32::from(rounded(f32::from_bits(0x7f80_0001))) << 16).is_nan());
-        // Rounded twice without care, this would be taken for a tie.
+        // Naive double rounding would treat this as a tie.
         assert_eq!(rounded_double(1.0 + 2f64.powi(-8) + 2f64.powi(-40)), 0x3f81);
         assert_eq!(rounded_double(1.0 + 2f64.powi(-8) - 2f64.powi(-40)), 0x3f80);
         assert_eq!(rounded_double(1e300), 0x7f80);

@@ -26,7 +26,7 @@ impl Compiler {
         command
     }
 
-    /// What to tell where it cannot be started.
+    /// The message for a compiler that cannot be started.
     pub fn not_started(&self, cause: &std::io::Error) -> String {
         let program = self.0.to_string_lossy();
         format!("{program} cannot be started ({cause}); set {VARIABLE} to its path")

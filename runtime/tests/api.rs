@@ -138,7 +138,7 @@ fn mistakes_get_cudas_codes() {
     }
     assert!(failed.iter().any(|call| call.detail.contains("at most 1024 threads, not 2048")), "{failed:?}");
     assert!(failed.iter().all(|call| !call.function.contains("Get")), "{failed:?}");
-    // A program that does not look at errors would have a kernel missing for no reason that it tells.
+    // Without a note, a program that ignores errors would miss a kernel for no visible reason.
     for reason in ["at most 1024 threads, not 2048", "49152 bytes of dynamic shared memory", "refused (CUDA error 9)"] {
         assert!(ran.errors.contains(reason), "{reason}: {}", ran.errors);
     }
@@ -258,18 +258,19 @@ fn questions_get_the_models_figures_and_the_trace_names_things() {
 }
 
 #[test]
-fn a_trace_that_cannot_be_written_is_told_once_and_stops_nothing() {
-    for (path, said) in [("/dev/full", "cannot write the trace /dev/full"), ("/no/folder/x", "cannot create the trace")]
+fn a_trace_that_cannot_be_written_is_reported_once_and_stops_nothing() {
+    for (path, printed) in
+        [("/dev/full", "cannot write the trace /dev/full"), ("/no/folder/x", "cannot create the trace")]
     {
         let ran = run_child("child_questions", |options| options.output = Output::File(path.into()));
         assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
         assert_eq!(ran.errors.matches("warpline:").count(), 1, "{}", ran.errors);
-        assert!(ran.errors.contains(said), "{}", ran.errors);
+        assert!(ran.errors.contains(printed), "{}", ran.errors);
     }
 }
 
 #[test]
-fn a_bad_ring_is_told_and_stops_nothing() {
+fn a_bad_ring_is_reported_and_stops_nothing() {
     let ran = run_child("child_questions", |options| options.output = Output::Ring { descriptor: 99, further: None });
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     assert!(ran.errors.contains("the ring of `warpline run` cannot be used"), "{}", ran.errors);
@@ -309,7 +310,7 @@ fn the_driver_api_is_recorded_as_the_runtimes() {
     let ran = run_child("child_driver", |_| ());
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     let trace = Trace::read(&ran.path);
-    let told: Vec<String> = trace
+    let described: Vec<String> = trace
         .events
         .iter()
         .filter_map(|event| match event {
@@ -321,5 +322,5 @@ fn the_driver_api_is_recorded_as_the_runtimes() {
             _ => None,
         })
         .collect();
-    assert_eq!(told, ["Some(\"d_part\") 64", "HostToDevice 64 true", "Set 64 true", "free true"]);
+    assert_eq!(described, ["Some(\"d_part\") 64", "HostToDevice 64 true", "Set 64 true", "free true"]);
 }

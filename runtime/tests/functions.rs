@@ -8,8 +8,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the runtime is a folder of the workspace").to_path_buf()
 }
 
-/// Functions whose names begin so, by the first sentence of the file of the folder that defines them; those of the driver have
-/// a folder of their own.
+/// Functions whose names begin so, by the first sentence of the file of the folder that defines them; those of the
+/// driver have a folder of their own.
 fn offered(folder: &str, beginning: &str) -> BTreeMap<String, Vec<String>> {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in std::fs::read_dir(root().join(folder)).expect("the folder is there") {
@@ -61,7 +61,7 @@ fn page() -> String {
          {}\n## The driver's\n\nFor programs that mix them into the runtime's, and for those that load code while they run (as LLVM IR, or as what \
          `warpline-cc --warpline-module` makes of it, or as PTX, cubin or fat binary that warpline-nvcc or NVRTC's functions made; not as other PTX). The names are those of the symbols: `cuda.h` calls `cuMemAlloc_v2` `cuMemAlloc`. What they allocate, copy and fill \
          is recorded as the runtime's own. On a GPU they are the driver's own; what kernels do in a context of the program's own \
-         (`cuCtxCreate`) is not recorded there, and a note says so.\n{}\n## NVRTC's\n\nCUDA source is compiled by `warpline-cc` and clang ([how](design/triton.md#nvrtc)).\n{}",
+         (`cuCtxCreate`) is not recorded there, and a note reports it.\n{}\n## NVRTC's\n\nCUDA source is compiled by `warpline-cc` and clang ([how](design/triton.md#nvrtc)).\n{}",
         count(&runtime),
         count(&driver),
         list(runtime, "##"),

@@ -32,7 +32,7 @@ fn table(space: Space, bytes: u32, byte_mask: Option<u64>) -> SiteTable {
 
 /// What the device counts.
 fn counted(table: &SiteTable, requests: &[Request]) -> Option<SiteCount> {
-    let layout = CountLayout::of(table);
+    let layout = CountLayout::new(table);
     let site = &table.sites[0];
     let mut cells = vec![0u64; layout.all_cells() as usize];
     let useful = site.byte_mask.map_or(site.bytes, u64::count_ones);

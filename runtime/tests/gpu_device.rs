@@ -128,7 +128,7 @@ fn concurrent_launches_lose_nothing() {
 }
 
 #[test]
-fn times_of_kernels_are_told_where_they_are_wanted() {
+fn times_of_kernels_are_reported_where_they_are_wanted() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("times-{}", std::process::id()));
     let file = path.to_str().unwrap();
     for (variables, form) in
@@ -251,9 +251,9 @@ fn child_choice() {
 
 #[test]
 fn without_a_gpu_the_program_says_so() {
-    let asked = run("child_choice", &[("FAKE_CUDA", "none"), ("WARPLINE_DEVICE", "gpu")]);
-    assert_eq!(asked.code, Some(125), "{}{}", asked.output, asked.errors);
-    assert!(asked.errors.contains("WARPLINE_DEVICE=gpu: the NVIDIA driver finds no GPU"), "{}", asked.errors);
+    let requested = run("child_choice", &[("FAKE_CUDA", "none"), ("WARPLINE_DEVICE", "gpu")]);
+    assert_eq!(requested.code, Some(125), "{}{}", requested.output, requested.errors);
+    assert!(requested.errors.contains("WARPLINE_DEVICE=gpu: the NVIDIA driver finds no GPU"), "{}", requested.errors);
 
     let fallen_back = run("child_choice", &[("FAKE_CUDA", "none")]);
     assert_eq!(fallen_back.code, Some(0), "{}{}", fallen_back.output, fallen_back.errors);

@@ -191,7 +191,7 @@ fn a_graph_in_counters_mode_counts() {
 }
 
 #[test]
-fn only_the_launches_asked_for_have_records() {
+fn only_the_launches_requested_have_records() {
     let ran = run_child_with("child_filtered", &[("LD_LIBRARY_PATH", driver())], |options| {
         options.launches = vec![(1, 2)];
     });
@@ -407,7 +407,7 @@ fn child_unknown() {
 }
 
 #[test]
-fn a_graph_of_a_library_is_told_once() {
+fn a_graph_of_a_library_is_reported_once() {
     let ran = run("child_unknown", &[]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.output, ran.errors);
     assert_eq!(ran.errors.matches("the kernels of CUDA graphs that a library made").count(), 1, "{}", ran.errors);

@@ -58,7 +58,7 @@ impl Rings {
     }
 
     fn access(&self, sm: u32, who: u64, site: u32, mask: u32, addresses: &[u64; 32]) {
-        // SAFETY: as `wire.h` asks for; 1 is global memory.
+        // SAFETY: as `wire.h` requires; 1 is global memory.
         unsafe { (producer().access)(&raw const self.target, sm, who, 1 << 24 | site, mask, addresses.as_ptr()) };
         together(mask);
     }
@@ -182,7 +182,7 @@ fn a_hint_gives_the_same_lanes_whether_it_is_right_or_not() {
         let (mask, addresses) = request(9, number);
         let stride = [0u32, 4, 12u32.wrapping_neg(), 64][number as usize % 4];
         let who = who(number, number & 31, number & 63);
-        // SAFETY: as `wire.h` asks for.
+        // SAFETY: as `wire.h` requires.
         unsafe { (producer().hinted)(&raw const rings.target, 0, who, 1 << 24 | 9, mask, addresses.as_ptr(), stride) };
         together(mask);
         let Next::Record(record) = reader.read_next() else { panic!("record {number} has not arrived") };
@@ -249,7 +249,7 @@ fn many_producers_lose_nothing_on_small_rings() {
             let last = over.load(Ordering::Acquire);
             let mut some = false;
             for reader in &mut readers {
-                // The reader stops by itself when it has to give room back.
+                // The reader stops on its own when it has to give room back.
                 while let Next::Record(record) = reader.read_next() {
                     let producer = record.block as usize;
                     let (mask, addresses) = request(record.block, next[producer]);

@@ -64,7 +64,7 @@ fn child_two() {
             });
         }
     });
-    // Nobody waits for either device: the exit does, with the first one chosen.
+    // The program waits for neither device: the exit does, with the first one chosen.
 }
 
 #[test]

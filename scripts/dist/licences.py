@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes NOTICE (a line for each part of a release) and LICENCES (their texts) to a folder.
 
-`licences.py FOLDER`: reads `cargo metadata`, the licence files beside the crates' sources, and Debian's copyright files of LLVM and
+`licences.py FOLDER`: reads `cargo metadata`, the licence files of the crates, and Debian's copyright files of LLVM and
 the libraries that come with it."""
 
 import json
@@ -25,7 +25,7 @@ OTHERS = [
 def linked_crates(root):
     """The crates of other authors that the programs are linked with, without those that only build them or test them."""
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=x86_64-unknown-linux-gnu"]
-    command += ["--features=warpline/parquet"]
+    command += ["--features=warpline/parquet,warpline/mcp"]
     metadata = json.loads(subprocess.run(command, cwd=root, check=True, capture_output=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
@@ -42,7 +42,7 @@ def linked_crates(root):
 
 
 def texts(package):
-    """The licence files beside a crate's manifest."""
+    """The licence files in the folder of a crate's manifest."""
     folder = Path(package["manifest_path"]).parent
     names = ("LICEN", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name.upper().startswith(names))

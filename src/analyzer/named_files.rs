@@ -1,4 +1,4 @@
-//! Files that a trace or a debug section names. Whoever made those may have named anything: a pipe that nobody writes to, a
+//! Files that a trace or a debug section names. Whoever made those may have named anything: a pipe without a writer, a
 //! device without end.
 
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use std::path::Path;
 /// The system's, or that it is no such file.
 pub fn open(path: &Path, most: u64) -> io::Result<File> {
     let refuse = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
-    // A device may act on being opened alone, so it is asked for its kind before; what it is then is asked again.
+    // A device may act on being opened alone, so its kind is checked before, and again after opening.
     if !std::fs::metadata(path)?.is_file() {
         return Err(refuse("not a regular file"));
     }
@@ -28,7 +28,8 @@ pub fn open(path: &Path, most: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Content of a file as [`open`] takes them. What claims to be empty stays so: the system's own files do, and some never end.
+/// Content of a file as [`open`] takes them. What claims to be empty stays so: the system's own files do, and some
+/// never end.
 ///
 /// # Errors
 /// Those of [`open`], and of reading.

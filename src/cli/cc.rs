@@ -12,7 +12,7 @@ use crate::exit_code;
 /// Name of the compiler's executable.
 pub(super) const COMPILER: &str = "warpline-cc";
 
-/// The compiler: beside this executable, else on the search path.
+/// Finds the compiler: in the folder of this executable, else on the search path.
 pub(super) fn compiler() -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|here| {
         let here = here.canonicalize().unwrap_or(here);
@@ -22,7 +22,7 @@ pub(super) fn compiler() -> PathBuf {
 }
 
 pub(super) fn missing(error: &std::io::Error) -> Failure {
-    let what = "cannot start warpline-cc, which has to stand beside `warpline` or on the search path";
+    let what = "cannot start warpline-cc, which has to be in the folder of `warpline` or on the search path";
     Failure::new(exit_code::TOOLCHAIN, format!("{what}: {error}"))
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use super::args::{Cli, Command};
-use super::{cc, doctor, manual, models, output, predict, profile, profiles, recordings, run, traces, validate};
+use super::{cc, doctor, manual, mcp, models, output, predict, profile, profiles, recordings, run, traces, validate};
 use crate::exit_code;
 
 /// Runs the command line and returns the exit code.
@@ -45,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Gpus(arguments) => models::gpus::execute(&arguments),
         Command::Explore(arguments) => profiles::explore::execute(&arguments, color),
         Command::Explain(arguments) => profiles::explain::execute(&arguments),
+        Command::Mcp(arguments) => mcp::execute(&arguments),
         Command::Doctor => doctor::execute(),
         Command::Setup(arguments) => doctor::setup(&arguments),
         Command::Options(arguments) => run::print_options(&arguments),

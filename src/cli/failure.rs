@@ -5,7 +5,7 @@
 pub struct Failure {
     /// Exit code.
     pub code: u8,
-    /// Message for standard error; empty when all is said.
+    /// Message for standard error; empty if all has been reported.
     pub message: String,
 }
 

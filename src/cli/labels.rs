@@ -1,4 +1,4 @@
-//! `--label KEY=VALUE`: what the user knows of a run and nothing else does, as the commit that was built.
+//! `--label KEY=VALUE`: facts of a run that only the user has, such as the commit that was built.
 
 use std::collections::BTreeMap;
 
@@ -43,14 +43,14 @@ pub(super) fn parse(given: &[String]) -> Result<BTreeMap<String, String>, Failur
 mod tests {
     use super::*;
 
-    fn of(given: &[&str]) -> Result<BTreeMap<String, String>, String> {
+    fn parsed(given: &[&str]) -> Result<BTreeMap<String, String>, String> {
         let given: Vec<String> = given.iter().map(|&text| text.to_owned()).collect();
         parse(&given).map_err(|failure| failure.message)
     }
 
     #[test]
     fn labels_are_read_and_bounded() {
-        let labels = of(&["commit=1a2b", "branch=topic/x=y", "note=a\x1b[2J"]).unwrap();
+        let labels = parsed(&["commit=1a2b", "branch=topic/x=y", "note=a\x1b[2J"]).unwrap();
         assert_eq!(labels["branch"], "topic/x=y");
         assert_eq!(labels["note"], "a\\x1b[2J");
         for (given, wanted) in [
@@ -59,10 +59,10 @@ mod tests {
             (vec!["a b=x"], "is no name"),
             (vec!["a=1", "a=2"], "twice"),
         ] {
-            assert!(of(&given).unwrap_err().contains(wanted), "{given:?}");
+            assert!(parsed(&given).unwrap_err().contains(wanted), "{given:?}");
         }
         let long = format!("a={}", "x".repeat(MAX_VALUE + 1));
-        assert!(of(&[&long]).unwrap_err().contains("longer than"));
+        assert!(parsed(&[&long]).unwrap_err().contains("longer than"));
         let many: Vec<String> = (0..=MAX_LABELS).map(|number| format!("a{number}=x")).collect();
         assert!(parse(&many).unwrap_err().message.contains("at most"));
     }

@@ -1,4 +1,5 @@
-//! `warpline completions` and `warpline man`: what `make install` puts beside the binaries, made from the command line itself.
+//! `warpline completions` and `warpline man`: what `make install` adds to the binaries, made from the command line
+//! itself.
 
 use clap::CommandFactory as _;
 

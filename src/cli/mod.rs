@@ -7,6 +7,7 @@ mod doctor;
 mod failure;
 mod labels;
 mod manual;
+mod mcp;
 mod models;
 mod output;
 mod predict;

@@ -38,7 +38,7 @@ impl Color {
 /// The rank that this process speaks for, where it is one of several of a job.
 static RANK: OnceLock<u32> = OnceLock::new();
 
-/// From here on messages name a rank: launchers mix what their processes say.
+/// From here on messages name a rank: launchers mix the output of their processes.
 pub(super) fn speak_for_rank(index: u32) {
     RANK.get_or_init(|| index);
 }
@@ -53,7 +53,7 @@ pub(super) fn written_out(text: &str) -> String {
     visible::message_with(text, typed.iter().map(String::as_str).chain(values))
 }
 
-/// Says something on standard error.
+/// Prints a message on standard error.
 pub(super) fn say(text: impl std::fmt::Display) {
     let text = text.to_string();
     let text = written_out(&text);
@@ -63,7 +63,7 @@ pub(super) fn say(text: impl std::fmt::Display) {
             let lines: String = text.lines().map(|line| format!("warpline: rank {rank}: {line}\n")).collect();
             _ = std::io::stderr().lock().write_all(lines.as_bytes());
         }
-        // Nobody is left to tell when standard error is closed.
+        // If standard error is closed, the message is lost.
         None => _ = writeln!(std::io::stderr(), "warpline: {text}"),
     }
 }
@@ -93,8 +93,8 @@ pub(super) fn refuse_same(needed: &Path, output: &Path) -> Result<(), Failure> {
     Err(Failure::new(exit_code::USAGE, message))
 }
 
-/// Refuses to write a page or binary data to a terminal; `-` as the output's name does it all the same. `input` gives the name
-/// that the message proposes.
+/// Refuses to write a page or binary data to a terminal; `-` as the output's name does it all the same. `input` gives
+/// the name that the message proposes.
 pub(super) fn refuse_terminal(output: Option<&Path>, input: &Path, extension: &str) -> Result<(), Failure> {
     if output.is_some() || !std::io::stdout().is_terminal() {
         return Ok(());

@@ -16,7 +16,7 @@ use warpline_profile::Profile;
 use warpline_report::Filter;
 
 pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, Failure> {
-    if asks_for_help(&arguments.arguments) {
+    if requests_help(&arguments.arguments) {
         output::print(help().as_bytes())?;
         return Ok(exit_code::OK);
     }
@@ -35,7 +35,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
         .status()
         .map_err(|error| cc::missing(&error))?;
     if !status.success() {
-        // The compiler has said what is wrong; what is no option of its own may have been meant for `run`.
+        // The compiler has printed its error; an unknown option may have been meant for `run`.
         let code = status.code().map_or(exit_code::UNEXPECTED, |code| code as u8);
         let message = compiler.iter().find_map(|argument| meant_for_run(argument)).unwrap_or_default();
         return Err(Failure { code, message });
@@ -65,7 +65,7 @@ pub(super) fn execute(arguments: &ProfileArguments, color: Color) -> Result<u8, 
     if outcome.code != 0 {
         output::say(format_args!("the program ended with exit code {}", outcome.code));
     }
-    // The program did well, but what was asked for did not happen in it.
+    // The program succeeded, but nothing that was requested was recorded.
     let nothing = !profile.kernels.is_empty() && profile.kernels.iter().all(|kernel| kernel.recorded_launches() == 0);
     Ok(if outcome.code == 0 && nothing { exit_code::NOTHING_MATCHED } else { outcome.code })
 }
@@ -86,8 +86,8 @@ struct Parts {
     program: Vec<OsString>,
 }
 
-/// The options of `run` that `profile` knows too, by their long names, and whether a value follows. `--threads` is left
-/// to nvcc, which has one of its own; `--device` concerns the compiler as well.
+/// The options of `run` that `profile` accepts, too, by their long names, and whether a value follows. `--threads` is
+/// left to nvcc, which has one of its own; `--device` concerns the compiler as well.
 fn run_options() -> Vec<(String, bool)> {
     let command = command();
     let known = command.get_arguments().filter_map(|argument| {
@@ -102,7 +102,7 @@ fn command() -> clap::Command {
     RunArguments::augment_args(clap::Command::new("warpline profile"))
 }
 
-fn asks_for_help(all: &[OsString]) -> bool {
+fn requests_help(all: &[OsString]) -> bool {
     all.iter().take_while(|argument| *argument != "--").any(|argument| argument == "-h" || argument == "--help")
 }
 
@@ -117,7 +117,7 @@ fn help() -> String {
     command.render_help().to_string()
 }
 
-/// A word about an option that no compiler knows and that is much like one of `run`.
+/// Returns a hint about an option that no compiler has and that is much like one of `run`.
 fn meant_for_run(argument: &OsStr) -> Option<String> {
     let text = argument.to_str().filter(|text| text.starts_with("--"))?;
     let error = command().try_get_matches_from(["warpline profile", text]).err()?;
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn help_lists_what_the_run_takes() {
-        assert!(asks_for_help(&words("a.cu --help")) && !asks_for_help(&words("a.cu -- --help")));
+        assert!(requests_help(&words("a.cu --help")) && !requests_help(&words("a.cu -- --help")));
         let help = help();
         let options = run_options();
         let missing: Vec<_> = options.iter().filter(|(name, _)| !help.contains(name.as_str())).collect();

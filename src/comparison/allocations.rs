@@ -82,8 +82,8 @@ fn together((one, other): (&Side<'_>, &Side<'_>), pairs: &Pairs, lines: &Lines<'
     alone.into_iter().flatten().chain(found).collect()
 }
 
-/// Whether one place makes other numbers of allocations for as many requests, which go to others of them: what a name stands for is then another
-/// part of them, as where objects exchange their memory with new ones.
+/// Returns whether one place makes other numbers of allocations for as many requests, which go to others of them: what
+/// a name stands for is then another part of them, as where objects exchange their memory with new ones.
 fn change_hands((one, other): (&Side<'_>, &Side<'_>), rows: &[&Together]) -> bool {
     let of = |side: &Side<'_>, indices: &[usize], name: &str| -> u64 {
         let each = indices.iter().map(|&index| side.allocations[index].get(name));

@@ -12,7 +12,7 @@ use super::document::{
 use super::figures::{self, Figures, Subject};
 use super::limits::{LimitSet, Row, check};
 use super::matching::{
-    AllocationGroup, Code, Lines, Pairs, Place, groups, pair_allocations, pair_findings, pair_kernels,
+    AllocationGroup, Code, Lines, Pairs, SourceLine, groups, pair_allocations, pair_findings, pair_kernels,
 };
 use super::{differences, document};
 use warpline_profile::Profile;
@@ -31,8 +31,8 @@ impl Default for Options {
     }
 }
 
-/// Compares two profiles, and checks `limits` where there are some. Exchanging the profiles gives the same document with its
-/// sides exchanged, but for the limits.
+/// Compares two profiles, and checks `limits` where there are some. Exchanging the profiles gives the same document
+/// with its sides exchanged, but for the limits.
 pub fn compare(before: &Profile, after: &Profile, options: &Options, limits: Option<&LimitSet>) -> Diff {
     // Where several pairs are equally good, which are taken depends on the direction; so there is but one.
     let (mut diff, rows) = if fingerprint(before) > fingerprint(after) {
@@ -84,8 +84,8 @@ pub(super) struct Side<'a> {
     code: &'a Code<'a>,
     pub(super) groups: Vec<AllocationGroup<'a>>,
     pub(super) kernels: Vec<Figures>,
-    lines: BTreeMap<(usize, Place<'a>), Figures>,
-    branches: BTreeMap<(usize, Place<'a>), Vec<Branch>>,
+    lines: BTreeMap<(usize, SourceLine<'a>), Figures>,
+    branches: BTreeMap<(usize, SourceLine<'a>), Vec<Branch>>,
     pub(super) allocations: Vec<Figures>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Side<'a> {
             lines.entry((kernel, (row.file.as_str(), row.line))).or_insert(figures);
         }
         // Copies of one branch that unrolling made are one.
-        let mut branches: BTreeMap<(usize, Place<'a>), Vec<Branch>> = BTreeMap::new();
+        let mut branches: BTreeMap<(usize, SourceLine<'a>), Vec<Branch>> = BTreeMap::new();
         for row in &profile.branches {
             let Some(kernel) = code.kernel(row.kernel) else { continue };
             let rows = branches.entry((kernel, (row.file.as_str(), row.line))).or_default();
@@ -136,7 +136,7 @@ impl<'a> Side<'a> {
         figures::of_program(self.code.profile, &self.kernels, &self.allocations, is_apart)
     }
 
-    pub(super) fn position(&self, (file, line): Place<'_>) -> Position {
+    pub(super) fn position(&self, (file, line): SourceLine<'_>) -> Position {
         let text = self.code.profile.sources.get(file).and_then(|lines| lines.get(&line));
         Position { file: file.to_owned(), line, text: text.map_or(String::new(), |text| text.trim().to_owned()) }
     }
@@ -217,7 +217,7 @@ fn judged_rows(
         add(Subject::Kernel, name, Vec::new(), figures);
     }
     let paired =
-        |(kernel, place): (usize, Place<'_>)| Some((kernels.after(kernel)?, lines.after(Some(kernel), place)?));
+        |(kernel, place): (usize, SourceLine<'_>)| Some((kernels.after(kernel)?, lines.after(Some(kernel), place)?));
     let befores: Vec<_> = one.lines.keys().map(|&key| (Some(key), paired(key))).collect();
     let known: BTreeSet<_> = befores.iter().filter_map(|(_, after)| *after).collect();
     let afters = other.lines.keys().filter(|key| !known.contains(*key)).map(|&key| (None, Some(key)));
@@ -290,7 +290,7 @@ fn kernel_rows(
             metrics,
         });
     }
-    // Times of different models are of one order at least, and of what has none the traffic tells.
+    // Times of different models are of one order at least, and the traffic stands for those without times.
     let seconds = |changes: &Changes| {
         let sides = changes.get("estimate.seconds").copied().unwrap_or_default();
         let [before, after] = sides.map(|side| side.map_or(0.0, document::Value::number));
@@ -322,7 +322,7 @@ fn line_rows(
 ) -> Vec<LineChange> {
     let mut rows = Vec::new();
     let mut taken = BTreeSet::new();
-    let mut row = |before: Option<(usize, Place<'_>)>, after: Option<(usize, Place<'_>)>| {
+    let mut row = |before: Option<(usize, SourceLine<'_>)>, after: Option<(usize, SourceLine<'_>)>| {
         let figures = (before.and_then(|key| one.lines.get(&key)), after.and_then(|key| other.lines.get(&key)));
         let metrics = figures::changes(figures.0, figures.1, options.tolerance);
         if metrics.is_empty() {
@@ -359,7 +359,8 @@ fn branch_rows(
     unchanged: &mut Unchanged,
 ) -> Vec<BranchChange> {
     let mut rows = Vec::new();
-    let mut row = |before: Option<(usize, Place<'_>, &Branch)>, after: Option<(usize, Place<'_>, &Branch)>| {
+    let mut row = |before: Option<(usize, SourceLine<'_>, &Branch)>,
+                   after: Option<(usize, SourceLine<'_>, &Branch)>| {
         let [was, is] = [before, after].map(|side| side.map(|(_, _, branch)| figures::of_branch(branch)));
         let metrics = figures::changes(was.as_ref(), is.as_ref(), options.tolerance);
         if metrics.is_empty() {
@@ -434,8 +435,8 @@ fn changed_allocations(diff: &Diff) -> Both<BTreeSet<u64>> {
 /// Fills in the findings; all other rows are there.
 fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs: &Pairs, options: &Options) {
     let (kernels, allocations) = (changed_kernels(diff), changed_allocations(diff));
-    // A kernel that stayed as it was may weigh more or less beside the others, and so have a finding more or less; not so where it reads
-    // memory of which something changed, as where it lies.
+    // A kernel that stayed as it was may have a different share of the whole, and so have a finding more or less; not
+    // so where it reads memory of which something changed, as where it lies.
     let stayed = |finding: &Finding, kernels: &Option<BTreeSet<u32>>, allocations: &Option<BTreeSet<u64>>| {
         let is_in = |allocation| allocations.as_ref().is_some_and(|changed| changed.contains(&allocation));
         finding.severity != Severity::Error
@@ -467,7 +468,8 @@ fn finding_rows(diff: &mut Diff, befores: &[Finding], afters: &[Finding], pairs:
 /// Evidence that depends on all that the program does.
 pub const BESIDE_OTHERS: [&str; 3] = ["wasted_share", "share_of_time", "share_of_memory"];
 
-/// Whether a finding of both sides rests on other numbers now. Its words name lines and numbers, which are told apart.
+/// Returns whether a finding of both sides has different evidence now. Its text names lines and numbers, which are
+/// distinguished.
 fn differ(before: &Finding, after: &Finding, tolerance: f64) -> bool {
     let own = |finding: &Finding| -> BTreeMap<String, f64> {
         let evidence = finding.evidence.iter().filter(|(name, _)| !BESIDE_OTHERS.contains(&name.as_str()));

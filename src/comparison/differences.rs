@@ -6,10 +6,10 @@ use super::document::Difference;
 use warpline_profile::Profile;
 use warpline_profile::model::Run;
 
-/// Assumptions that say why another one holds.
+/// Assumptions that are the reason of another one.
 const REASONS: [&str; 2] = ["model_chosen", "model_figures_assumed"];
 
-/// What profiles have not told from the first.
+/// Facts that the first versions of profiles do not contain.
 const KEPT_LATER: [&str; 2] = ["compiler", "compiler_options"];
 
 /// All of them, what matters most first.
@@ -28,7 +28,7 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
         let names: Vec<String> = run.architectures.iter().map(|number| format!("sm_{number}")).collect();
         names.join(",")
     };
-    // Profiles from before they were told have none.
+    // Old profiles do not contain them.
     if !one.architectures.is_empty() && !other.architectures.is_empty() {
         tell("architecture", architectures(one), architectures(other), false);
     }
@@ -53,9 +53,11 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     tell("init_check", initialisation(one), initialisation(other), false);
     let floats = |run: &Run| if run.float_check { "yes" } else { "no" }.to_owned();
     tell("float_check", floats(one), floats(other), false);
+    let values = |run: &Run| if run.memory_values { "yes" } else { "no" }.to_owned();
+    tell("memory_values", values(one), values(other), false);
     let keys: BTreeSet<&String> = one.assumptions.keys().chain(other.assumptions.keys()).collect();
     for key in keys.into_iter().filter(|key| !REASONS.contains(&key.as_str())) {
-        // What follows from another model says nothing new.
+        // What follows from another model is no difference of its own.
         if key == "model" && one.models != other.models {
             continue;
         }

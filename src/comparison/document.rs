@@ -1,5 +1,5 @@
-//! The JSON document of `diff --format json`, version 1. `docs/diff-v1.schema.json` is its schema, `docs/comparison.md` says
-//! what it means. Fields are only ever added.
+//! The JSON document of `diff --format json`, version 1. `docs/diff-v1.schema.json` is its schema, `docs/comparison.md`
+//! describes it. Fields are only ever added.
 
 use std::collections::BTreeMap;
 
@@ -84,7 +84,8 @@ pub struct Diff {
     pub findings: FindingChanges,
     /// How much is the same on both sides.
     pub unchanged: Unchanged,
-    /// Where a budget recorded some of the launches of a side: what whole runs did. All other figures are of what was recorded.
+    /// Where a budget recorded some of the launches of a side: what whole runs did. All other figures are of what was
+    /// recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_run: Option<Estimates>,
     /// What limits were checked and which are broken; absent where none were given.
@@ -125,7 +126,7 @@ pub struct KernelChange {
     pub name: Both<String>,
     /// Definitions.
     pub position: Both<Position>,
-    /// Only modelled figures differ: caches and DRAM behave otherwise for what runs before or beside it.
+    /// Only modelled figures differ: caches and DRAM behave otherwise because of what runs before or at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub modelled: bool,
     /// What differs.
@@ -141,7 +142,7 @@ pub struct LineChange {
     pub after: Option<Position>,
     /// Numbers of its kernel.
     pub kernel: Both<u32>,
-    /// Only modelled figures differ: caches and DRAM behave otherwise for what runs before or beside it.
+    /// Only modelled figures differ: caches and DRAM behave otherwise because of what runs before or at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub modelled: bool,
     /// What differs.
@@ -165,7 +166,7 @@ pub struct BranchChange {
 
 impl BranchChange {
     /// It belongs to a kernel of both sides and diverges more or less. How often it is reached follows from the code.
-    pub fn tells(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         self.kernel.before.is_some() && self.kernel.after.is_some() && self.metrics.contains_key("divergent")
     }
 }
@@ -183,7 +184,7 @@ pub struct AllocationChange {
     pub kind: Both<String>,
     /// The user's lines that make them.
     pub position: Both<Position>,
-    /// Only modelled figures differ: caches and DRAM behave otherwise for what runs before or beside it.
+    /// Only modelled figures differ: caches and DRAM behave otherwise because of what runs before or at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub modelled: bool,
     /// What differs.

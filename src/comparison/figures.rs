@@ -1,8 +1,8 @@
 //! Which figures are compared, and in which direction each is better.
 //!
-//! Names are those of `over_launches` in profiles: `global.sectors`, `global.l1.load_hit_rate`, `estimate.seconds`. Counted figures
-//! are exact, so any difference is a change. Modelled ones (caches, DRAM, times) depend on everything that ran before, and
-//! only differences of some size are one: each is measured against what it is a part of.
+//! Names are those of `over_launches` in profiles: `global.sectors`, `global.l1.load_hit_rate`, `estimate.seconds`.
+//! Counted figures are exact, so any difference is a change. Modelled ones (caches, DRAM, times) depend on everything
+//! that ran before, and only differences of some size are one: each is measured against what it is a part of.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub enum Better {
     Less,
     /// More of it.
     More,
-    /// It says nothing by itself.
+    /// Neither is better.
     Neither,
 }
 
@@ -43,14 +43,15 @@ struct Kind {
     better: Better,
     unit: Unit,
     /// Not a part or a consequence of other figures that are shown.
-    telling: bool,
+    significant: bool,
 }
 
-const fn kind(name: &'static str, better: Better, unit: Unit, telling: bool) -> Kind {
-    Kind { name, better, unit, telling }
+const fn kind(name: &'static str, better: Better, unit: Unit, significant: bool) -> Kind {
+    Kind { name, better, unit, significant }
 }
 
-/// Figures of requests, within a memory space (or of an allocation, where spaces are not told apart); what tells most first.
+/// Figures of requests, within a memory space (or of an allocation, if spaces are not distinguished); the most
+/// significant first.
 const OF_REQUESTS: [Kind; 22] = [
     kind("sectors", Better::Less, Unit::Count, true),
     kind("wavefronts", Better::Less, Unit::Count, true),
@@ -77,7 +78,7 @@ const OF_REQUESTS: [Kind; 22] = [
     kind("reuse.streaming", Better::Neither, Unit::Count, false),
 ];
 
-/// Spaces, in the order in which they are told.
+/// Spaces, in the order in which they are reported.
 const SPACES: [&str; 4] = ["global", "local", "shared", "constant"];
 
 /// Figures of kernels and of the program.
@@ -110,7 +111,7 @@ const OF_BRANCHES: [Kind; 3] = [
     kind("executions", Better::Neither, Unit::Count, true),
 ];
 
-/// Figures of allocations and of the program beside those of requests.
+/// Figures of allocations and of the program in addition to those of requests.
 const OF_ALLOCATIONS: [Kind; 3] = [
     kind("size", Better::Neither, Unit::Bytes, true),
     kind("allocations", Better::Less, Unit::Count, true),
@@ -140,7 +141,7 @@ pub enum Subject {
     Allocation,
 }
 
-/// Names of all figures that something may have; what tells most first.
+/// Names of all figures that something may have; the most significant first.
 pub fn names(subject: Subject) -> Vec<String> {
     let spaces = SPACES.iter().flat_map(|space| OF_REQUESTS.iter().map(move |kind| format!("{space}.{}", kind.name)));
     let plain = |kinds: &'static [Kind]| kinds.iter().map(|kind| kind.name.to_owned());
@@ -170,7 +171,7 @@ const OF_PROGRAM: [&str; 6] = [
     "faults",
 ];
 
-/// The kind of a name, and where it stands in the order of what tells most.
+/// Returns the kind of a name, and its position in the order of significance.
 fn find(name: &str) -> Option<(usize, &'static Kind)> {
     let among = |kinds: &'static [Kind], name: &str, first: usize| {
         let index = kinds.iter().position(|kind| kind.name == name)?;
@@ -208,9 +209,9 @@ pub fn unit(name: &str) -> Unit {
     find(name).map_or(Unit::Count, |(_, kind)| kind.unit)
 }
 
-/// Where a figure stands among others, what tells most first; `None` for those that only complete the document.
+/// Returns the position of a figure in the order of significance; `None` for those that only complete the document.
 pub fn rank(name: &str) -> Option<usize> {
-    find(name).filter(|(_, kind)| kind.telling).map(|(rank, _)| rank)
+    find(name).filter(|(_, kind)| kind.significant).map(|(rank, _)| rank)
 }
 
 /// A figure.
@@ -420,8 +421,8 @@ pub(super) fn of_kernel<'a>(profile: &Profile, kernel: &Kernel, branches: impl I
     figures
 }
 
-/// Lanes of atomic operations that meet on the address where most do, which is what is done one after the other, and the lanes of all
-/// of them.
+/// Lanes of atomic operations that meet on the address where most do, which is what is done one after the other, and
+/// the lanes of all of them.
 fn hottest_lanes(profile: &Profile, kernel: &Kernel) -> (u64, u64) {
     let sites = profile.sites.iter().filter(|site| site.kernel == kernel.id);
     let (mut all, mut places) = (0u64, BTreeMap::<(u64, u64), u64>::new());
@@ -441,7 +442,7 @@ fn only(mut values: impl Iterator<Item = u64>) -> Option<u64> {
     values.all(|value| value == first).then_some(first)
 }
 
-/// Figures of allocations that are told together.
+/// Figures of allocations that are reported together.
 pub(super) fn of_allocations(rows: &[&warpline_profile::model::Allocation]) -> Figures {
     let mut figures = Figures::default();
     let mut sum = Metrics::default();
@@ -453,7 +454,7 @@ pub(super) fn of_allocations(rows: &[&warpline_profile::model::Allocation]) -> F
             figures.add(&format!("copies.{}.bytes", copy.direction), copy.bytes);
             figures.add(&format!("copies.{}.count", copy.direction), copy.count);
         }
-        crate::merge::add_told(&mut sum, &row.metrics);
+        crate::merge::add_with_means(&mut sum, &row.metrics);
     }
     // Of all spaces; what is of one space alone stands with the lines.
     (sum.shared, sum.constant) = (None, None);
@@ -461,7 +462,7 @@ pub(super) fn of_allocations(rows: &[&warpline_profile::model::Allocation]) -> F
     figures
 }
 
-/// Figures of the program: sums over its kernels and allocations. `is_apart` says which of these do not count as
+/// Figures of the program: sums over its kernels and allocations. `is_apart` selects those that do not count as
 /// device memory of their own: parts of others, and host memory.
 pub(super) fn of_program(
     profile: &Profile,
@@ -502,8 +503,8 @@ pub(super) fn of_program(
     sum
 }
 
-/// What differs between two rows that are one, or all that a new or gone one has. `tolerance`: the share of what a modelled
-/// figure is a part of that is no change yet.
+/// What differs between two rows that are one, or all that a new or gone one has. `tolerance`: the share of what a
+/// modelled figure is a part of that is no change yet.
 pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, tolerance: f64) -> Changes {
     let none = Figures::default();
     let both = before.is_some() && after.is_some();
@@ -511,7 +512,8 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
     let names = one.0.keys().chain(other.0.keys().filter(|name| !one.0.contains_key(*name)));
     let changed = |name: &String| {
         let (before, after) = (one.0.get(name), other.0.get(name));
-        // Figures of caches or reuse distances that one side was made without are no change: `differences` names the setting.
+        // Figures of caches or reuse distances that one side was made without are no change: `differences` names the
+        // setting.
         if both && (one.lacks(name) || other.lacks(name)) {
             return None;
         }
@@ -538,7 +540,7 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
     names.filter_map(changed).collect()
 }
 
-/// Whether all that differs is modelled. Both rows are there.
+/// Returns whether all that differs is modelled. Both rows are there.
 pub(super) fn only_modelled(changes: &Changes) -> bool {
     let modelled = |name: &String| {
         name == "estimate.seconds"
@@ -547,7 +549,7 @@ pub(super) fn only_modelled(changes: &Changes) -> bool {
     changes.keys().all(modelled)
 }
 
-/// How much a change matters beside others of its kind.
+/// Returns the weight of a change among others of its kind.
 pub(super) fn weight(changes: &Changes) -> f64 {
     let apart = |[before, after]: &[Option<Value>; 2]| {
         let number = |value: &Option<Value>| value.map_or(0.0, Value::number);

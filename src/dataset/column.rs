@@ -38,7 +38,7 @@ pub struct Column {
     pub optional: bool,
     /// Unit of a figure; empty where it has none.
     pub unit: &'static str,
-    /// What it says.
+    /// Its meaning.
     pub description: &'static str,
 }
 

@@ -8,7 +8,7 @@ use warpline_profile::model::OverRanks;
 
 /// What a statistic is of.
 #[derive(Clone, Copy, Default)]
-struct Place<'a> {
+struct RankSubject<'a> {
     place: &'a str,
     kernel: Option<u32>,
     file: Option<&'a str>,
@@ -27,43 +27,43 @@ pub(super) fn rank_statistics(names: &Names<'_>, paths: &mut CallPaths<'_>) -> R
     }
     let profile = names.run.profile;
     for kernel in &profile.kernels {
-        let of_kernel = Place { place: "kernel", kernel: Some(kernel.id), ..Place::default() };
+        let of_kernel = RankSubject { place: "kernel", kernel: Some(kernel.id), ..RankSubject::default() };
         push(&mut rows, names, of_kernel, &kernel.over_ranks);
         for row in &kernel.paths_over_ranks {
             let path = paths.node(&row.path);
-            push(&mut rows, names, Place { place: "path", path, ..of_kernel }, &row.over_ranks);
+            push(&mut rows, names, RankSubject { place: "path", path, ..of_kernel }, &row.over_ranks);
         }
     }
     for row in &profile.lines {
-        let place = Place {
+        let place = RankSubject {
             place: "line",
             kernel: Some(row.kernel),
             file: Some(&row.file),
             line: Some(row.line),
-            ..Place::default()
+            ..RankSubject::default()
         };
         push(&mut rows, names, place, &row.over_ranks);
     }
     for row in &profile.sites {
-        let place = Place {
+        let place = RankSubject {
             place: "site",
             kernel: Some(row.kernel),
             file: Some(&row.file),
             line: Some(row.line),
             site: Some(row.id),
             space: Some(&row.space),
-            ..Place::default()
+            ..RankSubject::default()
         };
         push(&mut rows, names, place, &row.over_ranks);
     }
     for row in &profile.allocation_names {
-        let place = Place { place: "allocation", allocation_name: Some(&row.name), ..Place::default() };
+        let place = RankSubject { place: "allocation", allocation_name: Some(&row.name), ..RankSubject::default() };
         push(&mut rows, names, place, &row.over_ranks);
     }
     rows
 }
 
-fn push(rows: &mut Rows, names: &Names<'_>, of: Place<'_>, over_ranks: &OverRanks) {
+fn push(rows: &mut Rows, names: &Names<'_>, of: RankSubject<'_>, over_ranks: &OverRanks) {
     const SPACES: [&str; 4] = ["global", "local", "shared", "constant"];
     for (name, spread) in over_ranks {
         let split = name.split_once('.').filter(|(space, _)| SPACES.contains(space));

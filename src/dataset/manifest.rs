@@ -37,7 +37,7 @@ struct Entry {
     description: &'static str,
 }
 
-/// What of it says whether a dataset can be added to.
+/// The part that determines whether a dataset can be extended.
 #[derive(Debug, Deserialize)]
 pub struct Head {
     /// [`SCHEMA`].

@@ -37,7 +37,7 @@ mod tests {
             std::fs::write(&path, &whole).unwrap();
             return;
         }
-        assert!(whole == text, "docs/dataset.md is not what the code says: run `make docs`");
+        assert!(whole == text, "docs/dataset.md differs from the code: run `make docs`");
     }
 
     #[test]

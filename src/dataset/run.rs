@@ -38,7 +38,8 @@ pub fn runs_of(profile: &Profile) -> Vec<Run<'_>> {
         .collect()
 }
 
-/// Name of what holds these bytes. No secret hangs on it: whoever makes two profiles of one name harms their own dataset.
+/// Name of what holds these bytes. No secret hangs on it: whoever makes two profiles of one name harms their own
+/// dataset.
 pub(super) fn digest(bytes: &[u8]) -> String {
     let mut name = format!("{:x}", md5::compute(bytes));
     name.truncate(DIGITS);
@@ -77,8 +78,8 @@ pub struct Partition {
     pub model: Option<String>,
 }
 
-/// Stands for what is not known. Hive's own word for that would not do: Arrow, and pandas with it, refuses a dataset in which a
-/// column of folders has no other value.
+/// Stands for what is not known. Hive's own word for that would not do: Arrow, and pandas with it, refuses a dataset in
+/// which a column of folders has no other value.
 const UNKNOWN: &str = "unknown";
 /// Bytes of a folder's value, at most: file systems take 255 for a name.
 const MOST_BYTES: usize = 200;
@@ -86,7 +87,7 @@ const MOST_BYTES: usize = 200;
 impl Partition {
     /// Names and types of the folders, in order; `integer` or `text`.
     pub const COLUMNS: [(&'static str, &'static str, &'static str); 4] = [
-        ("program", "text", "file name of the program; `unknown` where the trace did not tell it"),
+        ("program", "text", "file name of the program; `unknown` if the trace does not contain it"),
         ("commit", "text", "the label `commit`; `unknown` where there is none"),
         ("rank", "integer", "rank of the process, from its launcher; 0 where there was none"),
         ("model", "text", "GPU model of caches and estimates; `unknown` where nothing was simulated"),

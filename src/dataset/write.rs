@@ -65,8 +65,8 @@ pub struct Exported {
     pub rows: u64,
 }
 
-/// A dataset's folder. Several processes may write to one at a time: each file appears whole, under a name that follows from what
-/// it holds.
+/// A dataset's folder. Several processes may write to one at a time: each file appears whole, under a name that follows
+/// from what it holds.
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
@@ -129,7 +129,7 @@ impl Folder {
         Ok(done)
     }
 
-    /// Begins a file of a table, under a name that nobody reads.
+    /// Begins a file of a table, under a temporary name that no reader uses.
     pub(super) fn begin(&self, table: &str, partition: &Partition) -> Result<NewFile, ExportError> {
         let mut folder = self.root.join(table);
         folder.extend(partition.folders());

@@ -32,13 +32,14 @@ pub(super) struct Draft {
     pub saved: Option<Saved>,
     /// What findings with the same cure have in common, where their cures differ in figures.
     pub alike: Option<String>,
-    /// What findings of several objects have in common that one change cures, as the array of indices that leads to all of them.
+    /// What findings of several objects have in common that one change cures, as the array of indices that leads to all
+    /// of them.
     pub one_cause: Option<String>,
     /// Further lines.
     pub lines: Vec<FindingLine>,
     /// Other instantiations of the kernel's template.
     pub other_kernels: Vec<u32>,
-    /// The rule says that nothing has to be changed.
+    /// The rule permits no severity above a note.
     pub at_most_note: bool,
 }
 
@@ -158,10 +159,10 @@ impl Draft {
         Draft { object: name.map(Into::into), ..self }
     }
 
-    /// Adds a number that the finding rests on.
+    /// Adds a number that the finding is based on.
     pub(super) fn evidence(mut self, name: &str, value: f64) -> Draft {
         if value.is_finite() {
-            // Six digits tell what there is to tell, and documents read back exactly.
+            // Six digits are enough, and documents read back exactly.
             let rounded = if value.fract() == 0.0 { value } else { format!("{value:.5e}").parse().unwrap_or(value) };
             self.evidence.insert(name.to_owned(), rounded);
         }
@@ -235,8 +236,8 @@ pub(super) fn names(all: impl IntoIterator<Item = impl Into<String>>) -> Option<
     (!all.is_empty()).then_some(Names(all))
 }
 
-/// What templates call the data of an access, and what it does with it: `{target}` with the allocation, `{data}` by its name alone,
-/// `{op:read|write|update}`; mean sectors and lanes of a request, its requests and the bytes of a lane.
+/// What templates call the data of an access, and what it does with it: `{target}` with the allocation, `{data}` by its
+/// name alone, `{op:read|write|update}`; mean sectors and lanes of a request, its requests and the bytes of a lane.
 fn figures(facts: &Facts<'_>, access: &Access<'_>) -> Figures {
     let target = facts.target(access);
     let named = access.variable().map(|name| format!("`{name}`"));

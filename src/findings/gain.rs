@@ -61,9 +61,9 @@ impl Saving {
             .and(Saving::of("dram", bytes(Sums::dram)))
     }
 
-    /// If accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to one
-    /// structure come together: the first to touch a sector brings what the others hit, so that only over all of them, and over
-    /// their siblings, it is known how much is brought without use.
+    /// If accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to
+    /// one structure come together: the first to touch a sector brings what the others hit, so that only over all of
+    /// them, and over their siblings, it is known how much is brought without use.
     pub(super) fn of_coalescing(accesses: &[&Access<'_>], facts: &Facts<'_>) -> Saving {
         let sum = |value: fn(&Sums) -> u64| total(accesses, value) as f64;
         let siblings = siblings(accesses, facts);
@@ -97,8 +97,8 @@ impl Saving {
     }
 }
 
-/// Accesses, and those of the same operation to the same data at other places of a record, which is as long as the stride: what these
-/// use of a sector is not brought without use.
+/// Accesses, and those of the same operation to the same data at other places of a record, which is as long as the
+/// stride: what these use of a sector is not brought without use.
 fn siblings<'f, 'a>(accesses: &[&'f Access<'a>], facts: &'f Facts<'a>) -> Vec<&'f Access<'a>> {
     let places: Vec<Option<Place>> = accesses.iter().map(|access| place(access)).collect();
     let shares_record = |one: &Access<'a>, access: &Access<'a>, own: &Option<Place>| {
@@ -117,8 +117,8 @@ fn siblings<'f, 'a>(accesses: &[&'f Access<'a>], facts: &'f Facts<'a>) -> Vec<&'
     accesses.iter().copied().chain(others.filter(is_sibling)).collect()
 }
 
-/// Bytes of sectors that accesses bring beyond their data. Loads that hit what others have brought need nothing below, so that their
-/// bytes are no reason for what stores bring; an element that several accesses load is needed once.
+/// Bytes of sectors that accesses bring beyond their data. Loads that hit what others have brought need nothing below,
+/// so that their bytes are no reason for what stores bring; an element that several accesses load is needed once.
 fn unused(accesses: &[&Access<'_>], sectors: fn(&Sums) -> u64, bytes: u64) -> u64 {
     let of = |loads: bool| {
         let those: Vec<&Access<'_>> = accesses.iter().copied().filter(|access| access.is_load() == loads).collect();
@@ -141,8 +141,8 @@ pub(super) fn total(accesses: &[&Access<'_>], value: fn(&Sums) -> u64) -> u64 {
 }
 
 impl Facts<'_> {
-    /// Share of the time of all kernels that the saving wastes in one part of the GPU, however busy the others are: they
-    /// may be remedied, too. Of the requests where nothing is estimated.
+    /// Share of the time of all kernels that the saving wastes in one part of the GPU, however busy the others are:
+    /// they may be remedied, too. Of the requests where nothing is estimated.
     pub(super) fn waste(&self, kernel: &Kernel, saving: &Saving, otherwise: f64) -> f64 {
         match kernel.estimates.first() {
             Some(estimate) if self.kernel_seconds > 0.0 => saving.seconds(estimate) / self.kernel_seconds,
@@ -193,7 +193,8 @@ impl Facts<'_> {
     }
 }
 
-/// The gain of a kernel. Of launches so short that their start and latencies count, it is stated with these, too: the estimate has none.
+/// The gain of a kernel. Of launches so short that their start and latencies count, it is stated with these, too: the
+/// estimate has none.
 pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64) -> Option<Gain> {
     let seconds = kernel.estimates.first()?.seconds;
     let mut gain = gain_of(now, then, seconds)?;
@@ -208,7 +209,7 @@ pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64) -> Option<Gai
 
 /// From one time to another, of which the whole has `seconds`; `None` where nothing is gained.
 pub(super) fn gain_of(now: f64, then: f64, seconds: f64) -> Option<Gain> {
-    // Nothing left would be no factor; the estimate knows no latencies.
+    // Zero time left has no factor; the estimate contains no latencies.
     let factor = if then > 0.0 { now / then } else { return None };
     let digits = |value: f64| format!("{value:.3e}").parse().unwrap_or(value);
     (factor >= LEAST_FACTOR).then(|| Gain {

@@ -1,5 +1,5 @@
-//! Findings of one rule, one kernel, one object and one cure are one thing to change: one finding, with the list of its lines. So are
-//! those of one line in several instantiations of a template.
+//! Findings of one rule, one kernel, one object and one cure are one thing to change: one finding, with the list of its
+//! lines. So are those of one line in several instantiations of a template.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use warpline_profile::model::{FindingLine, also_on};
 /// What findings have in common that are one thing to change.
 type Key = (&'static str, Option<u32>, String, Option<u64>, Option<String>, String);
 
-/// Puts those together that belong together; the first of them, which is the worst, tells what and where.
+/// Puts those together that belong together; the first of them, which is the worst, gives kind and position.
 pub(super) fn group(drafts: Vec<(&'static str, Draft)>, facts: &Facts<'_>) -> Vec<(&'static str, Draft)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut groups: Vec<(&'static str, Vec<Draft>)> = Vec::new();
@@ -64,7 +64,7 @@ fn template<'a>(facts: &Facts<'a>, draft: &Draft) -> Option<&'a str> {
     Some(name)
 }
 
-/// `None` of what stands for itself: where nobody knows what would be saved together, or what it is about.
+/// `None` for a finding that is not grouped: its combined gain, or its subject, is unknown.
 fn key(id: &'static str, draft: &Draft) -> Option<Key> {
     let about_something = draft.allocation.is_some() || draft.object.is_some();
     if draft.line == 0 || !about_something {

@@ -24,7 +24,7 @@ mod texture;
 mod thresholds;
 mod words;
 
-pub use list::{Page, pages, unknown};
+pub use list::{Page, confidence, pages, unknown};
 pub use of_ranks::is_of_ranks;
 pub use rank::find;
 pub use suppress::{Ignored, Suppression, SuppressionError, ends_with, suppress};

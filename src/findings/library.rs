@@ -1,4 +1,5 @@
-//! Findings in the code of libraries: nobody changes that, so they stand at the line that called the library.
+//! Findings in the code of libraries, which users do not change, so they are reported at the line that called the
+//! library.
 
 use super::diagnosis::{Name, described};
 use super::draft::{Draft, WORTH_A_CHANGE};
@@ -23,7 +24,7 @@ pub(super) fn other_code(function: &str) -> Remedy {
     Remedy::ChangeCall { function: Name(function.to_owned()) }
 }
 
-/// Moves a finding out of a library to the user's line that called it; `None` where it says nothing to the user.
+/// Moves a finding out of a library to the user's line that called it; `None` if it means nothing to the user.
 pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if draft.file.is_empty() {
         return Some(draft);
@@ -40,7 +41,7 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
             () => draft,
         });
     }
-    // Nobody takes another algorithm for little.
+    // A different algorithm is not worth a small gain.
     let is_limit = draft.gain.as_ref().is_some_and(|gain| gain.factor >= LEAST_GAIN);
     let is_little = is(About::Code) && draft.score < WORTH_A_CHANGE || is(About::Limit) && !is_limit;
     if is(About::Inner) || is_little {

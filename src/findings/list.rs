@@ -5,6 +5,7 @@ use super::diagnosis::Row;
 use super::draft::Draft;
 use super::facts::Facts;
 pub(super) use super::rules::RULES;
+use warpline_profile::model::{Basis, Finding};
 
 /// What a finding is about, which decides how it is rated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,10 @@ pub(super) enum About {
     Inner,
     /// The order of accesses: of a library's kernel it is a note on the ranges that the user passes.
     Order,
+    /// Its cause depends on what a GPU model computes from counts.
+    Modelled,
+    /// Its cause depends on times, which follow from assumed rates.
+    Estimated,
 }
 
 /// A rule and its page.
@@ -41,6 +46,24 @@ pub(super) struct Rule {
 /// Whether the findings of a rule are about something.
 pub(super) fn is_about(id: &str, about: About) -> bool {
     RULES.iter().any(|rule| rule.id == id && rule.about.contains(&about))
+}
+
+/// Returns how the figures are obtained that the cause of a finding depends on; `None` for the id of no rule. Documents of
+/// earlier versions lack it, so the id decides there.
+pub fn confidence(finding: &Finding) -> Option<Basis> {
+    let is_known = RULES.iter().any(|rule| rule.id == finding.id);
+    finding.confidence.or_else(|| is_known.then(|| basis(&finding.id)))
+}
+
+/// How the figures are obtained that the causes of a rule depend on.
+pub(super) fn basis(id: &str) -> Basis {
+    if is_about(id, About::Estimated) {
+        Basis::Estimated
+    } else if is_about(id, About::Modelled) {
+        Basis::Modelled
+    } else {
+        Basis::Counted
+    }
 }
 
 /// The page of a rule.

@@ -7,14 +7,14 @@ use super::draft::Draft;
 use super::facts::Facts;
 use super::group::group;
 use super::library;
-use super::list::{About, RULES, is_about};
+use super::list::{About, RULES, basis, is_about};
 use super::phrase::{Phrase, push};
 use super::text::{Text, write};
 use warpline_profile::Profile;
 use warpline_profile::model::{Finding, Kernel, Severity};
 use warpline_simulator::models::Rates;
 
-/// Share of the estimated time of all kernels that a note is about, at least: for less nobody changes a program.
+/// Share of the estimated time of all kernels that a note is about, at least: a program is not changed for less.
 const LEAST_SCORE: f64 = 0.003;
 /// The same of a note about a small part of its kernel.
 const LEAST_OF_PART: f64 = 0.01;
@@ -23,8 +23,8 @@ const LEAST_WITHOUT_GAIN: f64 = 0.03;
 /// Share of its kernel's time from which on it is more.
 const SMALL_PART: f64 = 0.2;
 
-/// Seconds that a finding about the time of kernels is to cost, at least, for more than a note and for a gain: what takes less is the size of a
-/// test, or of no moment, whatever its share.
+/// Seconds that a finding about the time of kernels is to cost, at least, for more than a note and for a gain: what
+/// takes less is the size of a test, or of no moment, whatever its share.
 const LEAST_SECONDS: f64 = 0.5e-6;
 /// The same as a share of the time of kernels and copies.
 const LEAST_OF_PROGRAM: f64 = 0.0002;
@@ -62,6 +62,7 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
                 cause: cause.to_owned(),
                 remedy: remedy.to_owned(),
                 verified,
+                confidence: Some(basis(id)),
                 title: text.title,
                 kernel: draft.kernel,
                 file: draft.file,
@@ -95,7 +96,8 @@ fn in_words(id: &str, draft: &mut Draft, facts: &Facts<'_>) -> Text {
     text
 }
 
-/// Loads and stores of one line, or of one operand, are one thing to change: the worst stands for all, with what all of them save.
+/// Loads and stores of one line, or of one operand, are one thing to change: the worst stands for all, with what all of
+/// them save.
 fn of_lines<'a>(drafts: Vec<(&'a str, Draft)>, facts: &Facts<'_>) -> Vec<(&'a str, Draft)> {
     let mut places = HashMap::new();
     let mut kept: Vec<(&str, Draft, bool)> = Vec::new();
@@ -140,7 +142,7 @@ fn saved(draft: &Draft) -> f64 {
     draft.saved.as_ref().map_or(0.0, |saved| saved.saving.most())
 }
 
-/// The finding as it deserves by what it costs; `None` where nobody would care.
+/// The finding as it deserves by what it costs; `None` if it is not worth reporting.
 fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if !is_about(id, About::KernelTime) {
         return Some(draft);
@@ -156,7 +158,7 @@ fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     Some(if little { Draft { severity: draft.severity.min(Severity::Note), gain: None, ..draft } } else { draft })
 }
 
-/// Whether nobody would change a program for what the note is about.
+/// Returns whether a note's subject is too small for a change.
 fn is_negligible(draft: &Draft, facts: &Facts<'_>) -> bool {
     let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == draft.kernel);
     let of_kernel = kernel.map_or(0.0, |kernel| facts.kernel_share(kernel));
@@ -168,7 +170,7 @@ fn is_negligible(draft: &Draft, facts: &Facts<'_>) -> bool {
     draft.score < least
 }
 
-/// Says of gains that cannot be had on top of those of findings before them: a kernel has no more time to lose than it takes.
+/// Marks gains that cannot be added to those of earlier findings: a kernel cannot save more than its time.
 fn by_themselves(mut found: Vec<Finding>, profile: &Profile) -> Vec<Finding> {
     for kernel in &profile.kernels {
         let Some(estimate) = kernel.estimates.first() else { continue };

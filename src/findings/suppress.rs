@@ -1,11 +1,11 @@
-//! Findings that somebody has looked at and wants to hear no more of.
+//! Findings that a user has reviewed and suppressed.
 
 use warpline_profile::model::{Finding, FindingLine, also_on};
 use warpline_profile::{IGNORE_COMMENT, Profile};
 
 use super::list::RULES;
 
-/// What is asked to be left out: an id, or an id at a place, or everything at a place.
+/// What is suppressed: an id, or an id at a place, or everything at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppression {
     id: Option<String>,
@@ -27,7 +27,7 @@ pub enum SuppressionError {
     #[error("{}", super::list::unknown(.0))]
     UnknownId(String),
     /// Neither an id nor a place.
-    #[error("`{0}`: say ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE")]
+    #[error("`{0}`: expected ID, ID@FILE:LINE, ID@KERNEL or @FILE:LINE")]
     Nothing(String),
 }
 
@@ -97,12 +97,13 @@ pub fn ends_with(path: &str, end: &str) -> bool {
 pub struct Ignored {
     /// By comments in the source.
     pub by_comment: usize,
-    /// By what was asked.
+    /// By options.
     pub by_request: usize,
 }
 
-/// Takes findings out that comments in the source (`// warpline: ignore`, or `// warpline: ignore strided-access spill`) or `suppressions` cover, and ranks the others anew. A comment stands on the
-/// finding's line, or alone on the line above it.
+/// Takes findings out that comments in the source (`// warpline: ignore`, or `// warpline: ignore strided-access
+/// spill`) or `suppressions` cover, and ranks the others anew. A comment stands on the finding's line, or alone on the
+/// line above it.
 pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored {
     let mut ignored = Ignored::default();
     let all = std::mem::take(&mut profile.findings);

@@ -1,19 +1,20 @@
-//! What a kernel's sites are to the caches: accesses with footprints, others that are worked out thread by thread, and what is taken from the run.
+//! Accesses of a launch for the caches: with affine addresses, with addresses computed lane by lane, and what is taken from the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use warpline_format::expression::ExpressionId;
 use warpline_format::site_table::Op;
 
-use super::count::{Basis, SiteRequests, affine_part, condition, is_settled, settled};
-use super::evaluate::{Evaluated, Lost, Value};
-use super::form::{Form, Index, Truth, block, counter};
-use super::laps::Laps;
+use super::count::{Basis, SiteRequests};
+use super::evaluated::Evaluated;
+use super::form::{Form, Index, Truth, counter};
+use super::guards::{affine_part, condition, is_settled, settled};
 use super::launch::Launch;
-use super::predict::Model;
+use super::model::Model;
 use super::subject::Subject;
-use super::sums::{Sums, recorded_bytes};
-use super::traffic::volumes::{Affine, ByThread};
+use super::sums::{Sums, dram_bytes};
+use super::traffic::access::{LaneAddress, MemoryAccess};
+use super::trip_counts::TripCounts;
+use super::value::{Lost, Value};
 
 /// Conditions that a case of an access is taken apart into, at most.
 const MOST_ALTERNATIVES: usize = 8;
@@ -24,25 +25,19 @@ pub struct Gathered {
     /// Requests and what was measured.
     pub sums: Sums,
     /// In the order of the code.
-    pub accesses: Vec<Affine>,
-    /// Of these: no footprint and no run tells what they load from DRAM.
-    pub unmeasured: Vec<Affine>,
+    pub accesses: Vec<MemoryAccess>,
+    /// By allocation that accesses of unknown addresses lead into: what DRAM moved for it in the run.
+    pub lost: BTreeMap<usize, LostArray>,
     /// Lines of which nothing is known, and why.
     pub reasons: BTreeSet<(String, Lost)>,
-    /// By allocation that accesses without footprints lead into: what DRAM moved for it in the run.
-    pub measured: BTreeMap<usize, Measured>,
-    /// Some of these accesses are counted thread by thread.
-    pub by_thread: bool,
-    /// Some footprint is not exact.
-    pub rough: bool,
 }
 
-/// Bytes that were read from DRAM and written to it in the run, for as many threads as come to it now.
+/// Bytes that were read from DRAM and written to it in the run for an array, for as many threads as reach it now.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Measured {
-    /// For accesses without footprints.
+pub struct LostArray {
+    /// By accesses of unknown addresses.
     pub own: [f64; 2],
-    /// For all accesses of the allocation.
+    /// By all accesses.
     pub together: [f64; 2],
 }
 
@@ -54,21 +49,13 @@ pub fn gathered(
     counted: &[SiteRequests],
     model: &Model<'_>,
 ) -> Gathered {
-    let mut gathering = Gathering {
-        subject,
-        launch,
-        evaluated,
-        counted,
-        model,
-        items: items(subject),
-        found: Gathered::default(),
-        worked_out: Vec::new(),
-    };
+    let mut gathering =
+        Gathering { subject, launch, evaluated, counted, model, items: items(subject), found: Gathered::default() };
     (0..counted.len()).for_each(|number| gathering.add(number));
     gathering.finished()
 }
 
-/// What a launch's accesses are gathered from, and to.
+/// The inputs of a launch's accesses, and what was gathered so far.
 struct Gathering<'g, 's> {
     subject: &'g Subject<'s>,
     launch: &'g Launch,
@@ -78,8 +65,6 @@ struct Gathering<'g, 's> {
     /// By site: the first one of its item.
     items: Vec<usize>,
     found: Gathered,
-    /// Sites that are counted thread by thread and of which a run tells what DRAM moved.
-    worked_out: Vec<usize>,
 }
 
 impl Gathering<'_, '_> {
@@ -108,11 +93,9 @@ impl Gathering<'_, '_> {
             return;
         }
         sums.known.lines += site.requests.lines;
-        // Under a condition that is not affine a footprint would have what all threads touch.
-        let (is_sure, guard) = guard_by_thread(subject, self.evaluated, number);
-        match footprint(subject, self.launch, self.evaluated, number).filter(|_| is_sure) {
+        match footprint(subject, self.evaluated, number) {
             Some(cases) => self.add_affine(number, cases),
-            None => self.add_by_thread(number, guard),
+            None => self.add_by_lane(number),
         }
     }
 
@@ -123,82 +106,74 @@ impl Gathering<'_, '_> {
         let Some(row) = subject.rows[number] else { return };
         self.found.reasons.insert((format!("line {}", row.line), lost));
         let share = of_run(subject, number, self.counted, self.launch);
-        let moved = self.found.sums.add_recorded(row, share, self.model);
-        self.add_measured(number, moved);
+        self.found.sums.add_recorded(row, share, self.model);
+        let all = self.found.lost.entry(subject.allocations[number]).or_default();
+        all.own = plus(all.own, dram_bytes(row, self.model), share);
     }
 
-    /// Adds an access of which the footprint is known, in cases, some of which may not be exact.
-    fn add_affine(&mut self, number: usize, (cases, unsure): (Vec<(Truth, Form)>, bool)) {
+    /// Adds an access of which the footprint is known, one for each of its cases.
+    fn add_affine(&mut self, number: usize, cases: Vec<(Truth, Form)>) {
         let requested = self.counted[number].requests.sectors;
         let each = cases.into_iter().flat_map(|(condition, form)| {
             let apart = condition.alternatives(MOST_ALTERNATIVES).unwrap_or_else(|| vec![condition]);
             apart.into_iter().map(move |condition| (condition, form.clone()))
         });
         let cases: Vec<(Truth, Form)> = each.collect();
-        let access = Affine { sectors: requested / cases.len() as f64, ..self.access(number) };
+        let access = MemoryAccess { sectors: requested / cases.len() as f64, ..self.access(number) };
         let known = &mut self.found.sums.known;
         *(if access.loads { &mut known.loaded } else { &mut known.stored }) += requested;
-        if access.atomic {
-            known.atomics += requested;
-        }
-        known.unsure |= unsure;
-        self.found.rough |= unsure;
-        let each = cases.into_iter().map(|(condition, form)| Affine { form, condition, ..access.clone() });
+        let each = cases.into_iter().map(|(condition, form)| MemoryAccess { form, condition, ..access.clone() });
         self.found.accesses.extend(each);
     }
 
-    /// Adds an access that each thread is asked for.
-    fn add_by_thread(&mut self, number: usize, guard: Option<ExpressionId>) {
+    /// Adds an access whose address or guard is computed for each lane.
+    fn add_by_lane(&mut self, number: usize) {
         let (subject, evaluated) = (self.subject, self.evaluated);
         let own = &subject.addresses.sites[number];
+        // A guard that is a condition of forms is the access's condition.
+        let guard = match condition(subject.addresses, evaluated, own) {
+            Ok(None) => own.guard,
+            _ => None,
+        };
         let wanted = std::iter::once(own.address).chain(guard);
-        let laps = Laps::deciding(subject.addresses, evaluated, wanted, &own.loops);
-        let access = Affine {
-            by_thread: Some(ByThread { address: own.address, guard, laps }),
+        let loops = TripCounts::lane_loops(subject.addresses, evaluated, wanted, &own.loops);
+        let access = MemoryAccess {
+            by_lane: Some(LaneAddress { address: own.address, guard, loops }),
             condition: sure_condition(subject, evaluated, number).unwrap_or(Truth::Known(true)),
             sectors: self.counted[number].requests.sectors,
             ..self.access(number)
         };
-        match subject.rows[number].filter(|row| row.metrics.lanes > 0) {
-            Some(_) => self.worked_out.push(number),
-            None => self.found.unmeasured.push(access.clone()),
-        }
         self.found.accesses.push(access);
-        self.found.rough = true;
-    }
-
-    /// Adds what DRAM moved in the run for an access without a footprint.
-    fn add_measured(&mut self, number: usize, moved: [f64; 2]) {
-        let all = self.found.measured.entry(self.subject.allocations[number]).or_default();
-        all.own = plus(all.own, moved);
     }
 
     fn finished(mut self) -> Gathered {
-        let (subject, model) = (self.subject, self.model);
-        for row in &subject.others {
-            let share = subject.share * as_many_threads(subject, None, self.counted, self.launch);
-            let [reads, writes] = self.found.sums.add_recorded(row, share, model);
-            self.found.sums.other_bytes[2] += reads;
-            self.found.sums.other_bytes[3] += writes;
+        for row in &self.subject.others {
+            let share = self.subject.share * as_many_threads(self.subject, None, self.counted, self.launch);
+            self.found.sums.add_recorded(row, share, self.model);
+            let [reads, writes] = dram_bytes(row, self.model);
+            self.found.sums.measured.dram_loads += share * reads;
+            self.found.sums.measured.dram_stores += share * writes;
         }
-        self.found.by_thread = !self.worked_out.is_empty();
-        for number in std::mem::take(&mut self.worked_out) {
-            self.add_measured(number, dram(subject, number, (self.counted, self.launch), model));
-        }
-        for (allocation, all) in &mut self.found.measured {
-            let own = (0..self.counted.len()).filter(|&number| subject.allocations[number] == *allocation);
-            all.together =
-                own.fold([0.0; 2], |sum, number| plus(sum, dram(subject, number, (self.counted, self.launch), model)));
+        for (allocation, all) in &mut self.found.lost {
+            let own = (0..self.counted.len()).filter(|&number| self.subject.allocations[number] == *allocation);
+            for (number, row) in own.filter_map(|number| Some((number, self.subject.rows[number]?))) {
+                let share = match self.counted[number].basis {
+                    Basis::Lost(_) => of_run(self.subject, number, self.counted, self.launch),
+                    _ if row.metrics.lanes == 0 => continue,
+                    _ => self.counted[number].requests.lanes / row.metrics.lanes as f64,
+                };
+                all.together = plus(all.together, dram_bytes(row, self.model), share);
+            }
         }
         self.found
     }
 
     /// A site's access but for its address.
-    fn access(&self, number: usize) -> Affine {
+    fn access(&self, number: usize) -> MemoryAccess {
         let (subject, own) = (self.subject, self.subject.accesses[number]);
-        Affine {
+        MemoryAccess {
             form: Form::number(0),
-            by_thread: None,
+            by_lane: None,
             condition: Truth::Known(true),
             bytes: own.bytes,
             site: number,
@@ -215,34 +190,18 @@ impl Gathering<'_, '_> {
     }
 }
 
-fn plus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
-    [one[0] + other[0], one[1] + other[1]]
+fn plus(sum: [f64; 2], more: [f64; 2], times: f64) -> [f64; 2] {
+    [sum[0] + times * more[0], sum[1] + times * more[1]]
 }
 
-/// Bytes that a site read from DRAM and wrote to it in the run, for as many threads as come to it now.
-fn dram(
-    subject: &Subject<'_>,
-    number: usize,
-    (counted, launch): (&[SiteRequests], &Launch),
-    model: &Model<'_>,
-) -> [f64; 2] {
-    let Some(row) = subject.rows[number].filter(|row| row.metrics.lanes > 0) else { return [0.0; 2] };
-    let share = match counted[number].basis {
-        Basis::Lost(_) => of_run(subject, number, counted, launch),
-        _ => counted[number].requests.lanes / row.metrics.lanes as f64,
-    };
-    let [.., reads, writes] = recorded_bytes(row, model);
-    [reads as f64 * share, writes as f64 * share]
-}
-
-/// What of a row's figures falls to a site of which nothing is known, for as many threads as come to it now.
+/// Returns the share of a row's figures for a site of an unknown address, for as many threads as reach it now.
 fn of_run(subject: &Subject<'_>, number: usize, counted: &[SiteRequests], launch: &Launch) -> f64 {
     let threads = as_many_threads(subject, Some(number), counted, launch);
     subject.share / copies(subject, number) * threads
 }
 
-/// How many times as many threads as in the recorded launch come to a site of which nothing is known: as to one that is known under the same guard in the same
-/// loops, else in the same loops, else outside loops; else as there are threads.
+/// Returns the threads that reach a site of an unknown address over those of the recorded launch: as for a known site under the same guard
+/// in the same loops, else in the same loops, else outside loops; else as for the launch.
 fn as_many_threads(subject: &Subject<'_>, number: Option<usize>, counted: &[SiteRequests], launch: &Launch) -> f64 {
     let sites = &subject.addresses.sites;
     let own = number.map(|number| &sites[number]);
@@ -268,7 +227,7 @@ fn as_many_threads(subject: &Subject<'_>, number: Option<usize>, counted: &[Site
 
 /// Counters of the loops around a site.
 fn counters(subject: &Subject<'_>, number: usize) -> Vec<Index> {
-    subject.addresses.sites[number].loops.iter().map(|&lap| counter(lap)).collect()
+    subject.addresses.sites[number].loops.iter().map(|&loop_id| counter(loop_id)).collect()
 }
 
 /// The site of a thread's first point that a site is a copy of.
@@ -285,15 +244,6 @@ fn first_point(subject: &Subject<'_>, number: usize) -> usize {
 fn copies(subject: &Subject<'_>, number: usize) -> f64 {
     let site = subject.addresses.sites[number].site;
     subject.addresses.sites.iter().filter(|one| one.site == site).count() as f64
-}
-
-/// Whether a site's condition is affine, and its guard where not.
-fn guard_by_thread(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> (bool, Option<ExpressionId>) {
-    let site = &subject.addresses.sites[number];
-    match condition(subject.addresses, evaluated, site) {
-        Ok(None) => (false, site.guard),
-        _ => (true, None),
-    }
 }
 
 /// The condition of a site as far as it is affine.
@@ -316,7 +266,7 @@ fn items(subject: &Subject<'_>) -> Vec<usize> {
     (0..sites.len()).map(|number| (0..number).find(|&other| alike(number, other)).unwrap_or(number)).collect()
 }
 
-/// Whether another point of the thread loads the same already.
+/// Returns whether another point of the thread loads the same already.
 fn in_register(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> bool {
     let copy = subject.copies[number];
     let site = &subject.addresses.sites[number];
@@ -335,39 +285,23 @@ fn global(shared: bool) -> f64 {
     f64::from(u8::from(!shared))
 }
 
-/// The affine forms of a site's address and where each holds; in doubt that of the launch's inner blocks, which it says.
-fn footprint(
-    subject: &Subject<'_>,
-    launch: &Launch,
-    evaluated: &Evaluated,
-    number: usize,
-) -> Option<(Vec<(Truth, Form)>, bool)> {
+/// The affine forms of a site's address, each with the condition under which it is the address; `None` where the address or
+/// the guard is not affine.
+fn footprint(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> Option<Vec<(Truth, Form)>> {
     let site = &subject.addresses.sites[number];
     let settle = |form: &Form| {
         is_settled(evaluated, form, site).then(|| settled(subject.addresses, evaluated, form, site).ok()).flatten()
     };
-    let unsure = condition(subject.addresses, evaluated, site).ok()?.is_none();
-    let condition = sure_condition(subject, evaluated, number)?;
+    let condition = condition(subject.addresses, evaluated, site).ok()??;
     match evaluated.value(site.address) {
-        Value::Form(form) => return Some((vec![(condition, settle(form)?)], unsure)),
+        Value::Form(form) => Some(vec![(condition, settle(form)?)]),
         Value::Cases(cases) => {
             let each = cases.iter().map(|(case, form)| {
                 let both = Truth::All(vec![condition.clone(), case.map(&settle)?]);
                 Some((both.within(&evaluated.bounds), settle(form)?))
             });
-            return Some((each.collect::<Option<_>>()?, unsure));
+            each.collect()
         }
-        _ => {}
-    }
-    let mut inner = evaluated.bounds.clone();
-    for axis in 0..3 {
-        let range = &mut inner.0[block(axis)];
-        if range.1 >= 2 {
-            *range = (1, range.1 - 1);
-        }
-    }
-    match Evaluated::within(subject.addresses, launch, &inner, site.address) {
-        Value::Form(form) => Some((vec![(condition, settle(&form)?)], true)),
         _ => None,
     }
 }

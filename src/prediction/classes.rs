@@ -225,12 +225,12 @@ mod tests {
         /// Each point of a launch lies in one class at most, and its lanes are those of the class.
         #[test]
         fn classes_partition_a_launch(truth in condition(), block in prop::array::uniform3(1u32..5),
-                grid in prop::array::uniform3(1u32..4), laps in 1i64..4) {
+                grid in prop::array::uniform3(1u32..4), iterations in 1i64..4) {
             let launch = Launch::new(block, grid, BTreeMap::new());
             let mut bounds = bounds_of(&launch, 1);
-            bounds.0[FIXED] = (0, laps - 1);
+            bounds.0[FIXED] = (0, iterations - 1);
             let found = classes(&truth, &[], &launch, &bounds, &[FIXED]).unwrap();
-            for point in 0..launch.blocks() as i64 * laps {
+            for point in 0..launch.blocks() as i64 * iterations {
                 let [x, y, z] = launch.grid.map(i64::from);
                 let outer = [point % x, point / x % y, point / x / y % z, point / x / y / z];
                 let inside = |class: &&Class| {

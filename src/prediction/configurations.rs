@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::count::{affine_part, condition};
-use super::digits::taken_apart;
-use super::evaluate::Evaluated;
+use super::digits::split_digits;
+use super::evaluated::Evaluated;
 use super::form::{FIXED, THREADS, block, thread};
+use super::guards::{affine_part, condition};
 use super::launch::Launch;
 use super::subject::Subject;
 use super::tiling::Tiling;
@@ -34,13 +34,13 @@ pub fn sizes(text: &str) -> Option<[u32; 3]> {
     (parts.len() <= 3).then(|| [x, size(0), size(1)])
 }
 
-/// Whether a GPU takes a block of this shape.
+/// Returns whether a GPU takes a block of this shape.
 pub fn is_block(block: [u32; 3]) -> bool {
     let threads = block.iter().try_fold(1u32, |all, &size| all.checked_mul(size));
     threads.is_some_and(|threads| (1..=MOST_THREADS).contains(&threads)) && block[2] <= MOST_DEEP
 }
 
-/// Whether a GPU takes a grid of this shape (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+/// Returns whether a GPU takes a grid of this shape (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 pub fn is_grid(grid: [u32; 3]) -> bool {
     grid[0] <= i32::MAX as u32 && grid[1..].iter().all(|&size| size <= u32::from(u16::MAX))
 }
@@ -224,7 +224,7 @@ type Needed = [BTreeMap<i64, i64>; 3];
 /// What the accesses of a launch compare their indices with; `in_loops`: in some iteration, too.
 fn needed(subject: &Subject<'_>, launch: &Launch, in_loops: bool) -> Needed {
     let evaluated = Evaluated::new(subject.addresses, launch);
-    let apart = taken_apart(subject.addresses, launch, &evaluated);
+    let apart = split_digits(subject.addresses, launch, &evaluated);
     let (addresses, evaluated) = match &apart {
         Some(apart) => (&apart.addresses, &apart.evaluated),
         None => (subject.addresses, &evaluated),

@@ -1,4 +1,4 @@
-//! Numbers of threads and blocks taken apart.
+//! Numbers of threads and blocks, split into digits.
 //!
 //! Code that lays out the threads of a block by itself divides a thread's number (`threadIdx.x / 32`) or takes some of its bits,
 //! as all layouts of Triton do. No affine form has that. But a block of 128 x 1 x 1 threads has the same warps as one of 4 x 32 x 1,
@@ -10,9 +10,10 @@ use warpline_format::expression::{
 };
 
 use super::changes::Graph;
-use super::evaluate::{Evaluated, Value};
+use super::evaluated::Evaluated;
 use super::form::{Index, THREADS, block, thread};
 use super::launch::Launch;
+use super::value::Value;
 use warpline_profile::model::Addresses;
 
 /// Multiples at which the digits of a number begin, the first left out: it is 1.
@@ -20,7 +21,7 @@ use warpline_profile::model::Addresses;
 struct Cuts(Vec<u32>);
 
 impl Cuts {
-    /// Of how much a digit is a multiple.
+    /// Returns the weight of a digit.
     fn weight(&self, digit: usize) -> u32 {
         digit.checked_sub(1).map_or(1, |before| self.0[before])
     }
@@ -54,8 +55,8 @@ struct Axis {
     cuts: Option<Cuts>,
 }
 
-/// A kernel's addresses and launch with the numbers of threads and blocks taken apart.
-pub struct Apart {
+/// A kernel's addresses and launch with the numbers of threads and blocks split into digits.
+pub struct SplitDigits {
     /// The code that puts the numbers together.
     pub addresses: Addresses,
     /// The launch whose indices the digits are.
@@ -64,8 +65,8 @@ pub struct Apart {
     pub evaluated: Evaluated,
 }
 
-/// Takes numbers of threads and blocks apart, where more is affine then.
-pub fn taken_apart(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated) -> Option<Apart> {
+/// Splits numbers of threads and blocks into digits, if more is affine then.
+pub fn split_digits(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated) -> Option<SplitDigits> {
     let free = |sizes: [u32; 3]| (sizes[1..] == [1, 1]).then(Cuts::default);
     let mut axes = [
         Axis { index: thread, most: THREADS, cuts: free(launch.block) },
@@ -78,7 +79,7 @@ pub fn taken_apart(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated
         let (apart, shape) = rewritten(addresses, launch, &axes);
         let evaluated = Evaluated::new(&apart, &shape);
         if !cut(&mut axes, &apart, &evaluated) {
-            return Some(Apart { addresses: apart, launch: shape, evaluated });
+            return Some(SplitDigits { addresses: apart, launch: shape, evaluated });
         }
     }
 }
@@ -124,7 +125,7 @@ fn cut(axes: &mut [Axis; 2], addresses: &Addresses, evaluated: &Evaluated) -> bo
     any
 }
 
-/// What an operation divides by.
+/// Returns the divisors of an operation.
 fn divisors(operation: Binary, by: i64) -> Vec<i64> {
     match operation {
         Binary::SignedQuotient | Binary::UnsignedQuotient | Binary::SignedRemainder | Binary::UnsignedRemainder => {
@@ -170,7 +171,7 @@ fn rewritten(addresses: &Addresses, launch: &Launch, axes: &[Axis; 2]) -> (Addre
     let loops = addresses
         .loops
         .iter()
-        .map(|lap| LoopExpression { ends: lap.ends.iter().map(|&end| of(end)).collect(), ..lap.clone() });
+        .map(|one| LoopExpression { ends: one.ends.iter().map(|&end| of(end)).collect(), ..one.clone() });
     let apart = Addresses {
         sites: sites.collect(),
         loops: loops.collect(),
@@ -216,7 +217,7 @@ fn put_together(
 mod tests {
     use super::*;
     use crate::form::Form;
-    use crate::interpret::Interpreter;
+    use crate::warp_interpreter::WarpInterpreter;
 
     /// Builds expressions of 32 bits.
     struct Code(Vec<Expression>);
@@ -241,30 +242,30 @@ mod tests {
         Launch::new([block, 1, 1], [grid, 1, 1], Default::default())
     }
 
-    fn apart(code: Code, launch: &Launch) -> (Addresses, Option<Apart>) {
+    fn apart(code: Code, launch: &Launch) -> (Addresses, Option<SplitDigits>) {
         let address = code.0.len() as ExpressionId - 1;
         let sites = vec![AddressExpression { site: 0, address, guard: None, loops: Vec::new() }];
         let addresses = Addresses { expressions: code.0, sites, ..Addresses::default() };
-        let found = taken_apart(&addresses, launch, &Evaluated::new(&addresses, launch));
+        let found = split_digits(&addresses, launch, &Evaluated::new(&addresses, launch));
         (addresses, found)
     }
 
     /// The value that the code has for each thread of each block, by the slow way.
     fn values(addresses: &Addresses, launch: &Launch) -> Vec<i64> {
         let address = addresses.sites[0].address;
-        let mut interpreter = Interpreter::new(addresses, launch, [address]);
+        let mut interpreter = WarpInterpreter::new(addresses, launch, [address], &[]);
         let mut found = Vec::new();
         for linear in 0..launch.blocks() {
             for number in 0..launch.threads() {
                 let at: Vec<i64> = launch.thread(number).into_iter().chain(launch.place(linear)).collect();
-                interpreter.set(&at);
+                interpreter.set_thread(&at);
                 found.push(interpreter.value(address).expect("nothing is unknown"));
             }
         }
         found
     }
 
-    fn is_form(apart: &Apart) -> Option<Form> {
+    fn is_form(apart: &SplitDigits) -> Option<Form> {
         match apart.evaluated.value(apart.addresses.sites[0].address) {
             Value::Form(form) => Some(form.clone()),
             _ => None,

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::predict::Prediction;
+use super::outcome::Prediction;
 use warpline_profile::nine_digits;
 
 /// Value of [`Document::schema`].
@@ -22,9 +22,9 @@ pub struct Document {
     pub kernel: String,
     /// GPU model.
     pub model: String,
-    /// What the figures rest on.
+    /// Assumptions behind the figures.
     pub assumptions: Vec<String>,
-    /// What of the code is to be another.
+    /// Changes of the code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// Best first.
@@ -37,7 +37,7 @@ pub struct Document {
     /// Configurations that cannot be, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
-    /// What `other_work` of the configurations is relative to, where that is not the recorded launch.
+    /// The launch that `other_work` of the configurations is relative to, if that is not the recorded launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared_with: Option<Compared>,
     /// The documents of further models.
@@ -83,6 +83,12 @@ pub struct Configuration {
     pub dram_load_bytes: u64,
     /// Bytes.
     pub dram_store_bytes: u64,
+    /// Relative uncertainty of `l2_load_bytes`, one standard error.
+    #[serde(default)]
+    pub l2_load_uncertainty: f64,
+    /// Relative uncertainty of `dram_load_bytes`, one standard error.
+    #[serde(default)]
+    pub dram_load_uncertainty: f64,
     /// Pages of 2 MiB that a wave of blocks touches.
     pub wave_pages: f64,
     /// Distinct 32-byte sectors that a wave of blocks touches; of addresses that are affine or have affine cases, as the next three.
@@ -182,7 +188,7 @@ pub struct Refused {
 }
 
 impl Configuration {
-    /// Of a prediction.
+    /// Makes the configuration of a prediction.
     pub fn new(found: &Prediction, recorded: bool) -> Configuration {
         let whole = |value: f64| value.round().max(0.0) as u64;
         Configuration {
@@ -199,6 +205,8 @@ impl Configuration {
             l2_store_bytes: whole(found.l2_stores),
             dram_load_bytes: whole(found.dram_loads),
             dram_store_bytes: whole(found.dram_stores),
+            l2_load_uncertainty: nine_digits(found.l2_load_uncertainty()),
+            dram_load_uncertainty: nine_digits(found.dram_load_uncertainty()),
             wave_pages: nine_digits(found.wave_pages),
             wave_sectors: whole(found.distinct.wave_sectors),
             wave_lines: whole(found.distinct.wave_lines),

@@ -1,4 +1,4 @@
-//! Affine forms over the indices of a launch, and the ranges of these.
+//! MemoryAccess forms over the indices of a launch, and the ranges of these.
 
 /// Number of an index: those of threads come first (`threadIdx.x`, `.y`, `.z`, and more where a number is taken apart), then
 /// `blockIdx.x`, `.y`, `.z`; loop counters follow.
@@ -20,8 +20,8 @@ pub fn block(axis: usize) -> Index {
 }
 
 /// Number of a loop's counter.
-pub fn counter(lap: u32) -> Index {
-    FIXED + lap as usize
+pub fn counter(loop_id: u32) -> Index {
+    FIXED + loop_id as usize
 }
 
 /// A constant and multiples of indices.
@@ -277,7 +277,7 @@ impl Truth {
         }
     }
 
-    /// Whether one says the opposite of what the other says among other things, so that both hold nowhere.
+    /// Returns whether one says the opposite of what the other says among other things, so that both hold nowhere.
     fn excludes(&self, other: &Truth) -> bool {
         fn parts(truth: &Truth) -> &[Truth] {
             match truth {

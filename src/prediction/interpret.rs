@@ -1,9 +1,8 @@
-//! The value of expressions for one thread: slow and obvious. What is not affine is counted with it, and what is affine is
-//! tested against it.
+//! Operations of expressions on numbers, and what expressions depend on.
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId, parts};
 
-use super::form::{Bounds, FIXED, THREADS, block};
+use super::form::{Bounds, FIXED, block};
 use super::launch::Launch;
 use warpline_profile::model::Addresses;
 
@@ -47,7 +46,7 @@ pub fn combine(operation: Binary, left: i64, right: i64, bits: u8) -> Option<i64
     Some(wrap(result, bits))
 }
 
-/// Whether two numbers of `bits` bits compare so.
+/// Returns whether two numbers of `bits` bits compare so.
 #[inline(always)]
 pub fn compare(comparison: Comparison, left: i64, right: i64, bits: u8) -> bool {
     let (natural, other) = (bits_of(left, bits), bits_of(right, bits));
@@ -59,18 +58,6 @@ pub fn compare(comparison: Comparison, left: i64, right: i64, bits: u8) -> bool 
         Comparison::UnsignedLess => natural < other,
         Comparison::UnsignedLessEqual => natural <= other,
     }
-}
-
-/// Evaluates some expressions of a kernel for one thread after the other.
-pub struct Interpreter<'a> {
-    addresses: &'a Addresses,
-    launch: &'a Launch,
-    /// Those that are needed and depend on the thread, and those that depend on other indices alone: rising, so that operands come first.
-    of_threads: Vec<ExpressionId>,
-    of_others: Vec<ExpressionId>,
-    values: Vec<Option<i64>>,
-    /// The indices for which the latter have their values, behind the thread's.
-    others: Vec<i64>,
 }
 
 /// Expressions by what their values depend on, each rising, so that operands come first.
@@ -85,7 +72,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Of `wanted` expressions and what they are made of. Counters of the loops `by_thread` are each thread's own.
+    /// Orders `wanted` expressions and their operands. The counters of the loops `by_thread` depend on the thread.
     pub fn new(addresses: &Addresses, wanted: impl IntoIterator<Item = ExpressionId>, by_thread: &[LoopId]) -> Order {
         let mut needed: Vec<ExpressionId> = parts(&addresses.expressions, wanted).map(|(id, _)| id).collect();
         needed.sort_unstable();
@@ -96,7 +83,7 @@ impl Order {
             let kind = addresses.expressions[id as usize].kind;
             let own = match kind {
                 ExpressionKind::Thread(_) => Depends::Thread,
-                ExpressionKind::Counter(lap) if by_thread.contains(&lap) => Depends::Thread,
+                ExpressionKind::Counter(loop_id) if by_thread.contains(&loop_id) => Depends::Thread,
                 ExpressionKind::Block(_) | ExpressionKind::Counter(_) => Depends::Others,
                 _ => kind.operands().map(|operand| depends[operand as usize]).max().unwrap_or(Depends::Nothing),
             };
@@ -112,7 +99,7 @@ impl Order {
     }
 }
 
-/// What the value of an expression depends on.
+/// The indices that the value of an expression depends on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Depends {
     Nothing,
@@ -138,89 +125,13 @@ pub fn of_launch(addresses: &Addresses, launch: &Launch, kind: ExpressionKind, b
     }
 }
 
-impl<'a> Interpreter<'a> {
-    /// For `wanted` expressions and what they are made of.
-    pub fn new(addresses: &'a Addresses, launch: &'a Launch, wanted: impl IntoIterator<Item = ExpressionId>) -> Self {
-        let Order { of_launch, of_others, of_threads } = Order::new(addresses, wanted, &[]);
-        let values = vec![None; addresses.expressions.len()];
-        let mut found = Interpreter { addresses, launch, of_threads, of_others, values, others: Vec::new() };
-        for id in of_launch {
-            found.values[id as usize] = found.node(id, &[]);
-        }
-        found
+/// All indices of the first thread of a block, with loop counters 0.
+pub fn origin(place: [u32; 3], loops: usize) -> Vec<i64> {
+    let mut at = vec![0; FIXED + loops];
+    for (axis, &number) in place.iter().enumerate() {
+        at[block(axis)] = i64::from(number);
     }
-
-    /// Evaluates them all at a point: `at` has the indices in the order of [`super::form`].
-    pub fn set(&mut self, at: &[i64]) {
-        let others = at.get(THREADS..).unwrap_or_default();
-        if self.others != others || others.is_empty() {
-            self.others.clear();
-            self.others.extend_from_slice(others);
-            for number in 0..self.of_others.len() {
-                let id = self.of_others[number];
-                self.values[id as usize] = self.node(id, at);
-            }
-        }
-        for number in 0..self.of_threads.len() {
-            let id = self.of_threads[number];
-            self.values[id as usize] = self.node(id, at);
-        }
-    }
-
-    /// The value of an expression at that point; `None` where it is not known.
-    pub fn value(&self, id: ExpressionId) -> Option<i64> {
-        self.values.get(id as usize).copied().flatten()
-    }
-
-    #[inline(always)]
-    fn node(&self, id: ExpressionId, at: &[i64]) -> Option<i64> {
-        let entry = self.addresses.expressions[id as usize];
-        let value = |id: ExpressionId| self.values[id as usize];
-        match entry.kind {
-            ExpressionKind::Thread(axis) => at.get(usize::from(axis)).copied(),
-            ExpressionKind::Block(axis) => at.get(block(axis.into())).copied(),
-            ExpressionKind::Counter(lap) => at.get(FIXED + lap as usize).copied(),
-            ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => {
-                // A side that is not known may not matter.
-                let known = |of: ExpressionId| value(of).map(|of| of & 1);
-                match (operation, known(left), known(right)) {
-                    (Binary::And, Some(0), _) | (Binary::And, _, Some(0)) => Some(0),
-                    (Binary::Or, Some(1), _) | (Binary::Or, _, Some(1)) => Some(-1),
-                    (_, Some(_), Some(_)) => combine(operation, value(left)?, value(right)?, 1),
-                    _ => None,
-                }
-            }
-            ExpressionKind::Binary(operation, left, right) => {
-                combine(operation, value(left)?, value(right)?, entry.bits)
-            }
-            ExpressionKind::Signed(of) => Some(wrap(value(of)?, entry.bits)),
-            ExpressionKind::Unsigned(of) => {
-                let inner = self.addresses.expressions[of as usize].bits;
-                Some(wrap(bits_of(value(of)?, inner) as i64, entry.bits))
-            }
-            ExpressionKind::Compare(comparison, left, right) => {
-                let bits = self.addresses.expressions[left as usize].bits;
-                Some(-i64::from(compare(comparison, value(left)?, value(right)?, bits)))
-            }
-            ExpressionKind::Choice(condition, one, other) => {
-                if value(condition)? & 1 == 1 {
-                    value(one)
-                } else {
-                    value(other)
-                }
-            }
-            kind => of_launch(self.addresses, self.launch, kind, entry.bits),
-        }
-    }
-
-    /// All indices of the first thread of a block, with loop counters 0.
-    pub fn origin(&self, place: [u32; 3]) -> Vec<i64> {
-        let mut at = vec![0; FIXED + self.addresses.loops.len()];
-        for (axis, &number) in place.iter().enumerate() {
-            at[block(axis)] = i64::from(number);
-        }
-        at
-    }
+    at
 }
 
 /// Ranges of all indices of a launch; loop counters have one value until their loops are known.

@@ -3,8 +3,8 @@
 use warpline_format::expression::{ExpressionId, LoopId};
 
 use super::form::THREADS;
-use super::laps::{Deciding, Laps};
 use super::launch::Launch;
+use super::trip_counts::{LaneLoops, TripCounts};
 use super::warp_interpreter::{LANES, WarpInterpreter};
 use warpline_profile::model::Addresses;
 
@@ -15,7 +15,7 @@ pub type Request = (u32, Vec<u64>);
 pub struct Lanes<'a> {
     interpreter: WarpInterpreter<'a>,
     /// Where lanes go through loops as often as each does by itself.
-    laps: Laps<'a>,
+    trip_counts: TripCounts<'a>,
     /// By thread of a block, whole warps of them: its indices.
     threads: Vec<[i64; THREADS]>,
 }
@@ -37,13 +37,14 @@ impl<'a> Lanes<'a> {
     pub fn new(
         (addresses, launch): (&'a Addresses, &'a Launch),
         wanted: impl IntoIterator<Item = ExpressionId>,
-        deciding: &Deciding,
+        deciding: &LaneLoops,
     ) -> Lanes<'a> {
         // Counters of loops that are over are those of each lane's last iteration.
-        let over: Vec<LoopId> = deciding.iter().filter(|(_, is_around)| !is_around).map(|(lap, _)| *lap).collect();
+        let over: Vec<LoopId> =
+            deciding.iter().filter(|(_, is_around)| !is_around).map(|(loop_id, _)| *loop_id).collect();
         Lanes {
             interpreter: WarpInterpreter::new(addresses, launch, wanted, &over),
-            laps: Laps::new(addresses, launch, deciding),
+            trip_counts: TripCounts::new(addresses, launch, deciding),
             threads: (0..launch.warps() * LANES as u32).map(|number| launch.thread(number)).collect(),
         }
     }
@@ -59,10 +60,10 @@ impl<'a> Lanes<'a> {
     ) {
         let threads = &self.threads[warp * LANES..(warp + 1) * LANES];
         let mut made = mask;
-        if guard.also.is_some() || !self.laps.is_empty() {
+        if guard.also.is_some() || !self.trip_counts.is_empty() {
             for (lane, thread) in threads.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
                 at[..THREADS].copy_from_slice(thread);
-                let comes = self.laps.settle(at) && guard.also.is_none_or(|also| also(at));
+                let comes = self.trip_counts.settle(at) && guard.also.is_none_or(|also| also(at));
                 made &= !(u32::from(!comes) << lane);
                 self.interpreter.set_lane(lane, at);
             }

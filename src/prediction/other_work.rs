@@ -1,7 +1,7 @@
 //! Shapes that do other work than the launch whose work they are to do: a program makes some parameters of the shape (tiles across, rows of blocks), which keep
 //! their values in a prediction, or one grid is given for several shapes.
 
-use super::predict::Prediction;
+use super::outcome::Prediction;
 use super::subject::Subject;
 
 /// Share by which lanes may differ: the last blocks of a grid reach beyond an array without a guard, and halos grow with the number of blocks.

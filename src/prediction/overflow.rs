@@ -1,10 +1,11 @@
 //! Numbers that leave their widths: the compiler takes sums and products of signed numbers to fit, and with sizes that a program was never run with they may not.
 
-use super::evaluate::{Evaluated, Value};
+use super::evaluated::Evaluated;
 use super::launch::Launch;
+use super::value::Value;
 use warpline_profile::model::Addresses;
 
-/// Whether some number of a launch that the code takes to fit its width does not; then the program overflows, where a prediction goes on.
+/// Returns whether some number of a launch that the code takes to fit its width does not; then the program overflows, where a prediction goes on.
 pub fn overflows(addresses: &Addresses, launch: &Launch) -> bool {
     let evaluated = Evaluated::new(addresses, launch);
     addresses.expressions.iter().zip(0..).filter(|(entry, _)| entry.exact && entry.bits < 64).any(|(entry, id)| {

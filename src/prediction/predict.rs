@@ -1,155 +1,27 @@
 //! One configuration of a kernel on one model: requests, traffic, limits.
 
-use warpline_format::device::Device;
 use warpline_format::matrix::Product;
-use warpline_format::occupancy::{Kernel, Stated};
+use warpline_format::occupancy::Kernel;
 
 use super::accesses::{Gathered, gathered};
 use super::configurations::is_grid;
 use super::count::{Basis, SiteRequests, count};
-use super::digits::taken_apart;
-use super::evaluate::Evaluated;
+use super::digits::split_digits;
+use super::evaluated::Evaluated;
 use super::launch::Launch;
-use super::request::{Costs, Requests};
-use super::shared_memory::{Outside, outside};
+use super::model::Model;
+use super::outcome::{Prediction, Refusal};
+use super::request::Costs;
+use super::shared_memory::outside;
 use super::subject::Subject;
-use super::traffic::by_thread::first_touches;
-use super::traffic::caches::{Distinct, Levels, Replayed, Sampled, traffic};
+use super::sums::Sums;
 use super::traffic::capacity::Capacity;
-use super::traffic::volumes::{Affine, touched};
+use super::traffic::moved::{Requested, Traffic, touched, traffic};
 use warpline_profile::model::Bytes;
 use warpline_profile::{Work, of_work};
-use warpline_simulator::hierarchy::HierarchyConfig;
-use warpline_simulator::models::Rates;
 
-/// Share of an L2 of two partitions that copies take, beside what they are copies of, of what the blocks of an SM come back to in loops (fitted).
-const COPIED: f64 = 0.75;
 /// Share of the requested sectors of which something has to be known.
 const LEAST_KNOWN: f64 = 0.01;
-
-/// A GPU model.
-#[derive(Clone, Debug)]
-pub struct Model<'a> {
-    /// Name on the command line.
-    pub key: &'a str,
-    /// What occupancy needs.
-    pub device: &'a Device,
-    /// Its caches.
-    pub hierarchy: &'a HierarchyConfig,
-    /// Its rates.
-    pub rates: &'a Rates,
-    /// What the user says of occupancy.
-    pub stated: Stated,
-}
-
-/// What is predicted of a configuration.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
-    /// Threads per block.
-    pub block: [u32; 3],
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Blocks that share an SM.
-    pub blocks_per_sm: u32,
-    /// Requests to global memory.
-    pub global: Requests,
-    /// Requests to shared memory.
-    pub shared: Requests,
-    /// Distinct 32-byte sectors that a block loads, in the mean.
-    pub block_load_sectors: f64,
-    /// Bytes.
-    pub l2_loads: f64,
-    /// Bytes.
-    pub l2_stores: f64,
-    /// Bytes.
-    pub dram_loads: f64,
-    /// Bytes.
-    pub dram_stores: f64,
-    /// Pages of 2 MiB that a wave of blocks touches.
-    pub wave_pages: f64,
-    /// Distinct sectors and lines of a wave and of the launch.
-    pub distinct: Distinct,
-    /// Sectors that the requests of a block load again, of all blocks.
-    pub repeated_sectors: f64,
-    /// What the blocks of an SM load, over what L1 holds.
-    pub l1_oversubscription: f64,
-    /// What a wave of blocks touches, over what L2 holds.
-    pub l2_oversubscription: f64,
-    /// What lies between two uses of what earlier waves touched, over what L2 holds.
-    pub l2_reuse_oversubscription: f64,
-    /// Share of what blocks load that earlier ones touched, as far as it comes from DRAM again.
-    pub l2_reuse_lost: f64,
-    /// Threads that make requests, as far as an access outside loops tells; else all.
-    pub active_threads: f64,
-    /// The model has rules for the passes through the stages of L1.
-    pub has_wavefronts: bool,
-    /// Name of the slowest part; empty where no rate is known.
-    pub limiter: String,
-    /// Seconds at least; `None` where no rate is known.
-    pub seconds: Option<f64>,
-    /// Share of the requested sectors whose addresses were affine.
-    pub affine_share: f64,
-    /// Of the others: those that were counted thread by thread.
-    pub computed_share: f64,
-    /// By site of the addresses: its requests and what they rest on.
-    pub sites: Vec<SiteRequests>,
-    /// What L1's figures were taken from.
-    pub replayed: Replayed,
-    /// What L2's and DRAM's figures were taken from; `None` where they were estimated.
-    pub sampled: Option<Sampled>,
-    /// What DRAM moves for some addresses was taken from the run, though their requests were counted.
-    pub recorded_traffic: bool,
-    /// Footprints left edges or overlaps out of account.
-    pub rough: bool,
-}
-
-/// Why a configuration cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// No block fits on an SM.
-    #[error(
-        "a block of {threads} threads with {registers} registers and {shared} bytes of shared memory does not fit on an SM of {model}"
-    )]
-    DoesNotFit {
-        /// Threads.
-        threads: u32,
-        /// Registers per thread.
-        registers: u32,
-        /// Bytes.
-        shared: u32,
-        /// Model.
-        model: String,
-    },
-    /// The code has shared memory for smaller blocks.
-    #[error(
-        "line {} reaches byte {} of shared memory, of which the code has {} bytes", .0.line, .0.end, .0.size
-    )]
-    SharedMemory(Outside),
-    /// No GPU takes a grid of so many blocks along an axis.
-    #[error("a grid of {}x{}x{} blocks: 2147483647 along x, 65535 along y and z at most", grid[0], grid[1], grid[2])]
-    Grid {
-        /// Blocks.
-        grid: [u32; 3],
-    },
-    /// Its conditions leave nothing to do, as where an array has no elements.
-    #[error("no thread of the launch makes a request")]
-    NoRequests,
-    /// All that it does is code that the run did not reach, and of which it is not known what it does.
-    #[error(
-        "line {line} and all else that the launch comes to was not reached by the run, and what is done there is not known: run the program \
-         with sizes at which it is"
-    )]
-    Unreached {
-        /// Of the first access.
-        line: u32,
-    },
-    /// Nothing of its traffic follows from the launch.
-    #[error("nothing of this kernel's traffic follows from its launch: {}", reasons.join("; "))]
-    NothingKnown {
-        /// Of its sites, each once.
-        reasons: Vec<String>,
-    },
-}
 
 /// Predicts a configuration.
 ///
@@ -160,16 +32,16 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
         return Err(Refusal::Grid { grid: launch.grid });
     }
     let evaluated = Evaluated::new(subject.addresses, launch);
-    let Some(apart) = taken_apart(subject.addresses, launch, &evaluated) else {
-        return of_forms(subject, launch, &evaluated, model);
+    let Some(apart) = split_digits(subject.addresses, launch, &evaluated) else {
+        return predict_forms(subject, launch, &evaluated, model);
     };
     let subject = Subject { addresses: &apart.addresses, ..subject.clone() };
-    let found = of_forms(&subject, &apart.launch, &apart.evaluated, model)?;
+    let found = predict_forms(&subject, &apart.launch, &apart.evaluated, model)?;
     Ok(Prediction { grid: launch.grid, ..found })
 }
 
 /// Predicts a launch whose expressions are forms already.
-fn of_forms(
+fn predict_forms(
     subject: &Subject<'_>,
     launch: &Launch,
     evaluated: &Evaluated,
@@ -183,8 +55,40 @@ fn of_forms(
         return Err(Refusal::SharedMemory(outside));
     }
 
-    let Gathered { mut sums, accesses, unmeasured, measured, by_thread, reasons, rough } =
-        gathered(subject, launch, evaluated, &counted, model);
+    let mut gathered = gathered(subject, launch, evaluated, &counted, model);
+    refuse_unknown(subject, &counted, &gathered)?;
+    let capacity = Capacity {
+        hierarchy: model.hierarchy,
+        l1_lines: model.hierarchy.l1.lines(u64::from(shared_bytes) * u64::from(resident)),
+        sms: u64::from(model.rates.sms.max(1)),
+        resident: u64::from(resident),
+        turn: model.device.turn,
+        drift: model.device.order.drift(),
+    };
+    let requested = Requested { idle: idle_warps(subject, launch, &counted), ..gathered.sums.known };
+    let moved = traffic(&gathered.accesses, (addresses, launch), &evaluated.bounds, &capacity, requested);
+    for (allocation, lost) in &gathered.lost {
+        // What other accesses of the array touch has been counted.
+        let touched = touched(&gathered.accesses, *allocation, launch, &evaluated.bounds);
+        let [reads, writes] = [0, 1].map(|kind| lost.own[kind].min((lost.together[kind] - touched[kind]).max(0.0)));
+        gathered.sums.measured.dram_loads += reads;
+        gathered.sums.measured.dram_stores += writes;
+    }
+    let mut found = assemble(launch, &gathered.sums, moved);
+    found.blocks_per_sm = resident;
+    found.active_threads = active_threads(subject, launch, &counted);
+    found.has_wavefronts = model.hierarchy.stages.is_some();
+    found.sites = counted;
+    if let Some(estimate) = of_work(model.key, model.rates, &work(subject, launch, &found)) {
+        found.limiter = estimate.limiter;
+        found.seconds = Some(estimate.seconds);
+    }
+    Ok(found)
+}
+
+/// Refuses a launch that makes no requests, or of whose requests too little is known.
+fn refuse_unknown(subject: &Subject<'_>, counted: &[SiteRequests], gathered: &Gathered) -> Result<(), Refusal> {
+    let sums = &gathered.sums;
     if sums.global.requests + sums.shared.requests == 0.0 {
         let unreached = counted.iter().enumerate().find(|(number, site)| subject.is_untold(*number, site));
         return Err(match unreached {
@@ -193,64 +97,26 @@ fn of_forms(
         });
     }
     if sums.affine + sums.computed < LEAST_KNOWN * sums.recorded {
-        let reasons = reasons.into_iter().map(|(place, lost)| format!("{place}: {lost}"));
+        let reasons = gathered.reasons.iter().map(|(place, lost)| format!("{place}: {lost}"));
         return Err(Refusal::NothingKnown { reasons: reasons.take(3).collect() });
     }
-    let l1 = model.hierarchy.l1.lines(u64::from(shared_bytes) * u64::from(resident));
-    let l2_bytes = model.hierarchy.l2.bytes() as f64;
-    let more_parts = f64::from(model.hierarchy.l2.partitions.max(1) - 1);
-    let capacity = Capacity {
-        l1: f64::from(l1) * f64::from(model.hierarchy.l1.line_bytes),
-        // Two parts that keep copies of each other's lines hold less that differs.
-        l2: l2_bytes / (1.0 + COPIED * more_parts),
-        l2_all: l2_bytes,
-        l2_partitions: model.hierarchy.l2.partitions.max(1),
-        drift: model.device.order.drift(),
-        l2_ways: model.hierarchy.l2.ways,
-        sms: u64::from(model.rates.sms.max(1)),
-        resident: u64::from(resident),
-        caches_loads: model.hierarchy.l1.caches_global_loads,
-        l1_lines: l1,
-        turn: model.device.turn,
-    };
-    let traffic_model = Levels { hierarchy: model.hierarchy, capacity: &capacity };
-    sums.known.idle = idle_warps(subject, launch, &counted);
-    let moved = traffic(&accesses, (addresses, launch), &evaluated.bounds, &traffic_model, sums.known);
-    let mut dram = [0.0; 2];
-    for (allocation, measured) in measured {
-        // What other accesses of the array touch by their footprints has been counted.
-        let touched = touched(&accesses, allocation, launch, &evaluated.bounds);
-        let kinds = measured.own.into_iter().zip(measured.together).zip(touched);
-        for (sum, ((own, together), touched)) in dram.iter_mut().zip(kinds) {
-            *sum += own.min((together - 32.0 * touched).max(0.0));
-        }
-    }
-    // However many more threads come to them: what L2 is not asked for DRAM is not, but for sectors that stores leave incomplete.
-    let stored = accesses.iter().filter(|access| !access.has_footprint() && access.stores);
-    let stored = 32.0 * stored.map(|access| access.sectors).sum::<f64>();
-    sums.other_bytes[2] += dram[0].min(moved.by_thread_loads + sums.other_bytes[0] + stored + sums.other_bytes[1]);
-    sums.other_bytes[3] += dram[1].min(stored + sums.other_bytes[1]);
-    if !unmeasured.is_empty() {
-        // Once, or each time where that is too much to look at.
-        let each_time = |wanted: fn(&Affine) -> bool| -> f64 {
-            unmeasured.iter().filter(|access| wanted(access)).map(|access| access.sectors).sum()
-        };
-        let once = first_touches(&unmeasured, (addresses, launch), &evaluated.bounds);
-        let (reads, writes) = once.unwrap_or_else(|| (each_time(Affine::reads), each_time(|access| access.stores)));
-        sums.other_bytes[2] += 32.0 * reads;
-        sums.other_bytes[3] += 32.0 * writes;
-    }
-    let mut found = Prediction {
+    Ok(())
+}
+
+/// Puts sums and traffic together; what depends on the model's rates and on the sites is left out.
+fn assemble(launch: &Launch, sums: &Sums, moved: Traffic) -> Prediction {
+    let measured = sums.measured;
+    Prediction {
         block: launch.block,
         grid: launch.grid,
-        blocks_per_sm: resident,
+        blocks_per_sm: 0,
         global: sums.global,
         shared: sums.shared,
         block_load_sectors: moved.block_load_sectors,
-        l2_loads: moved.l2_loads + sums.other_bytes[0],
-        l2_stores: moved.l2_stores + sums.other_bytes[1],
-        dram_loads: moved.dram_loads + sums.other_bytes[2],
-        dram_stores: moved.dram_stores + sums.other_bytes[3],
+        l2_loads: moved.l2_loads + measured.l2_loads,
+        l2_stores: moved.l2_stores + measured.l2_stores,
+        dram_loads: moved.dram_loads + measured.dram_loads,
+        dram_stores: moved.dram_stores + measured.dram_stores,
         wave_pages: moved.wave_pages,
         distinct: moved.distinct,
         repeated_sectors: moved.repeated_sectors,
@@ -258,23 +124,19 @@ fn of_forms(
         l2_oversubscription: moved.l2_oversubscription,
         l2_reuse_oversubscription: moved.l2_reuse_oversubscription,
         l2_reuse_lost: moved.l2_reuse_lost,
-        active_threads: active_threads(subject, launch, &counted),
-        has_wavefronts: model.hierarchy.stages.is_some(),
+        active_threads: 0.0,
+        has_wavefronts: false,
         limiter: String::new(),
         seconds: None,
         affine_share: sums.share(sums.affine),
         computed_share: sums.share(sums.computed),
-        sites: counted,
+        sites: Vec::new(),
         replayed: moved.replayed,
         sampled: moved.sampled,
-        recorded_traffic: by_thread,
-        rough: rough || moved.rough,
-    };
-    if let Some(estimate) = of_work(model.key, model.rates, &work(subject, launch, &found)) {
-        found.limiter = estimate.limiter;
-        found.seconds = Some(estimate.seconds);
+        l2_load_error: moved.l2_load_error,
+        dram_load_error: moved.dram_load_error,
+        rough: moved.rough,
     }
-    Ok(found)
 }
 
 /// The share of the warps that make no requests, as far as an access outside loops tells.

@@ -1,10 +1,12 @@
 //! Whether the threads of a block find room in a kernel's shared memory.
 
-use super::count::{SiteRequests, condition};
-use super::evaluate::{Evaluated, Value};
+use super::count::SiteRequests;
+use super::evaluated::Evaluated;
 use super::form::{FIXED, THREADS, thread};
+use super::guards::condition;
 use super::launch::Launch;
 use super::subject::Subject;
+use super::value::Value;
 
 /// An access of a block's threads behind the end of its shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use warpline_format::expression::{AddressExpression, Binary, ExpressionId, Expre
 use warpline_format::site_table::Op;
 
 use super::changes::Origin;
-use super::count::{Access, Basis, SiteRequests};
-use super::evaluate::Lost;
+use super::count::{Basis, SiteRequests};
 use super::launch::Launch;
+use super::site_access::Access;
+use super::value::Lost;
 use warpline_profile::Profile;
 use warpline_profile::model::{self, Addresses, Allocation, Kernel, Site};
 
@@ -156,7 +157,7 @@ impl<'a> Subject<'a> {
         self.addresses.unreached.iter().find(|one| one.site == site).map_or(0, |one| one.line)
     }
 
-    /// Whether a launch makes requests at a site, or may, of which neither the run nor the code tells enough: the run did not reach it, and what it does or
+    /// Returns whether a launch makes requests at a site, or may, of which neither the run nor the code tells enough: the run did not reach it, and what it does or
     /// its address is not known.
     pub fn is_untold(&self, number: usize, counted: &SiteRequests) -> bool {
         match counted.basis {
@@ -194,7 +195,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Whether a parameter is no pointer into an allocation.
+    /// Returns whether a parameter is no pointer into an allocation.
     pub fn is_number(&self, parameter: &model::Parameter) -> bool {
         let same = |one: &&model::Argument| (one.parameter, one.offset) == (parameter.number, parameter.offset);
         self.recorded.arguments.iter().find(same).is_none_or(|one| one.allocation.is_none())

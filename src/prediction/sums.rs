@@ -1,8 +1,8 @@
 //! Sums over a kernel's sites: requests, and what was measured of sites that are not predicted.
 
-use super::predict::Model;
+use super::model::Model;
 use super::request::Requests;
-use super::traffic::caches::Requested;
+use super::traffic::moved::Requested;
 use warpline_profile::model::Site;
 
 /// Sums over a kernel's sites.
@@ -12,7 +12,7 @@ pub struct Sums {
     pub global: Requests,
     /// Requests to shared memory.
     pub shared: Requests,
-    /// Of requests whose footprint is known.
+    /// Sums over requests for the caches.
     pub known: Requested,
     /// Requested sectors whose addresses are affine.
     pub affine: f64,
@@ -20,8 +20,21 @@ pub struct Sums {
     pub computed: f64,
     /// Those of which only the run tells.
     pub recorded: f64,
-    /// Not from footprints, most of it as measured: loads and stores of L2, reads and writes of DRAM.
-    pub other_bytes: [f64; 4],
+    /// Traffic of sites whose addresses are unknown before a run, as it was measured.
+    pub measured: MeasuredTraffic,
+}
+
+/// Bytes that were moved in a run, for as many threads as reach the same code now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MeasuredTraffic {
+    /// Loaded from L2.
+    pub l2_loads: f64,
+    /// Stored to L2.
+    pub l2_stores: f64,
+    /// Read from DRAM.
+    pub dram_loads: f64,
+    /// Written to DRAM.
+    pub dram_stores: f64,
 }
 
 impl Sums {
@@ -31,8 +44,8 @@ impl Sums {
         if all == 0.0 { 1.0 } else { part / all }
     }
 
-    /// What was measured of a site, but for what DRAM moved for it in global memory, which is returned: reads and writes, in bytes.
-    pub fn add_recorded(&mut self, row: &Site, share: f64, model: &Model<'_>) -> [f64; 2] {
+    /// Adds what was measured of a site but for its traffic of DRAM, for `share` as many threads.
+    pub fn add_recorded(&mut self, row: &Site, share: f64, model: &Model<'_>) {
         let metrics = &row.metrics;
         let passes = metrics.l1_wavefronts.unwrap_or_default();
         let shared = metrics.shared.clone().unwrap_or_default();
@@ -53,26 +66,25 @@ impl Sums {
             _ => {
                 self.global.add(&requests, share);
                 self.recorded += requests.sectors * share;
-                let [loads, stores, reads, writes] = recorded_bytes(row, model).map(|bytes| bytes as f64 * share);
-                self.other_bytes[0] += loads;
-                self.other_bytes[1] += stores;
-                return [reads, writes];
+                self.measured.add(row, share, model);
             }
         }
-        [0.0; 2]
     }
 }
 
-/// What was measured of a site: loads and stores of L2, reads and writes of DRAM.
-pub fn recorded_bytes(row: &Site, model: &Model<'_>) -> [u64; 4] {
+impl MeasuredTraffic {
+    fn add(&mut self, row: &Site, share: f64, model: &Model<'_>) {
+        let other = row.metrics.other_models.get(model.key);
+        let l2 = other.map(|other| other.l2).or(row.metrics.l2).unwrap_or_default();
+        let lookup = model.rates.lookup_bytes.1 as f64;
+        self.l2_loads += share * lookup * l2.load_lookups as f64;
+        self.l2_stores += share * lookup * l2.lookups.saturating_sub(l2.load_lookups) as f64;
+    }
+}
+
+/// Returns the bytes that a site read from DRAM in the run, and wrote to it.
+pub fn dram_bytes(row: &Site, model: &Model<'_>) -> [f64; 2] {
     let other = row.metrics.other_models.get(model.key);
-    let l2 = other.map(|other| other.l2).or(row.metrics.l2).unwrap_or_default();
     let dram = other.map(|other| other.dram).or(row.metrics.dram).unwrap_or_default();
-    let lookup = model.rates.lookup_bytes.1;
-    [
-        l2.load_lookups * lookup,
-        (l2.lookups - l2.load_lookups.min(l2.lookups)) * lookup,
-        dram.read_sectors * 32,
-        dram.write_sectors * 32,
-    ]
+    [32.0 * dram.read_sectors as f64, 32.0 * dram.write_sectors as f64]
 }

@@ -14,9 +14,9 @@ struct Direction {
     values: Vec<i128>,
 }
 
-/// Whether a condition holds at every point of a box. It may not be seen where forms of different directions decide together; what is said to
+/// Returns whether a condition holds at every point of a box. It may not be seen where forms of different directions decide together; what is said to
 /// hold does.
-pub fn holds_throughout(truth: &Truth, bounds: &Bounds) -> bool {
+pub fn is_true_throughout(truth: &Truth, bounds: &Bounds) -> bool {
     match truth.over(bounds) {
         Some(known) => known,
         None => by_directions(truth, bounds).unwrap_or(false),
@@ -105,11 +105,11 @@ mod tests {
         let bounds = Bounds(vec![(0, 9), (0, 9)]);
         // `x >= 5` or `x < 5`, and with a gap at 5.
         let sides = |below| Truth::Any(vec![Truth::AtLeast(form(-5, 1)), Truth::AtLeast(form(below, -1))]);
-        assert!(holds_throughout(&sides(4), &bounds));
-        assert!(!holds_throughout(&sides(3), &bounds));
+        assert!(is_true_throughout(&sides(4), &bounds));
+        assert!(!is_true_throughout(&sides(3), &bounds));
         let with = |truth| Truth::Any(vec![Truth::All(vec![sides(4), truth]), Truth::AtLeast(form(-20, 1))]);
-        assert!(holds_throughout(&with(Truth::AtLeast(form(0, 1))), &bounds));
-        assert!(!holds_throughout(&with(Truth::Zero(Form { constant: 0, terms: vec![(1, 1)] })), &bounds));
+        assert!(is_true_throughout(&with(Truth::AtLeast(form(0, 1))), &bounds));
+        assert!(!is_true_throughout(&with(Truth::Zero(Form { constant: 0, terms: vec![(1, 1)] })), &bounds));
     }
 
     fn truth() -> impl Strategy<Value = Truth> {
@@ -132,7 +132,7 @@ mod tests {
         #[test]
         fn what_is_said_to_hold_does(truth in truth()) {
             let bounds = Bounds(vec![(-2, 4), (0, 3)]);
-            let said = holds_throughout(&truth, &bounds);
+            let said = is_true_throughout(&truth, &bounds);
             let everywhere = (-2..=4).all(|x| (0..=3).all(|y| truth.over(&Bounds(vec![(x, x), (y, y)])) == Some(true)));
             prop_assert!(!said || everywhere);
         }

@@ -3,10 +3,11 @@
 
 use warpline_format::expression::{Binary, ExpressionKind, parts};
 
-use super::evaluate::{Evaluated, Value};
+use super::evaluated::Evaluated;
 use super::form::{block, thread};
 use super::launch::Launch;
 use super::subject::Subject;
+use super::value::Value;
 
 /// What the shape of a block has to do with the indices that a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl Tiling {
         Tiling { free, steps }
     }
 
-    /// Whether the shape of a block may change at all.
+    /// Returns whether the shape of a block may change at all.
     pub fn is_free(&self) -> bool {
         self.free.contains(&true)
     }
@@ -82,7 +83,7 @@ impl Tiling {
         along.fold(1, |product, (size, _)| product.saturating_mul(u64::from(size.max(1))))
     }
 
-    /// Whether the number of blocks along an axis does not depend on their shape.
+    /// Returns whether the number of blocks along an axis does not depend on their shape.
     pub fn keeps_blocks(&self, axis: usize) -> bool {
         !self.steps[axis].contains(&true)
     }

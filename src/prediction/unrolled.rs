@@ -6,19 +6,25 @@
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId};
 
-use super::evaluate::Value;
 use super::form::{Bounds, Form, Truth, counter};
+use super::value::Value;
 use warpline_profile::model::Addresses;
 
 /// The condition that takes the place of such an end of a loop, with the values of what comes before it; `None` for other ends.
-pub fn end(addresses: &Addresses, values: &[Value], bounds: &Bounds, lap: LoopId, end: ExpressionId) -> Option<Truth> {
+pub fn end(
+    addresses: &Addresses,
+    values: &[Value],
+    bounds: &Bounds,
+    loop_id: LoopId,
+    end: ExpressionId,
+) -> Option<Truth> {
     let ExpressionKind::Compare(Comparison::Equal, left, right) = addresses.expressions[end as usize].kind else {
         return None;
     };
     [(left, right), (right, left)].into_iter().find_map(|(variable, number)| {
         let Value::Form(variable) = &values[variable as usize] else { return None };
         let (number, step) = rounded_down(addresses, values, bounds, number)?;
-        let index = counter(lap);
+        let index = counter(loop_id);
         let in_step = |factor: i64| factor % step == 0;
         if variable.factor(index) <= 0
             || number.factor(index) != 0
@@ -63,7 +69,7 @@ mod tests {
     use warpline_format::expression::{Expression, LoopExpression};
 
     use super::*;
-    use crate::evaluate::Evaluated;
+    use crate::evaluated::Evaluated;
     use crate::launch::Launch;
 
     proptest! {
@@ -77,9 +83,9 @@ mod tests {
                 code.push(Expression { bits, exact: false, kind });
                 code.len() as ExpressionId - 1
             };
-            let lap = node(32, ExpressionKind::Counter(0));
+            let loop_id = node(32, ExpressionKind::Counter(0));
             let by = node(32, ExpressionKind::Constant(step));
-            let first = node(32, ExpressionKind::Binary(Binary::Product, lap, by));
+            let first = node(32, ExpressionKind::Binary(Binary::Product, loop_id, by));
             let next = node(32, ExpressionKind::Binary(Binary::Sum, first, by));
             let thread = node(32, ExpressionKind::Thread(0));
             let more_of_it = node(32, ExpressionKind::Constant(more));
@@ -99,12 +105,12 @@ mod tests {
             for x in 0..i64::from(size) {
                 let groups = (x + more) / step;
                 // Those without any do not come to the loop.
-                for lap in 0..=most {
+                for loop_id in 0..=most {
                     let mut here = evaluated.bounds.clone();
                     here.0[0] = (x, x);
-                    here.0[counter(0)] = (lap, lap);
+                    here.0[counter(0)] = (loop_id, loop_id);
                     let comes = reached.as_ref().is_none_or(|truth| truth.over(&here) == Some(true));
-                    prop_assert!(groups == 0 || comes == (lap < groups), "thread {}, iteration {} of {}", x, lap, groups);
+                    prop_assert!(groups == 0 || comes == (loop_id < groups), "thread {}, iteration {} of {}", x, loop_id, groups);
                 }
                 prop_assert!(groups <= most + 1);
             }

@@ -1,4 +1,5 @@
-//! The values of expressions for the lanes of a warp at once: what [`super::interpret`] does for one thread, an operation for all of them at a time.
+//! The values of expressions for the lanes of a warp, an operation for all of them at a time. What is not affine is counted with it, and
+//! what is affine is tested against it.
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId};
 
@@ -49,7 +50,7 @@ impl<'a> WarpInterpreter<'a> {
     ) -> Self {
         let Order { of_launch, of_others, of_threads } = Order::new(addresses, wanted, by_lane);
         let values = vec![Values::UNKNOWN; addresses.expressions.len()];
-        let by_lane = by_lane.iter().map(|&lap| (lap, [0; LANES])).collect();
+        let by_lane = by_lane.iter().map(|&loop_id| (loop_id, [0; LANES])).collect();
         let mut found =
             WarpInterpreter { addresses, launch, of_threads, of_others, values, others: Vec::new(), by_lane };
         for id in of_launch {
@@ -75,10 +76,25 @@ impl<'a> WarpInterpreter<'a> {
         }
     }
 
+    /// Evaluates them all for one thread, in lane 0: `at` has the indices in the order of [`super::form`].
+    #[cfg(test)]
+    pub fn set_thread(&mut self, at: &[i64]) {
+        let mut thread = [0; THREADS];
+        thread.iter_mut().zip(at).for_each(|(own, at)| *own = *at);
+        self.set(at, &[thread]);
+    }
+
+    /// Returns the value of an expression in lane 0; `None` where it is not known.
+    #[cfg(test)]
+    pub fn value(&self, id: ExpressionId) -> Option<i64> {
+        let (values, known) = self.values(id);
+        (known & 1 == 1).then_some(values[0])
+    }
+
     /// Gives a lane's counters of its own their values, in the indices that [`WarpInterpreter::set`] takes: for its next call.
     pub fn set_lane(&mut self, lane: usize, at: &[i64]) {
-        for (lap, values) in &mut self.by_lane {
-            values[lane] = at[counter(*lap)];
+        for (loop_id, values) in &mut self.by_lane {
+            values[lane] = at[counter(*loop_id)];
         }
     }
 
@@ -106,9 +122,9 @@ impl<'a> WarpInterpreter<'a> {
                 Values { known: u32::MAX, of }
             }
             ExpressionKind::Block(axis) => Values::all(at.get(block(axis.into())).copied()),
-            ExpressionKind::Counter(lap) => match self.by_lane.iter().find(|(own, _)| *own == lap) {
+            ExpressionKind::Counter(loop_id) => match self.by_lane.iter().find(|(own, _)| *own == loop_id) {
                 Some((_, values)) => Values { known: u32::MAX, of: *values },
-                None => Values::all(at.get(FIXED + lap as usize).copied()),
+                None => Values::all(at.get(FIXED + loop_id as usize).copied()),
             },
             ExpressionKind::Binary(operation, left, right) if entry.bits == 1 => {
                 truths(operation, value(left), value(right))
@@ -206,107 +222,5 @@ fn compared(comparison: Comparison, left: &Values, right: &Values, bits: u8) -> 
         Comparison::Equal => both(left, right, |left, right| -i64::from(left == right)),
         Comparison::NotEqual => both(left, right, |left, right| -i64::from(left != right)),
         _ => both(left, right, |left, right| -i64::from(compare(comparison, left, right, bits))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::prelude::*;
-    use warpline_format::expression::{Expression, Reason};
-
-    use super::*;
-    use crate::interpret::Interpreter;
-
-    const OPERATIONS: [Binary; 17] = [
-        Binary::Sum,
-        Binary::Difference,
-        Binary::Product,
-        Binary::SignedQuotient,
-        Binary::SignedRemainder,
-        Binary::UnsignedQuotient,
-        Binary::UnsignedRemainder,
-        Binary::And,
-        Binary::Or,
-        Binary::Xor,
-        Binary::ShiftLeft,
-        Binary::SignedShiftRight,
-        Binary::UnsignedShiftRight,
-        Binary::SignedLeast,
-        Binary::SignedGreatest,
-        Binary::UnsignedLeast,
-        Binary::UnsignedGreatest,
-    ];
-    const COMPARISONS: [Comparison; 6] = [
-        Comparison::Equal,
-        Comparison::NotEqual,
-        Comparison::SignedLess,
-        Comparison::SignedLessEqual,
-        Comparison::UnsignedLess,
-        Comparison::UnsignedLessEqual,
-    ];
-
-    /// Expressions over a thread's and a block's indices, two counters, numbers and what is not known, each made of earlier ones.
-    fn code(steps: &[(usize, usize, usize, usize, i64)]) -> Vec<Expression> {
-        let leaf = |bits, kind| Expression { bits, exact: false, kind };
-        let mut all = vec![
-            leaf(32, ExpressionKind::Thread(0)),
-            leaf(32, ExpressionKind::Thread(1)),
-            leaf(32, ExpressionKind::Block(0)),
-            leaf(32, ExpressionKind::Counter(0)),
-            leaf(32, ExpressionKind::Counter(1)),
-            leaf(32, ExpressionKind::Unknown(Reason::Loaded, 1)),
-        ];
-        for &(kind, one, two, three, number) in steps {
-            let back = |by: usize| (all.len() - 1 - by % all.len()) as ExpressionId;
-            let (one, two, three) = (back(one), back(two), back(three));
-            let bits = [1, 8, 32, 64][number.unsigned_abs() as usize % 4];
-            let (bits, kind) = match kind {
-                0..17 => (bits, ExpressionKind::Binary(OPERATIONS[kind], one, two)),
-                17..23 => (1, ExpressionKind::Compare(COMPARISONS[kind - 17], one, two)),
-                23 => (bits, ExpressionKind::Choice(one, two, three)),
-                24 => (bits, ExpressionKind::Signed(one)),
-                25 => (bits, ExpressionKind::Unsigned(one)),
-                _ => (32, ExpressionKind::Constant(number)),
-            };
-            all.push(leaf(bits, kind));
-        }
-        all
-    }
-
-    proptest! {
-        /// Against one thread after the other.
-        #[test]
-        fn lanes_have_the_values_of_their_threads(steps in prop::collection::vec((0usize..28, 0usize..7, 0usize..7, 0usize..7, -9i64..40), 1..20),
-                block in (1u32..9, 1u32..9)) {
-            let launch = Launch::new([block.0, block.1, 1], [3, 1, 1], BTreeMap::new());
-            let addresses = Addresses { expressions: code(&steps), ..Addresses::default() };
-            let all = 0..addresses.expressions.len() as ExpressionId;
-            let mut slowly = Interpreter::new(&addresses, &launch, all.clone());
-            let mut found = WarpInterpreter::new(&addresses, &launch, all.clone(), &[1]);
-            for linear in 0..launch.blocks() {
-                for warp in 0..launch.warps() {
-                    let threads: Vec<_> = (0..LANES as u32).map(|lane| launch.thread(warp * 32 + lane)).collect();
-                    // All lanes are in one iteration of the first loop, and have left the second one in different ones.
-                    let of_lane = |lane: usize, thread: [i64; THREADS]| -> Vec<i64> {
-                        thread.into_iter().chain(launch.place(linear)).chain([3, lane as i64 / 3]).collect()
-                    };
-                    (0..LANES).for_each(|lane| found.set_lane(lane, &of_lane(lane, [0; THREADS])));
-                    found.set(&of_lane(0, [0; THREADS]), &threads);
-                    for (lane, thread) in threads.iter().enumerate() {
-                        let at = of_lane(lane, *thread);
-                        slowly.set(&at);
-                        for id in all.clone() {
-                            let (values, known) = found.values(id);
-                            let got = (known >> lane & 1 == 1).then_some(values[lane]);
-                            prop_assert_eq!(got, slowly.value(id), "{:?}", addresses.expressions[id as usize]);
-                            let holds = slowly.value(id).is_some_and(|value| value & 1 == 1);
-                            prop_assert_eq!(found.holds(id) >> lane & 1 == 1, holds);
-                        }
-                    }
-                }
-            }
-        }
     }
 }

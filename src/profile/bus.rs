@@ -1,4 +1,4 @@
-//! Seconds that copies take, as assumed: no model knows the machine's bus.
+//! Seconds that copies take, as assumed: no model contains the machine's bus.
 
 use super::model::{CopyRow, Kernel, Profile};
 
@@ -11,7 +11,8 @@ pub const SECONDS_PER_COPY: f64 = 10e-6;
 /// Seconds that a copy within the device takes however small it is, about: its start, as that of a launch.
 pub const SECONDS_PER_DEVICE_COPY: f64 = 3e-6;
 
-/// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last, about; an assumption.
+/// Seconds that a launch takes whatever it does: its start, and the latencies of what it waits for first and last,
+/// about; an assumption.
 pub const SECONDS_PER_LAUNCH: f64 = 3e-6;
 /// Least seconds of starts that matter. Policy: less is the size of a test.
 pub const LEAST_START_SECONDS: f64 = 1e-3;
@@ -23,7 +24,7 @@ pub fn dominant_starts(profile: &Profile, kernel_seconds: f64) -> Option<(u64, f
     (seconds >= LEAST_START_SECONDS && seconds > kernel_seconds).then_some((launches, seconds))
 }
 
-/// Whether a copy crosses the bus.
+/// Returns whether a copy crosses the bus.
 pub fn over_bus(copy: &CopyRow) -> bool {
     matches!(&copy.direction[..], "host_to_device" | "device_to_host")
 }

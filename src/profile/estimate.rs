@@ -1,9 +1,9 @@
-//! The bottleneck estimate of a kernel: what it asks of each part of the GPU over that part's rate.
+//! The bottleneck estimate of a kernel: its work on each part of the GPU over that part's rate.
 //!
 //! After the limiter model of Ernst et al. (Warpspeed, sections 2 and 4): bytes from DRAM and from L2, passes
-//! through the stages of L1, issued instructions, products of tensor cores and atomic operations on one address, each alone, as if all overlapped and nothing waited for
-//! latencies. So the time is a lower bound, and the slowest part is what limits. Parts whose rate the model does not
-//! know are left out and named.
+//! through the stages of L1, issued instructions, products of tensor cores and atomic operations on one address, each
+//! alone, as if all overlapped and nothing waited for latencies. So the time is a lower bound, and the slowest part is
+//! what limits. Parts whose rate the model does not know are left out and named.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use warpline_simulator::models::Rates;
 /// A launch, or the sums of several of one shape, and how many.
 type Launches<'a> = (&'a LaunchData, u64);
 
-/// What a launch asks of one part.
+/// Work of a launch on one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Demand {
     pub(super) amount: u64,
@@ -42,8 +42,8 @@ struct Part {
     per_sm: bool,
 }
 
-/// Estimates of a kernel for each model; `models` are names and rates in the order of the traffic. `left_out` tells which
-/// launches a model's figures lack.
+/// Estimates of a kernel for each model; `models` are names and rates in the order of the traffic. `left_out` has the
+/// launches that a model's figures lack.
 pub(super) fn estimates<'a>(
     kernel: &KernelData,
     models: impl Iterator<Item = (&'a String, &'a Rates)>,
@@ -73,8 +73,8 @@ pub(super) fn seconds(
 
 /// Launches that were recorded whole and ended without an error, in order.
 ///
-/// Launches of a group are one with their sums: it takes as long as they do where the same part is the slowest in all of
-/// them, else less.
+/// Launches of a group are one with their sums: it takes as long as they do where the same part is the slowest in all
+/// of them, else less.
 fn whole(kernel: &KernelData) -> Vec<Launches<'_>> {
     let groups = kernel.groups.values().map(|group| (&group.sum, group.launches));
     let all = kernel.launches.iter().map(|launch| (launch, 1)).chain(groups);
@@ -102,7 +102,7 @@ fn estimate(name: &str, number: usize, rates: &Rates, same_banks: bool, launches
     slowest(name, rates, same_banks, &work, bytes, count)
 }
 
-/// What a launch asks of a GPU, where nothing of it was run: `predict` has it from address expressions.
+/// Work of a launch that was not run: `predict` computes it from address expressions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// Blocks.
@@ -155,7 +155,7 @@ pub fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
         Demand { amount: work.tag, ideal: work.ideal_tag },
         Demand::same(work.words),
         shared,
-        // No address expression tells how the lanes of a request to constant memory are spread.
+        // No address expression shows how the lanes of a request to constant memory are spread.
         Demand::default(),
         Demand::same(work.bytes.l2),
         Demand::same(work.bytes.dram),
@@ -255,15 +255,15 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; PARTS] {
         per_sm("l1_tag", "passes", rates.stage_passes),
         per_sm("l1_lanes", "words", rates.lane_words),
         per_sm("shared", "passes", shared),
-        // Requests to constant memory at one address are as fast as registers; of others each further address takes a pass, of
-        // which no model says how many there are in a clock: one is assumed.
+        // Requests to constant memory at one address are as fast as registers; of others each further address takes a
+        // pass, of whose rate no model contains: one is assumed.
         per_sm("constant", "passes", Some(1.0)),
         Part { name: "l2", unit: "bytes", rate: rates.l2, per_sm: false },
         Part { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
-        // To host memory: it is the machine's, no model knows how fast it is.
+        // To host memory: its rate is the machine's, which no model contains.
         Part { name: "bus", unit: "bytes", rate: None, per_sm: false },
-        // Atomic operations on one address are done one after the other. No model says how fast: one in a clock is assumed, wherever
-        // in L2 that is; those on shared memory hold up their SM only.
+        // Atomic operations on one address are done one after the other. No model contains the rate: one in a clock is
+        // assumed, wherever in L2 that is; those on shared memory hold up their SM only.
         Part { name: "atomic_address", unit: "operations", rate: rates.clock_hz, per_sm: false },
         per_sm("shared_atomics", "operations", Some(1.0)),
         products(Product::Half),
@@ -281,7 +281,7 @@ pub(super) const PARTS: usize = 14 + Product::ALL.len();
 /// Where [`demands`] has device memory.
 pub(super) const DRAM: usize = 10;
 
-/// What a launch asks of each part; its bytes are added up.
+/// Returns the work of a launch on each part; its bytes are added up.
 pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; PARTS] {
     // An instruction takes its unit's lanes for the whole warp, active or not.
     let lanes = |class| Demand::same(launch.instructions.warps(class).saturating_mul(32));

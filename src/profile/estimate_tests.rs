@@ -57,7 +57,7 @@ fn launch(id: u64, blocks: u32) -> LaunchData {
     };
     let shared = Counters { requests: 1000, wavefronts: 5_000, ideal_wavefronts: 1_000, ..Counters::default() };
     LaunchData {
-        event: Launch::of(id, blocks, 32),
+        event: Launch::with_defaults(id, blocks, 32),
         spaces: BTreeMap::from([(Space::Global, global), (Space::Shared, shared)]),
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),
@@ -85,7 +85,7 @@ fn kernel(launches: Vec<LaunchData>) -> KernelData {
     }
 }
 
-fn of(launches: Vec<LaunchData>, rates: &Rates) -> Option<Estimate> {
+fn estimated(launches: Vec<LaunchData>, rates: &Rates) -> Option<Estimate> {
     let name = "mine".to_owned();
     estimates(&kernel(launches), [(&name, rates)].into_iter(), &|_, _| false).pop()
 }
@@ -95,12 +95,12 @@ fn seconds(estimate: &Estimate, name: &str) -> f64 {
 }
 
 fn close(got: f64, want: f64) {
-    assert!((got - want).abs() <= 1e-8 * want.abs(), "{got} is not {want}");
+    assert!((got - want).abs() <= 1e-8 * want.abs(), "{got} differs from {}", want);
 }
 
 #[test]
 fn a_case_worked_by_hand() {
-    let estimate = of(vec![launch(0, 10)], &rates()).unwrap();
+    let estimate = estimated(vec![launch(0, 10)], &rates()).unwrap();
     // 10 SMs at 1 GHz: 5000 instructions at 4 per cycle, 32 000 results at 64 and at 2.
     close(seconds(&estimate, "instructions"), 5000.0 / 4e10);
     close(seconds(&estimate, "fp32"), 32_000.0 / 64e10);
@@ -120,7 +120,7 @@ fn a_case_worked_by_hand() {
 #[test]
 fn ideal_requests_gain_where_sectors_and_conflicts_limit() {
     let fast = Rates { fp64: Some(64.0), dram: Some(1e12), ..rates() };
-    let estimate = of(vec![launch(0, 10)], &fast).unwrap();
+    let estimate = estimated(vec![launch(0, 10)], &fast).unwrap();
     assert_eq!(estimate.limiter, "l2");
     // 4000 sectors leave L1 instead of 32 000; then the data stage limits, with 1000 passes of shared memory for 5000.
     close(estimate.seconds, 32_000.0 * 32.0 / 1e12);
@@ -134,13 +134,13 @@ fn further_addresses_of_constant_memory_take_passes() {
     let mut serial = launch(0, 10);
     let constant = Counters { requests: 1000, wavefronts: 32_000, ideal_wavefronts: 1000, ..Counters::default() };
     serial.spaces.insert(Space::Constant, constant.clone());
-    let estimate = of(vec![serial], &rates()).unwrap();
+    let estimate = estimated(vec![serial], &rates()).unwrap();
     // A pass per clock and SM, and none for the first address of a request.
     close(seconds(&estimate, "constant"), 31_000.0 / 1e10);
     assert_eq!(estimate.limiter, "constant");
     let mut uniform = launch(0, 10);
     uniform.spaces.insert(Space::Constant, Counters { wavefronts: 1000, ..constant });
-    let estimate = of(vec![uniform], &rates()).unwrap();
+    let estimate = estimated(vec![uniform], &rates()).unwrap();
     assert!(estimate.limits.iter().all(|limit| limit.name != "constant"), "{estimate:#?}");
 }
 
@@ -148,7 +148,7 @@ fn further_addresses_of_constant_memory_take_passes() {
 fn atomic_operations_on_one_address_are_done_one_after_the_other() {
     let counting = |hottest, shared| {
         let data = LaunchData { atomics: SerialAtomics { hottest, shared }, ..launch(0, 5) };
-        of(vec![data.clone(), data], &rates()).unwrap()
+        estimated(vec![data.clone(), data], &rates()).unwrap()
     };
     let global = counting(1_000_000, 0);
     // One per clock of 1 GHz for the whole GPU, in one launch after the other.
@@ -163,12 +163,12 @@ fn atomic_operations_on_one_address_are_done_one_after_the_other() {
 
 #[test]
 fn few_blocks_use_few_sms() {
-    let wide = of(vec![launch(0, 10)], &rates()).unwrap();
-    let narrow = of(vec![launch(0, 1)], &rates()).unwrap();
+    let wide = estimated(vec![launch(0, 10)], &rates()).unwrap();
+    let narrow = estimated(vec![launch(0, 1)], &rates()).unwrap();
     close(seconds(&narrow, "fp64"), 10.0 * seconds(&wide, "fp64"));
     close(seconds(&narrow, "dram"), seconds(&wide, "dram"));
     // Each launch has its own slowest part; launches come one after another.
-    let both = of(vec![launch(1, 1), launch(0, 10)], &rates()).unwrap();
+    let both = estimated(vec![launch(1, 1), launch(0, 10)], &rates()).unwrap();
     close(both.seconds, wide.seconds + narrow.seconds);
     assert_eq!(both.launches, 2);
 }
@@ -176,9 +176,9 @@ fn few_blocks_use_few_sms() {
 #[test]
 fn what_is_not_known_is_left_out() {
     let nothing = Rates { sms: 10, lookup_bytes: (32, 32), ..Rates::default() };
-    assert_eq!(of(vec![launch(0, 1)], &nothing), None);
+    assert_eq!(estimated(vec![launch(0, 1)], &nothing), None);
     let only_dram = Rates { dram: Some(1e11), ..nothing };
-    let estimate = of(vec![launch(0, 1)], &only_dram).unwrap();
+    let estimate = estimated(vec![launch(0, 1)], &only_dram).unwrap();
     assert_eq!((estimate.limiter.as_str(), estimate.limits.len()), ("dram", 1));
     assert!(estimate.unknown.contains(&"l2".to_owned()) && estimate.unknown.contains(&"shared".to_owned()));
     // Launches that were sampled or cut off are not in it.
@@ -189,10 +189,10 @@ fn what_is_not_known_is_left_out() {
     let mut stopped = launch(2, 10);
     stopped.error = Some(700);
     let bad = vec![sampled, cut, stopped];
-    assert_eq!(of(bad.clone(), &rates()), None);
-    // Beside a launch that ended they add nothing.
-    let good = of(vec![launch(3, 10)], &rates());
-    assert_eq!(of(bad.into_iter().chain([launch(3, 10)]).collect(), &rates()), good);
+    assert_eq!(estimated(bad.clone(), &rates()), None);
+    // Together with a launch that ended they add nothing.
+    let good = estimated(vec![launch(3, 10)], &rates());
+    assert_eq!(estimated(bad.into_iter().chain([launch(3, 10)]).collect(), &rates()), good);
     assert_eq!(good.map(|estimate| estimate.launches), Some(1));
 }
 
@@ -234,13 +234,13 @@ fn banks_that_were_not_counted_give_no_limit() {
 fn host_memory_takes_the_bus_and_not_device_memory() {
     let mut data = launch(0, 10);
     data.host_memory = vec![HostTraffic { reads: 3_000, writes: 0 }];
-    let estimate = of(vec![data], &rates()).unwrap();
+    let estimate = estimated(vec![data], &rates()).unwrap();
     close(seconds(&estimate, "dram"), 200.0 * 32.0 / 1e11);
     assert_eq!((estimate.bytes.dram, estimate.bytes.bus), (200 * 32, 3_000 * 32));
     assert_eq!(estimate.unknown, ["special", "bus"]);
 }
 
-/// What a launch asks of a part, as docs/report.md says it: name, amount, amount with ideal requests, per second, and
+/// Work of a launch on a part, as docs/report.md defines it: name, amount, amount with ideal requests, per second, and
 /// whether each SM has such a part.
 type Asked = (&'static str, f64, f64, Option<f64>, bool);
 
@@ -400,10 +400,10 @@ proptest! {
             prop_assert!(limit.amount as f64 == amount && near(limit.seconds, seconds), "{limit:?}: {amount}, {seconds}");
         }
         let mut unknown: Vec<&str> = asked_for(false).map(|(name, _)| *name).collect();
-        let mut told: Vec<&str> = got.unknown.iter().map(String::as_str).collect();
+        let mut reported: Vec<&str> = got.unknown.iter().map(String::as_str).collect();
         unknown.sort_unstable();
-        told.sort_unstable();
-        prop_assert_eq!(told, unknown);
+        reported.sort_unstable();
+        prop_assert_eq!(reported, unknown);
         prop_assert!(near(got.seconds, total) && near(got.ideal.seconds, ideal_total), "{got:?}: {total}, {ideal_total}");
         let slowest = asked_for(true).map(|(_, row)| row.1).fold(0.0, f64::max);
         prop_assert!(near(times[&*got.limiter].1, slowest), "{got:?}");

@@ -240,12 +240,12 @@ pub struct MergeReader {
 pub enum ToMerge<'a> {
     /// All of it.
     Document(Box<Profile>),
-    /// What merging looks at.
+    /// The part that merging reads.
     Section(&'a Profile),
 }
 
 impl MergeReader {
-    /// Reads a file: its section where this release knows it, else its document.
+    /// Reads a file: its section if this release can read it, else its document.
     ///
     /// # Errors
     /// [`ProfileError`].
@@ -273,6 +273,19 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// Returns how many bytes the document of a file has once unpacked, as its head states; `None` for what is no profile.
+///
+/// # Errors
+/// [`ProfileError::Read`].
+pub fn unpacked_bytes(path: &Path) -> Result<Option<u64>, ProfileError> {
+    let mut head = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head))
+        .map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
+    let length = head.get(24..HEAD_BYTES).filter(|_| head.starts_with(&MAGIC));
+    Ok(length.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes))
+}
+
 /// Reads a profile file.
 ///
 /// # Errors
@@ -286,7 +299,7 @@ pub fn read(path: &Path) -> Result<Profile, ProfileError> {
 fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<(), ProfileError> {
     File::open(path)
         .and_then(|mut file| {
-            // Of what is no profile, a device without end perhaps, only the begin is read.
+            // Only the start is read of a file that is not a profile, such as an endless device.
             Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(bytes)?;
             if bytes.starts_with(&MAGIC) { file.read_to_end(bytes) } else { Ok(0) }
         })
@@ -294,7 +307,7 @@ fn read_into(path: &Path, bytes: &mut Vec<u8>) -> Result<(), ProfileError> {
         .map_err(|error| ProfileError::Read { path: path.to_owned(), error })
 }
 
-/// Writes a profile file: under a temporary name beside it, then renamed, so that nobody ever sees
+/// Writes a profile file: under a temporary name in its folder, then renamed, so that no process ever reads
 /// half of one.
 ///
 /// # Errors
@@ -317,8 +330,8 @@ pub fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     file.persist(path).map_err(|error| error.error).map(drop)
 }
 
-/// A new file in a folder, with ordinary permissions and a random name, in whose place nobody else can have put anything. It
-/// goes unless it is renamed.
+/// A new file in a folder, with ordinary permissions and a random name, which no other process can have created before.
+/// It is removed unless it is renamed.
 fn new_in(folder: &Path) -> std::io::Result<NamedTempFile> {
     let ordinary = Permissions::from_mode(0o666);
     tempfile::Builder::new().prefix(".warpline.").suffix(".tmp").permissions(ordinary).tempfile_in(folder)
@@ -332,7 +345,7 @@ pub fn write_spare(profile: &Profile, name: &str) -> std::io::Result<PathBuf> {
     file.keep().map(|(_, path)| path).map_err(|error| error.error)
 }
 
-/// Whether a file can be written at a path, or why not.
+/// Returns whether a file can be written at a path, or why not.
 pub fn probe(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = new_in(folder)?;

@@ -2,7 +2,7 @@
 //!
 //! [`model`] contains the types of the document, [`build()`] computes one from an analysis, [`file`] is the container on disk.
 //! [`store`] keeps profiles by content, [`ranks`] names the files of a job's processes, [`live`] shares snapshots of a running
-//! program.
+//! program. [`trust`] derives how far the figures can be trusted.
 
 mod build;
 mod bus;
@@ -19,6 +19,7 @@ pub mod ranks;
 mod sampled;
 mod shown;
 pub mod store;
+pub mod trust;
 
 pub use build::{BuildInput, IGNORE_COMMENT, RunFacts, Sources, addresses_of, build, idle_in_part, op_name};
 pub use bus::{

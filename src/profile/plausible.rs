@@ -5,19 +5,20 @@ use super::Profile;
 /// What rules of findings add up stays below this, also in bits.
 const MOST_ADDED: u128 = 1 << 56;
 
-/// A profile whose numbers are more together is not read: a sum over rows might not fit 64 bits. Hours of a GPU at its peak, of
-/// a thousand ranks, have less.
+/// A profile whose numbers are more together is not read: a sum over rows might not fit 64 bits. Hours of a GPU at its
+/// peak, of a thousand ranks, have less.
 const MOST_READ: u128 = 1 << 63;
 
-/// Fields whose numbers are addresses, constants of the code and arguments: any are right, and nobody adds them up.
+/// Fields whose numbers are addresses, constants of the code and arguments: all values are valid, and they are not
+/// added up.
 const ANY: [&[u8]; 2] = [b"addresses", b"arguments"];
 
-/// Whether rules of findings may add rows up.
+/// Returns whether rules of findings may add rows up.
 pub fn may_be_added(profile: &Profile) -> bool {
     are_below(MOST_ADDED, profile, &serde_json::to_vec(profile).unwrap_or_default())
 }
 
-/// Whether sums over the rows of a document, which was read from its text, fit 64 bits.
+/// Returns whether sums over the rows of a document, which was read from its text, fit 64 bits.
 pub(super) fn may_be_read(profile: &Profile, document: &[u8]) -> bool {
     are_below(MOST_READ, profile, document)
 }

@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use warpline_format::visible;
 
-/// Reads a document. Hidden characters in it are written out; profiles as Warpline writes them have none, and cost no more
-/// than a look at their bytes.
+/// Reads a document. Hidden characters in it are written out; profiles as Warpline writes them have none, and cost no
+/// more than a scan of their bytes.
 ///
 /// # Errors
 /// It is not of the kind.
@@ -44,7 +44,8 @@ fn show(value: &mut Value, shown: Shown) {
     }
 }
 
-/// Whether a string of the document may hold a hidden character, escaped or as it is. Tabs of source lines are none.
+/// Returns whether a string of the document may hold a hidden character, escaped or as it is. Tabs of source lines are
+/// none.
 fn may_hide(document: &[u8]) -> bool {
     let mut at = 0;
     let mut tabs_are_fine = false;
@@ -66,7 +67,7 @@ fn may_hide(document: &[u8]) -> bool {
                 match text.chars().next() {
                     Some(character) if visible::is_hidden(character) => return true,
                     Some(character) => at += character.len_utf8() - 1,
-                    // The reader will say so.
+                    // The reader reports it.
                     None => {}
                 }
             }

@@ -1,11 +1,11 @@
-//! The text of what a user asked for by name.
+//! The text of views that a user selected by name.
 
 use super::views::{self, View};
 use super::words::Style;
 use crate::text::{LEAST_WIDTH, TextOptions, write_short};
 use warpline_profile::Profile;
 
-/// What was run in short, then everything of the things that were asked for.
+/// Returns a short header of the run, then the selected views.
 pub fn answers(profile: &Profile, views: &[View], options: &TextOptions) -> String {
     let mut out = String::new();
     let width = options.width.max(LEAST_WIDTH);

@@ -1,4 +1,4 @@
-//! Leaves out of a profile what was not asked for.
+//! Removes what was not selected from a profile.
 
 use std::collections::BTreeSet;
 
@@ -53,8 +53,8 @@ pub fn allocations_named(profile: &Profile, name: &str) -> Named {
     if exact.is_empty() { find(&|known| known.contains(name)) } else { exact }
 }
 
-/// Leaves the allocations of a name, and of one on the host the device allocations that it is copied to or from; `false` where
-/// there is none.
+/// Leaves the allocations of a name, and of one on the host the device allocations that it is copied to or from;
+/// `false` where there is none.
 fn keep_allocations(kept: &mut Profile, name: &str) -> bool {
     let named = allocations_named(kept, name);
     let hosts: BTreeSet<u64> = named.host.iter().copied().collect();
@@ -88,6 +88,7 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         kept.blocks.retain(|row| ids.contains(&row.kernel));
         kept.conflicts.retain(|row| ids.contains(&row.kernel));
         kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
+        kept.access_values.retain(|row| ids.contains(&row.kernel));
         kept.float_exceptions.retain(|row| ids.contains(&row.kernel));
         kept.float_origins.retain(|row| row.store().is_some_and(|step| ids.contains(&step.kernel)));
         kept.uninitialised.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));

@@ -1,6 +1,7 @@
-//! Reports of a profile: text, Markdown, HTML, other tools' formats, and the terminal session [`explore`].
+//! Reports of a profile: text, brief, Markdown, HTML, other tools' formats, and the terminal session [`explore`].
 
 mod answers;
+mod brief;
 mod comparison;
 pub mod explore;
 mod filter;
@@ -16,11 +17,15 @@ mod question;
 mod rows;
 mod stop;
 mod text;
+mod trust;
 mod unmatched;
 pub mod views;
 mod words;
 
 pub use answers::answers as answers_text;
+pub use brief::{
+    Brief, BriefFinding, BriefGain, BriefKernel, Value, brief, brief_findings, brief_json, brief_markdown,
+};
 pub use comparison::{DiffOptions, json as diff_json, markdown as diff_markdown, text as diff_text};
 pub use filter::{Filter, Named, allocations_named, apply};
 pub use formats::{COSTS, callgrind, csv, folded, hatchet, perfetto, pprof, sarif, speedscope, tables};
@@ -43,11 +48,22 @@ pub use text::{Shown, TextOptions, conflict_line, conflict_place, conflicts_in_s
 pub use unmatched::unmatched;
 pub(crate) use words::plain_name;
 
+use serde::Serialize;
 use warpline_profile::Profile;
+use warpline_profile::trust::Trust;
+
+/// The profile with what is derived from it.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    profile: &'a Profile,
+    trust: Trust,
+}
 
 /// The contract's JSON document, indented.
 pub fn json(profile: &Profile) -> String {
-    let mut text = serde_json::to_string_pretty(profile).expect("a profile has string keys and finite numbers");
+    let document = Document { profile, trust: warpline_profile::trust::trust(profile) };
+    let mut text = serde_json::to_string_pretty(&document).expect("a profile has string keys and finite numbers");
     text.push('\n');
     text
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::finding_text;
+use super::{finding_text, trust};
 use crate::rows::ranks::over_ranks;
 use crate::rows::whole::{caution, lines};
 use crate::words::{count, estimates, hit_rate, label, memory, percent, ratio, seconds};
+use warpline_findings::confidence;
 use warpline_profile::Profile;
 use warpline_profile::model::Kernel;
 use warpline_simulator::geometry::SECTOR_BYTES;
@@ -25,6 +26,7 @@ pub fn markdown(profile: &Profile, top: usize) -> String {
     kernels(&mut out, profile, top);
     whole_run(&mut out, profile, top);
     ranks(&mut out, profile, top);
+    trusted(&mut out, profile);
     if !run.notes.is_empty() {
         out.push_str("### Notes\n\n");
         for note in &run.notes {
@@ -33,6 +35,15 @@ pub fn markdown(profile: &Profile, top: usize) -> String {
         out.push('\n');
     }
     out
+}
+
+/// How far the figures can be trusted.
+fn trusted(out: &mut String, profile: &Profile) {
+    out.push_str("### Trust\n\n");
+    for line in trust::sentences(&warpline_profile::trust::trust(profile)) {
+        _ = writeln!(out, "- {}: {}", line.name, escaped(&line.text));
+    }
+    out.push('\n');
 }
 
 fn findings(out: &mut String, profile: &Profile) {
@@ -56,7 +67,8 @@ fn findings(out: &mut String, profile: &Profile) {
             _ = writeln!(out, "   - {}", escaped(&place));
         }
         if !finding.cause.is_empty() {
-            _ = writeln!(out, "   - Cause and remedy: {}, {}", code(&finding.cause), code(&finding.remedy));
+            let confidence = confidence(finding).map_or_else(String::new, |basis| format!(" ({})", basis.name()));
+            _ = writeln!(out, "   - Cause and remedy: {}, {}{confidence}", code(&finding.cause), code(&finding.remedy));
         }
         _ = writeln!(out, "   - Why: {}", escaped(&finding.reason));
         _ = writeln!(out, "   - Cure: {}", escaped(&finding.cure));
@@ -153,12 +165,12 @@ fn ranks(out: &mut String, profile: &Profile, top: usize) {
                 code(&row.name),
                 row.figure,
                 row.ranks,
-                row.told(row.min),
+                row.text(row.min),
                 row.min_rank,
-                row.told(row.mean),
-                row.told(row.max),
+                row.text(row.mean),
+                row.text(row.max),
                 row.max_rank,
-                row.told(row.stddev),
+                row.text(row.stddev),
                 row.factor,
             );
         }

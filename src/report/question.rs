@@ -24,7 +24,7 @@ pub struct LinePlace {
 
 /// What is no `FILE:LINE`.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("`{0}` is no place: say FILE:LINE, as transpose.cu:20")]
+#[error("`{0}` is not a source position: write FILE:LINE, for example transpose.cu:20")]
 pub struct PlaceError(String);
 
 impl FromStr for LinePlace {
@@ -115,6 +115,7 @@ fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
     kept.branches.retain(|row| at(&row.file, row.line));
     kept.blocks.retain(|row| at(&row.file, row.line));
     kept.faults.retain(|row| at(&row.frame.file, row.frame.line));
+    kept.access_values.retain(|row| at(&row.frame.file, row.frame.line));
     kept.float_exceptions.retain(|row| at(&row.frame.file, row.frame.line));
     kept.float_origins.retain(|row| row.steps.iter().any(|step| at(&step.frame.file, step.frame.line)));
     kept.uninitialised.retain(|row| at(&row.frame.file, row.frame.line));
@@ -141,7 +142,7 @@ fn keep_places(kept: &mut Profile, places: &BTreeSet<(String, u32)>) {
     kept.sources.retain(|_, lines| !lines.is_empty());
 }
 
-/// Everything of the things that a filter asks for by name; empty where it asks for none, or for several kernels.
+/// Everything of the things that a filter selects by name; empty if it selects none, or several kernels.
 /// Figures are of the whole profile, or of its kernels that the filter names.
 pub fn answers(profile: &Profile, filter: &Filter) -> Vec<View> {
     let of_kernels = Filter { kernel: filter.kernel.clone(), ..Filter::default() };

@@ -18,11 +18,11 @@ use warpline_simulator::metrics::{WavefrontMemo, wavefronts};
 const LANES: u32 = 32;
 /// Lines of source before and after.
 const AROUND: u32 = 2;
-/// Bytes of a cache line, which requests are told in besides sectors.
+/// Bytes of a cache line, in which requests are reported in addition to sectors.
 const LINE_BYTES: u64 = 128;
 
-/// Everything of a stop: where, who, the call paths, and each lane. `number` counts stops from 1; `host` is the launch's call
-/// path, outermost frame first; `banks` are those of the model's shared memory; `source` reads a file.
+/// Everything of a stop: where, who, the call paths, and each lane. `number` counts stops from 1; `host` is the
+/// launch's call path, outermost frame first; `banks` are those of the model's shared memory; `source` reads a file.
 pub fn stop_view(
     mut stopped: Stopped,
     number: u64,
@@ -169,7 +169,7 @@ fn touched(stopped: &Stopped) -> Option<String> {
     ))
 }
 
-/// Whether all lanes hit shared memory.
+/// Returns whether all lanes hit shared memory.
 fn is_shared(stopped: &Stopped) -> bool {
     let shared = |lane: &StoppedLane| matches!(lane.target, Target::Shared(..) | Target::SharedVariable { .. });
     !stopped.lanes.is_empty() && stopped.lanes.iter().all(shared)
@@ -234,7 +234,7 @@ fn lanes(stopped: &Stopped, banks: Banks) -> Table {
     if shared {
         columns.insert(5, words("bank"));
     }
-    let elements = Elements::of(stopped);
+    let elements = Elements::for_stop(stopped);
     let rows = (0..LANES).map(|lane| {
         let found = stopped.lanes.iter().find(|row| row.lane == lane);
         let number = Cell::Count(u64::from(lane));
@@ -270,7 +270,7 @@ fn lanes(stopped: &Stopped, banks: Banks) -> Table {
     Table { heading: format!("LANES; elements of {}", elements.meaning()), columns, rows, sorted: None }
 }
 
-/// What memory is divided into to say where a lane hits it.
+/// Units of memory in which a lane's position is reported.
 enum Elements<'a> {
     /// Pieces as large as the access.
     Plain(u32),
@@ -279,9 +279,9 @@ enum Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Structures, where the compiler knows one and each lane is as far behind the start of one: memory that begins otherwise
-    /// than with an array of them shows by that.
-    fn of(stopped: &Stopped) -> Elements<'_> {
+    /// Structures, if the compiler recorded one and each lane is as far behind the start of one: memory that begins
+    /// otherwise than with an array of them shows by that.
+    fn for_stop(stopped: &Stopped) -> Elements<'_> {
         let plain = Elements::Plain(stopped.bytes);
         let size = i64::from(stopped.structure_bytes);
         if size == 0 || stopped.structure.is_empty() {
@@ -356,7 +356,7 @@ mod tests {
         let lane = |lane: u32| StoppedLane {
             lane,
             thread: [lane, 0, 0],
-            // Host memory that begins within a sector, and counts from the begin of one.
+            // Host memory that begins within a sector, and counts from the start of one.
             address: 0x1010 + u64::from(lane) * step,
             counted: 0x1000 + u64::from(lane) * step,
             target: Target::Allocation { name: "d_a".into(), bytes: 4096, offset: u64::from(lane) * step },
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_told_where_there_are_any() {
+    fn steps_are_reported_where_there_are_any() {
         let of = |step, mask| super::step(&stopped(step, mask).lanes);
         assert_eq!(of(4, u32::MAX).unwrap(), "4 bytes from lane to lane");
         assert_eq!(of(4, 0b1001).unwrap(), "4 bytes from lane to lane");
@@ -421,19 +421,19 @@ mod tests {
     }
 
     #[test]
-    fn members_are_told_by_the_structure_s_number() {
+    fn members_are_reported_by_the_structure_s_number() {
         let mut body = stopped(16, u32::MAX);
         (body.structure, body.structure_bytes) = ("Body".into(), 16);
-        let names = |stopped: &Stopped| [0, 16, 32, -16].map(|offset| Elements::of(stopped).name(offset + 4));
+        let names = |stopped: &Stopped| [0, 16, 32, -16].map(|offset| Elements::for_stop(stopped).name(offset + 4));
         assert_eq!(names(&body), ["0.x", "1.x", "2.x", "-1.x"]);
-        assert_eq!(Elements::of(&body).meaning(), "Body, 16 B");
+        assert_eq!(Elements::for_stop(&body).meaning(), "Body, 16 B");
         // Not all lanes are as far behind the start of a structure: it is no array of them.
         body.structure_bytes = 24;
         assert_eq!(names(&body), ["1", "5", "9", "-3"]);
     }
 
     #[test]
-    fn lanes_that_meet_in_a_bank_of_shared_memory_are_told() {
+    fn lanes_that_meet_in_a_bank_of_shared_memory_are_reported() {
         let shared = |step: u64| {
             let mut tile = stopped(step, u32::MAX);
             for lane in &mut tile.lanes {

@@ -36,7 +36,7 @@ fn described(filter: &Filter) -> Option<String> {
         .or_else(|| Some(format!("--finding {}", filter.finding.as_ref()?)))
 }
 
-/// Returns the message for a filter that leaves nothing by itself.
+/// Returns the message for a filter that alone leaves nothing.
 fn of_one(profile: &Profile, filter: &Filter) -> String {
     let option = described(filter).unwrap_or_default();
     if let Some(pattern) = &filter.kernel {

@@ -1,4 +1,4 @@
-//! Pointer chases: what the program of `warpline validate` is asked to walk.
+//! Pointer chases: what the program of `warpline validate` walks.
 
 use std::fmt::Write as _;
 
@@ -25,18 +25,18 @@ pub struct Chase {
 }
 
 impl Chase {
-    /// Half of the laps before the clock is read, half behind it.
-    pub fn laps(bytes: u64, stride: u64, laps: u64, past_level_1: bool) -> Chase {
+    /// Runs half of the passes before the clock is read, half after it.
+    pub fn passes(bytes: u64, stride: u64, passes: u64, past_level_1: bool) -> Chase {
         let bytes = whole(bytes, stride);
-        let lap = bytes / stride;
-        Chase { bytes, stride, before: lap * (laps / 2), timed: lap * (laps - laps / 2), past_level_1 }
+        let pass = bytes / stride;
+        Chase { bytes, stride, before: pass * (passes / 2), timed: pass * (passes - passes / 2), past_level_1 }
     }
 
-    /// A lap to fill the caches, then at most [`TIMED`] loads under the clock.
+    /// A pass to fill the caches, then at most [`TIMED`] loads under the clock.
     fn timed(bytes: u64, stride: u64, past_level_1: bool) -> Chase {
         let bytes = whole(bytes, stride);
-        let lap = bytes / stride;
-        Chase { bytes, stride, before: lap, timed: lap.clamp(TIMED / 8, TIMED), past_level_1 }
+        let pass = bytes / stride;
+        Chase { bytes, stride, before: pass, timed: pass.clamp(TIMED / 8, TIMED), past_level_1 }
     }
 
     /// All loads.
@@ -62,9 +62,10 @@ fn sizes(low: u64, high: u64, steps: u32) -> impl Iterator<Item = u64> {
     (0..=count).map(move |step| (low as f64 * factor.powi(step) / 256.0).round() as u64 * 256)
 }
 
-/// Strides that tell how much a miss fetches, in bytes.
+/// Strides that show how much a miss fetches, in bytes.
 const FETCH_STRIDES: [u64; 7] = [4, 8, 16, 32, 64, 128, 256];
-/// Strides that tell the bytes of a tag: odd multiples of lines, so that sets chosen by plain address bits are all used.
+/// Strides that show the bytes of a tag: odd multiples of lines, so that sets chosen by plain address bits are all
+/// used.
 const TAG_STRIDES: [u64; 4] = [3 * 32, 3 * 64, 3 * 128, 3 * 256];
 
 /// What a timed chase is part of.
@@ -87,12 +88,12 @@ pub enum Sweep {
     },
 }
 
-/// What is timed on a GPU to find its caches; the model only says how far to look.
+/// What is timed on a GPU to find its caches; the model only bounds the search.
 pub fn timing_plan(config: &HierarchyConfig) -> Vec<(Sweep, Chase)> {
     let l1 = config.l1.bytes;
     let l2 = config.l2.bytes();
     let mut plan = Vec::new();
-    // Capacities, through L1 and past it. A stride of one line reaches every line once per lap.
+    // Capacities, through L1 and past it. A stride of one line reaches every line once per pass.
     for (past_level_1, low) in [(false, 4 << 10), (true, 256 << 10)] {
         let all = sizes(low, 1 << 20, 8).chain(sizes(1 << 20, 4 * l2, 6).skip(1));
         plan.extend(all.map(|bytes| (Sweep::Sizes { past_level_1 }, Chase::timed(bytes, 128, past_level_1))));
@@ -124,10 +125,10 @@ pub enum CyclesError {
     #[error("`{0}` is no number of cycles")]
     NoNumber(String),
     /// Lines are missing, or there are too many.
-    #[error("{asked} chases were asked for, {found} have a result")]
+    #[error("{requested} chases were requested, {found} have a result")]
     Count {
         /// Chases of the plan.
-        asked: usize,
+        requested: usize,
         /// Lines of the result.
         found: usize,
     },
@@ -140,7 +141,7 @@ pub enum CyclesError {
 pub fn read_cycles(text: &str, chases: usize) -> Result<Vec<u64>, CyclesError> {
     let number = |line: &str| line.trim().parse().map_err(|_| CyclesError::NoNumber(line.to_owned()));
     let cycles: Vec<u64> = text.lines().map(number).collect::<Result<_, _>>()?;
-    if cycles.len() == chases { Ok(cycles) } else { Err(CyclesError::Count { asked: chases, found: cycles.len() }) }
+    if cycles.len() == chases { Ok(cycles) } else { Err(CyclesError::Count { requested: chases, found: cycles.len() }) }
 }
 
 #[cfg(test)]
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_the_program_writes_is_read() {
-        let plan = [Chase::laps(4096, 128, 3, true), Chase::laps(100, 64, 1, false)];
+        let plan = [Chase::passes(4096, 128, 3, true), Chase::passes(100, 64, 1, false)];
         assert_eq!(plan_text(&plan), "4096 128 32 64 1\n64 64 0 1 0\n");
         assert_eq!(read_cycles("7\n8\n", 2), Ok(vec![7, 8]));
         assert!(read_cycles("7\n", 2).unwrap_err().to_string().contains("2 chases"));

@@ -46,7 +46,7 @@ fn level_1(config: &HierarchyConfig, all: &mut Vec<Case>) {
     let lru = l1.replacement == Replacement::Lru;
     for quarters in if lru { 1..=3 } else { 1..=2 } {
         for stride in [4, sector, 128] {
-            let chase = Chase::laps(bytes / 4 * quarters / 512 * 512, stride, 3, false);
+            let chase = Chase::passes(bytes / 4 * quarters / 512 * 512, stride, 3, false);
             add("fits L1: misses once per sector", chase, Some(chase.bytes / stride.max(sector)));
         }
     }
@@ -55,12 +55,12 @@ fn level_1(config: &HierarchyConfig, all: &mut Vec<Case>) {
         return;
     }
     for stride in [4, sector, 128] {
-        let chase = Chase::laps(beyond, stride, 1, false);
-        add("first lap beyond L1: every sector misses", chase, Some(chase.bytes / stride.max(sector)));
-        let chase = Chase::laps(beyond, stride, 2, false);
+        let chase = Chase::passes(beyond, stride, 1, false);
+        add("first pass beyond L1: every sector misses", chase, Some(chase.bytes / stride.max(sector)));
+        let chase = Chase::passes(beyond, stride, 2, false);
         let every = chase.loads() * stride.min(sector) / sector;
         let misses = (lru && l1.index == Index::Linear).then_some(every);
-        add("beyond L1, within L2: one lap misses L2", chase, misses);
+        add("beyond L1, within L2: one pass misses L2", chase, misses);
     }
 }
 
@@ -72,14 +72,14 @@ fn level_2(config: &HierarchyConfig, all: &mut Vec<Case>) {
     // Where L2 has two partitions an SM keeps copies of the far one's lines in its own.
     for part in [8, 4] {
         for stride in [32, 128] {
-            let chase = Chase::laps(bytes / part, stride, 2, true);
+            let chase = Chase::passes(bytes / part, stride, 2, true);
             add("fits L2: misses once per fetch", chase, chase.bytes / stride.max(fill));
         }
     }
-    let chase = Chase::laps(2 * bytes, line, 1, true);
-    add("first lap beyond L2: every line misses", chase, chase.loads());
+    let chase = Chase::passes(2 * bytes, line, 1, true);
+    add("first pass beyond L2: every line misses", chase, chase.loads());
     if l2.replacement == Replacement::Lru {
-        let chase = Chase::laps(2 * bytes, line, 2, true);
+        let chase = Chase::passes(2 * bytes, line, 2, true);
         add("beyond L2, least recently used: every line misses", chase, chase.loads());
     }
 }

@@ -1,4 +1,4 @@
-//! A profile's figures beside the counters of Nsight Compute, kernel by kernel.
+//! A profile's figures against the counters of Nsight Compute, kernel by kernel.
 
 use std::collections::BTreeMap;
 
@@ -225,8 +225,8 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-/// Compares the kernels of a profile with counters of the same program without hooks. Launches of a name are matched in their
-/// order, so all of them have to be there.
+/// Compares the kernels of a profile with counters of the same program without hooks. Launches of a name are matched in
+/// their order, so all of them have to be there.
 pub fn compare(profile: &Profile, counters: &[KernelCounters]) -> Comparison {
     let mut notes = Vec::new();
     let mut counted: BTreeMap<&str, Vec<&KernelCounters>> = BTreeMap::new();
@@ -245,7 +245,7 @@ pub fn compare(profile: &Profile, counters: &[KernelCounters]) -> Comparison {
         let rows = counted.remove(name).unwrap_or_default();
         let of_name = || profile.kernels.iter().enumerate().filter(|(_, kernel)| base_name(&kernel.name) == name);
         if of_name().any(|(_, kernel)| !kernel.launch_groups.is_empty()) {
-            // Not all are listed, so they can be told apart by order only where the name has one kernel.
+            // Not all are listed, so they can be distinguished by order only if the name has one kernel.
             let all: u64 = of_name().map(|(_, kernel)| kernel.launch_count()).sum();
             match of_name().map(|(index, _)| index).collect::<Vec<_>>()[..] {
                 [kernel] if rows.len() as u64 == all => of_kernel.entry(kernel).or_default().extend(rows),
@@ -303,7 +303,7 @@ fn compare_kernel(profile: &Profile, kernel: &Kernel, rows: &[&KernelCounters]) 
         let (ours, counted) = (ours.number()?, counted.number()?);
         let error = match (points, counted) {
             (true, _) => ours - counted,
-            // Nothing on either side says nothing.
+            // Zero on both sides is no evidence.
             (false, 0.0) if ours == 0.0 => return None,
             (false, 0.0) => 100.0,
             (false, _) => 100.0 * (ours - counted) / counted,
@@ -313,8 +313,8 @@ fn compare_kernel(profile: &Profile, kernel: &Kernel, rows: &[&KernelCounters]) 
     ComparedKernel { kernel: kernel.name.clone(), launches: rows.len() as u64, figures: figures.collect() }
 }
 
-/// A kernel's name without result, name spaces, template arguments and parameters, which demanglers write differently, and without
-/// the constants of a Triton kernel, which counters do not name.
+/// A kernel's name without result, name spaces, template arguments and parameters, which demanglers write differently,
+/// and without the constants of a Triton kernel, which counters do not name.
 fn base_name(name: &str) -> &str {
     const UNNAMED: [&str; 2] = ["(anonymous namespace)::", "<unnamed>::"];
     let behind = UNNAMED.iter().filter_map(|unnamed| Some(name.rfind(unnamed)? + unnamed.len())).max().unwrap_or(0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Asked for with `ncu --metrics`.
+/// Metrics for `ncu --metrics`.
 pub const METRICS: &[&str] = &[
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
@@ -57,8 +57,8 @@ const METRIC: &str = "Metric Name";
 const UNIT: &str = "Metric Unit";
 const VALUE: &str = "Metric Value";
 
-/// Reads what `ncu --csv` prints, in the order of its launches: a line per launch and metric, or with `--page raw` a line per
-/// launch. Lines before the table and those of the profiler itself (`==PROF==`) are passed over.
+/// Reads what `ncu --csv` prints, in the order of its launches: a line per launch and metric, or with `--page raw` a
+/// line per launch. Lines before the table and those of the profiler itself (`==PROF==`) are passed over.
 ///
 /// # Errors
 /// [`CountersError`].

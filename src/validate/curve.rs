@@ -1,4 +1,4 @@
-//! What a curve of latencies tells about the caches that made it.
+//! Cache properties from a curve of latencies.
 
 use serde::{Deserialize, Serialize};
 
@@ -70,8 +70,8 @@ fn median(run: &[Point]) -> f64 {
     cycles[cycles.len() / 2]
 }
 
-/// Bytes that a miss fetches, from latencies over strides, which double: as long as several loads share what is fetched, a
-/// doubled stride doubles what lies above the latency of a `hit`.
+/// Bytes that a miss fetches, from latencies over strides, which double: as long as several loads share what is
+/// fetched, a doubled stride doubles what lies above the latency of a `hit`.
 pub fn doubling(points: &[Point], hit: f64) -> Option<u64> {
     let mut last = points.first()?.bytes;
     for pair in points.windows(2) {
@@ -84,8 +84,8 @@ pub fn doubling(points: &[Point], hit: f64) -> Option<u64> {
     Some(last)
 }
 
-/// Bytes of a tag, from the largest sizes that fit at each stride: beyond a tag's bytes, what fits grows with the stride.
-/// Sets that a stride leaves out only make a quotient larger, so the smallest counts.
+/// Bytes of a tag, from the largest sizes that fit at each stride: beyond a tag's bytes, what fits grows with the
+/// stride. Sets that a stride leaves out only make a quotient larger, so the smallest counts.
 pub fn tag_bytes(capacity: u64, fitting: &[(u64, u64)]) -> Option<u64> {
     let quotients = fitting
         .iter()
@@ -104,8 +104,8 @@ mod tests {
         of.iter().map(|&(bytes, cycles)| Point { bytes, cycles }).collect()
     }
 
-    /// te42kyfo/gpu-benches 1c36d509, gpu-latency on a V100: KiB and cycles of a random chain with 64 bytes between its places,
-    /// every other point.
+    /// te42kyfo/gpu-benches 1c36d509, gpu-latency on a V100: KiB and cycles of a random chain with 64 bytes between its
+    /// places, every other point.
     const V100: [(u64, f64); 33] = [
         (15, 30.0),
         (20, 30.0),

@@ -1,4 +1,4 @@
-//! Figures of caches out of timed chases, beside those of the model.
+//! Figures of caches out of timed chases, and those of the model.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub struct FigureRow {
     pub unit: String,
     /// `None`: the model has no such figure.
     pub model: Option<f64>,
-    /// `None`: the curves do not tell.
+    /// `None`: the curves do not show it.
     pub measured: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
 //! Truth: a model's caches against closed forms, against a GPU's own latencies, and figures against the counters of
-//! Nsight Compute. `docs/fidelity.md` tells the method.
+//! Nsight Compute. `docs/fidelity.md` describes the method.
 
 mod chase;
 mod closed_form;

@@ -15,7 +15,7 @@ pub struct Validation {
     pub model: String,
     /// Chases with closed forms.
     pub cases: Vec<CaseRow>,
-    /// Figures beside the model's, from `curves`.
+    /// Figures with the model's, from `curves`.
     pub figures: Vec<FigureRow>,
     /// Measured here on a GPU, else those of the model's file.
     pub curves: Vec<Curve>,

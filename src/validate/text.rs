@@ -29,8 +29,8 @@ pub fn validation_text(validation: &Validation) -> String {
     let wrong = validation.wrong();
     let all = validation.cases.len();
     _ = match wrong {
-        0 => writeln!(text, "\nall {all} chases miss as their closed forms say"),
-        _ => writeln!(text, "\n{wrong} of {all} chases do NOT miss as their closed forms say (marked !)"),
+        0 => writeln!(text, "\nall {all} chases miss as their closed forms predict"),
+        _ => writeln!(text, "\n{wrong} of {all} chases do NOT miss as their closed forms predict (marked !)"),
     };
     if !validation.figures.is_empty() {
         let from = if validation.measured { "measured on this GPU" } else { "from the curves of the model's file" };
@@ -69,7 +69,7 @@ fn misses(level: &Level) -> String {
     format!("{form}, {}{mark}{counted}", level.simulated)
 }
 
-/// Profiles beside counters.
+/// Returns the text of profiles against counters.
 pub fn comparison_text(programs: &[(String, Comparison)]) -> String {
     let mut text = String::from("FIGURES AGAINST THE COUNTERS OF NSIGHT COMPUTE\n");
     for (program, comparison) in programs {
@@ -131,12 +131,12 @@ mod tests {
     fn loads_past_level_1_do_not_look_like_hits() {
         let case = |past_level_1, l1| CaseRow {
             what: "of a test".to_owned(),
-            chase: Chase::laps(4096, 128, 2, past_level_1),
+            chase: Chase::passes(4096, 128, 2, past_level_1),
             l1,
             l2: Level { closed_form: Some(32), simulated: 32, counted: None },
         };
         let none = Level::default();
-        let told = Validation {
+        let shown = Validation {
             device: "cpu".to_owned(),
             model: "mine".to_owned(),
             cases: vec![
@@ -150,8 +150,8 @@ mod tests {
             measured: false,
             notes: Vec::new(),
         };
-        let told = validation_text(&told);
-        let rows: Vec<&str> = told.lines().filter(|line| line.ends_with("of a test")).collect();
+        let shown = validation_text(&shown);
+        let rows: Vec<&str> = shown.lines().filter(|line| line.ends_with("of a test")).collect();
         for (row, want) in rows.iter().zip(["  past L1  ", "  -, 7  ", "  -, 0, counted 5  ", "  -, 7  "]) {
             assert!(row.contains(want), "{row}");
         }

@@ -107,7 +107,7 @@ fn every_prefix_of_a_trace_is_read_and_marked() {
     for length in (0..trace.len()).step_by(97) {
         let analysis = analysis(&trace[..length], 1);
         assert_ne!(analysis.finish, Finish::Complete);
-        assert!(analysis.requests >= last, "a longer prefix tells no less");
+        assert!(analysis.requests >= last, "a longer prefix contains no less");
         last = analysis.requests;
     }
     assert!(last > 0);
@@ -156,8 +156,8 @@ fn counts_of_a_gpu_give_the_figures_of_a_trace_and_leave_out_the_rest() {
     assert_eq!(traced.sites.len(), counted.sites.len());
     for (one, other) in traced.sites.iter().zip(&counted.sites) {
         assert!(other.by_allocation.is_empty() && other.contexts.is_empty());
-        let told = Metrics { shared: None, constant: None, ..one.metrics.clone() };
-        assert_eq!(other.metrics, told, "site {}", one.id);
+        let described = Metrics { shared: None, constant: None, ..one.metrics.clone() };
+        assert_eq!(other.metrics, described, "site {}", one.id);
     }
     for space in ["global", "shared", "constant"] {
         let of = |profile: &Profile| profile.kernels[0].metrics[space].sectors;
@@ -309,7 +309,7 @@ proptest! {
         trace.event(Event::Launch(demo::launch(0)));
         let base = 0x2000_0000_0000u64;
         let mut live: Vec<(u64, u64, u64)> = Vec::new();
-        let mut want: BTreeMap<(u32, Option<u64>), [u64; 5]> = BTreeMap::new();
+        let mut expected: BTreeMap<(u32, Option<u64>), [u64; 5]> = BTreeMap::new();
         let mut next = 100;
         for (kind, at, stride, mask, slot, scatter) in steps {
             if kind == 0 && live.iter().all(|&(_, low, high)| at + 255 < low || high < at) {
@@ -332,7 +332,7 @@ proptest! {
                     .map(|lane| (lane, address(u64::from(lane)) - 20000)).collect();
                 let owner = |byte: u64| live.iter().find(|&&(_, low, high)| base + low <= byte && byte <= base + high).map(|a| a.0);
                 for (key, sum) in reference(&[(0, lanes)], owner) {
-                    let total = want.entry(key).or_default();
+                    let total = expected.entry(key).or_default();
                     for (total, more) in total.iter_mut().zip(sum) { *total += more; }
                 }
             }
@@ -342,7 +342,7 @@ proptest! {
         prop_assert!(profile.run.complete, "{:?}", profile.run.notes);
         let got: BTreeMap<(u32, Option<u64>), [u64; 5]> = profile.sites.iter()
             .flat_map(|site| site.by_allocation.iter().map(|row| ((site.id, row.allocation), plain(&row.metrics)))).collect();
-        prop_assert_eq!(got, want);
+        prop_assert_eq!(got, expected);
     }
 
     /// Counts of blocks and branches, launch by launch and warp by warp, against plain sums.
@@ -357,7 +357,7 @@ proptest! {
         let mut blocks = [[0u64; 3]; 2];
         let mut branch = [0u64; 4];
         let mut pairs = [[0u64; 3]; 2];
-        let mut told = [false; 2];
+        let mut described = [false; 2];
         for (id, (counts, (reached, parted), by_warp, ended)) in (0..).zip(&launches) {
             trace.event(Event::Launch(demo::launch(id)));
             if let Some(by_warp) = by_warp {
@@ -373,7 +373,7 @@ proptest! {
                 for (sum, more) in blocks[block as usize].iter_mut().zip([executions, lanes, partial]) { *sum += more }
                 if let Some(by_warp) = by_warp {
                     let (warps, uneven, partial) = by_warp[block as usize];
-                    told[block as usize] = true;
+                    described[block as usize] = true;
                     for (sum, more) in pairs[block as usize].iter_mut().zip([warps, uneven.min(warps), partial.min(warps)]) { *sum += more }
                 }
             }
@@ -390,15 +390,15 @@ proptest! {
         }
         for (number, row) in profile.blocks.iter().enumerate() {
             prop_assert_eq!([row.executions, row.lanes, row.partial], blocks[number]);
-            let want = told[number].then_some(pairs[number]);
-            prop_assert_eq!(row.warp_blocks.map(|pairs| [pairs.count, pairs.divergent, pairs.partial]), want);
+            let expected = described[number].then_some(pairs[number]);
+            prop_assert_eq!(row.warp_blocks.map(|pairs| [pairs.count, pairs.divergent, pairs.partial]), expected);
         }
         let [row] = &profile.branches[..] else { panic!("{:?}", profile.branches) };
         prop_assert_eq!([row.executions, row.divergent, row.lanes[0], row.lanes[1]], branch);
         // CUDAAdvisor's share is that of all pairs of a kernel.
         let kernel = profile.kernels[0].warp_blocks.map(|pairs| [pairs.count, pairs.divergent, pairs.partial]);
         let sum = |at: usize| pairs[0][at] + pairs[1][at];
-        prop_assert_eq!(kernel, (told[0] || told[1]).then(|| [sum(0), sum(1), sum(2)]));
+        prop_assert_eq!(kernel, (described[0] || described[1]).then(|| [sum(0), sum(1), sum(2)]));
     }
 
     /// Whatever the chunks hold, the analysis ends and does not panic.

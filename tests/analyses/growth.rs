@@ -82,7 +82,8 @@ impl Program {
             path,
         }));
         // The longer blocks are all alike but for their dynamic shared memory.
-        let launch = Launch { dynamic_shared: (shape / 3) as u32, path, ..Launch::of(id, 1, 32 << (shape % 3)) };
+        let launch =
+            Launch { dynamic_shared: (shape / 3) as u32, path, ..Launch::with_defaults(id, 1, 32 << (shape % 3)) };
         self.trace.event(Event::Launch(launch));
         let mut batch = Batch::default();
         batch.block(0, 1 << (shape % 3), 0);
@@ -178,7 +179,7 @@ fn check(profile: &Profile, rounds: u64) {
 }
 
 #[test]
-fn few_launches_are_told_one_by_one() {
+fn few_launches_are_reported_one_by_one() {
     let profile = counted(Program::new(900, 1));
     let kernel = &profile.kernels[0];
     assert_eq!((kernel.launches.len(), kernel.launch_count, kernel.launch_groups.len()), (900, 900, 0));
@@ -202,7 +203,7 @@ fn launches_and_allocations_of_one_path_and_shape_share_rows() {
     for words in ["1000 of 3000 launches are summed up", "2488 allocations share rows", "2488 host allocations share"] {
         assert!(profile.run.notes.iter().any(|note| note.contains(words)), "no {words}: {:?}", profile.run.notes);
     }
-    // A bad access is told with the row of its allocation, wherever that is.
+    // A bad access is reported with the row of its allocation, wherever that is.
     let faults: Vec<_> = profile.faults.iter().map(|fault| (fault.kernel, fault.allocation, fault.offset)).collect();
     let row = profile.allocations.iter().find(|row| row.count > 1).unwrap();
     assert_eq!(faults[0], (Some(0), Some(FIRST), Some(1024)));

@@ -7,6 +7,7 @@ mod ownership;
 mod profile_file;
 mod races;
 mod simulation;
+mod values;
 mod warp_order;
 
 #[path = "../support/page.rs"]

@@ -1,4 +1,4 @@
-//! `--memory`: what an analysis gives up, in which order, and that the profile says so.
+//! `--memory`: what an analysis gives up, in which order, and that the profile reports it.
 
 use crate::support::{TraceBuilder, demo};
 use warpline::analysis::{Analysis, Finish, GivenUp, NoProgress, analyze_for, analyze_with};
@@ -72,7 +72,7 @@ fn conflicts_are_given_up_first_and_nothing_else_changes() {
         assert!(launch <= 1 && bounded.conflicts.is_some());
         let profile = profile(&bounded);
         assert!(profile.run.complete);
-        assert!(notes(&profile).contains("--memory: conflicts between warps were not looked for from launch"));
+        assert!(notes(&profile).contains("--memory: conflicts between warps were not checked from launch"));
     }
     let enough = run(&trace, &settings(Some(1 << 30), RaceCheck::Full), 1);
     assert!(enough.given_up.is_empty());

@@ -78,14 +78,14 @@ fn advice() -> Advice {
 }
 
 #[test]
-fn spills_are_told() {
+fn spills_are_reported() {
     let profile = profile();
     assert_eq!(profile.kernels[0].spill_bytes, 24);
-    let told = text(
+    let described = text(
         &profile,
         &TextOptions { color: false, top: 10, all: true, width: 100, shown: warpline::report::Shown::Summary },
     );
-    assert!(told.contains("ptxas spills 24 bytes per thread"), "{told}");
+    assert!(described.contains("ptxas spills 24 bytes per thread"), "{described}");
 }
 
 #[test]
@@ -157,7 +157,7 @@ proptest! {
 #[test]
 fn the_document_is_what_the_schema_says() {
     let schema: Value = serde_json::from_str(include_str!("../../docs/profile-v1.schema.json")).unwrap();
-    let document = serde_json::to_value(profile()).unwrap();
+    let document: Value = serde_json::from_str(&warpline::report::json(&profile())).unwrap();
     for table in
         ["kernels", "lines", "sites", "allocations", "host_allocations", "branches", "blocks", "faults", "not_seen"]
     {

@@ -1,5 +1,5 @@
-//! Conflicts between warps: each planted one is reported with its lines, cured twins are not; and with turns at each access
-//! racy programs give what a GPU gives.
+//! Conflicts between warps: each planted one is reported with its lines, fixed twins are not; and with turns at each
+//! access racy programs give what a GPU gives.
 
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;
@@ -72,9 +72,9 @@ fn planted_conflicts_are_reported_and_cured_twins_are_not() {
         let racy: Vec<&str> = by_kernel.iter().filter(|(_, rows)| grave(rows)).map(|(name, _)| name.as_str()).collect();
         assert_eq!(racy, RACY, "{options:?}");
         for (name, rows) in &by_kernel {
-            let cured = name.starts_with("cured");
-            assert!(!cured || options == ["--check-race"], "{options:?}: {name} has no conflict: {rows:?}");
-            for row in rows.iter().filter(|_| !cured) {
+            let is_fixed = name.starts_with("fixed");
+            assert!(!is_fixed || options == ["--check-race"], "{options:?}: {name} has no conflict: {rows:?}");
+            for row in rows.iter().filter(|_| !is_fixed) {
                 let lines = [0, 1].map(|index| row["accesses"][index]["frame"]["line"].as_u64().unwrap_or(0));
                 assert!(lines.iter().all(|line| marked.contains(line)), "{name} {options:?}: {row}");
                 assert!(row["accesses"][0]["op"] != "load" && row["count"].as_u64() > Some(0), "{row}");
@@ -94,14 +94,14 @@ fn planted_conflicts_are_reported_and_cured_twins_are_not() {
     let mut all = Command::new(warpline());
     all.arg("report").arg(folder.join("profile.wlprof")).arg("--all");
     let text = run(&mut all, &folder, "all").stdout;
-    assert!(text.contains("CONFLICTS BETWEEN WARPS") && text.contains("by warps "), "{text}");
+    assert!(text.contains("CONFLICTS BETWEEN THREADS") && text.contains("by warps "), "{text}");
     assert_eq!(crate::page::data(&report(&folder, "html"))["sides"][0]["profile"]["conflicts"], found[2]);
     let sarif: Value = serde_json::from_str(&report(&folder, "sarif")).expect("JSON");
     let results = sarif["runs"][0]["results"].as_array().expect("results");
     let warnings = results.iter().filter(|row| row["ruleId"] == "race" && row["level"] == "warning");
     assert_eq!(warnings.count(), RACY.len());
 
-    let quiet = profiled(&folder, &executable, &[], &["cured"]);
+    let quiet = profiled(&folder, &executable, &[], &["fixed"]);
     assert!(!quiet.stderr.contains("conflict"), "{}", quiet.describe());
     assert!(!report(&folder, "text").contains("CONFLICTS"));
 }

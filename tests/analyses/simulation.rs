@@ -183,7 +183,7 @@ fn copies_warm_level_2_where_the_model_says_so() {
 
 /// Two launches load the same 64 lines.
 #[test]
-fn level_2_is_emptied_before_each_launch_where_that_is_asked_for() {
+fn level_2_is_emptied_before_each_launch_where_that_is_requested() {
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");
     for launch in 0..2 {
@@ -217,7 +217,7 @@ fn reuse_restarts_with_each_block() {
 }
 
 #[test]
-fn reuse_is_within_what_was_asked_for() {
+fn reuse_is_within_what_was_requested() {
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");
     trace.event(Event::Launch(demo::launch(0)));
@@ -282,7 +282,7 @@ fn stages_and_banks_are_the_model_s() {
     let warps = 2 * demo::BLOCKS * u64::from(demo::WARPS);
     let turing = profile(&trace, 2, &settings("rtx2080ti"));
     let site = |profile: &Profile, id| profile.sites.iter().find(|site| site.id == id).unwrap().metrics.clone();
-    // Lanes 256 bytes apart are in 32 lines and want one bank. A warp's lines 2 lane + k lie in the four tag banks
+    // Lanes 256 bytes apart are in 32 lines and use one bank. A warp's lines 2 lane + k lie in the four tag banks
     // evenly.
     let matrix = site(&turing, demo::site::MATRIX).l1_wavefronts.unwrap();
     let requests = warps * demo::ROW;
@@ -333,7 +333,7 @@ fn launches_are_compared_by_call_path() {
 }
 
 #[test]
-fn host_memory_that_kernels_reach_is_told_apart() {
+fn host_memory_that_kernels_reach_is_distinguished() {
     const PINNED: u64 = 0x1100_0000_0000;
     let mut trace = TraceBuilder::default();
     demo::begin(&mut trace, "/nowhere/columns.cu");
@@ -345,7 +345,7 @@ fn host_memory_that_kernels_reach_is_told_apart() {
     trace.event(Event::Launch(demo::launch(0)));
     let mut batch = Batch::default();
     batch.block(0, demo::WARPS, 0).turn(0);
-    // Cold: 2 lines of the part with a name, 3 beside it, 1 of device memory that no copy left in L2.
+    // Cold: 2 lines of the part with a name, 3 next to it, 1 of device memory that no copy left in L2.
     for at in [PINNED + 4096, PINNED + 4224, PINNED, PINNED + 128, PINNED + 256, demo::SUMS] {
         batch.access(Space::Global, demo::site::MATRIX, u32::MAX, |lane| at + 4 * lane);
     }
@@ -413,7 +413,7 @@ fn advice_and_pages_come_with_sim() {
     assert_eq!((advice.warps[2].l1, advice.sites[0].l1), (global.l1.unwrap(), global.l1.unwrap()));
     assert_eq!(advice.warps[0].l2, advice.sites[1].l2);
     assert_eq!(advice.warps[0].l1.load_lookups, 0);
-    // The matrix is read by columns: nothing is used again, and no choice is better than none. It is said once.
+    // The matrix is read by columns: nothing is used again, and no choice is better than none. It is reported once.
     assert_eq!(advice.best, Some(warpline::advice::Best::AsItIs));
     let report = assert_cmd::Command::cargo_bin("warpline").unwrap().arg("report").arg(&output).output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
@@ -423,8 +423,8 @@ fn advice_and_pages_come_with_sim() {
     assert!(report.contains("no block uses what it loaded again"), "{report}");
     let mut sim = assert_cmd::Command::cargo_bin("warpline").unwrap();
     sim.args(["sim", "--bypass", "--reuse", "off", "-o"]).arg(&output).arg(&trace);
-    let said = sim.assert().success().get_output().stderr.clone();
-    assert!(String::from_utf8_lossy(&said).contains("reuse distances were not computed (--reuse off)"));
+    let printed = sim.assert().success().get_output().stderr.clone();
+    assert!(String::from_utf8_lossy(&printed).contains("reuse distances were not computed (--reuse off)"));
     let report = assert_cmd::Command::cargo_bin("warpline").unwrap().arg("report").arg(&output).output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.contains("not computed, as reuse distances were off"), "{report}");
@@ -466,11 +466,11 @@ fn a_launch_that_a_model_cannot_have_is_left_out_and_told() {
         sim.args(["sim", "--gpu", gpus, "-o"]).arg(&output).arg(&trace).assert().code(code);
         warpline::profile::read(&output).unwrap()
     };
-    let told = |profile: &Profile| profile.run.notes.iter().filter(|note| note.contains("left out")).count();
+    let described = |profile: &Profile| profile.run.notes.iter().filter(|note| note.contains("left out")).count();
     // On the first model all ran; the other's figures lack one, and its estimate too.
     let both = sim("a100,rtx2080ti", 0);
     let kernel = &both.kernels[0];
-    assert_eq!((kernel.launches.len(), both.run.complete, told(&both)), (3, true, 1), "{:?}", both.run.notes);
+    assert_eq!((kernel.launches.len(), both.run.complete, described(&both)), (3, true, 1), "{:?}", both.run.notes);
     let global = &kernel.metrics["global"];
     assert_eq!((global.l1.unwrap().lookups, global.other_models["rtx2080ti"].l1.lookups), (12, 8));
     let launches: Vec<u64> = kernel.estimates.iter().map(|estimate| estimate.launches).collect();
@@ -479,7 +479,7 @@ fn a_launch_that_a_model_cannot_have_is_left_out_and_told() {
     assert_eq!(kernel.launches[2].metrics["global"].other_models["rtx2080ti"].l1.lookups, 4);
     // As the first model it is incomplete.
     let turing = sim("rtx2080ti", 7);
-    assert_eq!((turing.kernels[0].launches.len(), turing.run.complete, told(&turing)), (2, false, 1));
+    assert_eq!((turing.kernels[0].launches.len(), turing.run.complete, described(&turing)), (2, false, 1));
     let mut text = assert_cmd::Command::cargo_bin("warpline").unwrap();
     let text = text.arg("report").arg(&output).output().unwrap().stdout;
     assert!(String::from_utf8(text).unwrap().contains("rtx2080ti: launch 1 of"));
@@ -521,7 +521,7 @@ fn pascal_sends_stores_once_per_request() {
             device: models::find(model).unwrap().run_device().unwrap().device,
         });
         trace.event(Event::Module { id: 0, site_table: table.to_bytes() });
-        trace.event(Event::Launch(Launch::of(0, 1, 32)));
+        trace.event(Event::Launch(Launch::with_defaults(0, 1, 32)));
         let mut batch = Batch::default();
         batch.block(0, 1, 0).turn(0);
         batch.access(Space::Global, site, u32::MAX, |lane| demo::MATRIX + offset + stride * lane);
@@ -531,7 +531,8 @@ fn pascal_sends_stores_once_per_request() {
         let traffic = traffic(&analysis(&trace.finish(), 1, &settings(model)));
         (traffic.l1.lookups, traffic.l2.lookups)
     };
-    // Neighbouring words from the middle of a sector on: 5 sectors, 8 by groups. What a load finds again it asks for once.
+    // Neighbouring words from the middle of a sector on: 5 sectors, 8 by groups. A load requests what it finds again
+    // once.
     assert_eq!((of("p100", load, 16, 4), of("p100", store, 16, 4).1), ((8, 5), 5));
     assert_eq!((of("v100", load, 16, 4), of("v100", store, 16, 4).1), ((5, 5), 5));
     // Aligned ones, and ones that are sectors apart, are the same either way.

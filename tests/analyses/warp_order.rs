@@ -23,7 +23,7 @@ fn oldest_first(folder: &Path, wait: u32) -> PathBuf {
 }
 
 /// Runs warpline with arguments and returns what it printed.
-fn said(folder: &Path, arguments: &[&str]) -> String {
+fn output_text(folder: &Path, arguments: &[&str]) -> String {
     let outcome = run(Command::new(warpline()).args(arguments), folder, "warpline");
     assert!(outcome.status.success(), "{arguments:?}: {}", outcome.describe());
     outcome.stdout + &outcome.stderr
@@ -49,7 +49,7 @@ fn traced(folder: &Path, source: &Path, flags: &[&str], gpu: &Path, arguments: &
     let flags: Vec<String> = ["-O2", "-arch=sm_75"].iter().chain(flags).map(|&flag| flag.to_owned()).collect();
     let program = build(&[source.to_owned()], &flags, folder);
     let all = ["run", "--gpu", text(gpu), "--trace", "kept.wltrace", "-o", "run.wlprof", "--", text(&program)];
-    said(folder, &[&all, arguments].concat());
+    output_text(folder, &[&all, arguments].concat());
     program
 }
 
@@ -65,7 +65,7 @@ fn swapped_indices_raise_the_hit_rate_in_oldest_first_only() {
         let folder = work_folder(if flags.is_empty() { "order_windows" } else { "order_windows_swapped" });
         let loose = model(&folder, "loose", &[]);
         traced(&folder, &root().join("tests/programs/swapped_windows.cu"), flags, &loose, &[]);
-        said(&folder, &["sim", "kept.wltrace", "--gpu", text(&oldest_first(&folder, 2)), "-o", "sim.wlprof"]);
+        output_text(&folder, &["sim", "kept.wltrace", "--gpu", text(&oldest_first(&folder, 2)), "-o", "sim.wlprof"]);
         [hit_rate(&profile(&folder, "run.wlprof")), hit_rate(&profile(&folder, "sim.wlprof"))]
     };
     let (before, after) = (rates(&[]), rates(&["-DSWAP"]));
@@ -83,16 +83,16 @@ fn sim_into_oldest_first_is_a_run_made_for_it() {
     for wait in [0, 5] {
         let oldest = oldest_first(&folder, wait);
         traced(&folder, &source, &[], &oldest, &["64"]);
-        let want = profile(&folder, "run.wlprof");
-        assert_eq!(want["run"]["assumptions"]["warp_order"], format!("oldest first, wait {wait} steps"));
+        let expected = profile(&folder, "run.wlprof");
+        assert_eq!(expected["run"]["assumptions"]["warp_order"], format!("oldest first, wait {wait} steps"));
         for trace in ["loose.wltrace", "kept.wltrace"] {
-            said(&folder, &["sim", trace, "--gpu", text(&oldest), "-o", "sim.wlprof"]);
-            assert!(profile(&folder, "sim.wlprof") == want, "wait {wait}: sim of {trace} differs from the run");
+            output_text(&folder, &["sim", trace, "--gpu", text(&oldest), "-o", "sim.wlprof"]);
+            assert!(profile(&folder, "sim.wlprof") == expected, "wait {wait}: sim of {trace} differs from the run");
         }
     }
     let back = folder.join("loose.toml");
-    said(&folder, &["sim", "kept.wltrace", "--gpu", text(&back), "-o", "back.wlprof"]);
-    said(&folder, &["sim", "loose.wltrace", "--gpu", text(&back), "-o", "loose.wlprof"]);
+    output_text(&folder, &["sim", "kept.wltrace", "--gpu", text(&back), "-o", "back.wlprof"]);
+    output_text(&folder, &["sim", "loose.wltrace", "--gpu", text(&back), "-o", "loose.wlprof"]);
     assert!(profile(&folder, "back.wlprof") == profile(&folder, "loose.wlprof"));
 }
 
@@ -107,7 +107,7 @@ fn blocks_that_wait_for_each_other_end_in_oldest_first() {
             let gpu = oldest_first(&folder, wait);
             let options: &[&str] = if interleave { &["--interleave"] } else { &[] };
             let all = [&["run", "--gpu", text(&gpu)], options, &["-o", "run.wlprof", "--", text(&program)]].concat();
-            said(&folder, &all);
+            output_text(&folder, &all);
         }
     }
 }
@@ -117,7 +117,7 @@ fn the_order_is_shown_and_predictions_name_what_they_do_not_replay() {
     let folder = work_folder("order_shown");
     let oldest = oldest_first(&folder, 8);
     let line = |gpu: &str| {
-        let shown = said(&folder, &["gpus", gpu]);
+        let shown = output_text(&folder, &["gpus", gpu]);
         shown.lines().find(|line| line.contains("warp_order")).unwrap_or_default().trim().to_owned()
     };
     assert!(line(text(&oldest)).ends_with("oldest first, wait 8 steps  [trial]"), "{}", line(text(&oldest)));
@@ -125,8 +125,8 @@ fn the_order_is_shown_and_predictions_name_what_they_do_not_replay() {
     assert!(line("a100").ends_with("loose round robin  [default]"), "{}", line("a100"));
 
     traced(&folder, &root().join("examples/saxpy/saxpy.cu"), &[], &oldest, &["4096"]);
-    assert!(said(&folder, &["report", "run.wlprof", "--all"]).contains("oldest first, wait 8 steps"));
+    assert!(output_text(&folder, &["report", "run.wlprof", "--all"]).contains("oldest first, wait 8 steps"));
     let note = "warps issue in loose round robin without drift, although oldest8 issues oldest first, wait 8 steps";
-    assert!(said(&folder, &["predict", "run.wlprof", "--gpu", text(&oldest)]).replace("\n", " ").contains(note));
-    assert!(!said(&folder, &["predict", "run.wlprof", "--gpu", "h100"]).contains("replay no other order"));
+    assert!(output_text(&folder, &["predict", "run.wlprof", "--gpu", text(&oldest)]).replace("\n", " ").contains(note));
+    assert!(!output_text(&folder, &["predict", "run.wlprof", "--gpu", "h100"]).contains("replay no other order"));
 }

@@ -1,4 +1,4 @@
-"""What a task costs beside its `warpline`, and how simulations scale: `measure.py TASKS` or `measure.py TRACES…`.
+"""What a task costs in addition to its `warpline`, and how simulations scale: `measure.py TASKS` or `measure.py TRACES…`.
 
 Figures for the cost model of `docs/benchmarks`; times of processors, since machines may be busy."""
 

@@ -1,4 +1,4 @@
-// What the tests of `warpline.cluster` profile: two kernels, of as many elements as the first argument says.
+// What the tests of `warpline.cluster` profile: two kernels, with the number of elements in the first argument.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 """Workers, the scheduler and the client are killed at random moments: nothing that was finished is lost, and the results are those of
-a run that nobody disturbed.
+an undisturbed run.
 
-``WARPLINE_CLUSTER_KILLS`` says how many of each; ``WARPLINE_CLUSTER_SEED`` chooses other moments."""
+``WARPLINE_CLUSTER_KILLS`` sets the number of each; ``WARPLINE_CLUSTER_SEED`` chooses other moments."""
 
 import json
 import os
@@ -76,8 +76,8 @@ class Kills(unittest.TestCase):
         return chance
 
     def check(self, number, before, client):
-        said = client.communicate(timeout=600)[1]
-        self.assertEqual(client.returncode, 0, f"moment {number} of seed {SEED}: {said}")
+        output = client.communicate(timeout=600)[1]
+        self.assertEqual(client.returncode, 0, f"moment {number} of seed {SEED}: {output}")
         after = finished(self.store)
         self.assertEqual({key: after[key] for key in before}, before, f"moment {number} of seed {SEED}: made again")
         self.assertEqual(results(self.store), undisturbed)

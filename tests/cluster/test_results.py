@@ -141,7 +141,7 @@ class SameAsOneProcess(Case):
         ):
             with self.assertRaisesRegex(cluster.ClusterError, words):
                 wrong()
-        # A profile that was damaged is told, and the history goes on around it.
+        # A damaged profile is reported, and the history goes on around it.
         (damaged,) = history.joinpath("objects").glob(f"*/{self.object_of(history, 1)}.wlprof")
         damaged.write_bytes(b"no profile")
         with self.assertLogs("warpline.cluster", "WARNING") as told:
@@ -281,7 +281,7 @@ class Told(Case):
         self.assertIn("damaged.wlprof", found.failed[0].error)
         self.assertIn("No such file", found.failed[1].error)
         self.assertIn("h100", found.failed[2].error)
-        # The whole tells what was damaged.
+        # The whole reports what was damaged.
         self.assertEqual(found.path.read_bytes(), with_damaged)
         found = cluster.merge(mixed, fan_in=3, **self.common)
         self.assertEqual((found.profiles, len(found.failed)), (10, 3))

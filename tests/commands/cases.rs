@@ -32,7 +32,7 @@ fn steps(page: &str) -> Vec<Step> {
 /// The first printed line that the output does not have where it should.
 fn missing<'a>(printed: &'a [String], output: &[&str]) -> Option<&'a str> {
     let mut at = 0;
-    // Behind what is left out, or at the begin, lines may be skipped.
+    // Behind what is left out, or at the start, lines may be skipped.
     let mut skips = false;
     for line in printed {
         if line == LEFT_OUT {
@@ -144,6 +144,6 @@ fn what_a_page_prints_is_compared_line_by_line() {
     assert_eq!(missing(&lines("a\nc"), &output), Some("c"));
     assert_eq!(missing(&lines("…\nd\n…\na"), &output), Some("a"));
     let steps = steps("text\n```console\n$ one\nx\n…\n```\n```cuda\n$ no\n```\n```console\n$ two\n```\n");
-    let told: Vec<_> = steps.iter().map(|step| (&step.command[..], step.printed.len())).collect();
-    assert_eq!(told, [("one", 2), ("two", 0)]);
+    let described: Vec<_> = steps.iter().map(|step| (&step.command[..], step.printed.len())).collect();
+    assert_eq!(described, [("one", 2), ("two", 0)]);
 }

@@ -1,12 +1,12 @@
-//! What services for continuous integration are given, without the services: their files are read as they read them, their
-//! scripts run as they run them.
+//! What services for continuous integration are given, without the services: their files are read as they read them,
+//! their scripts run as they run them.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::recordings::{Place, moving, stderr, stdout};
+use crate::recordings::{StoreFolder, moving, stderr, stdout};
 use crate::support_programs::{root, warpline, warpline_cc};
 use yaml_rust2::{Yaml, YamlLoader};
 
@@ -89,7 +89,7 @@ fn the_template_is_one() {
     let template = yaml(".gitlab/warpline.gitlab-ci.yml");
     let job = &template[".warpline"];
     assert!(job["before_script"].as_vec().is_some() && job["cache"].as_vec().is_some());
-    // GitLab knows these keys of a job; another one is an error there.
+    // GitLab supports these keys of a job; another one is an error there.
     let known = ["image", "variables", "before_script", "rules", "cache", "artifacts"];
     for key in job.as_hash().unwrap().keys() {
         assert!(known.contains(&key.as_str().unwrap()), "{key:?}");
@@ -132,8 +132,8 @@ fn path(before: &[&Path]) -> String {
     before.chain(std::env::var("PATH")).collect::<Vec<_>>().join(":")
 }
 
-/// What a script told a service: `name=value` by line.
-fn told(file: &Path) -> BTreeMap<String, String> {
+/// What a script passed to a service: `name=value` by line.
+fn described(file: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines()
         .filter_map(|line| line.split_once('='))
@@ -171,10 +171,10 @@ fn the_key_follows_the_sources() {
     let key = || {
         let output = script("key.sh", folder.path(), &variables);
         assert!(output.status.success(), "{}", stderr(&output));
-        let told = told(&file);
-        assert!(stdout(&output).contains(&format!("key={}", told["key"])));
-        assert!(told["cache"].ends_with("home/.cache/warpline-ci"), "{told:?}");
-        told["key"].clone()
+        let described = described(&file);
+        assert!(stdout(&output).contains(&format!("key={}", described["key"])));
+        assert!(described["cache"].ends_with("home/.cache/warpline-ci"), "{described:?}");
+        described["key"].clone()
     };
     let first = key();
     assert_eq!((first.len(), &first), (32, &key()));
@@ -230,7 +230,7 @@ struct Gated {
 }
 
 /// Runs the gate as a service does, at a commit.
-fn gated(place: &Place, sectors: u64, commit: &str, service: &[(&str, &str)]) -> Gated {
+fn gated(place: &StoreFolder, sectors: u64, commit: &str, service: &[(&str, &str)]) -> Gated {
     place.profile("app.wlprof", &moving(sectors));
     let (outputs, summary) = (place.path().join("outputs"), place.path().join("summary"));
     for file in [&outputs, &summary] {
@@ -246,7 +246,7 @@ fn gated(place: &Place, sectors: u64, commit: &str, service: &[(&str, &str)]) ->
     let output = script("gate.sh", place.path(), &[&common, service].concat());
     Gated {
         code: output.status.code(),
-        outputs: told(&outputs),
+        outputs: described(&outputs),
         summary: std::fs::read_to_string(&summary).unwrap_or_default(),
         text: format!("{}{}", stdout(&output), stderr(&output)),
     }
@@ -257,7 +257,7 @@ const PULL: [(&str, &str); 2] = [("GITHUB_EVENT_NAME", "pull_request"), ("GITHUB
 
 #[test]
 fn a_project_goes_through_the_gate() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     // The first pull request: nothing is recorded, nothing is kept, nothing is red.
     let first = gated(&place, 128, "aaaaaaa0", &PULL);
     assert_eq!(first.code, Some(0), "{}", first.text);
@@ -287,8 +287,8 @@ fn a_project_goes_through_the_gate() {
 }
 
 #[test]
-fn the_gate_is_told_what_its_user_says() {
-    let place = Place::new();
+fn the_gate_is_reported_what_its_user_says() {
+    let place = StoreFolder::new();
     std::fs::write(place.path().join("my limits.toml"), "[kernels.walk]\n\"global.sectors\" = { hard = 100 }\n")
         .unwrap();
     let limits = [&PULL[..], &[("WARPLINE_LIMITS", "my limits.toml")]].concat();
@@ -303,7 +303,7 @@ fn the_gate_is_told_what_its_user_says() {
     let missing = [&PULL[..], &[("WARPLINE_PROFILES", "*.none")]].concat();
     let output = gated(&place, 128, "aaaaaaa1", &missing);
     assert!(output.code == Some(2) && output.text.contains("there is no profile *.none"), "{}", output.text);
-    // As GitLab tells it.
+    // GitLab's variables.
     let gitlab = [
         ("CI_COMMIT_REF_NAME", "trunk"),
         ("CI_PIPELINE_SOURCE", "push"),
@@ -317,7 +317,7 @@ fn the_gate_is_told_what_its_user_says() {
 
 #[test]
 fn the_examples_are_profiled() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let tools = place.path().join("tools");
     std::fs::create_dir(&tools).unwrap();
     for tool in [warpline(), warpline_cc()] {

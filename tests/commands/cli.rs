@@ -33,7 +33,7 @@ fn default_signals(command: &mut Command) {
 /// What the stand-in does, by the variable that chooses it.
 const ROLE: &str = "WARPLINE_TEST_ROLE";
 
-/// Not a test: what `warpline run` starts. Writes the demo's trace into the ring and ends as told.
+/// Not a test: what `warpline run` starts. Writes the demo's trace into the ring and ends as its role requires.
 #[test]
 #[ignore = "started by the other tests"]
 fn stand_in() {
@@ -130,9 +130,9 @@ fn pages_are_not_written_to_terminals() {
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     for (format, name) in [("html", "-o out.html"), ("pprof", "-o out.pb.gz"), ("perfetto", "-o out.pftrace")] {
-        let (code, said) = on_terminal(&["--format", format]);
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.contains(name) && said.len() < 1000, "{said}");
+        let (code, printed) = on_terminal(&["--format", format]);
+        assert_eq!(code, Some(2), "{printed}");
+        assert!(printed.contains(name) && printed.len() < 1000, "{printed}");
     }
     let (code, page) = on_terminal(&["--format", "html", "-o", "-"]);
     assert!(code == Some(0) && page.contains("</html>"), "{code:?}");
@@ -143,35 +143,35 @@ fn pages_are_not_written_to_terminals() {
 fn ids_of_findings_are_suggested() {
     let output = warpline().args(["explain", "strided"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("`strided` is no finding; did you mean `strided-access`?"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(printed.contains("`strided` is no finding; did you mean `strided-access`?"), "{printed}");
     let output = warpline().args(["explain", "xyz"]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("`warpline explain` lists them"));
 }
 
 #[test]
-fn reuse_distances_are_taken_as_asked_for() {
+fn reuse_distances_are_taken_as_requested() {
     let folder = tempfile::tempdir().unwrap();
-    let said = |options: &[&str]| {
+    let printed = |options: &[&str]| {
         run("good", folder.path(), options).assert().success();
         let text = warpline().current_dir(folder.path()).args(["report", "--all", "out.wlprof"]).output().unwrap();
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
         let heading = text.lines().find(|line| line.contains("REUSE")).map(str::to_owned);
         (json(folder.path(), "out.wlprof")["kernels"][0]["metrics"]["global"]["reuse"].clone(), heading)
     };
-    let (exact, heading) = said(&[]);
+    let (exact, heading) = printed(&[]);
     assert!(exact["line"]["beyond"]["l1"].is_u64() && exact["element"]["beyond"].is_null(), "{exact}");
     assert_eq!(
         heading.unwrap(),
         "REUSE of loaded sectors within a thread block (a store begins anew; used once: of elements)"
     );
-    let (approximate, heading) = said(&["--reuse", "approximate", "--reuse-scope", "sm", "--restart", "off"]);
+    let (approximate, heading) = printed(&["--reuse", "approximate", "--reuse-scope", "sm", "--restart", "off"]);
     assert!(approximate["line"]["buckets"].is_array());
     assert_eq!(
         heading.unwrap(),
         "APPROXIMATE REUSE of loaded sectors within an SM (stores are uses; used once: of elements)"
     );
-    assert_eq!(said(&["--reuse", "off"]), (serde_json::Value::Null, None));
+    assert_eq!(printed(&["--reuse", "off"]), (serde_json::Value::Null, None));
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn unreadable_profiles_are_refused_with_their_name() {
 }
 
 #[test]
-fn full_disks_are_told() {
+fn full_disks_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let output = run("good", folder.path(), &["--trace", "/dev/full"]).output().unwrap();
     assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
@@ -387,7 +387,7 @@ fn full_disks_are_told() {
 }
 
 #[test]
-fn limits_on_file_sizes_are_told() {
+fn limits_on_file_sizes_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     run("good", folder.path(), &[]).assert().success();
     let limited = |command: &str| {
@@ -451,18 +451,18 @@ fn a_further_model_without_room_for_the_trace_is_missing_for_the_true_reason() {
         command.output().unwrap()
     };
     let output = run("", "good", "");
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     let place = format!("the trace is kept in {}, where ", folder.path().display());
-    assert!(said.contains(&place) && said.contains("are free"), "{said}");
+    assert!(printed.contains(&place) && printed.contains("are free"), "{printed}");
     let profile = json(folder.path(), "out.wlprof");
     assert_eq!(profile["run"]["models"], serde_json::json!(["rtx2080ti", "a100", "v100"]));
     assert_eq!(profile["run"]["complete"], true);
 
     for (more, cure) in [("", "TMPDIR"), ("--trace kept.wltrace", "by --trace")] {
         let output = run("ulimit -f 20000;", "large", more);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(125), "{said}");
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(125), "{printed}");
         let profile = json(folder.path(), "out.wlprof");
         assert_eq!(profile["run"]["models"], serde_json::json!(["rtx2080ti"]));
         assert_eq!(profile["run"]["complete"], false);
@@ -471,7 +471,7 @@ fn a_further_model_without_room_for_the_trace_is_missing_for_the_true_reason() {
             notes.contains("no figures for a100, v100: ") && notes.contains("cut short: File too large"),
             "{notes}"
         );
-        assert!(notes.contains(cure) && said.contains(cure), "{said}");
+        assert!(notes.contains(cure) && printed.contains(cure), "{printed}");
     }
     // Nothing stays in the folder for temporary files.
     let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -521,23 +521,23 @@ fn a_trace_may_come_through_a_pipe() {
     .enumerate()
     {
         let name = format!("{number}.out");
-        let (code, said) = shell(&format!("{script} {name}"));
-        assert_eq!(code, 0, "{script}: {said}");
+        let (code, printed) = shell(&format!("{script} {name}"));
+        assert_eq!(code, 0, "{script}: {printed}");
         assert_eq!(json(folder.path(), &name)["kernels"], wanted, "{script}");
     }
-    let (code, said) = shell(&format!("head -c {} a.wltrace | warpline sim - -o cut.out", trace.len() / 2));
-    assert_eq!(code, 7, "{said}");
-    let (code, said) = shell("cat a.wltrace /dev/zero | timeout 20 warpline sim - -o zeros.out");
-    assert!(matches!(code, 0 | 7), "{code} {said}");
-    let (code, said) = shell("(head -c 200 a.wltrace; yes) | timeout 20 warpline sim - -o yes.out");
-    assert_eq!(code, 7, "{said}");
+    let (code, printed) = shell(&format!("head -c {} a.wltrace | warpline sim - -o cut.out", trace.len() / 2));
+    assert_eq!(code, 7, "{printed}");
+    let (code, printed) = shell("cat a.wltrace /dev/zero | timeout 20 warpline sim - -o zeros.out");
+    assert!(matches!(code, 0 | 7), "{code} {printed}");
+    let (code, printed) = shell("(head -c 200 a.wltrace; yes) | timeout 20 warpline sim - -o yes.out");
+    assert_eq!(code, 7, "{printed}");
     for (script, what) in [
         ("warpline sim /dev/zero", "not a Warpline trace"),
         ("true | warpline sim -", "empty or shorter"),
         ("cat a.wltrace | TMPDIR=/no/such/folder warpline sim -", "TMPDIR"),
     ] {
-        let (code, said) = shell(script);
-        assert!(matches!(code, 1 | 3) && said.contains(what), "{script}: {code} {said}");
+        let (code, printed) = shell(script);
+        assert!(matches!(code, 1 | 3) && printed.contains(what), "{script}: {code} {printed}");
     }
 }
 
@@ -640,7 +640,7 @@ fn what_validate_cannot_do_is_refused() {
 }
 
 #[test]
-fn a_trace_from_a_gpu_is_told_as_one() {
+fn a_trace_from_a_gpu_is_reported_as_one() {
     let folder = tempfile::tempdir().unwrap();
     for (on_gpu, device) in [(false, "cpu"), (true, "gpu")] {
         let mut trace = crate::support::TraceBuilder::default();

@@ -1,4 +1,4 @@
-//! Profiles side by side: what is matched with what, and what is told of it.
+//! Profiles side by side: what is matched with what, and what is reported of it.
 
 #[path = "../comparison/findings.rs"]
 mod findings;
@@ -61,7 +61,7 @@ fn a_profile_does_not_differ_from_itself() {
 }
 
 #[test]
-fn only_the_cured_line_is_told() {
+fn only_the_cured_line_is_reported() {
     let (one, other) = (sum(256), sum(32));
     let before =
         program("/a/app.cu", &[Source { name: "sum", code: &one }, Source { name: "scale", code: &scale() }], &[]);
@@ -141,7 +141,7 @@ fn a_renamed_kernel_is_known_by_what_it_does() {
 }
 
 #[test]
-fn template_kernels_are_told_apart() {
+fn template_kernels_are_distinguished() {
     let with = |names: [&str; 2], sectors: [u64; 2]| {
         let code = sectors.map(sum);
         let mut profile = program(
@@ -185,7 +185,7 @@ fn lambdas_are_known_by_what_they_do() {
 }
 
 #[test]
-fn renamed_grown_and_hoisted_allocations_are_told() {
+fn renamed_grown_and_hoisted_allocations_are_reported() {
     let code = sum(32);
     let kernels = || [Source { name: "sum", code: &code }];
     let before = program("/a/app.cu", &kernels(), &[("d_in", 4096), ("d_tmp", 512)]);
@@ -253,10 +253,10 @@ fn allocations_that_change_hands_are_one_row() {
     let made = |allocations: &[(&str, u64)], each: &[(u64, u64)]| {
         let mut profile = program("/a/app.cu", &[Source { name: "sum", code: &code }], allocations);
         let path = profile.allocations[0].path.clone();
-        for (row, &(count, asked)) in profile.allocations.iter_mut().zip(each) {
+        for (row, &(count, requested)) in profile.allocations.iter_mut().zip(each) {
             row.path.clone_from(&path);
             (row.count, row.freed_count) = (count, count);
-            row.metrics = requests(asked, 4 * asked);
+            row.metrics = requests(requested, 4 * requested);
         }
         profile
     };
@@ -267,7 +267,7 @@ fn allocations_that_change_hands_are_one_row() {
     assert_eq!((row.name.before.as_deref(), row.name.after.as_deref()), (Some("u, elements"), Some("u, next")));
     assert_eq!(row.metrics["allocations"], [Some(Value::Count(11)), Some(Value::Count(2))]);
     assert!(!row.metrics.contains_key("requests") && !row.metrics.contains_key("sectors"), "{row:#?}");
-    // With fewer requests in all they are told apart.
+    // With fewer requests in all they are distinguished.
     let fewer = made(&[("u", 1 << 20), ("next", 1 << 20)], &[(1, 40), (1, 40)]);
     assert!(diff(&before, &fewer).allocations.len() > 1);
 }
@@ -308,24 +308,30 @@ fn what_differs_in_caches_alone_is_marked() {
 }
 
 #[test]
-fn what_was_not_made_alike_is_told_first() {
+fn what_was_not_made_alike_is_reported_first() {
     let before = demo_profile();
-    let told = |change: fn(&mut Profile)| {
+    let described = |change: fn(&mut Profile)| {
         let mut after = before.clone();
         change(&mut after);
         let found = diff(&before, &after);
         assert_eq!(found.comparable, found.differences.is_empty());
         found.differences.into_iter().map(|difference| difference.what).collect::<Vec<_>>()
     };
-    assert_eq!(told(|_| ()), Vec::<String>::new());
-    assert_eq!(told(|profile| profile.run.models = vec!["h100".into()]), ["model"]);
-    assert_eq!(told(|profile| profile.run.architectures = vec![90]), ["architecture"]);
-    assert_eq!(told(|profile| profile.run.sampled = true), ["sampled"]);
-    assert_eq!(told(|profile| profile.run.complete = false), ["complete"]);
-    assert_eq!(told(|profile| profile.run.dropped_records = 3), ["dropped_records"]);
-    assert_eq!(told(|profile| profile.run.mode = "counters".into()), ["mode"]);
-    assert_eq!(told(|profile| _ = profile.run.assumptions.insert("l2_copies".into(), "cold".into())), ["l2_copies"]);
-    assert_eq!(told(|profile| _ = profile.run.environment.versions.insert("warpline".into(), "9".into())), ["version"]);
+    assert_eq!(described(|_| ()), Vec::<String>::new());
+    assert_eq!(described(|profile| profile.run.models = vec!["h100".into()]), ["model"]);
+    assert_eq!(described(|profile| profile.run.architectures = vec![90]), ["architecture"]);
+    assert_eq!(described(|profile| profile.run.sampled = true), ["sampled"]);
+    assert_eq!(described(|profile| profile.run.complete = false), ["complete"]);
+    assert_eq!(described(|profile| profile.run.dropped_records = 3), ["dropped_records"]);
+    assert_eq!(described(|profile| profile.run.mode = "counters".into()), ["mode"]);
+    assert_eq!(
+        described(|profile| _ = profile.run.assumptions.insert("l2_copies".into(), "cold".into())),
+        ["l2_copies"]
+    );
+    assert_eq!(
+        described(|profile| _ = profile.run.environment.versions.insert("warpline".into(), "9".into())),
+        ["version"]
+    );
     // Profiles from before they were kept have neither; two that have them are compared.
     let compiled = |compiler: &str, options: &str| {
         let mut profile = before.clone();
@@ -334,13 +340,13 @@ fn what_was_not_made_alike_is_told_first() {
         }
         profile
     };
-    let told = |before: &Profile, after: &Profile| -> Vec<String> {
+    let described = |before: &Profile, after: &Profile| -> Vec<String> {
         diff(before, after).differences.into_iter().map(|difference| difference.what).collect()
     };
     let usual = compiled("LLVM 22.1.0", "-O3");
-    assert_eq!(told(&before, &usual), Vec::<String>::new());
-    assert_eq!(told(&usual, &compiled("LLVM 22.1.3", "-O3")), ["compiler"]);
-    assert_eq!(told(&usual, &compiled("LLVM 22.1.0", "-O3 -ffast-math")), ["compiler_options"]);
+    assert_eq!(described(&before, &usual), Vec::<String>::new());
+    assert_eq!(described(&usual, &compiled("LLVM 22.1.3", "-O3")), ["compiler"]);
+    assert_eq!(described(&usual, &compiled("LLVM 22.1.0", "-O3 -ffast-math")), ["compiler_options"]);
     // Both incomplete is no better.
     let mut incomplete = before.clone();
     incomplete.run.complete = false;
@@ -416,7 +422,8 @@ fn programs() -> impl Strategy<Value = Profile> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Numbers and the order of rows mean nothing. Kernels that nothing tells apart may be exchanged, so names are distinct.
+    /// Numbers and the order of rows mean nothing. Kernels that nothing distinguishes may be exchanged, so names are
+    /// distinct.
     #[test]
     fn a_shuffled_copy_is_the_same(profile in programs(), seed in any::<u64>()) {
         let mut profile = profile;
@@ -569,7 +576,7 @@ fn warpline(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_warpline")).current_dir(folder).args(arguments).output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -600,7 +607,7 @@ fn the_command_compares_and_exits_as_documented() {
     assert_eq!(run(&["before.wlprof"]).status.code(), Some(2));
     assert_eq!(run(&["before.wlprof", "after.wlprof", "--tolerance", "101"]).status.code(), Some(2));
     let over = run(&["before.wlprof", "after.wlprof", "-o", "after.wlprof"]);
-    assert!(over.status.code() == Some(2) && said(&over).contains("written over"), "{over:?}");
+    assert!(over.status.code() == Some(2) && printed(&over).contains("written over"), "{over:?}");
 }
 
 #[test]
@@ -614,10 +621,10 @@ fn strict_refuses_what_was_not_made_alike() {
     assert_eq!(loose.status.code(), Some(0), "{loose:?}");
     let text = String::from_utf8_lossy(&loose.stdout);
     assert!(text.find("NOT COMPARABLE").unwrap() < text.find("PROGRAM").unwrap(), "{text}");
-    assert!(said(&loose).contains("other.wlprof is incomplete"), "{loose:?}");
+    assert!(printed(&loose).contains("other.wlprof is incomplete"), "{loose:?}");
     let strict = warpline(folder.path(), &["diff", "before.wlprof", "other.wlprof", "--strict"]);
     assert_eq!(strict.status.code(), Some(2), "{strict:?}");
-    assert!(strict.stdout.is_empty() && said(&strict).contains("model: a100 before, h100 after"), "{strict:?}");
+    assert!(strict.stdout.is_empty() && printed(&strict).contains("model: a100 before, h100 after"), "{strict:?}");
 }
 
 #[test]
@@ -636,7 +643,7 @@ fn limits_decide_the_exit_code() {
     let wrong = run("[kernels.sum]\n\"global.sector\" = { hard = 3231 }\n");
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
     for wanted in ["limits.toml", "no such figure", "`global.sectors`"] {
-        assert!(said(&wrong).contains(wanted), "{wanted}: {wrong:?}");
+        assert!(printed(&wrong).contains(wanted), "{wanted}: {wrong:?}");
     }
     let absent = warpline(folder.path(), &["diff", "before.wlprof", "after.wlprof", "--limits", "none.toml"]);
     assert_eq!(absent.status.code(), Some(3), "{absent:?}");
@@ -681,7 +688,7 @@ fn merged_profiles_can_be_reported() {
     let run = |arguments: &[&str]| warpline(folder.path(), arguments);
     let merged = run(&["merge", "before.wlprof", "before.wlprof", "-o", "both.wlprof"]);
     assert_eq!(merged.status.code(), Some(0), "{merged:?}");
-    assert!(said(&merged).contains("merged from 2 profiles"), "{merged:?}");
+    assert!(printed(&merged).contains("merged from 2 profiles"), "{merged:?}");
     let report = run(&["report", "both.wlprof"]);
     assert!(report.status.success() && String::from_utf8_lossy(&report.stdout).contains("sum"), "{report:?}");
     let alone = run(&["merge", "before.wlprof", "-o", "one.wlprof"]);
@@ -694,5 +701,5 @@ fn merged_profiles_can_be_reported() {
     other.run.models = vec!["h100".into()];
     warpline::profile::write(&other, &folder.path().join("other.wlprof")).unwrap();
     let refused = run(&["merge", "before.wlprof", "other.wlprof", "-o", "both.wlprof"]);
-    assert!(refused.status.code() == Some(2) && said(&refused).contains("a100 and h100"), "{refused:?}");
+    assert!(refused.status.code() == Some(2) && printed(&refused).contains("a100 and h100"), "{refused:?}");
 }

@@ -1,4 +1,4 @@
-//! Real programs side by side: a planted problem and its cure. What changed is told, and nothing that did not.
+//! Real programs side by side: a planted problem and its remedy. What changed is reported, and nothing that did not.
 
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;
@@ -72,7 +72,7 @@ fn a_cured_program_differs_in_its_cure_alone() {
     let gone = rows(&found["findings"], "gone");
     assert_eq!((gone.len(), &gone[0]["id"]), (1, &"strided-access".into()), "{gone:#?}");
     assert!(rows(&found["findings"], "new").is_empty() && rows(&found["findings"], "changed").is_empty());
-    // The other way round it gets worse, and a limit says so.
+    // The other way round it gets worse, and a limit reports it.
     let limits = folder.join("limits.toml");
     std::fs::write(&limits, "[kernels.\"^transpose\"]\n\"global.sectors\" = { soft = 10 }\n").expect("room for it");
     let limits = ["--limits", limits.to_str().expect("a plain path"), "--strict"];
@@ -81,9 +81,10 @@ fn a_cured_program_differs_in_its_cure_alone() {
     assert_eq!(worse.status.code(), Some(5), "{}", worse.describe());
 }
 
-/// The estimate knows no limit of atomic operations on one address, and the cured kernel does more besides: what shrank is told.
+/// The estimate has no limit of atomic operations on one address, and the fixed kernel does more in addition: what
+/// shrank is reported.
 #[test]
-fn fewer_atomic_operations_on_one_address_are_told() {
+fn fewer_atomic_operations_on_one_address_are_reported() {
     let folder = work_folder("comparison-atomics");
     let before = profiled("tests/findings/planted/atomic_counter.cu", "before", &[], &folder);
     let after = profiled("tests/findings/planted/atomic_counter.cu", "after", &["-DCURED"], &folder);
@@ -133,7 +134,7 @@ fn runs_of_one_program_do_not_differ_and_add_up() {
     assert_eq!(all["findings"][0]["id"], one["findings"][0]["id"]);
 }
 
-/// The twins of the findings: each cure is told as one, and no kernel, allocation or finding gets worse by name.
+/// The twins of the findings: each remedy is reported as one, and no kernel, allocation or finding gets worse by name.
 #[test]
 fn cures_of_copies_and_allocations_touch_no_kernel() {
     for (name, finding) in [("repeated_copy", "redundant-copy"), ("unused_allocation", "unused-allocation")] {

@@ -1,5 +1,5 @@
-//! Datasets as `warpline export` writes them: read back in Rust against the profile that they were made of, and by the tools that they
-//! are for (`tests/dataset/`, in Python, with the wheels that `scripts/setup.sh --tests` fetches).
+//! Datasets as `warpline export` writes them: read back in Rust against the profile that they were made of, and by the
+//! tools that they are for (`tests/dataset/`, in Python, with the wheels that `scripts/setup.sh --tests` fetches).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,20 +26,20 @@ fn done(arguments: &[&str], folder: &Path) -> String {
 }
 
 /// A folder with the demo's trace and its profile on two models.
-struct Place {
+struct ExportFolder {
     folder: tempfile::TempDir,
     profile: Profile,
 }
 
-impl Place {
-    fn new() -> Place {
+impl ExportFolder {
+    fn new() -> ExportFolder {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("columns.cu");
         std::fs::write(&source, demo::SOURCE).unwrap();
         std::fs::write(folder.path().join("demo.wltrace"), demo::trace(source.to_str().unwrap())).unwrap();
         done(&["sim", "demo.wltrace", "--gpu", "a100,v100", "-o", "demo.wlprof"], folder.path());
         let profile = profile::read(&folder.path().join("demo.wlprof")).unwrap();
-        Place { folder, profile }
+        ExportFolder { folder, profile }
     }
 
     fn path(&self) -> &Path {
@@ -106,7 +106,7 @@ fn texts(batches: &[(PathBuf, RecordBatch)], column: &str) -> BTreeSet<String> {
 
 #[test]
 fn tables_hold_what_the_profile_says() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     let arguments = ["export", "ds", "demo.wlprof", "--label", "commit=1a2b/c", "--requests", "demo.wltrace"];
     done(&arguments, place.path());
     let folder = place.path().join("ds");
@@ -175,10 +175,10 @@ fn values(batches: &[(PathBuf, RecordBatch)], column: &str) -> Vec<Option<String
     all
 }
 
-/// What merged profiles tell over ranks, and basic blocks, are rows: those of the document, no more and no less.
+/// What merged profiles contain about ranks, and basic blocks, are rows: those of the document, no more and no less.
 #[test]
 fn ranks_and_blocks_are_rows() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     let ranks = [(0, 1), (1, 1), (2, 4)].map(|(index, times)| place.rank(index, times));
     done(&["merge", &ranks[0], &ranks[1], &ranks[2], "-o", "whole.wlprof"], place.path());
     done(&["export", "ds", "whole.wlprof"], place.path());
@@ -192,7 +192,7 @@ fn ranks_and_blocks_are_rows() {
     };
     let found: BTreeSet<_> = (0..places.len()).map(row).collect();
     let mut wanted = BTreeSet::new();
-    let mut want = |place: &str, line: Option<u32>, space: Option<&str>, over: &profile::model::OverRanks| {
+    let mut expected_value = |place: &str, line: Option<u32>, space: Option<&str>, over: &profile::model::OverRanks| {
         for (name, spread) in over {
             let split = name.split_once('.').filter(|(space, _)| ["global", "shared", "constant"].contains(space));
             let (space, figure) = split.map_or((space, name.as_str()), |(space, figure)| (Some(space), figure));
@@ -209,12 +209,12 @@ fn ranks_and_blocks_are_rows() {
         }
     };
     for kernel in &whole.kernels {
-        want("kernel", None, None, &kernel.over_ranks);
-        kernel.paths_over_ranks.iter().for_each(|row| want("path", None, None, &row.over_ranks));
+        expected_value("kernel", None, None, &kernel.over_ranks);
+        kernel.paths_over_ranks.iter().for_each(|row| expected_value("path", None, None, &row.over_ranks));
     }
-    whole.lines.iter().for_each(|row| want("line", Some(row.line), None, &row.over_ranks));
-    whole.sites.iter().for_each(|row| want("site", Some(row.line), Some(&row.space), &row.over_ranks));
-    whole.allocation_names.iter().for_each(|row| want("allocation", None, None, &row.over_ranks));
+    whole.lines.iter().for_each(|row| expected_value("line", Some(row.line), None, &row.over_ranks));
+    whole.sites.iter().for_each(|row| expected_value("site", Some(row.line), Some(&row.space), &row.over_ranks));
+    whole.allocation_names.iter().for_each(|row| expected_value("allocation", None, None, &row.over_ranks));
     assert_eq!(found, wanted);
     let blocks = batches(&place.path().join("ds/blocks"));
     // One of the models: both count the same.
@@ -226,7 +226,7 @@ fn ranks_and_blocks_are_rows() {
 
 #[test]
 fn files_have_the_declared_schema_with_units() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     done(&["export", "ds", "demo.wlprof", "--requests", "demo.wltrace"], place.path());
     let manifest: serde_json::Value =
         serde_json::from_slice(&std::fs::read(place.path().join("ds/dataset.json")).unwrap()).unwrap();
@@ -253,7 +253,7 @@ fn files_have_the_declared_schema_with_units() {
 
 #[test]
 fn a_profile_that_is_exported_again_is_there_once_and_others_are_added() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     done(&["export", "ds", "demo.wlprof"], place.path());
     let once = files(&place.path().join("ds"));
     done(&["export", "ds", "demo.wlprof", "demo.wlprof"], place.path());
@@ -268,8 +268,8 @@ fn a_profile_that_is_exported_again_is_there_once_and_others_are_added() {
 
 #[test]
 fn what_cannot_be_exported_is_refused_with_a_cure() {
-    let place = Place::new();
-    let said = |arguments: &[&str], code: i32, words: &[&str]| {
+    let place = ExportFolder::new();
+    let printed = |arguments: &[&str], code: i32, words: &[&str]| {
         let output = warpline(arguments, place.path());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
@@ -277,22 +277,22 @@ fn what_cannot_be_exported_is_refused_with_a_cure() {
     };
     std::fs::create_dir(place.path().join("other")).unwrap();
     std::fs::write(place.path().join("other/file"), "").unwrap();
-    said(&["export", "other", "demo.wlprof"], 2, &["not empty", "new folder"]);
-    said(&["export", "fresh", "demo.wltrace"], 3, &["demo.wltrace", "trace"]);
+    printed(&["export", "other", "demo.wlprof"], 2, &["not empty", "new folder"]);
+    printed(&["export", "fresh", "demo.wltrace"], 3, &["demo.wltrace", "trace"]);
     assert!(!place.path().join("fresh").exists(), "nothing is begun for nothing");
-    said(&["export", "ds", "demo.wlprof", "--requests", "a", "--requests", "b"], 2, &["2 times for 1 profiles"]);
+    printed(&["export", "ds", "demo.wlprof", "--requests", "a", "--requests", "b"], 2, &["2 times for 1 profiles"]);
     done(&["export", "ds", "demo.wlprof"], place.path());
     let manifest = place.path().join("ds/dataset.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     std::fs::write(&manifest, text.replace("\"version\": 1", "\"version\": 99")).unwrap();
-    said(&["export", "ds", "demo.wlprof"], 3, &["version 99", "new folder"]);
+    printed(&["export", "ds", "demo.wlprof"], 3, &["version 99", "new folder"]);
     std::fs::write(&manifest, "{").unwrap();
-    said(&["export", "ds", "demo.wlprof"], 3, &["dataset.json", "new folder"]);
+    printed(&["export", "ds", "demo.wlprof"], 3, &["dataset.json", "new folder"]);
 }
 
 #[test]
 fn of_a_damaged_trace_what_is_intact_is_exported_and_of_another_program_nothing() {
-    let place = Place::new();
+    let place = ExportFolder::new();
     let trace = std::fs::read(place.path().join("demo.wltrace")).unwrap();
     std::fs::write(place.path().join("cut.wltrace"), &trace[..trace.len() - 40]).unwrap();
     let output = warpline(&["export", "ds", "demo.wlprof", "--requests", "cut.wltrace"], place.path());
@@ -327,7 +327,7 @@ fn wheels() -> PathBuf {
 /// Runs a module of tests in a folder with a dataset of three ranks and one commit, and files of the other formats.
 fn python(module: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let place = Place::new();
+    let place = ExportFolder::new();
     let ranks = [(0, 1), (1, 1), (2, 4)].map(|(index, times)| place.rank(index, times));
     let mut export = vec!["export", "ds", "--label", "commit=1a2b"];
     export.extend(ranks.iter().map(String::as_str));
@@ -346,9 +346,9 @@ fn python(module: &str) {
         .env("MPLCONFIGDIR", place.path())
         .output()
         .expect("python3 starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{module}:\n{said}\n{}", String::from_utf8_lossy(&output.stdout));
-    assert!(said.contains("\nOK"), "no tests ran: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{module}:\n{printed}\n{}", String::from_utf8_lossy(&output.stdout));
+    assert!(printed.contains("\nOK"), "no tests ran: {printed}");
 }
 
 #[test]

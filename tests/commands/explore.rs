@@ -78,7 +78,7 @@ fn named(name: &str) -> KeyCode {
 }
 
 /// The source lies in a folder of another name each time.
-fn told(screen: &Screen) -> String {
+fn described(screen: &Screen) -> String {
     regex::Regex::new(r"\S*/columns\.cu").unwrap().replace_all(&screen.text(), "columns.cu").into_owned()
 }
 
@@ -86,19 +86,19 @@ fn told(screen: &Screen) -> String {
 fn a_session_goes_from_the_finding_to_its_line_and_allocation() {
     for (size, columns, rows) in [("small", 80, 24), ("large", 200, 60)] {
         let mut screen = Screen::new(profile_with_a_finding(), None, columns, rows);
-        insta::assert_snapshot!(format!("begin_{size}"), told(&screen));
+        insta::assert_snapshot!(format!("begin_{size}"), described(&screen));
         screen.keys("<enter>");
-        insta::assert_snapshot!(format!("finding_{size}"), told(&screen));
+        insta::assert_snapshot!(format!("finding_{size}"), described(&screen));
         screen.keys("<down><down><enter>");
         assert!(screen.shows("ALLOCATION"), "{}", screen.text());
         screen.keys("<back><back>3");
-        insta::assert_snapshot!(format!("lines_{size}"), told(&screen));
+        insta::assert_snapshot!(format!("lines_{size}"), described(&screen));
         screen.keys("5");
-        insta::assert_snapshot!(format!("calls_{size}"), told(&screen));
+        insta::assert_snapshot!(format!("calls_{size}"), described(&screen));
         screen.keys("2<enter>");
-        insta::assert_snapshot!(format!("kernel_{size}"), told(&screen));
+        insta::assert_snapshot!(format!("kernel_{size}"), described(&screen));
         screen.keys("?");
-        insta::assert_snapshot!(format!("keys_{size}"), told(&screen));
+        insta::assert_snapshot!(format!("keys_{size}"), described(&screen));
         assert_eq!(screen.keys("q"), Action::Leave);
     }
 }

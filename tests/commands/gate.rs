@@ -1,22 +1,22 @@
 //! Recordings over commits: in which order they stand, what is a baseline, and what a gate lets through.
 
-use crate::recordings::{Place, moving, stderr, stdout};
+use crate::recordings::{StoreFolder, moving, stderr, stdout};
 use crate::support::program::finding;
 use crate::support::schema::check;
 use serde_json::Value;
 use warpline::profile::Profile;
 use warpline::profile::model::Severity;
 
-fn after(place: &Place, profile: &Profile) -> String {
+fn after(place: &StoreFolder, profile: &Profile) -> String {
     place.profile("after.wlprof", profile).to_str().unwrap().to_owned()
 }
 
-fn code(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
+fn code(place: &StoreFolder, arguments: &[&str]) -> (Option<i32>, String) {
     let output = place.warpline(arguments);
     (output.status.code(), format!("{}{}", stdout(&output), stderr(&output)))
 }
 
-fn json(place: &Place, arguments: &[&str]) -> Value {
+fn json(place: &StoreFolder, arguments: &[&str]) -> Value {
     let output = place.warpline(arguments);
     let document: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {}", stderr(&output)));
@@ -28,7 +28,7 @@ fn json(place: &Place, arguments: &[&str]) -> Value {
 
 #[test]
 fn a_commit_holds_against_itself_and_a_worse_one_does_not() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     place.record(&moving(128), "aaaaaaa1", "main");
     let same = after(&place, &moving(128));
     let gate = ["gate", "--baseline", "main", &same, "--commit", "aaaaaaa1", "--branch", "topic"];
@@ -47,8 +47,8 @@ fn a_commit_holds_against_itself_and_a_worse_one_does_not() {
 }
 
 #[test]
-fn without_a_baseline_nothing_passes_unless_that_is_asked_for() {
-    let place = Place::new();
+fn without_a_baseline_nothing_passes_unless_that_is_requested() {
+    let place = StoreFolder::new();
     let file = after(&place, &moving(128));
     let (exit, text) = code(&place, &["gate", "--baseline", "main", &file]);
     assert_eq!(exit, Some(4), "{text}");
@@ -67,7 +67,7 @@ fn without_a_baseline_nothing_passes_unless_that_is_asked_for() {
 
 #[test]
 fn unlike_baselines_are_refused_with_the_reason() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     place.record(&moving(128), "aaaaaaa1", "main");
     type Change = fn(&mut Profile);
     let changes: [(&str, Change); 7] = [
@@ -103,7 +103,7 @@ fn unlike_baselines_are_refused_with_the_reason() {
 
 #[test]
 fn recordings_of_other_models_are_passed_over() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     place.record(&moving(128), "aaaaaaa1", "main");
     let mut other = moving(512);
     other.run.models = vec!["h100".into()];
@@ -117,8 +117,8 @@ fn recordings_of_other_models_are_passed_over() {
 }
 
 /// main: 1 - 2 - 4, topic from 2: 3; the clock of 2 is wrong.
-fn forked() -> (Place, [String; 4]) {
-    let place = Place::new();
+fn forked() -> (StoreFolder, [String; 4]) {
+    let place = StoreFolder::new();
     place.repository();
     let one = place.commit(5);
     let two = place.commit(2);
@@ -156,13 +156,13 @@ fn the_baseline_is_the_nearest_ancestor() {
 #[test]
 fn history_stands_in_the_order_of_the_repository() {
     let (place, [one, two, _, four]) = forked();
-    let order = |place: &Place| {
+    let order = |place: &StoreFolder| {
         let document = json(place, &["history", "walk", "global.sectors", "--format", "json"]);
         let points = document["series"][0]["points"].as_array().unwrap().clone();
         points.iter().map(|point| point["commit"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(order(&place), [one.clone(), two.clone(), four.clone()]);
-    // Without the repository by the parents that the records tell.
+    // Without the repository by the parents in the records.
     std::fs::remove_dir_all(place.path().join(".git")).unwrap();
     assert_eq!(order(&place), [one, two, four]);
     let text = place.done(&["history", "walk", "global.sectors"]);
@@ -195,7 +195,7 @@ fn a_history_without_a_figure_lists_what_is_recorded_and_gives_it_back() {
     assert!(text.starts_with("date") && text.contains(&one[..10]), "{text}");
     let csv = place.done(&["history", "--format", "csv", "--name", "app"]);
     assert_eq!(csv.lines().count(), 4, "{csv}");
-    // What is there is left alone, what was damaged is written anew, and what the store has lost is told.
+    // What is there is left alone, what was damaged is written anew, and what the store has lost is reported.
     let written = || std::fs::metadata(&first).unwrap().modified().unwrap();
     let before = written();
     place.done(&["history", "--profiles", "old"]);
@@ -213,7 +213,7 @@ fn a_history_without_a_figure_lists_what_is_recorded_and_gives_it_back() {
 
 #[test]
 fn the_recordings_of_a_commit_are_judged_without_files() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     place.repository();
     let one = place.commit(1);
     place.record(&moving(128), &one, "main");
@@ -234,7 +234,7 @@ fn the_recordings_of_a_commit_are_judged_without_files() {
     assert_eq!(document["programs"][0]["commit"], one.as_str());
 }
 
-/// The document is what its schema says, and the comparisons in it what theirs says.
+/// The document matches its schema, and the comparisons in it theirs.
 fn assert_gate(text: &str) -> Value {
     let schema = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let gate = schema(include_str!("../../docs/gate-v1.schema.json"));
@@ -253,7 +253,7 @@ fn assert_gate(text: &str) -> Value {
 
 #[test]
 fn every_form_in_one_run() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let mut before = moving(128);
     before.findings = vec![finding("random-gather", Severity::Warning, 0, "/src/app.cu", 5)];
     place.record(&before, "aaaaaaa1", "main");
@@ -294,7 +294,7 @@ fn every_form_in_one_run() {
 #[test]
 #[cfg(not(feature = "object-store"))]
 fn a_service_whose_code_is_not_built_in_is_refused_with_the_cure() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let (exit, text) = code(&place, &["history", ".", "global.sectors", "--store", "s3://bucket/recordings"]);
     assert!(exit == Some(2) && text.contains("--features object-store"), "{text}");
 }

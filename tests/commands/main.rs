@@ -1,5 +1,6 @@
 //! The command line: what each command prints, writes and returns.
 
+mod brief;
 mod cases;
 mod ci;
 mod cli;
@@ -10,6 +11,8 @@ mod dataset;
 mod documentation;
 mod explore;
 mod gate;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod merging;
 mod merging_ranks;
 mod pages;

@@ -66,7 +66,7 @@ fn counts(profile: &Profile) -> BTreeMap<String, u128> {
         "blocks": profile.blocks.iter().map(|row| (row.executions, row.lanes, row.partial)).collect::<Vec<_>>(),
     });
     walk(&rows, "", &mut sums);
-    // The highest distance of a bucket is no count, and a sum of distances is told where several are put together.
+    // The highest distance of a bucket is no count, and a sum of distances is reported where several are put together.
     sums.retain(|path, _| !path.ends_with(".upto") && !path.ends_with(".sum"));
     sums
 }

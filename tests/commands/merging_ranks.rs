@@ -1,5 +1,5 @@
-//! Profiles of the ranks of a job: whatever the order and the parts in which they are merged, not a byte differs; figures over
-//! ranks are those of a plain reference.
+//! Profiles of the ranks of a job: whatever the order and the parts in which they are merged, not a byte differs;
+//! figures over ranks are those of a plain reference.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use warpline::profile::file::to_bytes;
 use warpline::profile::model::{Frame, Metrics, Rank, RankSpread, Severity, Wide};
 use warpline::profile::{Profile, file};
 
-/// The demo as a rank of a job, with work of its own: every count of the document but those that tell shapes.
+/// The demo as a rank of a job, with work of its own: every count of the document except those of shapes.
 fn rank(index: u32, count: u32, seed: u64) -> Profile {
     fn scale(value: &mut Value, key: &str, times: u64) {
         const FIXED: [&str; 14] = [
@@ -162,8 +162,8 @@ fn without_section(file: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// Files are merged by their sections, by their documents where they have none or one that this release does not know, and to
-/// the same bytes.
+/// Files are merged by their sections, by their documents where they have none or one that this release does not know,
+/// and to the same bytes.
 #[test]
 fn sections_give_what_documents_give() {
     let all: Vec<Profile> = (0..7).map(|index| rank(index, 7, [0, 3, 4, 5, 7, 10, 11][index as usize])).collect();
@@ -189,7 +189,7 @@ fn sections_give_what_documents_give() {
     assert!(merged("documents", &|_, file| without_section(&file)) == wanted);
     let mixed = |index: usize, file: Vec<u8>| if index.is_multiple_of(2) { without_section(&file) } else { file };
     assert!(merged("mixed", &mixed) == wanted);
-    // That they are read at all shows where a section tells something else than its document.
+    // That they are read at all shows where a section differs from its document.
     let other = |index: usize, file: Vec<u8>| {
         if index != 1 {
             return file;
@@ -383,7 +383,8 @@ fn a_rank_that_works_longer_is_a_finding() {
     assert!(finding.reason.contains("node1"), "{}", finding.reason);
 }
 
-/// Rows of text, Markdown, the page and a session are one list; CSV has the document's figures of each memory instruction.
+/// Rows of text, Markdown, the page and a session are one list; CSV has the document's figures of each memory
+/// instruction.
 #[test]
 fn sessions_and_csv_show_the_ranks() {
     let all: Vec<Profile> = (0..4).map(|index| rank(index, 4, u64::from(index) + 1)).collect();
@@ -396,13 +397,13 @@ fn sessions_and_csv_show_the_ranks() {
         for row in &table.rows {
             let [.., figure, place] = &row.cells[..] else { panic!("a row has a figure and a place") };
             let (greatest, of_rank) = (row.cells[1].text(), row.cells[2].text());
-            let told = format!("| {} | ", figure.text());
+            let described = format!("| {} | ", figure.text());
             let same = |line: &&str| {
                 line.contains(&place.text())
-                    && line.contains(&told)
+                    && line.contains(&described)
                     && line.contains(&format!("{greatest} ({of_rank})"))
             };
-            assert!(markdown.lines().any(|line| same(&line)), "{greatest} ({of_rank}) {told} {}", place.text());
+            assert!(markdown.lines().any(|line| same(&line)), "{greatest} ({of_rank}) {described} {}", place.text());
             rows += 1;
         }
     }
@@ -416,8 +417,13 @@ fn sessions_and_csv_show_the_ranks() {
         let cells: Vec<&str> = line.rsplitn(9, ',').collect();
         let figure = cells[7];
         let over = &site.over_ranks[figure];
-        let told = [over.ranks.to_string(), over.min.to_string(), over.min_rank.to_string(), over.mean.to_string()];
-        assert_eq!([cells[6], cells[5], cells[4], cells[3]], [&told[0][..], &told[1], &told[2], &told[3]], "{line}");
+        let described =
+            [over.ranks.to_string(), over.min.to_string(), over.min_rank.to_string(), over.mean.to_string()];
+        assert_eq!(
+            [cells[6], cells[5], cells[4], cells[3]],
+            [&described[0][..], &described[1], &described[2], &described[3]],
+            "{line}"
+        );
         assert_eq!((cells[2], cells[1]), (&over.max.to_string()[..], &over.max_rank.to_string()[..]), "{line}");
     }
     assert!(first > 30);

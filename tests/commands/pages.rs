@@ -1,5 +1,5 @@
-//! The report's page in a real browser: its figures are those of the JSON document, every view can be used by everyone and
-//! on every screen, names stay text, and long lists stay short in the page.
+//! The report's page in a real browser: its figures are those of the JSON document, every view can be used by everyone
+//! and on every screen, names stay text, and long lists stay short in the page.
 
 #[path = "../pages/browser.rs"]
 mod browser;
@@ -81,9 +81,12 @@ fn shown(figures: &[(String, String)], name: &str) -> Vec<f64> {
     values.map(|(_, value)| value.parse().unwrap_or_else(|_| panic!("{name} is {value}"))).collect()
 }
 
-fn assert_shown(figures: &[(String, String)], name: &str, want: f64) {
+fn assert_shown(figures: &[(String, String)], name: &str, expected: f64) {
     let values = shown(figures, name);
-    assert!(values.iter().any(|value| (value - want).abs() <= want.abs() * 1e-12), "{name}: {values:?}, not {want}");
+    assert!(
+        values.iter().any(|value| (value - expected).abs() <= expected.abs() * 1e-12),
+        "{name}: {values:?}, not {expected}"
+    );
 }
 
 /// Sum over spaces of one field of the metrics, as `/l1/hits`.
@@ -123,7 +126,7 @@ fn figures_are_those_of_the_document() {
             number(&limit["seconds"]),
         );
     }
-    // The cards say what the findings say.
+    // The cards have the findings' text.
     let text = browser.text("document.querySelector('main').textContent");
     for finding in
         document["findings"].as_array().expect("findings").iter().filter(|finding| finding["severity"] != "note")
@@ -170,7 +173,7 @@ fn figures_are_those_of_the_document() {
         browser.press("m");
     }
 
-    // The heat beside a line is its traffic in all kernels.
+    // The heat of a line is its traffic in all kernels.
     browser.go("source");
     let heat = browser.value("Object.fromEntries([...document.querySelectorAll('tr[data-line] [data-figure=\"line.sectors\"]')].map((cell) => [cell.closest('tr').dataset.line, Number(cell.dataset.value)]))");
     let heat: BTreeMap<u64, f64> = heat
@@ -250,9 +253,10 @@ fn a_comparison_shows_the_document_s_figures_and_both_sides() {
     no_complaints(&browser);
 }
 
-/// Two ranks, one with the problem and one with its cure: text, Markdown and the page tell the same of them, which is the document's.
+/// Two ranks, one with the problem and one with its cure: text, Markdown and the page show the same of them, which is
+/// the document's.
 #[test]
-fn ranks_are_told_alike_by_all_formats() {
+fn ranks_are_reported_alike_by_all_formats() {
     let folder = work_folder("ranks-shown");
     for (rank, flags) in [("0", &["-O3", "-arch=sm_75"][..]), ("1", &["-O3", "-arch=sm_75", "-DCURED"][..])] {
         let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
@@ -263,14 +267,15 @@ fn ranks_are_told_alike_by_all_formats() {
         let outcome = run(&mut command, &folder, "run");
         assert!(outcome.status.success(), "{}", outcome.describe());
     }
-    let told = |arguments: &[&str]| {
-        let outcome = run(Command::new(warpline()).args(arguments), &folder, "told");
+    let described = |arguments: &[&str]| {
+        let outcome = run(Command::new(warpline()).args(arguments), &folder, "described");
         assert!(outcome.status.success(), "{}", outcome.describe());
         outcome.stdout
     };
-    told(&["merge", "ranks", "-o", "whole.wlprof"]);
+    described(&["merge", "ranks", "-o", "whole.wlprof"]);
     make_page(&folder, &["report", "whole.wlprof"], "whole.html");
-    let document: Value = serde_json::from_str(&told(&["report", "whole.wlprof", "--format", "json"])).expect("JSON");
+    let document: Value =
+        serde_json::from_str(&described(&["report", "whole.wlprof", "--format", "json"])).expect("JSON");
     let sectors =
         |line: &&Value| line["over_ranks"].get("global.sectors").is_some_and(|over| over["min"] != over["max"]);
     let lines: Vec<&Value> = document["lines"].as_array().expect("lines").iter().filter(sectors).collect();
@@ -278,7 +283,7 @@ fn ranks_are_told_alike_by_all_formats() {
 
     // Each row of Markdown's tables is a row of the text.
     let (text, markdown) =
-        (told(&["report", "whole.wlprof"]), told(&["report", "whole.wlprof", "--format", "markdown"]));
+        (described(&["report", "whole.wlprof"]), described(&["report", "whole.wlprof", "--format", "markdown"]));
     let section = markdown.split("### Ranks").nth(1).expect("a section");
     let rows: Vec<Vec<&str>> = section
         .lines()
@@ -338,7 +343,7 @@ fn axe() -> String {
         .unwrap_or_else(|error| panic!("{}: {error}; run scripts/setup.sh --tests", place.display()))
 }
 
-/// No view is wider than the screen, and none keeps people out; pictures of all are kept to look at.
+/// No view is wider than the screen, and none keeps people out; pictures of all are kept for inspection.
 fn look_at(page: &str, views: &[&str]) {
     let mut browser = Browser::start();
     let axe = axe();
@@ -359,7 +364,7 @@ fn look_at(page: &str, views: &[&str]) {
             let wide = "document.documentElement.scrollWidth - innerWidth";
             assert_eq!(browser.value(wide), 0, "{page} {view} at {width}");
             assert_eq!(browser.value("document.querySelectorAll('h1').length"), 1, "{page} {view}");
-            // What axe looks at depends on the width and the colours, not on both together.
+            // What axe checks depends on the width and the colours, not on both together.
             let found = if checked { barriers(&mut browser) } else { Vec::new() };
             assert!(found.is_empty(), "{page} {view} at {width}, {colors}: {found:#?}");
             let picture = browser.call("Page.captureScreenshot", serde_json::json!({ "format": "png" }));
@@ -372,7 +377,7 @@ fn look_at(page: &str, views: &[&str]) {
 }
 
 #[test]
-fn every_view_fits_every_screen_and_keeps_nobody_out() {
+fn every_view_fits_every_screen_and_keeps_no_one_out() {
     look_at("bfs", &VIEWS.map(|view| if view == "source/FILE" { "source/bfs.cu:33" } else { view }));
 }
 
@@ -381,12 +386,13 @@ fn so_does_a_comparison() {
     look_at("diff", &["comparison", "overview", "kernel/0"]);
 }
 
-/// The page of predictions: a cell of each map and a point of each line has the document's figure, and everyone can use it.
+/// The page of predictions: a cell of each map and a point of each line has the document's figure, and everyone can use
+/// it.
 #[test]
 fn predictions_are_drawn() {
-    let asked = ["predict", "before.wlprof", "--over", "width=512,1024,8192,65536", "--gpu", "a100,h100"];
-    make_page(examples(), &asked, "prediction.html");
-    let document = document(&asked);
+    let requested = ["predict", "before.wlprof", "--over", "width=512,1024,8192,65536", "--gpu", "a100,h100"];
+    make_page(examples(), &requested, "prediction.html");
+    let document = document(&requested);
     let mut browser = Browser::start();
     browser.open(&examples().join("prediction.html"));
     let shown = |browser: &mut Browser, what: &str, attribute: &str| -> Vec<(String, f64)> {
@@ -400,13 +406,13 @@ fn predictions_are_drawn() {
     assert_eq!(cells.len(), configurations.len());
     for one in configurations {
         let block: Vec<String> = one["block"].as_array().expect("sizes").iter().map(Value::to_string).collect();
-        let want = number(&one["dram_load_bytes"]) + number(&one["dram_store_bytes"]);
-        assert!(cells.contains(&(block.join("x"), want)), "{block:?} {want}: {cells:?}");
+        let expected = number(&one["dram_load_bytes"]) + number(&one["dram_store_bytes"]);
+        assert!(cells.contains(&(block.join("x"), expected)), "{block:?} {expected}: {cells:?}");
     }
     let points = document["sizes"][0]["points"].as_array().expect("points");
-    let want: Vec<(String, f64)> =
+    let expected: Vec<(String, f64)> =
         points.iter().map(|one| (one["value"].to_string(), number(&one["dram_bytes_per_thread"]))).collect();
-    assert_eq!(shown(&mut browser, "circle", "size"), want);
+    assert_eq!(shown(&mut browser, "circle", "size"), expected);
     assert_eq!(browser.value("document.querySelectorAll('section').length"), 2);
     drop(browser);
     look_at("prediction", &["overview"]);
@@ -426,7 +432,7 @@ fn incomplete_profiles_without_sources_say_so() {
     let mut browser = Browser::start();
     browser.look(1000, 900, "light");
     browser.open(&examples().join("torn.html"));
-    for (view, said) in [
+    for (view, printed) in [
         ("overview", "Incomplete."),
         ("overview", "killed by signal 9"),
         ("source/bfs.cu:33", "not in the profile"),
@@ -439,7 +445,7 @@ fn incomplete_profiles_without_sources_say_so() {
     ] {
         browser.go(view);
         let text = browser.text("document.querySelector('main').textContent");
-        assert!(text.contains(said), "{view} does not say {said:?}: {text}");
+        assert!(text.contains(printed), "{view} lacks {printed:?}: {text}");
     }
     for view in VIEWS {
         browser.go(view);

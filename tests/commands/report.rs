@@ -30,11 +30,11 @@ fn the_short_report() {
     }
 }
 
-/// Findings with much to say, and kernels with long names: still a screen, and five findings by their place at least.
+/// Findings with long texts, and kernels with long names: still a screen, and five findings by their place at least.
 #[test]
 fn a_short_report_is_a_screen() {
     let mut profile = demo_profile();
-    let long = "one word of many that say why ".repeat(14);
+    let long = "one word of many in the reason ".repeat(14);
     let file = "/a/columns.cu";
     profile.findings = (1..=8)
         .map(|rank| warpline::profile::model::Finding {
@@ -138,26 +138,26 @@ fn filters_that_match_nothing_are_named() {
         path: Vec::new(),
         count: 1,
     }];
-    let said = |change: &dyn Fn(&mut Filter)| {
+    let printed = |change: &dyn Fn(&mut Filter)| {
         let mut filter = Filter::default();
         change(&mut filter);
         assert!(apply(&profile, &filter).is_none());
         unmatched(&profile, &filter)
     };
-    let kernel = said(&|filter| filter.kernel = Some(regex::Regex::new("colums").unwrap()));
+    let kernel = printed(&|filter| filter.kernel = Some(regex::Regex::new("colums").unwrap()));
     assert!(kernel.contains("--kernel 'colums' matches no kernel") && kernel.contains("columns"), "{kernel}");
-    let allocation = said(&|filter| filter.allocation = Some("h_matrx".to_owned()));
+    let allocation = printed(&|filter| filter.allocation = Some("h_matrx".to_owned()));
     assert!(
         allocation.contains("--allocation h_matrx") && allocation.contains("did you mean `h_matrix`"),
         "{allocation}"
     );
-    let line = said(&|filter| filter.line = Some("columns.cu:4000".parse().unwrap()));
+    let line = printed(&|filter| filter.line = Some("columns.cu:4000".parse().unwrap()));
     assert!(line.contains("--line columns.cu:4000") && line.contains("the nearest with some: "), "{line}");
-    let line = said(&|filter| filter.line = Some("rows.cu:4".parse().unwrap()));
+    let line = printed(&|filter| filter.line = Some("rows.cu:4".parse().unwrap()));
     assert!(line.contains("no such file") && line.contains("columns.cu"), "{line}");
-    let finding = said(&|filter| filter.finding = Some("9".parse().unwrap()));
+    let finding = printed(&|filter| filter.finding = Some("9".parse().unwrap()));
     assert!(finding.contains("--finding 9") && finding.contains("strided-access"), "{finding}");
-    let source = said(&|filter| filter.source = Some("rows".to_owned()));
+    let source = printed(&|filter| filter.source = Some("rows".to_owned()));
     assert!(source.contains("--source rows") && source.contains("columns.cu"), "{source}");
     // Host allocations have names, too.
     let filter = Filter { allocation: Some("h_matrix".to_owned()), ..Filter::default() };
@@ -241,7 +241,7 @@ fn questions_leave_the_profile_of_what_they_are_about() {
 }
 
 #[test]
-fn filters_keep_what_was_asked_for_or_say_so() {
+fn filters_keep_what_was_requested_or_say_so() {
     let profile = demo_profile();
     let filter = |kernel: Option<&str>, source: Option<&str>| Filter {
         kernel: kernel.map(|pattern| regex::Regex::new(pattern).unwrap()),
@@ -293,7 +293,7 @@ fn demo_of(source: &str) -> Profile {
     profile(&demo::trace(source), facts())
 }
 
-/// What a report says of the demo, with the source's folder taken out.
+/// A report of the demo, with the source's folder taken out.
 fn anywhere(report: impl Fn(&Profile) -> String) -> String {
     let profile = demo_profile();
     let folder = profile.sites[0].file.trim_end_matches("/columns.cu");
@@ -402,7 +402,7 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
 #[test]
 fn the_file_for_pprof_has_all_that_the_profile_has() {
     let mut profile = demo_profile();
-    // The path from `main` is told where all launches have the same.
+    // The path from `main` is shown if all launches have the same.
     let main = Frame { function: "main".into(), file: "/nowhere/columns.cu".into(), line: 20, column: 3 };
     for launch in &mut profile.kernels[0].launches {
         launch.path = vec![main.clone()];

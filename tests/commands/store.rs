@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::recordings::{Place, moving, stderr, stdout};
+use crate::recordings::{StoreFolder, moving, stderr, stdout};
 use warpline::store::{Digest, Store, StoreError};
 
 /// Files below a folder.
@@ -17,13 +17,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-fn objects(place: &Place) -> Vec<PathBuf> {
+fn objects(place: &StoreFolder) -> Vec<PathBuf> {
     files(&place.store().join("objects"))
 }
 
 #[test]
 fn what_is_recorded_comes_back_as_it_was() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = Store::in_folder(&place.store(), true).unwrap();
     let mut profile = moving(128);
     profile.run.environment.pid = Some(7);
@@ -38,7 +38,7 @@ fn what_is_recorded_comes_back_as_it_was() {
 
 #[test]
 fn runs_that_differ_in_nothing_but_their_surroundings_share_an_object() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = Store::in_folder(&place.store(), true).unwrap();
     let mut other = moving(128);
     other.run.environment.pid = Some(9);
@@ -57,7 +57,7 @@ fn runs_that_differ_in_nothing_but_their_surroundings_share_an_object() {
 
 #[test]
 fn objects_are_called_by_their_sha_256() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     place.record(&moving(128), "1a2b3c4d", "main");
     for file in objects(&place).into_iter().chain(files(&place.store().join("records"))) {
         let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -67,7 +67,7 @@ fn objects_are_called_by_their_sha_256() {
 
 #[test]
 fn names_lead_nowhere() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = Store::in_folder(&place.store(), true).unwrap();
     let names =
         ["../../escaped", "/etc/passwd", "a/b", "..", "a\0b", "\u{1b}[2J", "größe", "con:", "-rf", &"x".repeat(256)];
@@ -97,7 +97,7 @@ fn names_lead_nowhere() {
 
 #[test]
 fn writers_at_once_lose_nothing() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let writers: Vec<_> = (0..12u64)
         .map(|number| {
             let file = place.profile(&format!("{number}.wlprof"), &moving(100 + number / 2));
@@ -120,7 +120,7 @@ fn writers_at_once_lose_nothing() {
 
 #[test]
 fn killed_writers_leave_a_valid_store() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     place.record(&moving(98), "first", "main");
     let mut finished = 1;
     for number in 0..30u64 {
@@ -151,7 +151,7 @@ fn killed_writers_leave_a_valid_store() {
 
 #[test]
 fn damage_is_found_and_recording_again_heals_it() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     place.record(&moving(128), "1a2b3c4d", "main");
     place.record(&moving(256), "5e6f7a8b", "main");
     assert_eq!(place.done(&["record", "--verify"]), "2 records, 0 problems, 0 profiles that no record names\n");
@@ -183,7 +183,7 @@ fn damage_is_found_and_recording_again_heals_it() {
 
 #[test]
 fn records_of_others_are_not_trusted() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     place.record(&moving(128), "1a2b3c4d", "main");
     let record = files(&place.store().join("records"))[0].clone();
     let text = std::fs::read_to_string(&record).unwrap();
@@ -200,14 +200,14 @@ fn records_of_others_are_not_trusted() {
     let store = Store::in_folder(&place.store(), false).unwrap();
     let listing = store.records(None).unwrap();
     assert_eq!((listing.records.len(), listing.problems.len()), (1, 7), "{:?}", listing.problems);
-    // The good ones still serve, and the others are told.
+    // The good ones still serve, and the others are reported.
     let output = place.warpline(&["history", "walk", "global.sectors"]);
     assert!(output.status.success() && stderr(&output).matches("damaged record").count() == 7, "{}", stderr(&output));
 }
 
 #[test]
 fn what_is_no_store_is_left_alone() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let file = place.profile("a.wlprof", &moving(1));
     let file = file.to_str().unwrap();
     let output = place.warpline(&["record", file, "--store", "."]);

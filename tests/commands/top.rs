@@ -1,4 +1,4 @@
-//! `warpline top`: a look at a program that runs.
+//! `warpline top`: the snapshot of a running program.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt as _;
@@ -42,7 +42,7 @@ impl Drop for Running {
     }
 }
 
-/// Asks until a snapshot has launches.
+/// Polls until a snapshot has launches.
 fn snapshot(folder: &Path, arguments: &[&str]) -> Value {
     let begun = Instant::now();
     loop {
@@ -58,7 +58,8 @@ fn snapshot(folder: &Path, arguments: &[&str]) -> Value {
     }
 }
 
-/// Runs what it is given on a terminal of 30 lines, presses `q` once a kernel is shown, and prints what the terminal got.
+/// Runs what it is given on a terminal of 30 lines, presses `q` once a kernel is shown, and prints what the terminal
+/// got.
 const ON_A_TERMINAL: &str = r#"
 import fcntl, os, pty, select, struct, subprocess, sys, termios, time
 ours, theirs = pty.openpty()
@@ -129,7 +130,7 @@ fn a_program_that_runs_is_shown() {
     let unknown = top(&folder, &["1"]);
     assert_eq!(unknown.status.code(), Some(4), "{}", unknown.describe());
     assert!(unknown.stderr.contains(&pid), "{}", unknown.describe());
-    // An analysis that is killed leaves nothing that would be taken for one that runs.
+    // An analysis that is killed leaves nothing that would be mistaken for a running one.
     running.0.kill().unwrap();
     running.0.wait().unwrap();
     assert_eq!(top(&folder, &[]).status.code(), Some(4));

@@ -34,9 +34,10 @@ fn findings_come_go_and_change_with_their_lines() {
     assert_eq!(found.gone[0].id, "divergent-branch");
 }
 
-/// Of two lines of one array that both versions have, one is another place: what is found there is not the other finding, changed.
+/// Of two lines of one array that both versions have, one is another place: what is found there is not the other
+/// finding, changed.
 #[test]
-fn findings_on_lines_that_both_versions_have_are_told_apart() {
+fn findings_on_lines_that_both_versions_have_are_distinguished() {
     let mut before = program("/a/app.cu", &[Source { name: "sum", code: &sum(256) }], &[]);
     let mut after = program("/a/app.cu", &[Source { name: "sum", code: &sum(64) }], &[]);
     let about = |line| Finding {
@@ -47,14 +48,14 @@ fn findings_on_lines_that_both_versions_have_are_told_apart() {
     after.findings = vec![about(7)];
     let found = diff(&before, &after).findings;
     assert_eq!((found.new.len(), found.gone.len(), found.changed.len()), (1, 1, 0));
-    // Where the worst of several lines was mended, the others' finding stays.
+    // Where the worst of several lines was fixed, the others' finding stays.
     before.findings[0].lines = vec![FindingLine { line: 7, column: 5 }];
     after.findings[0].evidence.insert("sectors_per_request".into(), 8.0);
     let found = diff(&before, &after).findings;
     assert_eq!((found.new.len(), found.gone.len(), found.changed.len()), (0, 0, 1));
 }
 
-/// A sweep is told where most of the data comes from DRAM, which may be another kernel afterwards.
+/// A sweep is reported where most of the data comes from DRAM, which may be another kernel afterwards.
 #[test]
 fn a_sweep_stays_the_same_in_another_kernel() {
     let kernels = |sectors| {
@@ -72,7 +73,7 @@ fn a_sweep_stays_the_same_in_another_kernel() {
     after.findings = vec![sweep(&after, 1, 13)];
     let found = diff(&before, &after);
     assert_eq!((found.findings.gone.len(), found.findings.new.len()), (0, 0), "{}", diff_json(&found));
-    // What is said of one kernel's requests is another thing in another kernel.
+    // A finding of one kernel's requests is another thing in another kernel.
     before.findings[0].id = "strided-access".to_owned();
     after.findings[0].id = "strided-access".to_owned();
     assert_eq!(diff(&before, &after).findings.gone.len(), 1);
@@ -94,7 +95,7 @@ fn variants_of_a_rule_are_findings_of_their_own() {
     assert_eq!((found.gone.len(), found.new.len(), found.changed.len()), (1, 1, 0));
 }
 
-/// What was cured elsewhere makes the rest weigh more. That is no change of the rest, but for its severity.
+/// A fix elsewhere makes the rest weigh more. That is no change of the rest, but for its severity.
 #[test]
 fn findings_of_kernels_that_stayed_are_no_change() {
     let kernels = |sectors| {
@@ -112,18 +113,18 @@ fn findings_of_kernels_that_stayed_are_no_change() {
     let found = diff(&before, &after);
     assert_eq!((found.findings.gone.len(), found.findings.new.len(), found.findings.changed.len()), (1, 0, 0));
     assert_eq!(found.unchanged.findings, 2);
-    let told = |before: &Profile, after: &Profile| {
+    let described = |before: &Profile, after: &Profile| {
         let found = diff(before, after);
         assert_eq!((found.findings.changed.len(), found.unchanged.findings), (1, 1));
         diff_text(&found, before, after, &DiffOptions { color: false, top: 10, all: false, width: 100 })
     };
     after.findings[0].severity = Severity::Warning;
-    let text = told(&before, &after);
+    let text = described(&before, &after);
     assert!(text.contains("note before, warning now (another part of the program's time)"), "{text}");
     after.findings[0].evidence.insert("sectors_per_request".into(), 33.0);
-    assert!(told(&before, &after).contains("note before, warning now (worse)"));
-    assert!(told(&after, &before).contains("warning before, note now (better)"));
-    // An error is always told.
+    assert!(described(&before, &after).contains("note before, warning now (worse)"));
+    assert!(described(&after, &before).contains("warning before, note now (better)"));
+    // An error is always reported.
     after.findings[1].severity = Severity::Error;
     assert_eq!(diff(&before, &after).findings.new.len(), 1);
 }

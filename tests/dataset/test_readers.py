@@ -15,7 +15,7 @@ def sectors():
     return sum(metrics["sectors"] for line in profile()["lines"] for metrics in line["metrics"].values())
 
 
-#: Three ranks and a run by itself, each on two models.
+#: Three ranks and a single run, each on two models.
 RUNS = 8
 
 

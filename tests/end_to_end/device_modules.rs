@@ -1,4 +1,5 @@
-//! Device modules that programs load while they run: from LLVM IR, and from what `warpline-cc --warpline-module` makes of it.
+//! Device modules that programs load while they run: from LLVM IR, and from what `warpline-cc --warpline-module` makes
+//! of it.
 
 use crate::support_programs::{build, root, run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
@@ -47,7 +48,7 @@ fn modules_are_loaded_launched_and_profiled() {
         assert!(report["lines"][0]["file"].as_str().unwrap().ends_with("/nowhere/scale.py"));
     }
     let kept = std::fs::read_dir(folder.join("cache/warpline/modules")).expect("a folder").count();
-    assert_eq!(kept, 1, "text is compiled once, and nothing is left beside it");
+    assert_eq!(kept, 1, "text is compiled once, and no other file is left");
 }
 
 /// `warpline-cc` links the runtime into both; the process has one device.
@@ -79,7 +80,7 @@ fn plug_ins_use_the_runtime_of_the_program_that_loads_them() {
 }
 
 #[test]
-fn what_cannot_be_compiled_is_told() {
+fn what_cannot_be_compiled_is_reported() {
     let folder = work_folder("device_modules_refused");
     let good = std::fs::read_to_string(source()).unwrap();
     let made = folder.join("made.so");
@@ -100,16 +101,16 @@ fn what_cannot_be_compiled_is_told() {
         let file = folder.join(format!("{name}.ll"));
         std::fs::write(&file, text).unwrap();
         let output = compile(&["-o", made.to_str().unwrap(), file.to_str().unwrap()]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains(wanted), "{name}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && printed.contains(wanted), "{name}: {printed}");
         assert!(!made.exists(), "{name}");
     }
     for arguments in [&["-o", "x.so"][..], &["a.ll", "b.ll", "-o", "x.so"], &["a.ll"]] {
-        let said = String::from_utf8_lossy(&compile(arguments).stderr).into_owned();
-        assert!(said.contains("--warpline-module takes one file"), "{said}");
+        let printed = String::from_utf8_lossy(&compile(arguments).stderr).into_owned();
+        assert!(printed.contains("--warpline-module takes one file"), "{printed}");
     }
-    let said = compile(&["--warpline-registers=many", "a.ll", "-o", "x.so"]).stderr;
-    assert!(String::from_utf8_lossy(&said).contains("--warpline-registers=many: expected"));
+    let printed = compile(&["--warpline-registers=many", "a.ll", "-o", "x.so"]).stderr;
+    assert!(String::from_utf8_lossy(&printed).contains("--warpline-registers=many: expected"));
 }
 
 #[test]
@@ -122,8 +123,8 @@ fn front_ends_find_what_they_ask_for() {
     assert!(outcome.status.success() && outcome.stdout == "right\n", "{}", outcome.describe());
 }
 
-/// What `-ptx`, `-cubin` and `-fatbin` make is loaded as nvcc's would be, and profiled with its lines. The program reads an array
-/// through a texture and memory that it mapped itself.
+/// What `-ptx`, `-cubin` and `-fatbin` make is loaded as nvcc's would be, and profiled with its lines. The program
+/// reads an array through a texture and memory that it mapped itself.
 #[test]
 fn files_of_device_code_are_loaded_and_profiled() {
     let folder = work_folder("device_modules_files");
@@ -183,9 +184,10 @@ fn texture_references_of_modules_are_bound_and_read() {
     assert!(outcome.status.success() && outcome.stdout == "right\n", "{}", outcome.describe());
 }
 
-/// Code for the CPU device is whole when it is compiled: what a link would have to put together is refused with the reason.
+/// Code for the CPU device is whole when it is compiled: what a link would have to put together is refused with the
+/// reason.
 #[test]
-fn what_would_have_to_be_linked_is_told() {
+fn what_would_have_to_be_linked_is_reported() {
     let folder = work_folder("device_modules_links");
     let calling = "extern __device__ int helper(int);\n\
                    extern \"C\" __global__ void caller(int *out) { out[threadIdx.x] = helper(threadIdx.x); }\n";

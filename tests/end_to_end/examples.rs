@@ -76,8 +76,8 @@ fn widths_cover_all_requests(profile: &Value) {
         let tables = kernel["tables"].as_array().map_or(&[][..], Vec::as_slice);
         let rows =
             tables.iter().filter(|table| table["id"] == "request-widths").filter_map(|table| table["rows"].as_array());
-        let told: u64 = rows.flatten().filter_map(|row| row[3].as_u64()).sum();
-        assert_eq!(told, of_space("global") + of_space("local"), "{}", kernel["name"]);
+        let described: u64 = rows.flatten().filter_map(|row| row[3].as_u64()).sum();
+        assert_eq!(described, of_space("global") + of_space("local"), "{}", kernel["name"]);
     }
 }
 

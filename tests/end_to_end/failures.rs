@@ -1,5 +1,5 @@
-//! Work that is missing is marked, whatever the cause: programs that fail in several ways, and the same programs when they
-//! do not.
+//! Work that is missing is marked, whatever the cause: programs that fail in several ways, and the same programs when
+//! they do not.
 
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
 use serde_json::Value;
@@ -38,22 +38,22 @@ fn a_kernel_that_ends_early_makes_the_profile_incomplete() {
         // By the checks in hooked code, and by the processor's where the kernel is outside the filters.
         for options in [&[][..], &["--kernels", "fill"][..]] {
             let (outcome, document, text) = profiled(&folder, &executable, options, &[failure]);
-            let told = outcome.describe();
-            assert_eq!(outcome.status.code(), Some(0), "the program's own code: {told}");
-            assert!(outcome.stdout.contains("done"), "{told}");
-            assert_eq!(document["run"]["complete"], false, "{failure}: {told}");
-            assert_eq!(missing(&document, "ended_early"), 1, "{failure}: {told}");
-            assert_eq!(missing(&document, "after_stop"), 7, "{failure}: {told}");
-            // What it did until then tells nothing of its time.
+            let described = outcome.describe();
+            assert_eq!(outcome.status.code(), Some(0), "the program's own code: {described}");
+            assert!(outcome.stdout.contains("done"), "{described}");
+            assert_eq!(document["run"]["complete"], false, "{failure}: {described}");
+            assert_eq!(missing(&document, "ended_early"), 1, "{failure}: {described}");
+            assert_eq!(missing(&document, "after_stop"), 7, "{failure}: {described}");
+            // Its work until then is no measure of its time.
             let estimated = |name: &str| {
                 let rows = document["kernels"].as_array().into_iter().flatten();
                 let mut rows = rows.filter(|row| row["name"].as_str().is_some_and(|full| full.starts_with(name)));
                 rows.any(|row| row["estimates"].as_array().is_some_and(|estimates| !estimates.is_empty()))
             };
-            assert!(estimated("fill(") && !estimated("fails("), "{failure}: {told}");
-            assert!(outcome.stderr.contains(&format!("launch 1 of fails ended early: {reason}")), "{told}");
-            assert!(outcome.stderr.contains("7 launches after launch 1 were refused"), "{told}");
-            // The first paragraph says so.
+            assert!(estimated("fill(") && !estimated("fails("), "{failure}: {described}");
+            assert!(outcome.stderr.contains(&format!("launch 1 of fails ended early: {reason}")), "{described}");
+            assert!(outcome.stderr.contains("7 launches after launch 1 were refused"), "{described}");
+            // The first paragraph reports it.
             let head: Vec<&str> = text.lines().take_while(|line| !line.starts_with("VERDICT")).collect();
             let head = head.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
             for part in
@@ -63,8 +63,8 @@ fn a_kernel_that_ends_early_makes_the_profile_incomplete() {
             }
         }
         let by_hand = run(Command::new(&executable).env("WARPLINE", "0").arg(failure), &folder, "by-hand");
-        let told = by_hand.describe();
-        assert!(by_hand.stderr.contains("1 launch ended early, 7 launches after that were refused"), "{told}");
+        let described = by_hand.describe();
+        assert!(by_hand.stderr.contains("1 launch ended early, 7 launches after that were refused"), "{described}");
     }
     let (outcome, document, text) = profiled(&folder, &executable, &[], &["reset"]);
     assert_eq!(missing(&document, "ended_early"), 2, "{}", outcome.describe());
@@ -102,7 +102,7 @@ fn strays_in_local_and_shared_memory_and_divergent_barriers_are_reported() {
     for flags in [&[][..], &["-G".to_owned()][..]] {
         let folder = work_folder(if flags.is_empty() { "strays" } else { "strays_debug" });
         let executable = build(std::slice::from_ref(&source), flags, &folder);
-        for (kernel, kind, told) in [
+        for (kernel, kind, described) in [
             ("constant", "local_out_of_bounds", "\n    offset 16 of "),
             ("behind", "local_out_of_bounds", "\n    offset 16 of "),
             ("below", "local_out_of_bounds", "12 bytes before the start of "),
@@ -126,7 +126,7 @@ fn strays_in_local_and_shared_memory_and_divergent_barriers_are_reported() {
             let all = format!("{kernel} {flags:?}: {}", outcome.describe());
             let found = faults(&document);
             assert!(found.contains(&(kind.to_owned(), line_of(kernel))), "{found:?} {all}");
-            assert!(outcome.stderr.contains(told), "{all}");
+            assert!(outcome.stderr.contains(described), "{all}");
             assert!(!outcome.stderr.contains("filters"), "{all}");
             assert!(text.contains(&format!("strays.cu:{}", line_of(kernel))), "{text}");
             assert_eq!(outcome.stdout.contains("cudaSuccess"), !stops, "{all}");
@@ -194,24 +194,24 @@ fn accesses_through_null_that_the_compiler_knows_are_reported() {
 }
 
 #[test]
-fn a_bad_access_is_told_once_and_misalignment_only_where_it_is_looked_for() {
+fn a_bad_access_is_reported_once_and_misalignment_only_where_it_is_looked_for() {
     let folder = work_folder("repeated");
     let source = root().join("tests/failures/repeated.cu");
     let executable = build(std::slice::from_ref(&source), &[], &folder);
     let (outcome, document, _) = profiled(&folder, &executable, &["--check", "report"], &["behind"]);
-    let told = outcome.describe();
-    assert!(outcome.stdout.contains("cudaSuccess"), "{told}");
-    assert_eq!(faults(&document), [("out_of_bounds".to_owned(), lines_with(&source, "// bad")[0])], "{told}");
-    assert_eq!(outcome.stderr.matches("Invalid write").count(), 1, "{told}");
+    let described = outcome.describe();
+    assert!(outcome.stdout.contains("cudaSuccess"), "{described}");
+    assert_eq!(faults(&document), [("out_of_bounds".to_owned(), lines_with(&source, "// bad")[0])], "{described}");
+    assert_eq!(outcome.stderr.matches("Invalid write").count(), 1, "{described}");
 
     let (outcome, document, _) = profiled(&folder, &executable, &["--check", "off"], &["crooked"]);
-    let told = outcome.describe();
-    assert!(outcome.stdout.contains("cudaSuccess right"), "{told}");
-    assert!(faults(&document).is_empty() && !outcome.stderr.contains("isaligned"), "{told}");
+    let described = outcome.describe();
+    assert!(outcome.stdout.contains("cudaSuccess right"), "{described}");
+    assert!(faults(&document).is_empty() && !outcome.stderr.contains("isaligned"), "{described}");
     let (outcome, document, _) = profiled(&folder, &executable, &[], &["crooked"]);
-    let told = outcome.describe();
-    assert!(outcome.stdout.contains("cudaErrorMisalignedAddress"), "{told}");
-    assert_eq!(faults(&document).len(), 1, "{told}");
+    let described = outcome.describe();
+    assert!(outcome.stdout.contains("cudaErrorMisalignedAddress"), "{described}");
+    assert_eq!(faults(&document).len(), 1, "{described}");
 }
 
 #[test]
@@ -222,11 +222,11 @@ fn writes_of_guarded_assembly_outside_arrays_are_held_back() {
         let executable = build(std::slice::from_ref(&source), &[flags.to_owned()], &folder);
         for (how, written) in [("plain", 0), ("store", 0), ("pair", 0), ("add", 0), ("half", 8)] {
             let (outcome, document, _) = profiled(&folder, &executable, &["--check", "report"], &[how]);
-            let told = format!("{how} {flags}: {}", outcome.describe());
+            let described = format!("{how} {flags}: {}", outcome.describe());
             let bad = lines_with(&source, &format!("// bad {how}"))[0];
-            assert!(faults(&document).contains(&("out_of_bounds".to_owned(), bad)), "{told}");
+            assert!(faults(&document).contains(&("out_of_bounds".to_owned(), bad)), "{described}");
             let expected = format!("cudaSuccess, 0 changed behind, {written} written inside");
-            assert!(outcome.stdout.contains(&expected), "{told}");
+            assert!(outcome.stdout.contains(&expected), "{described}");
         }
     }
 }
@@ -278,9 +278,9 @@ fn reads_just_outside_allocations_pass_where_a_gpu_lets_them_pass() {
         for enabled in ["0", "1"] {
             let outcome = by_hand(enabled, off);
             assert!(outcome.stdout.contains("RIGHT"), "{enabled} {off}: {}", outcome.describe());
-            let told =
+            let described =
                 outcome.stderr.contains("A GPU would hardly notice") && outcome.stderr.contains("The read was done");
-            assert_eq!(told, enabled == "1" && off == "64", "{}", outcome.describe());
+            assert_eq!(described, enabled == "1" && off == "64", "{}", outcome.describe());
         }
         for check in ["off", "report"] {
             let (outcome, document, _) = profiled(&folder, &executable, &["--check", check], &[off]);
@@ -322,7 +322,7 @@ fn device_output_is_bounded_as_on_a_gpu_and_that_of_a_stopped_kernel_appears() {
         assert_eq!((lines, outcome.stderr.as_str()), (100_000, ""), "{how}");
     }
     let (outcome, _) = printed("stop");
-    assert!(outcome.stdout.contains("said before the end"), "{}", outcome.describe());
+    assert!(outcome.stdout.contains("printed before the end"), "{}", outcome.describe());
 }
 
 #[test]
@@ -363,13 +363,13 @@ fn with_children_the_work_of_all_processes_is_in_the_profile() {
     let mut documents = Vec::new();
     for _ in 0..3 {
         let (outcome, mut document, text) = profiled(&["fork"]);
-        let told = outcome.describe();
-        assert!(outcome.status.success() && outcome.stdout.contains("PASS"), "{told}");
-        assert_eq!(document["run"]["complete"], true, "{told}");
-        assert_eq!(work_of(&document), [add(5, 1 + 2 + 3 + 4 + 10)], "{told}");
+        let described = outcome.describe();
+        assert!(outcome.status.success() && outcome.stdout.contains("PASS"), "{described}");
+        assert_eq!(document["run"]["complete"], true, "{described}");
+        assert_eq!(work_of(&document), [add(5, 1 + 2 + 3 + 4 + 10)], "{described}");
         let note = "the work of 5 processes is put together";
-        assert!(text.contains(note) && outcome.stderr.contains(note), "{told} {text}");
-        assert!(!outcome.stderr.contains("without a trace"), "{told}");
+        assert!(text.contains(note) && outcome.stderr.contains(note), "{described} {text}");
+        assert!(!outcome.stderr.contains("without a trace"), "{described}");
         document["run"]["environment"] = Value::Null;
         documents.push(document);
     }
@@ -377,27 +377,27 @@ fn with_children_the_work_of_all_processes_is_in_the_profile() {
 
     let own = executable.display().to_string();
     let (outcome, document, _) = profiled(&["start", &format!("{own} 7"), &other, &format!("{own} 3 && true"), "true"]);
-    let told = outcome.describe();
-    assert_eq!(document["run"]["complete"], true, "{told}");
-    assert_eq!(work_of(&document), [add(3, 1 + 7 + 3), ("twice".to_owned(), 1, 4)], "{told}");
+    let described = outcome.describe();
+    assert_eq!(document["run"]["complete"], true, "{described}");
+    assert_eq!(work_of(&document), [add(3, 1 + 7 + 3), ("twice".to_owned(), 1, 4)], "{described}");
     let program = document["run"]["program"].as_array().expect("the program");
     assert!(
         program[0].as_str().is_some_and(|path| path.ends_with("/tree/program")) && program[1] == "start",
         "{program:?}"
     );
 
-    // What a process did before it crashed is there; the profile says that more may be missing.
+    // What a process did before it crashed is there; the profile states that more may be missing.
     let (outcome, document, _) = profiled(&["crash"]);
-    let told = outcome.describe();
-    assert!(outcome.status.success(), "{told}");
-    assert_eq!(document["run"]["complete"], false, "{told}");
-    assert_eq!(work_of(&document), [add(2, 4)], "{told}");
+    let described = outcome.describe();
+    assert!(outcome.status.success(), "{described}");
+    assert_eq!(document["run"]["complete"], false, "{described}");
+    assert_eq!(work_of(&document), [add(2, 4)], "{described}");
 
     let (outcome, document, _) = profiled(&["late"]);
-    let told = outcome.describe();
-    assert_eq!(document["run"]["complete"], false, "{told}");
-    assert_eq!(work_of(&document), [add(1, 1)], "{told}");
-    assert!(outcome.stderr.contains("1 process was forked from one that used the device already"), "{told}");
+    let described = outcome.describe();
+    assert_eq!(document["run"]["complete"], false, "{described}");
+    assert_eq!(work_of(&document), [add(1, 1)], "{described}");
+    assert!(outcome.stderr.contains("1 process was forked from one that used the device already"), "{described}");
 
     // A single process has the profile that it has without the option.
     let (outcome, document, text) = profiled(&["6"]);
@@ -411,10 +411,10 @@ fn with_children_the_work_of_all_processes_is_in_the_profile() {
 
     // A process that outlives the program: what it did until then is there.
     let (outcome, document, _) = profiled(&["outlive"]);
-    let told = outcome.describe();
-    assert_eq!(document["run"]["complete"], false, "{told}");
-    assert_eq!(work_of(&document), [add(2, 3)], "{told}");
-    assert!(outcome.stderr.contains("a further process still ran when the program was over"), "{told}");
+    let described = outcome.describe();
+    assert_eq!(document["run"]["complete"], false, "{described}");
+    assert_eq!(work_of(&document), [add(2, 3)], "{described}");
+    assert!(outcome.stderr.contains("a further process still ran when the program was over"), "{described}");
 }
 
 #[test]
@@ -424,8 +424,11 @@ fn a_trace_that_outgrows_the_limit_on_file_sizes_does_not_end_the_program() {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -f 4; exec \"$0\" none"]).arg(&executable).current_dir(&folder);
     let outcome = run(command.env("WARPLINE_TRACE", "."), &folder, "by-hand");
-    let told = outcome.describe();
-    assert_eq!(outcome.status.code(), Some(0), "{told}");
-    assert!(outcome.stdout.contains("done"), "{told}");
-    assert!(outcome.stderr.contains("cannot write the trace") && outcome.stderr.contains("File too large"), "{told}");
+    let described = outcome.describe();
+    assert_eq!(outcome.status.code(), Some(0), "{described}");
+    assert!(outcome.stdout.contains("done"), "{described}");
+    assert!(
+        outcome.stderr.contains("cannot write the trace") && outcome.stderr.contains("File too large"),
+        "{described}"
+    );
 }

@@ -1,5 +1,5 @@
-//! What is for programs that run long: launches recorded by a budget, traces in pieces, a look at a program that runs, bounded
-//! memory of the analysis.
+//! What is for programs that run long: launches recorded by a budget, traces in pieces, snapshots of a running program,
+//! bounded memory of the analysis.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -69,8 +69,8 @@ fn a_budget_estimates_the_whole_run() {
             assert_eq!(sampled["launch_count"], 200);
             assert!(sampled["recorded_launches"].as_u64().unwrap() < 80);
             for figure in figures {
-                let told = &sampled["whole_run"]["totals"][figure];
-                let (estimate, bound) = (told["estimate"].as_f64().unwrap(), told["bound"].as_f64().unwrap());
+                let described = &sampled["whole_run"]["totals"][figure];
+                let (estimate, bound) = (described["estimate"].as_f64().unwrap(), described["bound"].as_f64().unwrap());
                 let off = (estimate - sum(kernel, figure)).abs();
                 held += u32::from(off <= bound * (1.0 + 1e-9) + 1.0);
                 all += 1;
@@ -88,11 +88,11 @@ fn lines_within_bounds(whole: &Value, sampled: &Value) -> Vec<bool> {
     let mut within = Vec::new();
     for line in whole["lines"].as_array().unwrap() {
         let same = |other: &&Value| ["file", "line", "kernel"].iter().all(|key| other[key] == line[key]);
-        let Some(told) = sampled["lines"].as_array().unwrap().iter().find(same) else { continue };
+        let Some(described) = sampled["lines"].as_array().unwrap().iter().find(same) else { continue };
         for figure in ["requests", "sectors"] {
             let Some(counted) = line["metrics"]["global"][figure].as_f64() else { continue };
-            let told = &told["whole_run"][format!("global.{figure}")];
-            let (estimate, bound) = (told["estimate"].as_f64().unwrap(), told["bound"].as_f64().unwrap());
+            let described = &described["whole_run"][format!("global.{figure}")];
+            let (estimate, bound) = (described["estimate"].as_f64().unwrap(), described["bound"].as_f64().unwrap());
             within.push((estimate - counted).abs() <= bound * (1.0 + 1e-9) + 1.0);
         }
     }
@@ -112,13 +112,13 @@ fn every_form_says_that_it_is_an_estimate(folder: &Path) {
     assert!(markdown.contains("> **Sampled**: ") && markdown.contains("### Whole run, estimated"), "{markdown}");
     assert!(markdown.contains("| `many_launches.cu:19` | `gather` |"), "{markdown}");
     let sarif: Value = serde_json::from_str(&text(&["report", "p.wlprof", "--format", "sarif"])).unwrap();
-    let told = sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].as_str();
-    assert!(told.is_some_and(|text| text.contains("of 400 launches were recorded")), "{told:?}");
+    let described = sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].as_str();
+    assert!(described.is_some_and(|text| text.contains("of 400 launches were recorded")), "{described:?}");
     let found = sarif["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
     assert!(found.contains("of 400 launches, which a budget chose"), "{found}");
     let page = text(&["report", "p.wlprof", "--format", "html"]);
     assert!(page.contains("Whole run, estimated") && page.contains("launches were recorded (--budget)"));
-    // Beside the whole run: the same document both ways, and the estimate agrees with what was counted.
+    // Compared with the whole run: the same document both ways, and the estimate agrees with what was counted.
     let diff: Value = serde_json::from_str(&text(&["diff", "w.wlprof", "p.wlprof", "--format", "json"])).unwrap();
     let back: Value = serde_json::from_str(&text(&["diff", "p.wlprof", "w.wlprof", "--format", "json"])).unwrap();
     let (of, requests) = (&diff["whole_run"], &diff["whole_run"]["figures"]["global.requests"]);
@@ -204,7 +204,7 @@ fn the_same_budget_records_the_same_launches() {
 #[test]
 fn budgets_that_cannot_be_are_refused() {
     let folder = work_folder("budget_refused");
-    for (options, told) in [
+    for (options, described) in [
         (vec!["--budget", "10"], "--budget takes a share of the work as 10% or 1/10, not `10`"),
         (vec!["--budget", "0%"], "--budget takes a share"),
         (vec!["--budget", "10%", "--launches", "1"], "cannot be used with '--launches"),
@@ -213,7 +213,7 @@ fn budgets_that_cannot_be_are_refused() {
     ] {
         let outcome = called(&folder, &[&["run"], &options[..], &["--", "true"]].concat());
         assert_eq!(outcome.status.code(), Some(2), "{}", outcome.describe());
-        assert!(outcome.stderr.contains(told), "{}", outcome.describe());
+        assert!(outcome.stderr.contains(described), "{}", outcome.describe());
     }
 }
 
@@ -296,7 +296,7 @@ fn damaged_pieces_give_a_part_and_say_so() {
 }
 
 #[test]
-fn a_bound_on_memory_is_kept_by_giving_up_what_is_told() {
+fn a_bound_on_memory_is_kept_by_giving_up_what_is_reported() {
     let folder = work_folder("memory");
     let program = program().to_string_lossy();
     let sized = |size: &str, options: &[&str]| {

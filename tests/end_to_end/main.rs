@@ -14,6 +14,7 @@ mod nvrtc;
 mod programs;
 mod relocatable;
 mod reproducible;
+mod skill;
 mod stops;
 
 #[path = "../support/mod.rs"]

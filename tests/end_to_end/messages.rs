@@ -1,4 +1,4 @@
-//! What commands say of programs that do not do what was asked for, and of command lines that say something else than was meant.
+//! Messages of commands about programs that do not do what was requested, and about command lines with mistakes.
 
 use crate::support_programs::{Outcome, build, run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
@@ -19,26 +19,26 @@ int main() {
 }
 "#;
 
-fn said(folder: &Path, arguments: &[&str]) -> Outcome {
-    // `profile` calls the compiler beside `warpline`, or on the search path.
+fn printed(folder: &Path, arguments: &[&str]) -> Outcome {
+    // `profile` calls the compiler in the folder of `warpline`, or on the search path.
     let mut path = warpline_cc().parent().expect("a binary lies in a folder").as_os_str().to_owned();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
-    run(Command::new(warpline()).args(arguments).env("PATH", path), folder, "said")
+    run(Command::new(warpline()).args(arguments).env("PATH", path), folder, "printed")
 }
 
 fn read(folder: &Path, profile: &str) -> Value {
-    let json = said(folder, &["report", "--format", "json", profile]);
+    let json = printed(folder, &["report", "--format", "json", profile]);
     serde_json::from_str(&json.stdout).unwrap_or_else(|error| panic!("{error}: {}", json.describe()))
 }
 
 #[test]
-fn launches_that_were_not_recorded_are_told() {
+fn launches_that_were_not_recorded_are_reported() {
     let folder = work_folder("unrecorded");
     let source = folder.join("six.cu");
     std::fs::write(&source, PROGRAM).unwrap();
     build(&[source], &[], &folder);
-    let outcome = said(&folder, &["run", "--launches", "0,3", "-o", "p.wlprof", "--", "./program"]);
+    let outcome = printed(&folder, &["run", "--launches", "0,3", "-o", "p.wlprof", "--", "./program"]);
     assert!(outcome.status.success(), "{}", outcome.describe());
     let counts = |profile: &Value| -> Vec<(Option<u64>, Option<u64>)> {
         let kernels = profile["kernels"].as_array().into_iter().flatten();
@@ -46,41 +46,41 @@ fn launches_that_were_not_recorded_are_told() {
     };
     assert_eq!(counts(&read(&folder, "p.wlprof")), [(Some(5), Some(2)), (Some(1), Some(0))]);
     // Every format shows the launches that its figures are of.
-    let text = said(&folder, &["report", "p.wlprof"]).stdout;
+    let text = printed(&folder, &["report", "p.wlprof"]).stdout;
     let row =
         text.lines().find(|line| line.ends_with(" add") && !line.contains(" in ")).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(row.split_whitespace().rev().nth(1), Some("2"), "{text}");
-    let outcome = said(&folder, &["run", "-o", "p.wlprof", "--", "./program"]);
+    let outcome = printed(&folder, &["run", "-o", "p.wlprof", "--", "./program"]);
     assert!(!outcome.stderr.contains("recorded"), "{}", outcome.describe());
     assert_eq!(counts(&read(&folder, "p.wlprof")), [(Some(5), None), (Some(1), None)]);
 
-    let outcome = said(&folder, &["run", "--launches", "99", "-o", "p.wlprof", "--", "./program"]);
-    let told = outcome.describe();
-    assert_eq!(outcome.status.code(), Some(0), "the program's own: {told}");
+    let outcome = printed(&folder, &["run", "--launches", "99", "-o", "p.wlprof", "--", "./program"]);
+    let described = outcome.describe();
+    assert_eq!(outcome.status.code(), Some(0), "the program's own: {described}");
     let notes = read(&folder, "p.wlprof")["run"]["notes"].to_string();
-    for said in ["nothing was recorded: none of the 6 launches", "--launches 99: there were 6 launches"] {
-        assert!(outcome.stderr.contains(said) && notes.contains(said), "{told} {notes}");
+    for printed in ["nothing was recorded: none of the 6 launches", "--launches 99: there were 6 launches"] {
+        assert!(outcome.stderr.contains(printed) && notes.contains(printed), "{described} {notes}");
     }
-    let outcome = said(&folder, &["profile", "six.cu", "--launches", "99"]);
+    let outcome = printed(&folder, &["profile", "six.cu", "--launches", "99"]);
     assert_eq!(outcome.status.code(), Some(4), "{}", outcome.describe());
 }
 
 #[test]
-fn a_missing_gpu_is_told_once() {
+fn a_missing_gpu_is_reported_once() {
     let folder = work_folder("no_gpu_code");
     let source = folder.join("six.cu");
     std::fs::write(&source, PROGRAM).unwrap();
     build(&[source], &[], &folder);
-    let outcome = said(&folder, &["run", "--device", "gpu", "-o", "p.wlprof", "--", "./program"]);
-    let told = outcome.describe();
-    assert_eq!(outcome.status.code(), Some(125), "{told}");
-    assert!(outcome.stderr.contains("carries no GPU code") && outcome.stderr.lines().count() == 1, "{told}");
+    let outcome = printed(&folder, &["run", "--device", "gpu", "-o", "p.wlprof", "--", "./program"]);
+    let described = outcome.describe();
+    assert_eq!(outcome.status.code(), Some(125), "{described}");
+    assert!(outcome.stderr.contains("carries no GPU code") && outcome.stderr.lines().count() == 1, "{described}");
     assert!(!folder.join("p.wlprof").exists());
-    // A program that is not ours is still told apart.
-    let outcome = said(&folder, &["run", "--device", "gpu", "-o", "p.wlprof", "--", "sh", "-c", "exit 0"]);
+    // A program that is not ours is still distinguished.
+    let outcome = printed(&folder, &["run", "--device", "gpu", "-o", "p.wlprof", "--", "sh", "-c", "exit 0"]);
     assert!(outcome.stderr.contains("sent nothing"), "{}", outcome.describe());
     // One that failed before it used the GPU is not blamed on its build alone.
-    let outcome = said(&folder, &["run", "-o", "p.wlprof", "--", "sh", "-c", "exit 3"]);
+    let outcome = printed(&folder, &["run", "-o", "p.wlprof", "--", "sh", "-c", "exit 3"]);
     assert_eq!(outcome.status.code(), Some(3), "{}", outcome.describe());
     assert!(outcome.stderr.contains("ended with exit code 3 and sent nothing"), "{}", outcome.describe());
 }
@@ -89,32 +89,32 @@ fn a_missing_gpu_is_told_once() {
 fn a_program_that_was_built_for_the_occasion_has_its_own_name() {
     let folder = work_folder("occasion");
     std::fs::write(folder.join("six.cu"), PROGRAM).unwrap();
-    let outcome = said(&folder, &["profile", "six.cu"]);
+    let outcome = printed(&folder, &["profile", "six.cu"]);
     assert!(outcome.status.success(), "{}", outcome.describe());
     assert_eq!(read(&folder, "warpline.six.wlprof")["run"]["program"], serde_json::json!(["six"]));
     for format in ["text", "json", "html", "sarif", "csv", "callgrind"] {
-        let shown = said(&folder, &["report", "--format", format, "warpline.six.wlprof"]);
+        let shown = printed(&folder, &["report", "--format", format, "warpline.six.wlprof"]);
         assert!(!shown.stdout.contains("warpline-profile-"), "{format}: {}", shown.stdout);
     }
 }
 
 #[test]
-fn mistyped_options_are_told_as_such() {
+fn mistyped_options_are_reported_as_such() {
     let folder = work_folder("mistyped");
     for (typed, meant) in [("--kernel", "--kernels"), ("--theads", "--threads"), ("--chek", "--check")] {
-        let outcome = said(&folder, &["run", typed, "x", "--", "true"]);
-        let told = outcome.describe();
-        assert_eq!(outcome.status.code(), Some(2), "{told}");
-        assert!(outcome.stderr.contains(&format!("unexpected argument '{typed}'")), "{told}");
-        assert!(outcome.stderr.contains(&format!("'{meant}'")), "{told}");
+        let outcome = printed(&folder, &["run", typed, "x", "--", "true"]);
+        let described = outcome.describe();
+        assert_eq!(outcome.status.code(), Some(2), "{described}");
+        assert!(outcome.stderr.contains(&format!("unexpected argument '{typed}'")), "{described}");
+        assert!(outcome.stderr.contains(&format!("'{meant}'")), "{described}");
     }
     // What follows the program is the program's.
-    let outcome = said(&folder, &["run", "echo", "--kernel", "-o", "--", "-x"]);
+    let outcome = printed(&folder, &["run", "echo", "--kernel", "-o", "--", "-x"]);
     assert_eq!(outcome.stdout, "--kernel -o -- -x\n", "{}", outcome.describe());
-    let outcome = said(&folder, &["run", "--", "echo", "--kernel"]);
+    let outcome = printed(&folder, &["run", "--", "echo", "--kernel"]);
     assert_eq!(outcome.stdout, "--kernel\n", "{}", outcome.describe());
     std::fs::write(folder.join("six.cu"), PROGRAM).unwrap();
-    let outcome = said(&folder, &["profile", "six.cu", "--kernel", "x"]);
+    let outcome = printed(&folder, &["profile", "six.cu", "--kernel", "x"]);
     assert!(!outcome.status.success() && outcome.stderr.contains("`--kernels`"), "{}", outcome.describe());
 }
 
@@ -131,7 +131,7 @@ fn help_lists_the_options_of_every_verb() {
         ("doctor", "--color"),
         ("cc", "--warpline-dump"),
     ] {
-        let outcome = said(&folder, &[verb, "--help"]);
+        let outcome = printed(&folder, &[verb, "--help"]);
         assert!(outcome.status.success() && outcome.stdout.contains(option), "{verb}: {}", outcome.describe());
     }
 }
@@ -156,20 +156,20 @@ fn allocations_of_other_compilers_code_say_how_to_get_names() {
     let notes = |compile: &mut Command| {
         succeeded(compile.args([&include, "-c", "host.cpp", "-o", "host.o"]));
         succeeded(Command::new(warpline_cc()).args(["main.cu", "host.o", "-o", "program"]));
-        let outcome = said(&folder, &["run", "-o", "p.wlprof", "--", "./program"]);
+        let outcome = printed(&folder, &["run", "-o", "p.wlprof", "--", "./program"]);
         assert!(outcome.status.success(), "{}", outcome.describe());
         let profile = read(&folder, "p.wlprof");
         (profile["allocations"][0]["name"].clone(), profile["run"]["notes"].to_string())
     };
-    let (name, told) = notes(Command::new("g++").arg("-g"));
+    let (name, described) = notes(Command::new("g++").arg("-g"));
     assert!(
         name.is_null()
-            && told.contains("1 allocation has no name: ")
-            && told.contains("/host.cpp; compile it with warpline-cc"),
-        "{told}"
+            && described.contains("1 allocation has no name: ")
+            && described.contains("/host.cpp; compile it with warpline-cc"),
+        "{described}"
     );
-    let (name, told) = notes(Command::new("g++").arg("-O2"));
-    assert!(name.is_null() && told.contains("which did not compile make(int); compile its file"), "{told}");
-    let (name, told) = notes(&mut Command::new(warpline_cc()));
-    assert!(name == "made" && !told.contains("no name"), "{name} {told}");
+    let (name, described) = notes(Command::new("g++").arg("-O2"));
+    assert!(name.is_null() && described.contains("which did not compile make(int); compile its file"), "{described}");
+    let (name, described) = notes(&mut Command::new(warpline_cc()));
+    assert!(name == "made" && !described.contains("no name"), "{name} {described}");
 }

@@ -21,9 +21,10 @@ fn the_model_follows_the_architecture() {
         (text(&run["models"][0]), text(&run["assumptions"]["model_chosen"]))
     };
     assert_eq!(model("sm_90"), ("h100".into(), "the program was built for sm_90".into()));
-    // Where the toolkit is too new for what was asked for, the model is that of the code that runs, and that is said.
-    let asked = model("sm_20");
-    assert_eq!(asked, ("rtx2080ti".into(), "the code of sm_75 runs, though sm_20 was asked for".into()));
+    // Where the toolkit is too new for the requested architecture, the model is that of the code that runs, and that is
+    // reported.
+    let option = model("sm_20");
+    assert_eq!(option, ("rtx2080ti".into(), "the code of sm_75 runs, although sm_20 was requested".into()));
     let notes = report(&folder)["run"]["notes"].to_string();
     assert!(notes.contains("--gpu gtx480"), "{notes}");
     // By hand as well: the same rule. Without a place for the trace the program runs natively and silently.
@@ -51,26 +52,26 @@ fn the_model_follows_the_architecture() {
     assert_eq!(document["run"]["models"][0], "rtx2080ti");
 }
 
-/// Registers are those of the code as it is built without hooks and debug information, each model's of its own architecture,
-/// in a run and in `sim`, unless they are stated.
+/// Registers are those of the code as it is built without hooks and debug information, each model's of its own
+/// architecture, in a run and in `sim`, unless they are stated.
 #[test]
 fn registers_are_those_of_the_code_that_runs_on_a_gpu() {
     let folder = work_folder("registers");
     let source = root().join("examples/matmul/matmul.cu");
-    let said = |program: &Path, arguments: &[&str]| {
+    let printed = |program: &Path, arguments: &[&str]| {
         let outcome = run(Command::new(program).args(arguments), &folder, "tool");
         assert!(outcome.status.success(), "{program:?} {arguments:?}: {}", outcome.describe());
         outcome.stdout + &outcome.stderr
     };
     // What the user's own build has, without any of our passes.
-    said(warpline_cc(), &["-ptx", "-O3", "-arch=sm_75", "-o", "plain.ptx", source.to_str().expect("a plain path")]);
-    let ptxas = Path::new(said(warpline_cc(), &["--warpline-toolkit"]).trim()).join("bin/ptxas");
+    printed(warpline_cc(), &["-ptx", "-O3", "-arch=sm_75", "-o", "plain.ptx", source.to_str().expect("a plain path")]);
+    let ptxas = Path::new(printed(warpline_cc(), &["--warpline-toolkit"]).trim()).join("bin/ptxas");
     let models = [("rtx2080ti", "sm_75", 37), ("a100", "sm_80", 32), ("rtx3090", "sm_86", 36)];
     let counts = models.map(|(_, architecture, known)| {
-        let text = said(&ptxas, &["-v", "-arch", architecture, "plain.ptx", "-o", "plain.cubin"]);
+        let text = printed(&ptxas, &["-v", "-arch", architecture, "plain.ptx", "-o", "plain.cubin"]);
         let used = text.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|n| n.parse().ok());
         let used: u64 = used.unwrap_or_else(|| panic!("{text}"));
-        if said(&ptxas, &["--version"]).contains("V13.0.88") {
+        if printed(&ptxas, &["--version"]).contains("V13.0.88") {
             assert_eq!(used, known, "{architecture}");
         }
         used
@@ -90,21 +91,21 @@ fn registers_are_those_of_the_code_that_runs_on_a_gpu() {
     };
     for (index, (model, architecture, _)) in models.into_iter().enumerate() {
         if index > 0 {
-            said(warpline(), &["sim", "kept.wltrace", "--gpu", model, "-o", "profile.wlprof"]);
+            printed(warpline(), &["sim", "kept.wltrace", "--gpu", model, "-o", "profile.wlprof"]);
         }
         let ((registers, _), occupancy, text) = launch();
         assert_eq!((registers, occupancy.as_str()), (Some(counts[index]), "ptxas"), "{model}");
         assert_eq!(text, format!("as built for {architecture}"));
     }
     // No ptxas makes code for a K40c.
-    said(warpline(), &["sim", "kept.wltrace", "--gpu", "k40c", "-o", "profile.wlprof"]);
+    printed(warpline(), &["sim", "kept.wltrace", "--gpu", "k40c", "-o", "profile.wlprof"]);
     let (_, occupancy, text) = launch();
     assert!(occupancy == "assumed" && text.contains("the nearest to sm_35"), "{occupancy} {text}");
-    said(warpline(), &["sim", "kept.wltrace", "--registers", "128", "-o", "profile.wlprof"]);
+    printed(warpline(), &["sim", "kept.wltrace", "--registers", "128", "-o", "profile.wlprof"]);
     assert_eq!(launch(), ((Some(128), Some(2)), "stated".into(), "stated: 128 per thread".into()));
     let run_stated =
         ["run", "--occupancy", "3", "-o", "profile.wlprof", "--", program.to_str().expect("a plain path"), "64"];
-    said(warpline(), &run_stated);
+    printed(warpline(), &run_stated);
     let ((registers, blocks), occupancy, _) = launch();
     assert_eq!((registers, blocks, occupancy.as_str()), (Some(counts[0]), Some(3), "stated"));
 }
@@ -137,8 +138,8 @@ fn l1_follows_what_the_program_prefers() {
     assert_eq!(hits(&program, "v100"), [0; 4]);
 }
 
-/// DELTA's pointer chases (Zhang and Shcherbakov, MEMSYS 2020) through the whole tool: misses of the loads at L1 and 2, as
-/// their closed forms have them. Sizes and strides are in integers of 4 bytes.
+/// DELTA's pointer chases (Zhang and Shcherbakov, MEMSYS 2020) through the whole tool: misses of the loads at L1 and 2,
+/// as their closed forms have them. Sizes and strides are in integers of 4 bytes.
 #[test]
 fn pointer_chases_miss_as_their_closed_forms_say() {
     const K: u64 = 1024;

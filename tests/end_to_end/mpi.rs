@@ -1,5 +1,5 @@
-//! Ranks of a real launcher, Open MPI: each has a file of its own, one command merges them, and who is missing, failed or works
-//! longer is told by number.
+//! Ranks of a real launcher, Open MPI: each has a file of its own, one command merges them, and who is missing, failed
+//! or works longer is reported by number.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,7 +60,7 @@ fn ranks_are_profiled_and_merged_without_an_option() {
     let program = built(&folder, &[]);
     let outcome = on_ranks(4, &[], &program, &[], &folder);
     assert!(outcome.status.success() && outcome.stdout.contains("sweeps: 10"), "{}", outcome.describe());
-    // The first rank says what there is, the others nothing.
+    // The first rank prints the next command, the others nothing.
     assert!(
         outcome.stderr.contains("warpline: rank 0: next, when all ranks are done: warpline merge warpline.program.d")
     );
@@ -69,9 +69,12 @@ fn ranks_are_profiled_and_merged_without_an_option() {
     }
     for rank in 0..4 {
         let own = document(&format!("warpline.program.d/rank-00000{rank}.wlprof"), &folder);
-        let told = &own["run"]["environment"]["rank"];
-        assert_eq!((&told["index"], &told["count"], &told["launcher"]), (&rank.into(), &4.into(), &"open-mpi".into()));
-        assert_eq!((&told["local_index"], &told["node"]), (&rank.into(), &own["run"]["environment"]["host"]));
+        let described = &own["run"]["environment"]["rank"];
+        assert_eq!(
+            (&described["index"], &described["count"], &described["launcher"]),
+            (&rank.into(), &4.into(), &"open-mpi".into())
+        );
+        assert_eq!((&described["local_index"], &described["node"]), (&rank.into(), &own["run"]["environment"]["host"]));
     }
     let merged = merge(&["warpline.program.d", "-o", "app.wlprof"], &folder);
     assert_eq!(merged.status.code(), Some(0), "{}", merged.describe());
@@ -110,9 +113,9 @@ fn ranks_are_profiled_and_merged_without_an_option() {
     std::fs::write(folder.join(file(2)), damaged).unwrap();
     let partial = merge(&["warpline.program.d", "-o", "app.wlprof"], &folder);
     assert_eq!(partial.status.code(), Some(7), "{}", partial.describe());
-    let told = notes(&document("app.wlprof", &folder));
-    assert!(told.contains("rank 2: rank-000002.wlprof cannot be read"), "{told}");
-    assert!(told.contains("ranks 1, 2 of 4 have no profile"), "{told}");
+    let described = notes(&document("app.wlprof", &folder));
+    assert!(described.contains("rank 2: rank-000002.wlprof cannot be read"), "{described}");
+    assert!(described.contains("ranks 1, 2 of 4 have no profile"), "{described}");
     for strict in
         [&["warpline.program.d", "--strict", "-o", "no.wlprof"][..], &[&file(0), "--strict", "-o", "no.wlprof"]]
     {
@@ -138,7 +141,7 @@ fn equal_ranks_have_no_imbalance() {
 }
 
 #[test]
-fn ranks_that_fail_are_told_by_number() {
+fn ranks_that_fail_are_reported_by_number() {
     let folder = work_folder("mpi-failing");
     let program = built(&folder, &[]);
     for (how, wanted) in [

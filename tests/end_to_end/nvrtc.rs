@@ -52,7 +52,7 @@ fn templates_are_compiled_by_name_and_their_lines_are_the_sources() {
 }
 
 #[test]
-fn what_does_not_compile_is_told_in_the_log() {
+fn what_does_not_compile_is_reported_in_the_log() {
     let folder = work_folder("nvrtc_errors");
     let program =
         build(&[root().join("tests/nvrtc/errors.cpp")], &["-std=c++17", "-lnvrtc"].map(String::from), &folder);
@@ -67,8 +67,8 @@ fn what_does_not_compile_is_told_in_the_log() {
         assert!(outcome.status.success(), "{}", outcome.describe());
         outcome.stdout
     };
-    let said = attempt("first");
-    let mut rest = said.as_str();
+    let printed = attempt("first");
+    let mut rest = printed.as_str();
     for wanted in [
         "NVRTC_ERROR_COMPILATION, PTX 4\nsource.cu:2:8: error: use of undeclared identifier 'undefined'",
         "NVRTC_ERROR_INVALID_OPTION, PTX 4\nwarpline-cc: error: unrecognized option --no-such-option found",
@@ -81,12 +81,12 @@ fn what_does_not_compile_is_told_in_the_log() {
         "NVRTC_ERROR_INVALID_INPUT\na header's name must be a relative path without ..: ../outside.h\n",
         "NVRTC_ERROR_INVALID_INPUT\nint const*\n",
     ] {
-        let at = rest.find(wanted).unwrap_or_else(|| panic!("no {wanted:?} in the rest of\n{said}"));
+        let at = rest.find(wanted).unwrap_or_else(|| panic!("no {wanted:?} in the rest of\n{printed}"));
         rest = &rest[at + wanted.len()..];
     }
-    assert!(!said.contains("a cubin of a virtual architecture"), "{said}");
+    assert!(!printed.contains("a cubin of a virtual architecture"), "{printed}");
     // What was compiled is kept, warnings too; a header that changed is seen.
-    assert_eq!(attempt("again"), said);
+    assert_eq!(attempt("again"), printed);
     value("wrong here");
     assert!(attempt("changed").contains("use of undeclared identifier 'wrong'"));
     // Nothing of what failed stays.

@@ -1,5 +1,5 @@
-//! Builds every feature program with `warpline-cc`, runs it natively and under `warpline run`, and checks what it prints and
-//! what its profile holds.
+//! Builds every feature program with `warpline-cc`, runs it natively and under `warpline run`, and checks what it
+//! prints and what its profile holds.
 
 use super::reproducible::trace_and_profile;
 use crate::support_programs::directives::Directives;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One test per feature program, and their names for the check that none is forgotten.
+/// One test per feature program, and their names for the check that none is missing.
 macro_rules! programs {
     ($($name:ident),* $(,)?) => {
         const PROGRAMS: &[&str] = &[$(stringify!($name)),*];
@@ -79,6 +79,7 @@ programs![
     memory_2d,
     memory_pools,
     misaligned,
+    moved_values,
     no_kernels,
     null_pointer,
     out_of_bounds_below,
@@ -185,12 +186,13 @@ fn feature_program(name: &str) {
     let partial = crashed || name == "fork";
     assert!(complete == Some(!fails) || partial, "{name}: {}", report["run"]);
     if name == "crash_after_kernels" {
-        assert_eq!(complete, Some(false), "a crashed program's profile must say so");
+        assert_eq!(complete, Some(false), "a crashed program's profile must be marked");
         assert_eq!(report["kernels"].as_array().map(Vec::len), Some(1), "what was sent before the crash is kept");
     }
 }
 
-/// LLVM's passes skip functions that must not be optimised; what the lowering needs of them has to be done all the same.
+/// LLVM's passes skip functions that must not be optimised; what the lowering needs of them has to be done all the
+/// same.
 #[test]
 fn code_that_is_not_optimised_runs() {
     for name in ["control_flow", "constant_addresses", "templates_lambdas"] {
@@ -257,9 +259,10 @@ fn copies_of_changed_objects_are_wide() {
     sites_are_those_of("changed_members");
 }
 
-/// Pairs of a warp and a basic block, by the line that the block begins at: all, divergent as CUDAAdvisor counts, partial.
+/// Pairs of a warp and a basic block, by the line that the block begins at: all, divergent as CUDAAdvisor counts,
+/// partial.
 #[test]
-fn blocks_are_told_by_warp() {
+fn blocks_are_reported_by_warp() {
     let folder = work_folder("blocks_by_warp");
     let source = root().join("tests/programs/warp_blocks.cu");
     let executable = build(std::slice::from_ref(&source), &["-O1".to_owned()], &folder);
@@ -329,8 +332,9 @@ fn launches_are_counted_among_the_chosen() {
     assert!(notes.contains("so no launch was recorded"), "{notes}");
 }
 
-/// Lanes come together again behind loops in which they retry or wait for each other: what they load afterwards is loaded once
-/// for all of them, with `__syncwarp` behind the loop and without. Only where they waited in vain the profile says so.
+/// Lanes come together again behind loops in which they retry or wait for each other: what they load afterwards is
+/// loaded once for all of them, with `__syncwarp` behind the loop and without. The profile reports it only if they
+/// waited without effect.
 #[test]
 fn lanes_come_together_behind_retry_loops() {
     let folder = work_folder("retry_loops_counts");

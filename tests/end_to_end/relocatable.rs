@@ -1,4 +1,5 @@
-//! Separate compilation: names are the source's, although clang makes symbols unique that whole programs keep to one file.
+//! Separate compilation: names are the source's, although clang makes symbols unique that whole programs keep to one
+//! file.
 
 use crate::support_programs::{run, warpline, warpline_cc, work_folder};
 use serde_json::Value;
@@ -6,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Both files have kernels of the same names, of which neither knows the other's.
+/// Both files have kernels of the same names, which are independent.
 const UNIT: &str = r#"
 #include <cuda_runtime.h>
 namespace {
@@ -77,9 +78,10 @@ fn names_are_those_of_the_source() {
     assert!(kernels[4..].iter().all(|name| name.contains("shift<float>(float*)")), "{kernels:?}");
     let symbols: BTreeSet<_> = all["kernels"].as_array().unwrap().iter().map(|row| row["mangled"].as_str()).collect();
     assert_eq!((kernels.len(), symbols.len()), (6, 6), "each file's kernels are kernels of their own");
-    let told = all.to_string();
-    let told: Vec<_> = told.split('"').filter(|text| text.contains("__intern__") && !text.starts_with("_Z")).collect();
-    assert!(told.is_empty(), "only in mangled names: {told:?}");
+    let described = all.to_string();
+    let described: Vec<_> =
+        described.split('"').filter(|text| text.contains("__intern__") && !text.starts_with("_Z")).collect();
+    assert!(described.is_empty(), "only in mangled names: {described:?}");
     assert!(names(&all, "allocations").iter().any(|name| name == "steps"), "{:?}", names(&all, "allocations"));
 
     for (pattern, wanted) in [(r"^\(anonymous namespace\)::scale\(float\*\)$", scale), ("^clear", "clear(float*)")] {

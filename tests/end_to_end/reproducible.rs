@@ -1,4 +1,5 @@
-//! Two runs agree to the last bit, with any number of threads, by `sim` of the kept trace, and with or without bundled records.
+//! Two runs agree to the last bit, with any number of threads, by `sim` of the kept trace, and with or without bundled
+//! records.
 
 use super::programs::{report, sources_of};
 use crate::support_programs::{build, root, run, warpline, work_folder};
@@ -84,7 +85,7 @@ fn device_variables_are_reproducible() {
     reproducible("device_variables", &sources_of("device_variables"), &[]);
 }
 
-/// How often blocks look at a barrier depends on their order alone. Another model has another order, so `sim` differs.
+/// How often blocks poll a barrier depends on their order alone. Another model has another order, so `sim` differs.
 #[test]
 fn waiting_for_other_blocks_is_repeatable() {
     let flags = ["-O2", "-std=c++17", "-arch=sm_80"];
@@ -96,7 +97,7 @@ fn managed_memory_is_reproducible() {
     reproducible("managed_memory", &sources_of("managed_memory"), &[]);
 }
 
-/// Figures of caches and of reuse, which follow the order of turns, and what says where turns end, taken out.
+/// Figures of caches and of reuse, which follow the order of turns, and the ends of turns, taken out.
 fn without_order(value: &mut Value) {
     match value {
         Value::Object(members) => {

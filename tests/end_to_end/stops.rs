@@ -1,5 +1,5 @@
-//! `run --stop-at` and its kin: the program stops at each request of the user's choice, shows the right lanes and paths, and
-//! gives the same results and the same profile as without.
+//! `run --stop-at` and its kin: the program stops at each request of the user's choice, shows the right lanes and
+//! paths, and gives the same results and the same profile as without.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -168,7 +168,7 @@ fn a_bad_access_stops_and_says_how_far_out_it_is() {
 }
 
 #[test]
-fn what_never_comes_is_told_with_what_there_is() {
+fn what_never_comes_is_reported_with_what_there_is() {
     let (folder, executable) = built("stops_never");
     let options = ["--stop-at", "accesses.cu:1", "--stop-at", "other.cu:7", "--stop-at-allocation", "d_nothing"];
     let (outcome, _) = profiled(&folder, "never", &executable, &options, &[]);
@@ -180,7 +180,7 @@ fn what_never_comes_is_told_with_what_there_is() {
     assert!(stderr.contains("no recorded access stands in a file of that name (other.cu)"), "{stderr}");
     assert!(stderr.contains("d_nothing: no recorded request came to it; there are d_bodies, d_input"), "{stderr}");
     for (wrong, message) in [
-        (&["--stop-at", "nonsense"][..], "`nonsense` is no place"),
+        (&["--stop-at", "nonsense"][..], "`nonsense` is not a source position"),
         (&["--stop-count", "3"], "--stop-count needs --stop-at"),
         (&["--stop-on", "fault", "--device", "gpu-emulated"], "on the CPU device"),
         (&["--stop-on", "fault", "--children"], "leave --children out"),
@@ -220,7 +220,7 @@ fn on_a_terminal_the_user_says_how_to_go_on() {
     assert!(text.contains("`what` is no answer") && text.contains("cudaSuccess"), "{text}");
     let blocks: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("block ")).collect();
     assert_eq!(blocks.len(), 4, "{text}");
-    // Ended by hand: as by a signal, and the profile says so.
+    // Ended by hand: as by a signal, and the profile reports it.
     let (code, text) = in_a_terminal(&folder, &executable, "q\n");
     assert_eq!(code, Some(128 + 15), "{text}");
     assert!(!text.contains("cudaSuccess") && text.contains("INCOMPLETE"), "{text}");

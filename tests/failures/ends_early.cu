@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         cudaMalloc(&values, 256 * sizeof(int));
         fill<<<4, 64>>>(values, round);
         fails<<<4, 64>>>(values, failure, failure == NONE ? 1 : 100000, 100000000);
-        // A program that does not look at errors.
+        // A program that does not check errors.
         for (int i = 0; i < 7; i++) {
             fill<<<4, 64>>>(values, i);
         }

@@ -1,4 +1,4 @@
-// Calls that fail and that nobody looks at, and answers of queries that are no failures.
+// Calls that fail and whose errors are not checked, and answers of queries that are no failures.
 #include <cstdio>
 
 __global__ void fill(float *x) { x[threadIdx.x] = 1; }

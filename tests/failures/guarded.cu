@@ -1,5 +1,5 @@
-// Writes behind an array, by lanes that a guard of inline assembly lets through. The argument says how. Reads behind it say
-// whether they were made.
+// Writes behind an array, by lanes that a guard of inline assembly lets through. The argument chooses how. Reads after
+// it print whether they were made.
 #include <cstdio>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Accesses through null pointers that the compiler knows, one per run: which may not be left out, and whose line is told.
+// Accesses through null pointers that are known at compile time, one per run, each reported with its line.
 
 #include <cstdio>
 #include <cstring>

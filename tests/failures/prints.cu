@@ -1,5 +1,5 @@
-// Prints more than the device's buffer holds. With `larger` the buffer is made larger before, with `stop` the kernel ends in a trap
-// behind a few lines, with `launches` many launches print a little each.
+// Prints more than the device's buffer holds. With `larger` the buffer is made larger before, with `stop` the kernel
+// ends in a trap behind a few lines, with `launches` many launches print a little each.
 #include <cstdio>
 #include <cstring>
 
@@ -11,7 +11,7 @@ __global__ void many(int first)
 __global__ void stops()
 {
     if (threadIdx.x == 0) {
-        printf("said before the end\n");
+        printf("printed before the end\n");
         __trap();
     }
 }

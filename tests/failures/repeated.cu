@@ -1,4 +1,4 @@
-// Bad accesses in many launches and in copies that unrolling makes. The argument says which kernel runs.
+// Bad accesses in many launches and in copies that unrolling makes. The argument chooses the kernel.
 #include <cstdio>
 #include <cstring>
 

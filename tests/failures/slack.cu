@@ -1,5 +1,5 @@
-// Reads a little before and behind arrays and throws the values away, as image filters do at their borders. The first argument
-// says how far: 64 elements go unnoticed on a GPU, 100000000 do not, 0 is right.
+// Reads a little before and behind arrays and throws the values away, as image filters do at their borders. The first
+// argument sets how far: 64 elements go unnoticed on a GPU, 100000000 do not, 0 is right.
 #include <cstdio>
 #include <cstdlib>
 

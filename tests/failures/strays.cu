@@ -1,5 +1,5 @@
-// Accesses outside local arrays and shared memory, and barriers that part of a warp comes to: the first argument names the
-// kernel. Every bad line says so. The kernel `good` does what looks like it and is right.
+// Accesses outside local arrays and shared memory, and barriers that part of a warp comes to: the first argument names
+// the kernel. Every bad line is marked. The kernel `good` does what looks like it and is right.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,5 @@
-//! Findings: planted problems and their cured twins, what reports do with findings, and cases of public programs that were judged.
+//! Findings: planted problems and their fixed twins, what reports do with findings, and cases of public programs that
+//! were judged.
 
 mod judged;
 #[path = "../support/page.rs"]

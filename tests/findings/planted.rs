@@ -1,11 +1,12 @@
-//! Programs with one planted problem each: the first finding names its line, what it is about and a cure, and the cured twin
-//! (`-DCURED`) has no finding above a note.
+//! Programs with one planted problem each: the first finding names its line, what it is about and a remedy, and the
+//! fixed twin (`-DCURED`) has no finding above a note.
 
 use crate::planted_program::{document, planted_lines, profiled};
 use crate::support_programs::{root, work_folder};
 use serde_json::Value;
 
-/// One program: `id` of its finding, name of what it is about, and its cause and remedy, or words that its cure has to have.
+/// One program: `id` of its finding, name of what it is about, and its cause and remedy, or words that its cure has to
+/// have.
 fn pair(name: &str, id: &str, about: &str, cure: &[&str]) {
     pair_with(&[], name, id, about, cure);
 }
@@ -32,14 +33,14 @@ fn pair_with(options: &[&str], name: &str, id: &str, about: &str, cure: &[&str])
         assert!(is_there, "{name}: the finding lacks {word:?}: {first:#}");
     }
     profiled(name, &folder, true, options);
-    let cured = document(&folder);
-    let left: Vec<&Value> = cured["findings"]
+    let is_fixed = document(&folder);
+    let left: Vec<&Value> = is_fixed["findings"]
         .as_array()
         .expect("findings")
         .iter()
         .filter(|finding| finding["severity"] != "note")
         .collect();
-    assert!(left.is_empty(), "{name}, cured: {left:#?}");
+    assert!(left.is_empty(), "{name}, fixed: {left:#?}");
 }
 
 /// Programs whose planted problem is a note, with a test of their own.
@@ -50,8 +51,8 @@ const NOTES: [&str; 6] =
 #[test]
 fn narrow_access() {
     let folder = work_folder("findings-narrow_access");
-    let found = |cured: bool| {
-        profiled("narrow_access", &folder, cured, &[]);
+    let found = |is_fixed: bool| {
+        profiled("narrow_access", &folder, is_fixed, &[]);
         let all = document(&folder)["findings"].as_array().expect("findings").clone();
         all.into_iter().filter(|finding| finding["id"] == "narrow-access").collect::<Vec<_>>()
     };
@@ -63,11 +64,11 @@ fn narrow_access() {
         assert_eq!((&finding["severity"], &finding["evidence"]["requests"]), (&"note".into(), &32768.0.into()));
         assert!(finding["cure"].as_str().expect("a cure").contains("uchar4"), "{finding:#}");
     }
-    let cured = found(true);
-    assert!(cured.is_empty(), "{cured:#?}");
+    let is_fixed = found(true);
+    assert!(is_fixed.is_empty(), "{is_fixed:#?}");
 }
 
-/// What two loads bring together is used: nothing is gained by wider elements, and nothing asks for a change.
+/// What two loads bring together is used: nothing is gained by wider elements, and no change is suggested.
 #[test]
 fn record_pairs() {
     let folder = work_folder("findings-record_pairs");
@@ -98,8 +99,8 @@ fn handed_rows() {
 #[test]
 fn block_shape() {
     let folder = work_folder("findings-block_shape");
-    let of_shape = |cured: bool| {
-        profiled("block_shape", &folder, cured, &["--gpu", "rtx2080ti"]);
+    let of_shape = |is_fixed: bool| {
+        profiled("block_shape", &folder, is_fixed, &["--gpu", "rtx2080ti"]);
         let document = document(&folder);
         let all = document["findings"].as_array().expect("findings").clone();
         let dram = &document["kernels"][0]["metrics"]["global"]["dram"];
@@ -111,8 +112,8 @@ fn block_shape() {
     assert_eq!(planted["severity"], "note");
     assert!(planted_lines("block_shape").contains(&planted["line"].as_u64().expect("a line")), "{planted:#}");
     assert_eq!(planted["object"], "block 256");
-    let (cured, after) = of_shape(true);
-    assert!(cured.is_none(), "{cured:#?}");
+    let (is_fixed, after) = of_shape(true);
+    assert!(is_fixed.is_none(), "{is_fixed:#?}");
     // What it promised is what came of it.
     let promised = planted["evidence"]["dram_factor"].as_f64().expect("a factor");
     assert!((promised / (before / after) - 1.0).abs() < 0.25, "{promised}, {before} to {after}");
@@ -122,8 +123,8 @@ fn block_shape() {
 #[test]
 fn filled_output() {
     let folder = work_folder("findings-filled_output");
-    let found = |cured: bool| {
-        profiled("filled_output", &folder, cured, &[]);
+    let found = |is_fixed: bool| {
+        profiled("filled_output", &folder, is_fixed, &[]);
         let all = document(&folder)["findings"].as_array().expect("findings").clone();
         all.into_iter().find(|finding| finding["id"] == "redundant-fill")
     };
@@ -146,8 +147,8 @@ fn launch_tail() {
     assert!(planted_lines("launch_tail").contains(&tail["line"].as_u64().expect("a line")), "{tail:#}");
     assert_eq!((&tail["evidence"]["blocks"], &tail["evidence"]["blocks_per_wave"]), (&280.0.into(), &272.0.into()));
     profiled("launch_tail", &folder, true, &[]);
-    let cured = document(&folder);
-    assert!(cured["findings"].as_array().expect("findings").iter().all(|finding| finding["id"] != "launch-tail"));
+    let is_fixed = document(&folder);
+    assert!(is_fixed["findings"].as_array().expect("findings").iter().all(|finding| finding["id"] != "launch-tail"));
 }
 
 macro_rules! pairs {
@@ -206,6 +207,11 @@ pairs![
     launch_overhead "launch-overhead" "" ["short-launches", "merge-launches-or-cuda-graph"],
     leaked_buffer "memory-leak" "brighter" ["never-freed-in-loop", "free-or-reuse"],
     loop_barrier "race" "best" ["missing-barrier-in-loop", "barrier-in-loop"],
+    race_claim "race" "owners" ["check-then-act", "atomic-check"],
+    race_lanes "race" "counts" ["lost-update-in-warp", "atomic-update"],
+    race_scan "race" "row" ["read-and-replaced", "barrier-between-read-and-store"],
+    race_scope "race" "sums" ["atomic-of-block-scope", "device-scope"],
+    race_ticket "race" "totals" ["unordered-update", "atomic-update"],
     staged_pipeline "host-round-trip" "made" ["copied-there-and-back", "keep-on-device"],
     uneven_barrier "race" "row" ["barrier-not-reached-by-all-warps", "make-barrier-uniform"],
     unused_shared "low-occupancy" "" ["unused-shared-memory", "request-less-shared-memory"],
@@ -225,6 +231,10 @@ checked_pairs![
     ["--check-float", "report"] nan_root "float-exception" "distances" ["nan-from-invalid-operand", "guard-operand"],
     ["--check-float", "report"] nan_softmax "float-exception" "weights" ["nan-from-infinity", "avoid-infinity"],
     ["--check-leaks"] unfreed "memory-leak" "table" ["not-freed-at-exit", "free-before-exit"],
+    ["--values"] constant_weights "redundant-values" "weights" ["one-value", "pass-as-argument"],
+    ["--values"] silent_relax "silent-store" "distance" ["update-without-change", "store-if-changed"],
+    ["--values"] unread_norms "unread-result" "norms" ["never-read", "remove-store"],
+    ["--values"] wide_labels "redundant-values" "labels" ["narrow-range", "uint8_t"],
     ["--check-init"] unset_border "uninitialised-read" "tile" ["shared-memory-not-written", "fill-shared-memory"],
     ["--check-init"] unset_copy "uninitialised-read" "results" ["copied-to-host", "copy-what-is-written"],
     ["--check-init"] unset_half "uninitialised-read" "table" ["part-not-written", "write-all-elements"],

@@ -10,9 +10,9 @@ pub fn source(name: &str) -> PathBuf {
 }
 
 /// Builds and profiles a program; `profile.wlprof` in the folder.
-pub fn profiled(name: &str, folder: &Path, cured: bool, options: &[&str]) {
+pub fn profiled(name: &str, folder: &Path, fixed: bool, options: &[&str]) {
     let mut flags = vec!["-O3".to_owned(), "-g".to_owned(), "-arch=sm_75".to_owned()];
-    if cured {
+    if fixed {
         flags.push("-DCURED".to_owned());
     }
     let executable = build(&[source(name)], &flags, folder);

@@ -80,7 +80,7 @@ fn comments_in_the_source_silence_findings() {
     let text = std::fs::read_to_string(source("bank_conflict")).expect("the program's source");
     let line = text.lines().find(|line| line.contains("// PLANTED")).expect("the planted line");
     let code = line.replace("// PLANTED", "");
-    for (name, cured, silenced) in [
+    for (name, fixed, silenced) in [
         ("same-line", format!("{code} // warpline: ignore bank-conflict"), true),
         ("line-above", format!("// warpline: ignore (a demonstration)\n{code}"), true),
         ("another-id", format!("{code} // warpline: ignore spill"), false),
@@ -88,7 +88,7 @@ fn comments_in_the_source_silence_findings() {
     ] {
         let folder = work_folder(&format!("findings-comment-{name}"));
         let program = folder.join("program.cu");
-        std::fs::write(&program, text.replace(line, &cured)).expect("the program");
+        std::fs::write(&program, text.replace(line, &fixed)).expect("the program");
         let executable = build(&[program], &["-O3".to_owned(), "-arch=sm_75".to_owned()], &folder);
         let mut command = Command::new(warpline());
         command.arg("run").arg("-o").arg(folder.join("profile.wlprof")).arg("--").arg(executable);

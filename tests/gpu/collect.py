@@ -10,7 +10,7 @@ import suite
 SECTIONS = ("programs", "fidelity", "shapes", "hooks", "caches", "fidelity-kept", "large", "flushed")
 # Kernel, grid and shapes of docs/cases/block-shapes.md.
 STENCIL, LATTICE = ("long_range", "640", "512", "512"), ("stream_collide", "256", "256", "256")
-# Counted beside fidelity's metrics, where Nsight Compute has them.
+# Counted in addition to fidelity's metrics, where Nsight Compute has them.
 SHAPE_METRICS = ("l1tex__data_pipe_lsu_wavefronts.sum", "lts__t_sectors_op_read.sum", "lts__t_sectors_op_write.sum",
                  "lts__t_sectors_srcunit_tex_op_write.sum", "dram__bytes_read.sum", "dram__bytes_write.sum")
 

@@ -1,4 +1,4 @@
-"""One program's profile from a GPU beside that from the CPU device.
+"""One program's profile from a GPU against that from the CPU device.
 
 Lanes and bytes of a site must be equal for a program whose control flow does not depend on races. Requests, sectors,
 pieces, block and branch counts must be equal wherever the GPU runs a warp's lanes together, which it need not do in

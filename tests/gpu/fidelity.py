@@ -1,4 +1,4 @@
-"""Counters of Nsight Compute beside Warpline's figures: with caches kept between kernels, and emptied before each."""
+"""Counters of Nsight Compute against Warpline's figures: with caches kept between kernels, and emptied before each."""
 import json
 import os
 import subprocess

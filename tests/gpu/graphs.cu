@@ -1,5 +1,5 @@
 // A graph captured from a stream, launched several times, given other parameters, updated from another capture, and
-// launched beside ordinary launches; checks its own results.
+// launched next to ordinary launches; checks its own results.
 #include <cstdio>
 #include <vector>
 
@@ -42,7 +42,7 @@ int main() {
     cudaStream_t stream;
     cudaStreamCreate(&stream);
     cudaGraph_t graph = capture(stream, values, sum, 2.0f), other = capture(stream, values, sum, 1.0f);
-    // What the program is told of its graph is what it put in.
+    // Queries of the program's graph return what it put in.
     cudaGraphNode_t nodes[8];
     size_t number = 8;
     sure(cudaGraphGetNodes(graph, nodes, &number), "nodes");

@@ -1,4 +1,4 @@
-// A kernel that runs until the host says stop, and sends far more records than the rings hold: it can only end if they
+// A kernel that runs until the host stops it, and sends far more records than the rings hold: it can only end if they
 // are drained while it runs.
 #include <chrono>
 #include <cstdio>

@@ -14,7 +14,7 @@ def output(*command):
 
 
 def describe():
-    lines = [f"GPU ({QUERY}): {output('nvidia-smi', f'--query-gpu={QUERY}', '--format=csv,noheader') or 'not told'}"]
+    lines = [f"GPU ({QUERY}): {output('nvidia-smi', f'--query-gpu={QUERY}', '--format=csv,noheader') or 'unknown'}"]
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
             model = next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), "?")

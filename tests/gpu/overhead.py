@@ -10,7 +10,7 @@ def read_times(text):
         kernel, form, milliseconds, registers, local, resident = line.split("\t")
         entry = kernels.setdefault(kernel, {"form": form, "ms": 0.0, "launches": 0})
         if entry["form"] != form:
-            # One launch without hooks among hooked ones: the kernel's times say nothing.
+            # One launch without hooks among hooked ones: the kernel's times are not comparable.
             entry["form"] = "mixed"
         entry["ms"] += float(milliseconds)
         entry["launches"] += 1

@@ -7,9 +7,9 @@ import subprocess
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Ends only if a GPU drains its records while it runs; says nothing on the CPU device.
+# Ends only if a GPU drains its records while it runs; no test on the CPU device.
 GPU_ONLY = ("long_running",)
-# Sizes at which kernels run long enough for their times to say something.
+# Sizes at which kernels run long enough for meaningful times.
 LARGE = {"saxpy": ["33554432"], "bicg": ["8192"], "transpose": ["8192"], "matmul": ["1024"], "hotspot": ["2048", "4"],
          "spmv": ["262144", "32"], "histogram": ["16777216", "256"], "syrk": ["512"], "scan": ["8388608"],
          "long_range_stencil": ["256", "192", "128"], "lattice_boltzmann": ["128"], "kmeans": ["262144"]}

@@ -1,5 +1,5 @@
-//! Profiles that say what no run can: rows, numbers and names of a real one are others, below a right checksum. No verb panics,
-//! hangs, or takes all memory.
+//! Profiles that no run can produce: rows, numbers and names of a real one are others, below a right checksum. No verb
+//! panics, hangs, or takes all memory.
 
 #[path = "../../fuzz/entries/document.rs"]
 mod document;

@@ -11,7 +11,7 @@ use warpline_format::device::Device;
 use warpline_format::event::{Event, PathFrame};
 use warpline_format::site_table::SiteTable;
 
-/// Nobody's source, and something nobody may see.
+/// Not a source file, and content that must not be shown.
 const SECRET: &str = "root:$6$secret:19000:0:99999:7:::\n";
 
 fn sim(folder: &Path, trace: &[u8], more: &[&str]) -> Output {
@@ -32,7 +32,7 @@ fn sources(folder: &Path) -> String {
     document["sources"].to_string()
 }
 
-/// The demo, with a site table of one's own and more records at the begin.
+/// The demo, with a site table of one's own and more records at the start.
 fn trace(table: &SiteTable, more: impl FnOnce(&mut TraceBuilder)) -> Vec<u8> {
     let mut trace = TraceBuilder::default();
     let device = Device::rtx_2080_ti();
@@ -98,7 +98,7 @@ fn pipes_and_endless_devices_stop_nothing() {
     }
 }
 
-/// Debug information may be split over files that the object names, or that lie beside it.
+/// Debug information may be split over files that the object names, or that lie in its folder.
 #[test]
 fn further_files_of_debug_information_stop_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -117,9 +117,9 @@ fn further_files_of_debug_information_stop_nothing() {
     });
     let cannot = |name: &str| {
         let output = sim(folder.path(), &bytes, &[]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{told}");
-        assert_eq!(told.contains(&format!("{name}: not a regular file")), !name.is_empty(), "{told}");
+        let described = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{described}");
+        assert_eq!(described.contains(&format!("{name}: not a regular file")), !name.is_empty(), "{described}");
     };
     cannot("");
     for name in ["x.dwo", "x.dwp"] {

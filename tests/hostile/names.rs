@@ -12,12 +12,26 @@ use warpline_format::event::{Allocation, AllocationKind, Event};
 use warpline_format::site_table::SiteTable;
 use warpline_format::visible::is_hidden;
 
-/// Clears the screen, sets a title, rings, goes back, turns text around, ends lines in several ways, and is a formula's begin.
+/// Clears the screen, sets a title, rings, goes back, turns text around, ends lines in several ways, and is a formula's
+/// begin.
 const BAD: &str = "\x1b[2J\x1b]0;owned\x07\u{9b}31m\x08\r\n\t\0\x7f\u{202e}\u{2028}fn=x";
 
 /// Those that are text.
-const FORMATS: [&str; 11] =
-    ["text", "json", "markdown", "csv", "html", "callgrind", "sarif", "hatchet", "folded", "speedscope", "tables"];
+const FORMATS: [&str; 13] = [
+    "text",
+    "brief",
+    "brief-json",
+    "json",
+    "markdown",
+    "csv",
+    "html",
+    "callgrind",
+    "sarif",
+    "hatchet",
+    "folded",
+    "speedscope",
+    "tables",
+];
 
 fn warpline(folder: &Path, arguments: &[&str]) -> (String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));
@@ -39,10 +53,10 @@ fn assert_clean(what: &str, text: &str, tabs: bool) {
 /// Every form of report, without a hidden character, and with as many lines as it has `without` hostile names.
 fn assert_reports_clean(folder: &Path, file: &str) {
     for format in FORMATS {
-        let (report, said) = warpline(folder, &["report", "--format", format, file]);
+        let (report, printed) = warpline(folder, &["report", "--format", format, file]);
         // Source lines are indented by tabs.
         assert_clean(format, &report, matches!(format, "text" | "html"));
-        assert_clean(format, &said, false);
+        assert_clean(format, &printed, false);
         if format == "csv" {
             let rows = csv::Reader::from_reader(report.as_bytes()).records().count();
             assert_eq!(report.lines().count(), rows + 1, "a name breaks a row:\n{report}");
@@ -52,12 +66,12 @@ fn assert_reports_clean(folder: &Path, file: &str) {
         }
     }
     for chosen in [&["--all"][..], &["--kernel", "."], &["--top", "50"]] {
-        let (report, said) = warpline(folder, &[&["report", file], chosen].concat());
+        let (report, printed) = warpline(folder, &[&["report", file], chosen].concat());
         assert_clean("a part of the report", &report, true);
-        assert_clean("a part of the report", &said, false);
+        assert_clean("a part of the report", &printed, false);
     }
     for format in ["text", "json", "csv", "html"] {
-        // A prediction may be refused: of a kernel that was stopped, say.
+        // A prediction may be refused: for example of a kernel that was stopped.
         let arguments = ["predict", file, "--kernel", ".", "--block", "64", "--format", format];
         let output = Command::new(env!("CARGO_BIN_EXE_warpline")).current_dir(folder).args(arguments).output().unwrap();
         assert_clean("predict", &String::from_utf8(output.stdout).unwrap(), false);
@@ -68,16 +82,17 @@ fn assert_reports_clean(folder: &Path, file: &str) {
     (empty.kernels, empty.lines, empty.allocations) = Default::default();
     warpline::profile::write(&empty, &folder.join("empty.wlprof")).unwrap();
     for format in ["text", "json", "markdown", "html"] {
-        let (diff, said) = warpline(folder, &["diff", "--all", "--format", format, file, "empty.wlprof"]);
+        let (diff, printed) = warpline(folder, &["diff", "--all", "--format", format, file, "empty.wlprof"]);
         assert_clean(format, &diff, format != "json");
-        assert_clean(format, &said, false);
+        assert_clean(format, &printed, false);
     }
 }
 
-/// The profile in a store, by the name of its program, its branch and label: its history, and what a gate says of another.
+/// The profile in a store, by the name of its program, its branch and label: its history, and a gate's result for
+/// another.
 fn assert_recordings_clean(folder: &Path, file: &str) {
     let store = folder.join(format!("{file}.store"));
-    let asked = |arguments: &[&str], codes: &[i32]| {
+    let requested = |arguments: &[&str], codes: &[i32]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpline"));
         command.current_dir(folder).args(arguments).arg("--store").arg(&store);
         let output = command.output().unwrap();
@@ -86,13 +101,16 @@ fn assert_recordings_clean(folder: &Path, file: &str) {
         assert_clean(arguments[0], &String::from_utf8(output.stderr).unwrap(), true);
     };
     let branch = BAD.replace(['\0', '\n'], "");
-    asked(&["record", file, "--commit", "1a2b3c", "--branch", &branch, "--name", "app", "--compiler", &branch], &[0]);
+    requested(
+        &["record", file, "--commit", "1a2b3c", "--branch", &branch, "--name", "app", "--compiler", &branch],
+        &[0],
+    );
     for format in ["text", "json", "markdown", "html", "csv"] {
-        asked(&["history", "--name", "app", "--format", format], &[0, 2]);
+        requested(&["history", "--name", "app", "--format", format], &[0, 2]);
     }
     for format in ["text", "json", "markdown", "sarif"] {
         let gate = ["gate", file, "--baseline", &branch, "--name", "app", "--branch", &branch, "--format", format];
-        asked(&gate, &[0, 2, 4, 5]);
+        requested(&gate, &[0, 2, 4, 5]);
     }
 }
 
@@ -103,9 +121,9 @@ fn what_is_typed_is_written_out() {
     {
         let output = Command::new(env!("CARGO_BIN_EXE_warpline")).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_clean("usage", &said, false);
-        assert!(said.contains("\\u{202e}"), "{said}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_clean("usage", &printed, false);
+        assert!(printed.contains("\\u{202e}"), "{printed}");
     }
 }
 
@@ -132,10 +150,10 @@ fn names_of_files_stay_in_their_line() {
         let output =
             Command::new(env!("CARGO_BIN_EXE_warpline")).current_dir(&folder).args(arguments).output().unwrap();
         assert_ne!(output.status.code(), Some(0), "{arguments:?}");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_clean("a message", &said, false);
-        assert!(said.contains("a\\n") || said.contains("no\\nprogram"), "{arguments:?}: {said}");
-        assert!(!said.contains("\nwarpline: done"), "{arguments:?}: {said}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_clean("a message", &printed, false);
+        assert!(printed.contains("a\\n") || printed.contains("no\\nprogram"), "{arguments:?}: {printed}");
+        assert!(!printed.contains("\nwarpline: done"), "{arguments:?}: {printed}");
     }
 }
 
@@ -154,10 +172,10 @@ fn strings_of_models_are_written_out() {
         })
         .collect();
     std::fs::write(folder.path().join("bad.toml"), changed).unwrap();
-    let (shown, said) = warpline(folder.path(), &["gpus", "./bad.toml"]);
+    let (shown, printed) = warpline(folder.path(), &["gpus", "./bad.toml"]);
     assert!(shown.contains("\\x1b[2J\\n\\u{202e}"), "{shown}");
     assert_clean("gpus", &shown, false);
-    assert_clean("gpus", &said, false);
+    assert_clean("gpus", &printed, false);
 }
 
 #[test]
@@ -199,9 +217,9 @@ fn names_in_traces_and_lines_of_sources_are_written_out() {
         trace.event(Event::Launch(demo::launch(0))).batch(0, &demo::batch());
         trace.event(demo::fault(0)).event(demo::end(0, 700)).event(Event::End { launches: 1 });
         std::fs::write(folder.path().join("a.wltrace"), trace.finish()).unwrap();
-        let (_, said) = warpline(folder.path(), &["sim", "a.wltrace", "-o", "out.wlprof"]);
-        assert_clean("sim", &said, false);
-        assert!(said.contains("\\x1b[2J"), "{said}");
+        let (_, printed) = warpline(folder.path(), &["sim", "a.wltrace", "-o", "out.wlprof"]);
+        assert_clean("sim", &printed, false);
+        assert!(printed.contains("\\x1b[2J"), "{printed}");
         assert_reports_clean(folder.path(), "out.wlprof");
         let (report, _) = warpline(folder.path(), &["report", "--format", "json", "out.wlprof"]);
         assert_eq!(report.contains("matrix[i * n + j] /*\\\\x1b[2J"), own_file, "{report}");
@@ -217,7 +235,8 @@ fn spoil(value: &mut Value) {
             let is_finding = fields.contains_key("cure");
             for (field, value) in fields {
                 // These are one of a few words; anything else is no profile.
-                let is_word = is_finding && field == "severity" || field == "merged" && value.is_string();
+                let is_word = is_finding && ["severity", "confidence"].contains(&field.as_str())
+                    || field == "merged" && value.is_string();
                 if !(["thread_steps", "atomic", "decided_by"].contains(&field.as_str()) || is_word) {
                     spoil(value);
                 }

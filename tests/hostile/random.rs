@@ -3,8 +3,12 @@
 
 #[path = "../../fuzz/entries/comparison.rs"]
 mod comparison;
+#[path = "../../fuzz/documents.rs"]
+mod documents;
 #[path = "../../fuzz/harness.rs"]
 mod harness;
+#[path = "../../fuzz/entries/mcp.rs"]
+mod mcp;
 #[path = "../../fuzz/entries/model.rs"]
 mod model;
 #[path = "../../fuzz/entries/profile.rs"]
@@ -147,8 +151,25 @@ fn changed_models() {
 }
 
 #[test]
+fn changed_conversations() {
+    harness::run("mcp", &mcp::seeds(), 400, mcp::run);
+}
+
+#[test]
+fn changed_calls_of_tools() {
+    harness::run_with(documents::changed, "mcp-calls", &calls(), 400, mcp::run);
+}
+
+/// The conversations that are a single document.
+fn calls() -> Vec<Vec<u8>> {
+    mcp::seeds().into_iter().filter(|seed| serde_json::from_slice::<serde_json::Value>(seed).is_ok()).collect()
+}
+
+#[test]
 #[ignore = "test-all"]
 fn changed_inputs_at_length() {
+    harness::at_length("mcp", &mcp::seeds(), mcp::run);
+    harness::at_length_with(documents::changed, "mcp-calls", &calls(), mcp::run);
     harness::at_length("trace", &traces(), trace::run);
     harness::at_length("profile", &profiles(), profile::run);
     harness::at_length("comparison", &compared(), comparison::run);
@@ -166,6 +187,7 @@ fn write_corpora() {
         ("comparison", compared()),
         ("site_table", tables()),
         ("model", texts()),
+        ("mcp", mcp::seeds()),
     ] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
         std::fs::create_dir_all(&folder).unwrap();

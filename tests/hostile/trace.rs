@@ -151,7 +151,7 @@ fn grids_cost_what_was_recorded_of_them() {
 
 #[test]
 fn registers_and_shared_memory_have_bounds() {
-    // More registers than a thread can have are taken for as many as fit.
+    // More registers than a thread can have are clamped to as many as fit.
     let fitted = Launch { registers: u32::MAX, ..demo::launch(1) };
     let large = Launch { static_shared: u32::MAX, dynamic_shared: u32::MAX, resident_blocks: 1, ..demo::launch(1) };
     for (launch, left_out) in [(fitted, 0), (large, 1)] {
@@ -222,7 +222,7 @@ fn counts_that_cannot_be_are_damage() {
 }
 
 #[test]
-fn thousands_of_launches_without_an_end_are_told_in_a_few_lines() {
+fn thousands_of_launches_without_an_end_are_reported_in_a_few_lines() {
     let (_, profile) = simulate(&after_a_launch(|trace| {
         for id in 1..2000 {
             trace.event(Event::Launch(demo::launch(id)));
@@ -232,14 +232,15 @@ fn thousands_of_launches_without_an_end_are_told_in_a_few_lines() {
     assert!(profile.run.notes.iter().any(|note| note.contains("1991 more launches")), "{:?}", profile.run.notes);
 }
 
-/// Records of checks name launches, sites, operations and allocations as they like: those that do not exist are left out, at no
-/// cost, and what came before is kept.
+/// Records of checks name launches, sites, operations and allocations as they like: those that do not exist are left
+/// out, at no cost, and what came before is kept.
 #[test]
 fn records_of_checks_may_name_anything() {
     use warpline_format::event::{UninitialisedCopy, UninitialisedRead};
     use warpline_format::operation::{
         FloatClass, FloatException, FloatFormat, FloatKind, FloatOrigin, FloatStep, MOST_STEPS,
     };
+    use warpline_format::values::{SiteValues, ValueSet, ZeroBlocks};
     let read = UninitialisedRead {
         launch: 1,
         site: u32::MAX,
@@ -262,6 +263,9 @@ fn records_of_checks_may_name_anything() {
         offset: u64::MAX,
         path: u32::MAX,
     };
+    let set = ValueSet { distinct: vec![u64::MAX; 17], many: false, ..ValueSet::default() };
+    let values = SiteValues { launch: 1, requests: u64::MAX, lanes: u64::MAX, ..SiteValues::default() };
+    let zeros = ZeroBlocks { allocation: 1, sectors: u64::MAX, zero_lines: u64::MAX, ..ZeroBlocks::default() };
     let step = FloatStep { launch: 1, operation: u32::MAX, block: 0, thread: 0, allocation: Some(u64::MAX), offset: 0 };
     let exception = FloatException {
         launch: 1,
@@ -286,6 +290,15 @@ fn records_of_checks_may_name_anything() {
         trace.event(Event::UninitialisedCopy(copy));
         trace.event(Event::UninitialisedCopy(UninitialisedCopy { allocation: 1, ..copy }));
         trace.event(Event::UninitialisedCopy(UninitialisedCopy { allocation: 1, ..copy }));
+        trace.event(Event::ValuesFollowed);
+        trace.event(Event::SiteValues(SiteValues { values: set, ..values.clone() }));
+        for (site, allocation) in [(0, None), (0, None), (u32::MAX, None), (0, Some(u64::MAX))] {
+            trace.event(Event::SiteValues(SiteValues { site, allocation, ..values.clone() }));
+        }
+        trace.event(Event::SiteValues(SiteValues { launch: 7, ..values }));
+        for zeros in [zeros, zeros, ZeroBlocks { allocation: u64::MAX, ..zeros }] {
+            trace.event(Event::ZeroBlocks(zeros));
+        }
         trace.event(Event::FloatException(exception));
         for steps in [0, 1, MOST_STEPS + 1] {
             trace.event(Event::FloatOrigin(origin(steps)));
@@ -296,5 +309,8 @@ fn records_of_checks_may_name_anything() {
     let [copied, read] = &profile.uninitialised[..] else { panic!("{:#?}", profile.uninitialised) };
     assert_eq!((copied.kind.as_str(), copied.count, copied.copied_uninitialised), ("copy", 2, u64::MAX));
     assert_eq!((read.kind.as_str(), read.count, read.frame.line), ("read", u64::MAX, 9));
+    let [values] = &profile.access_values[..] else { panic!("{:#?}", profile.access_values) };
+    assert_eq!((values.launches, values.requests, values.silent_lanes), (2, u64::MAX, 0));
+    assert!(profile.run.memory_values && profile.allocation_values.is_empty(), "{:#?}", profile.allocation_values);
     assert!(profile.float_exceptions.is_empty() && profile.float_origins.is_empty());
 }

@@ -1,5 +1,5 @@
-// Many launches of two kernels that differ from each other: the first does more from launch to launch, the second as a number of
-// the data says. The argument is the number of steps; with a second one the program waits so many milliseconds in each.
+// Many launches of two kernels that differ from each other: the first does more from launch to launch, the second as much as a
+// number in the data requires. The argument is the number of steps, a second one the milliseconds that each step waits.
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>

@@ -84,7 +84,7 @@ int main(int, char **arguments) {
     if (most < 64 || same != most || loaded != CU_FUNCTION_LOADING_STATE_LOADED)
         return 6;
 
-    // The best block size fills the device as the count of blocks on an SM says, and has no fewer threads there than others.
+    // The best block size fills the device by the count of blocks on an SM, and has no fewer threads there than others.
     int grid, block, on_sm, sms;
     CHECK(cuOccupancyMaxPotentialBlockSize_(&grid, &block, as_function, shared_of, 0, 0));
     CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&on_sm, as_function, block, shared_of(block), 0));
@@ -154,7 +154,7 @@ int main(int, char **arguments) {
     if (cuMemcpy2D_(&to) != CUDA_ERROR_INVALID_HANDLE)
         return 13;
 
-    // A kernel where a function is asked for, as CUDA has it.
+    // A kernel where a function is requested, as CUDA has it.
     CUstream stream;
     unsigned flags;
     CUcontext of_stream;

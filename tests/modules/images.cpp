@@ -1,4 +1,4 @@
-// Loads a cubin, fat binary or PTX, by itself and through a link; reads an array through a texture, and memory that it maps itself.
+// Loads a cubin, fat binary or PTX, alone and through a link; reads an array by a texture, and memory that it maps.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Links images, and says whether that is refused.
+// Links images, and prints whether that is refused.
 #include <cstdio>
 #include <cuda.h>
 

@@ -1,5 +1,5 @@
-// Ranks of MPI that do unequal work: rank r sweeps its array r + 1 times, and the rank of the second argument ends as the
-// first says: `exit`, `abort` or `fault` (an access out of bounds).
+// Ranks of MPI that do unequal work: rank r sweeps its array r + 1 times, and the rank of the second argument ends as
+// the first requests: `exit`, `abort` or `fault` (an access out of bounds).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Headers that a run-time compilation finds: beside the source, and the toolkit's for types of few bits and for matrices. The
-// kernels are launched as before CUDA 4, by functions of the driver that the program asks for by name.
+// Headers that a run-time compilation finds: in the source's folder, and the toolkit's for types of few bits and for
+// matrices. The kernels are launched as before CUDA 4, by functions of the driver that the program requests by name.
 #include <cstdio>
 #include <cuda.h>
 #include <cuda_runtime.h>

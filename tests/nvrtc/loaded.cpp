@@ -1,4 +1,4 @@
-// Loads the driver and NVRTC by their files' names, as Python packages and plug-ins do, and asks the driver for its functions.
+// Loads the driver and NVRTC by their files' names, as Python packages and plug-ins do, and queries its functions.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -130,7 +130,7 @@ impl Browser {
         self.value(expression).as_str().unwrap_or_default().to_owned()
     }
 
-    /// Sets the window's size and the colours that the system asks for.
+    /// Sets the window's size and the colour scheme of the system.
     pub fn look(&mut self, width: u32, height: u32, colors: &str) {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", size);

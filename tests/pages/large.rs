@@ -67,6 +67,7 @@ pub fn spoil(value: &mut Value, nasty: &str) {
                     "addresses",
                     "arguments",
                     "atomic",
+                    "confidence",
                     "decided_by",
                 ];
                 let is_word = is_finding && name == "severity" || name == "merged" && field.is_string();

@@ -1,5 +1,5 @@
-//! `warpline predict`: what it says of launches that were made is what they did, and what it says of others is what they do
-//! when they are made.
+//! `warpline predict`: predictions equal the counts of recorded launches, and those of other launches equal their counts when they
+//! are made.
 
 use crate::support::schema;
 use crate::support_programs::{Outcome, build, root, run, warpline, work_folder};
@@ -362,7 +362,7 @@ fn grids_that_do_other_work_are_told() {
     assert!(!told(&["--kernel", "^layers", "--block", "64"]) && !told(&["--kernel", "^product", "--set", "n=90"]));
 }
 
-/// The run has the recorded launch's own figures, which say how near a prediction is: here they are others because arrays lay in L2 from the launches before.
+/// The run has the recorded launch's own figures, which show how accurate a prediction is: here they differ because L2 held arrays of the launches before.
 #[test]
 fn figures_that_the_run_had_otherwise_are_told() {
     let folder = work_folder("predict-beside-the-run");
@@ -411,7 +411,7 @@ fn calls_that_were_not_inlined_are_refused_without_a_run() {
     assert!(outcome.stderr.contains("bundles.cu:"), "{}", outcome.describe());
 }
 
-/// An executable tells what its profile does, once it is told what the launch would be.
+/// An executable gives the prediction that its profile gives, for a stated launch.
 #[test]
 fn executables_need_no_run() {
     let folder = work_folder("predict-executable");
@@ -426,7 +426,7 @@ fn executables_need_no_run() {
     }
     assert!(from_executable["assumptions"].to_string().contains("was not run"));
     for (arguments, code, message) in [
-        (&["--kernel", "^product"][..], 2, "--grid SHAPE have to say"),
+        (&["--kernel", "^product"][..], 2, "--grid SHAPE are required"),
         (&["--kernel", "^product", "--block", "32x4", "--grid", "3x18"], 2, "--set n=VALUE"),
         (&["--kernel", "nothing", "--block", "32", "--grid", "3"], 4, "no kernel matches"),
         (&["--kernel", "^gather", "--block", "32", "--grid", "3", "--set", "n=70"], 4, "loaded from memory at line"),

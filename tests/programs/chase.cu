@@ -1,5 +1,5 @@
 // DELTA's pointer chase (Zhang and Shcherbakov, MEMSYS 2020): one thread walks an array of `n` integers with stride `s`,
-// `m` loads long, past level 1 where asked for.
+// `m` loads long, past level 1 if requested.
 // usage: chase [n = 4096] [s = 16] [m = 4096] [past level 1 = 0]
 #include "test.h"
 

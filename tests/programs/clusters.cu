@@ -1,6 +1,6 @@
 // flags: -arch=sm_90 -std=c++17
-// Clusters of thread blocks: as the kernel declares them and as the launch asks for them, their barrier, ranks, and the shared
-// memory of other blocks, through cooperative groups and in PTX.
+// Clusters of thread blocks: as the kernel declares them and as the launch requests them, their barrier, ranks, and the
+// shared memory of other blocks, through cooperative groups and in PTX.
 #include "test.h"
 
 #include <cooperative_groups.h>
@@ -117,7 +117,7 @@ int main()
     }
     expect_equal("stores", stored.read(), crossed);
 
-    // Grids that are no multiple of the cluster, clusters that are too large, or other ones than the kernel is made for.
+    // Grids that are no multiple of the cluster, clusters that are too large, or others than the kernel is made for.
     attribute.val.clusterDim = {4, 1, 1};
     EXPECT_ERROR(cudaLaunchKernelEx(&config, places, (unsigned *)placed), cudaErrorInvalidClusterSize);
     attribute.val.clusterDim = {6, 4, 1};

@@ -1,5 +1,5 @@
-// Inline assembly and atomics at addresses that the compiler knows: of variables, of arrays in shared memory in 32 bits, and numbers,
-// which count from the begin of the block's shared memory.
+// Inline assembly and atomics at addresses that are known at compile time: of variables, of arrays in shared memory in
+// 32 bits, and numbers, which count from the start of the block's shared memory.
 #include "test.h"
 
 __device__ int word;

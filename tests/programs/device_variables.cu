@@ -1,5 +1,5 @@
 // __device__ and __constant__ variables: initial values, pointers to each other, copies to and from
-// symbols, addresses and sizes, names that only one translation unit knows.
+// symbols, addresses and sizes, names with internal linkage.
 #include "test.h"
 
 struct Settings {

@@ -1,5 +1,5 @@
-// Accesses that the machine code of a GPU has, and no others: ptxas keeps small local arrays in registers, and atomic operations on the
-// two sides of a branch are two. Behind each line with accesses stand their requests, lanes and sectors.
+// Accesses that the machine code of a GPU has, and no others: ptxas keeps small local arrays in registers, and atomic
+// operations on the two sides of a branch are two. Each line states its requests, lanes and sectors.
 #include "test.h"
 
 // 16 bytes: ptxas compares the index instead.
@@ -30,7 +30,7 @@ __global__ void sine(float *out, const float *in)
     out[threadIdx.x] = sinf(in[threadIdx.x] * 1e6f); // sites load 1 32 4, load 6 192 6, store 1 32 4
 }
 
-// More work than LLVM unrolls by itself; nvcc does.
+// More work than LLVM unrolls by default; nvcc does.
 __global__ void unrolled(unsigned *out, unsigned one, unsigned two)
 {
     unsigned cells[16], costs[16];

@@ -1,6 +1,6 @@
 // flags: -arch=sm_80
-// Accesses of inline assembly under a guard, as matrix libraries write them: the lanes that the guard holds for are counted.
-// Behind each line with accesses stand their requests, lanes and sectors.
+// Accesses of inline assembly under a guard, as matrix libraries write them: the lanes that the guard holds for are
+// counted. Behind each line with accesses stand their requests, lanes and sectors.
 #include "test.h"
 
 __device__ int load(const int *from, bool wanted)
@@ -19,7 +19,7 @@ __device__ void copy(int *to, const int *from, bool wanted)
                  ::"r"(static_cast<int>(wanted)), "r"(place), "l"(from), "n"(4), "r"(-1));
 }
 
-// The last operand tells how much is read; zeros fill the rest.
+// The last operand sets how much is read; zeros fill the rest.
 __device__ void fill(int *to, const int *from, int bytes)
 {
     unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -49,7 +49,7 @@ __global__ void guarded(int *out, const int *in, int count)
                  : "memory");
 }
 
-// Other ways to write the same: pairs of predicates, blanks, negative offsets, and a predicate that says to read nothing.
+// Other ways to write the same: pairs of predicates, blanks, negative offsets, and a predicate that reads nothing.
 __global__ void forms(int *out, const int *in)
 {
     __shared__ int kept[64];

@@ -54,7 +54,7 @@ static unsigned nth_set(unsigned word, unsigned base, int offset)
     return ~0u;
 }
 
-// The intrinsic looks at three bits of each part of the selector.
+// The intrinsic uses three bits of each part of the selector.
 static unsigned permuted(unsigned a, unsigned b, unsigned selector)
 {
     unsigned long long bytes = static_cast<unsigned long long>(b) << 32 | a;

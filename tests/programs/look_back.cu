@@ -55,7 +55,7 @@ __global__ void rank_keys(const unsigned *keys, const unsigned *starts, volatile
 
 __device__ int lock_word = 0;
 
-// Only odd threads take the lock, and as often as their number says.
+// Only odd threads take the lock, and as often as their number.
 __global__ void locked_rounds(const unsigned *in, volatile unsigned *sum, unsigned *out)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x, kept = in[i];

@@ -1,4 +1,4 @@
-// Managed memory, used by host and device in turn, prefetched, advised. (clang knows no __managed__ variables.)
+// Managed memory, used by host and device in turn, prefetched, advised. (clang has no __managed__ variables.)
 #include "test.h"
 
 struct List {

@@ -1,7 +1,7 @@
 // needs: hooks
 // expect: stderr "out_of_bounds_below.cu:11"
 // expect: stderr "16 bytes before the start of d_first"
-// A read below the very first allocation: it is told by its distance, not taken for an access to host memory.
+// A read below the very first allocation: it is reported by its distance, not as an access to host memory.
 #include "test.h"
 
 // No device variable stands here: it would be placed before the allocation.

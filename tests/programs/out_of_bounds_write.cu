@@ -2,7 +2,7 @@
 // expect: exit 3, stderr "an illegal memory access was encountered"
 // expect: stderr "out_of_bounds_write.cu:12"
 // expect: stderr "d_out"
-// A write in front of an allocation, found in a function; the program ends as its error check says.
+// A write in front of an allocation, found in a function; the program ends as its error check decides.
 #include "test.h"
 
 struct Buffer {

@@ -11,7 +11,7 @@ __global__ void reverse_static(int *values)
 
 extern __shared__ unsigned char dynamic_bytes[];
 
-// An array of doubles, then one of shorts, in the dynamic part; a static part beside it.
+// An array of doubles, then one of shorts, in the dynamic part; a static part in addition.
 __global__ void carve(double *doubles, short *shorts, int *sums, int n)
 {
     __shared__ int sum;

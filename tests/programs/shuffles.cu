@@ -66,7 +66,7 @@ __global__ void divergent(int *results)
     results[lane] = value;
 }
 
-// Sums over a partial warp: the lanes that are missing are never asked.
+// Sums over a partial warp: missing lanes are never read.
 __global__ void partial_sum(int *result)
 {
     int value = threadIdx.x + 1;

@@ -1,5 +1,5 @@
-// Windows of 7 x 7 elements of three floats each, two elements apart; a thread sums 4 x 4 windows. Without SWAP the lanes of a warp
-// have windows below each other, with SWAP beside each other. Each thread uses most of a sector again in its next steps.
+// Windows of 7 x 7 elements of three floats each, two elements apart; a thread sums 4 x 4 windows. Without SWAP the
+// lanes of a warp have windows below each other, with SWAP next to each other. A thread uses most of a sector again.
 #include "test.h"
 
 const int WIDTH = 264;

@@ -44,7 +44,7 @@ int main()
         expect_equal("line", found[i], values[i]);
         EXPECT(found_pairs[i].x == 31 - i && found_pairs[i].y == i - 31);
     }
-    // From the middle on: the texture begins before it, and the offset says how far.
+    // From the middle on: the texture begins before it, and the offset is the distance.
     CHECK(cudaBindTexture(&offset, line, memory.pointer + 8, line.channelDesc, 24 * sizeof(float)));
     EXPECT(offset == 32);
     read_line<<<1, 32>>>(out, out_pairs, offset / 4);

@@ -1,5 +1,5 @@
-// A value that lane 0 alone sets, and all take from it: how warps take places of a list. What the other lanes hand over is undefined, and nobody
-// looks at it.
+// A value that lane 0 alone sets, and all take from it: how warps take places of a list. The other lanes' arguments are
+// undefined, and unused.
 #include "test.h"
 
 __device__ int next;
@@ -38,7 +38,7 @@ int main()
     for (int times : taken.read()) expect_equal("times that a place is taken", times, 1);
     int end = 0;
     CHECK(cudaMemcpyFromSymbol(&end, next, sizeof end));
-    expect_equal("places asked for", end, places + 4 * 3);
+    expect_equal("reserved places", end, places + 4 * 3);
 
     Device<double> in(std::vector<double>{1.5, 2.5}), out(64);
     spread<<<1, 64>>>(in, out);

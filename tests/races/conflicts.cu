@@ -1,6 +1,6 @@
-// Kernels with a conflict between warps or blocks, and cured twins. The two lines of a conflict end in `// conflict`; it is
-// enough that a row of the report names lines with that mark. With the argument `gpu` the results of the racy kernels
-// must be what a GPU gives, whose warps advance together.
+// Kernels with a conflict between warps or blocks, and fixed twins. The two lines of a conflict end in `// conflict`;
+// it is enough that a row of the report names lines with that mark. With the argument `gpu` the results of the racy
+// kernels must be what a GPU gives, whose warps advance together.
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstring>
@@ -28,7 +28,7 @@ __global__ void racy_reduction(const int *in, int *out)
     }
 }
 
-__global__ void cured_reduction(const int *in, int *out)
+__global__ void fixed_reduction(const int *in, int *out)
 {
     __shared__ int partial[THREADS];
     int t = threadIdx.x;
@@ -53,7 +53,7 @@ __global__ void racy_tile(const int *in, int *out)
     out[first + t] = tile[THREADS - 1 - t]; // conflict
 }
 
-__global__ void cured_tile(const int *in, int *out)
+__global__ void fixed_tile(const int *in, int *out)
 {
     __shared__ int tile[THREADS];
     int t = threadIdx.x, first = blockIdx.x * THREADS;
@@ -96,7 +96,7 @@ __global__ void racy_broadcast(const int *in, int *out)
     out[blockIdx.x * THREADS + threadIdx.x] = second - first; // conflict
 }
 
-__global__ void cured_broadcast(const int *in, int *out)
+__global__ void fixed_broadcast(const int *in, int *out)
 {
     int value = in[blockIdx.x * THREADS + threadIdx.x];
     int first = block_sum<true>(value);
@@ -113,7 +113,7 @@ __global__ void racy_element(const int *matrix, int *sums)
     }
 }
 
-__global__ void cured_element(const int *matrix, int *sums)
+__global__ void fixed_element(const int *matrix, int *sums)
 {
     int row = blockIdx.x * 32 + threadIdx.x;
     if (threadIdx.y == 0) {
@@ -131,7 +131,7 @@ __global__ void racy_histogram(const int *in, int *bins)
     }
 }
 
-__global__ void cured_histogram(const int *in, int *bins)
+__global__ void fixed_histogram(const int *in, int *bins)
 {
     int value = in[blockIdx.x * 32 + threadIdx.x];
     if (threadIdx.x == 0) {
@@ -152,7 +152,7 @@ __global__ void racy_shared_bins(const int *in, int *out)
     }
 }
 
-__global__ void cured_shared_bins(const int *in, int *out)
+__global__ void fixed_shared_bins(const int *in, int *out)
 {
     __shared__ int bins[32];
     if (threadIdx.x < 32) {
@@ -189,7 +189,7 @@ __global__ void racy_scratch(const int *in, int *scratch, int *out)
     out[i] = scratch[i ^ 32]; // conflict
 }
 
-__global__ void cured_scratch(const int *in, int *scratch, int *out)
+__global__ void fixed_scratch(const int *in, int *scratch, int *out)
 {
     int i = blockIdx.x * THREADS + threadIdx.x;
     scratch[i] = in[i];
@@ -197,7 +197,7 @@ __global__ void cured_scratch(const int *in, int *scratch, int *out)
     out[i] = scratch[i ^ 32];
 }
 
-__global__ void cured_two_buffers(const int *in, int *out)
+__global__ void fixed_two_buffers(const int *in, int *out)
 {
     __shared__ int tile[2][THREADS];
     int t = threadIdx.x, sum = 0;
@@ -213,7 +213,7 @@ __global__ void cured_two_buffers(const int *in, int *out)
 }
 
 // Warps that keep to themselves, as old and as new code writes it, and with tiles of cooperative groups.
-__global__ void cured_within_warps(const int *in, int *out)
+__global__ void fixed_within_warps(const int *in, int *out)
 {
     __shared__ int tile[THREADS];
     volatile int *mine = tile + (threadIdx.x & ~31);
@@ -231,7 +231,7 @@ __global__ void cured_within_warps(const int *in, int *out)
 }
 
 // Each pair of warps has a barrier of its own.
-__global__ void cured_named_barriers(const int *in, int *out)
+__global__ void fixed_named_barriers(const int *in, int *out)
 {
     __shared__ int tile[128];
     int t = threadIdx.x, i = blockIdx.x * 128 + t;
@@ -244,7 +244,7 @@ __global__ void cured_named_barriers(const int *in, int *out)
     out[i] = tile[t ^ 32];
 }
 
-__global__ void cured_by_grid_sync(int *data, int *other)
+__global__ void fixed_by_grid_sync(int *data, int *other)
 {
     cg::grid_group grid = cg::this_grid();
     int i = blockIdx.x * THREADS + threadIdx.x;
@@ -258,7 +258,7 @@ __global__ void cured_by_grid_sync(int *data, int *other)
 
 __device__ unsigned finished = 0;
 
-__global__ void cured_last_block(const int *in, int *partial, int *total)
+__global__ void fixed_last_block(const int *in, int *partial, int *total)
 {
     __shared__ bool last;
     if (threadIdx.x == 0) {
@@ -278,7 +278,7 @@ __global__ void cured_last_block(const int *in, int *partial, int *total)
 
 __device__ int lock = 0;
 
-__global__ void cured_lock(int *counter)
+__global__ void fixed_lock(int *counter)
 {
     if (threadIdx.x == 0) {
         while (atomicCAS(&lock, 0, 1) != 0) {
@@ -290,7 +290,7 @@ __global__ void cured_lock(int *counter)
     }
 }
 
-__global__ void cured_flags(const int *in, bool *found, int *limit, char *letters, int most)
+__global__ void fixed_flags(const int *in, bool *found, int *limit, char *letters, int most)
 {
     int i = blockIdx.x * THREADS + threadIdx.x;
     if (in[i] > 3) {
@@ -312,7 +312,7 @@ static void expect(bool holds, const char *what)
 
 int main(int argc, char **argv)
 {
-    bool racy = argc < 2 || strcmp(argv[1], "cured") != 0;
+    bool racy = argc < 2 || strcmp(argv[1], "fixed") != 0;
     bool as_gpu = argc > 1 && strcmp(argv[1], "gpu") == 0;
     static int values[COUNT], out[COUNT];
     for (int i = 0; i < COUNT; ++i) {
@@ -337,32 +337,32 @@ int main(int argc, char **argv)
         return sum;
     };
     fetch();
-    for (bool cured : {false, true}) {
-        if (!cured && !racy) {
+    for (bool fixed : {false, true}) {
+        if (!fixed && !racy) {
             continue;
         }
-        bool right = true, judged = cured || as_gpu;
-        (cured ? cured_reduction : racy_reduction)<<<BLOCKS, THREADS>>>(d_values, d_out);
+        bool right = true, judged = fixed || as_gpu;
+        (fixed ? fixed_reduction : racy_reduction)<<<BLOCKS, THREADS>>>(d_values, d_out);
         fetch();
         for (int block = 0; block < BLOCKS; ++block) {
             right = right && out[block] == block_total(block);
         }
         expect(right || !judged, "reduction");
-        (cured ? cured_tile : racy_tile)<<<BLOCKS, THREADS>>>(d_values, d_out);
+        (fixed ? fixed_tile : racy_tile)<<<BLOCKS, THREADS>>>(d_values, d_out);
         fetch();
         right = true;
         for (int i = 0; i < COUNT; ++i) {
             right = right && out[i] == values[i / THREADS * THREADS + THREADS - 1 - i % THREADS];
         }
         expect(right || !judged, "tile");
-        (cured ? cured_broadcast : racy_broadcast)<<<BLOCKS, THREADS>>>(d_values, d_out);
+        (fixed ? fixed_broadcast : racy_broadcast)<<<BLOCKS, THREADS>>>(d_values, d_out);
         fetch();
         right = true;
         for (int i = 0; i < COUNT; ++i) {
             right = right && out[i] == THREADS * block_total(i / THREADS);
         }
         expect(right || !judged, "broadcast");
-        (cured ? cured_element : racy_element)<<<BLOCKS, dim3(32, 8)>>>(d_values, d_out);
+        (fixed ? fixed_element : racy_element)<<<BLOCKS, dim3(32, 8)>>>(d_values, d_out);
         fetch();
         right = true;
         for (int row = 0; row < BLOCKS * 32; ++row) {
@@ -373,25 +373,25 @@ int main(int argc, char **argv)
             right = right && out[row] == sum;
         }
         expect(right || !judged, "element");
-        (cured ? cured_histogram : racy_histogram)<<<BLOCKS, 32>>>(d_values, d_out);
+        (fixed ? fixed_histogram : racy_histogram)<<<BLOCKS, 32>>>(d_values, d_out);
         fetch();
         // Blocks that advance together lose additions on a GPU, too.
-        expect(cured ? out[0] + out[1] == BLOCKS : !as_gpu || out[0] + out[1] < BLOCKS, "histogram");
-        (cured ? cured_shared_bins : racy_shared_bins)<<<BLOCKS, THREADS>>>(d_values, d_out);
+        expect(fixed ? out[0] + out[1] == BLOCKS : !as_gpu || out[0] + out[1] < BLOCKS, "histogram");
+        (fixed ? fixed_shared_bins : racy_shared_bins)<<<BLOCKS, THREADS>>>(d_values, d_out);
         fetch();
         right = true;
         for (int i = 0; i < BLOCKS * 32; ++i) {
             right = right && out[i] == THREADS / 32;
         }
-        expect(right || !cured, "bins");
-        (cured ? cured_scratch : racy_scratch)<<<BLOCKS, THREADS>>>(d_values, d_scratch, d_out);
+        expect(right || !fixed, "bins");
+        (fixed ? fixed_scratch : racy_scratch)<<<BLOCKS, THREADS>>>(d_values, d_scratch, d_out);
         fetch();
         right = true;
         for (int i = 0; i < COUNT; ++i) {
             right = right && out[i] == values[i ^ 32];
         }
         expect(right || !judged, "scratch");
-        if (!cured) {
+        if (!fixed) {
             racy_generic<<<BLOCKS, THREADS, THREADS * sizeof(int)>>>(d_values, d_out);
             fetch();
             right = true;
@@ -401,9 +401,9 @@ int main(int argc, char **argv)
             expect(right || !judged, "generic");
         }
     }
-    cured_two_buffers<<<BLOCKS, THREADS>>>(d_values, d_out);
-    cured_within_warps<<<BLOCKS, THREADS>>>(d_values, d_out);
-    cured_named_barriers<<<BLOCKS, 128>>>(d_values, d_out);
+    fixed_two_buffers<<<BLOCKS, THREADS>>>(d_values, d_out);
+    fixed_within_warps<<<BLOCKS, THREADS>>>(d_values, d_out);
+    fixed_named_barriers<<<BLOCKS, 128>>>(d_values, d_out);
     fetch();
     bool right = true;
     for (int i = 0; i < BLOCKS * 128; ++i) {
@@ -413,17 +413,17 @@ int main(int argc, char **argv)
     cudaMemset(d_scratch, 0, sizeof values);
     int *arguments_out = d_out;
     void *grid_arguments[] = {&d_scratch, &arguments_out};
-    cudaLaunchCooperativeKernel((void *)cured_by_grid_sync, BLOCKS, THREADS, grid_arguments, 0, nullptr);
+    cudaLaunchCooperativeKernel((void *)fixed_by_grid_sync, BLOCKS, THREADS, grid_arguments, 0, nullptr);
     cudaMemcpy(out, d_scratch, sizeof out, cudaMemcpyDeviceToHost);
     expect(out[0] == 6 && out[COUNT - 1] == 6, "grid.sync()");
     fetch();
-    cured_last_block<<<BLOCKS, THREADS>>>(d_values, d_scratch, d_out);
+    fixed_last_block<<<BLOCKS, THREADS>>>(d_values, d_scratch, d_out);
     fetch();
     expect(out[0] == values[0] + values[1] + values[2] + values[3], "last block");
-    cured_lock<<<BLOCKS, THREADS>>>(d_out);
+    fixed_lock<<<BLOCKS, THREADS>>>(d_out);
     fetch();
     expect(out[0] == BLOCKS, "lock");
-    cured_flags<<<BLOCKS, THREADS>>>(d_values, reinterpret_cast<bool *>(d_out), d_out + 1, d_letters, 9);
+    fixed_flags<<<BLOCKS, THREADS>>>(d_values, reinterpret_cast<bool *>(d_out), d_out + 1, d_letters, 9);
     fetch();
     expect(out[0] == 1 && out[1] == 9 && cudaDeviceSynchronize() == cudaSuccess, "flags");
     printf("%s\n", failures == 0 ? "PASS" : "FAIL");

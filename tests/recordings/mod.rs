@@ -20,13 +20,13 @@ const SERVICES: [&str; 7] = [
 ];
 
 /// A folder with a store in it.
-pub struct Place {
+pub struct StoreFolder {
     pub folder: tempfile::TempDir,
 }
 
-impl Place {
-    pub fn new() -> Place {
-        Place { folder: tempfile::tempdir().unwrap() }
+impl StoreFolder {
+    pub fn new() -> StoreFolder {
+        StoreFolder { folder: tempfile::tempdir().unwrap() }
     }
 
     pub fn path(&self) -> &Path {

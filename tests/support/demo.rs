@@ -1,5 +1,5 @@
 //! A small made-up program: a kernel that reads a matrix by columns, a vector, and calls a device
-//! function; its source file is written where the caller wants it.
+//! function; its source file is written to the caller's folder.
 
 use warpline_format::access::Space;
 use warpline_format::device::Device;
@@ -143,7 +143,12 @@ pub const BLOCKS: u64 = 3;
 
 /// The launch record.
 pub fn launch(id: u64) -> Launch {
-    Launch { static_shared: 4096, registers: 24, resident_blocks: 8, ..Launch::of(id, BLOCKS as u32, WARPS * 32) }
+    Launch {
+        static_shared: 4096,
+        registers: 24,
+        resident_blocks: 8,
+        ..Launch::with_defaults(id, BLOCKS as u32, WARPS * 32)
+    }
 }
 
 /// Requests of one launch, block by block.

@@ -45,6 +45,7 @@ pub fn profile_with_a_finding() -> Profile {
         cause: "rows-per-thread".to_owned(),
         remedy: "transpose-through-shared".to_owned(),
         verified: false,
+        confidence: None,
         title: "Consecutive threads read `matrix` a row apart".to_owned(),
         kernel: Some(line.kernel),
         file: line.file.clone(),

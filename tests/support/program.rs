@@ -157,6 +157,7 @@ pub fn finding(id: &str, severity: Severity, kernel: u32, file: &str, line: u32)
         cause: "cause".to_owned(),
         remedy: "remedy".to_owned(),
         verified: false,
+        confidence: None,
         title: "a title".to_owned(),
         kernel: Some(kernel),
         file: file.to_owned(),

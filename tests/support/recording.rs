@@ -17,7 +17,7 @@ pub struct Scene {
     pub seconds: f64,
 }
 
-/// The recording; `title` says what it shows to those who do not see it.
+/// The recording; `title` describes it for screen readers.
 pub fn svg(scenes: &[Scene], title: &str) -> String {
     let area = scenes[0].screen.area;
     let (width, height) =

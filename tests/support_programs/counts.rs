@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Members of an expectation that say where to look, not what to find.
+/// Members of an expectation that select a row, not figures.
 const SELECTORS: [&str; 8] = ["kernel", "file", "code", "occurrence", "op", "space", "allocation", "pieces"];
 
 /// All that is wrong with the counts of one run of an example.
@@ -22,16 +22,16 @@ pub fn check(example: &Value, values: &BTreeMap<String, u64>, profile: &Value, e
     wrong
 }
 
-type Counter = fn(&Value, &Value, &Place) -> Result<BTreeMap<String, u64>, String>;
+type Counter = fn(&Value, &Value, &CodePosition) -> Result<BTreeMap<String, u64>, String>;
 
 /// A source line within a kernel.
-struct Place {
+struct CodePosition {
     file: String,
     line: u64,
     kernel: u64,
 }
 
-impl Place {
+impl CodePosition {
     fn holds(&self, row: &Value) -> bool {
         row["file"].as_str() == Some(&self.file) && row["line"] == self.line && row["kernel"] == self.kernel
     }
@@ -53,19 +53,19 @@ fn compare(
             continue;
         }
         let formula = formula.as_str().ok_or_else(|| format!("{name} of {expected} is no text"))?;
-        let want = evaluate(formula, values)?;
+        let wanted = evaluate(formula, values)?;
         let got = actual.get(name).copied();
-        if got != Some(want) {
+        if got != Some(wanted) {
             let got = got.map_or("absent".to_owned(), |got| got.to_string());
-            differences.push(format!("{name} is {got}, expected {formula} = {want}"));
+            differences.push(format!("{name} is {got}, expected {formula} = {wanted}"));
         }
     }
     for (size, distribution) in expected["pieces"].as_object().into_iter().flatten() {
         for (pieces, formula) in distribution.as_object().into_iter().flatten() {
-            let want = evaluate(formula.as_str().unwrap_or_default(), values)?;
+            let wanted = evaluate(formula.as_str().unwrap_or_default(), values)?;
             let got = actual.get(&format!("{size}:{pieces}")).copied().unwrap_or(0);
-            if got != want {
-                differences.push(format!("{got} requests touch {pieces} pieces of {size} bytes, expected {want}"));
+            if got != wanted {
+                differences.push(format!("{got} requests touch {pieces} pieces of {size} bytes, expected {wanted}"));
             }
         }
     }
@@ -76,7 +76,7 @@ fn compare(
     Err(format!("{}: {}", label.join(" | "), differences.join("; ")))
 }
 
-fn find_place(example: &Value, expected: &Value, profile: &Value, examples: &Path) -> Result<Place, String> {
+fn find_place(example: &Value, expected: &Value, profile: &Value, examples: &Path) -> Result<CodePosition, String> {
     let file = expected["file"].as_str().or(example["sources"][0].as_str()).ok_or("no source file")?;
     let path = examples.join(file);
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -94,10 +94,10 @@ fn find_place(example: &Value, expected: &Value, profile: &Value, examples: &Pat
         (name == kernel).then(|| entry["id"].as_u64())?
     });
     let id = id.ok_or_else(|| format!("kernel {kernel} is not in the profile"))?;
-    Ok(Place { file: path.to_string_lossy().into_owned(), line, kernel: id })
+    Ok(CodePosition { file: path.to_string_lossy().into_owned(), line, kernel: id })
 }
 
-fn access_counts(expected: &Value, profile: &Value, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+fn access_counts(expected: &Value, profile: &Value, place: &CodePosition) -> Result<BTreeMap<String, u64>, String> {
     let named: Option<Vec<&Value>> = expected["allocation"].as_str().map(|name| {
         let allocations = profile["allocations"].as_array().into_iter().flatten();
         allocations.filter(|entry| entry["name"] == name).map(|entry| &entry["id"]).collect()
@@ -147,7 +147,7 @@ fn add_up(sums: &mut BTreeMap<String, u64>, metrics: &Value) {
     }
 }
 
-fn branch_counts(_: &Value, profile: &Value, place: &Place) -> Result<BTreeMap<String, u64>, String> {
+fn branch_counts(_: &Value, profile: &Value, place: &CodePosition) -> Result<BTreeMap<String, u64>, String> {
     let mut sums = BTreeMap::new();
     for branch in profile["branches"].as_array().into_iter().flatten().filter(|row| place.holds(row)) {
         for name in ["executions", "divergent"] {

@@ -13,7 +13,7 @@ enum End {
     Signal(i32),
 }
 
-/// What the comments at the top of a program ask for.
+/// Directives in the comments at the top of a program.
 #[derive(Debug)]
 pub struct Directives {
     /// Compiler options.
@@ -75,7 +75,7 @@ impl Directives {
         more.map_or(Some(()), |more| self.expect(more))
     }
 
-    /// Says what is wrong with the outcome. With `wrapped`, it is that of `warpline run`, which returns
+    /// Returns an error that describes a wrong outcome. With `wrapped`, it is that of `warpline run`, which returns
     /// 128 + n for a signal.
     pub fn judge(&self, outcome: &Outcome, wrapped: bool) -> Result<(), String> {
         let right_end = match self.end {

@@ -26,7 +26,7 @@ pub fn warpline() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_warpline"))
 }
 
-/// `warpline-cc`: `$WARPLINE_CC`, or the one beside `warpline`. It belongs to another package, and
+/// `warpline-cc`: `$WARPLINE_CC`, or the one in the folder of `warpline`. It belongs to another package, and
 /// `cargo test` builds binaries of the tested package only, so it is built here when it is missing or stale.
 pub fn warpline_cc() -> &'static Path {
     static PLACE: OnceLock<PathBuf> = OnceLock::new();

@@ -163,7 +163,7 @@ fn read(path: &Path, without: &BTreeSet<(u32, u32)>, wanted: Option<Wanted>) -> 
     (recorded, deeds)
 }
 
-/// Turns an address into the allocation's number and the offset there; whether a GPU knows no such allocation.
+/// Turns an address into the allocation's number and the offset there; returns whether a GPU has no such allocation.
 fn place(allocated: &[Allocated], address: &mut u64) -> bool {
     let holds = |one: &&Allocated| address.wrapping_sub(one.address) < one.bytes.max(1);
     let Some(found) = allocated.iter().rev().find(holds) else { return false };

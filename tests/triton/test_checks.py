@@ -1,4 +1,4 @@
-"""Bad accesses are told with array, element and Python line. Each is a program of its own: a fault ends the device."""
+"""Bad accesses are reported with array, element and Python line. Each is a program of its own: a fault ends the device."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ BEGIN = "import numpy as np, kernels, warpline, warpline.triton\n"
 
 
 def run(text, **options):
-    """What a program with these options of the run says, and its exit code."""
+    """Output of a program with these options of the run, and its exit code."""
     begin = BEGIN + f"warpline.triton.install(**{options!r})\n"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", begin + text], cwd=HERE, capture_output=True, text=True, timeout=300
@@ -94,7 +94,7 @@ for options in {"gpu": "h100"}, {"check": "report"}:
 """
         code, printed, said = run(text)
         self.assertEqual(code, 0, said)
-        start = "the CPU device has started as a100 and keeps its options: ask for"
+        start = "the CPU device has started as a100 and keeps its options: request"
         self.assertIn(f"{start} --gpu h100 before", printed)
         self.assertIn(f"{start} --gpu a100 --check report before", printed)
 
@@ -140,7 +140,7 @@ print([name for name, sectors in zip(p.kernels.name, p.kernels.global_sectors.fi
         self.assertEqual(printed, "['masked_copy[BLOCK=64]']\n", said)
 
     def test_kernels_run_unchecked_without_a_profile(self):
-        # Kernels have one form, with hooks; here nobody looks at what these say.
+        # Kernels have one form, with hooks; here their results are ignored.
         text = """
 x, y, out = np.ones(1000, "f4"), np.ones(1000, "f4"), np.zeros(1000, "f4")
 kernels.vector_add[(4,)](x, y, out, 1000, BLOCK=256)
@@ -184,7 +184,7 @@ print(sums[:1000].sum(), p.data["kernels"][-1]["name"], requests, p.findings.id.
                 self.assertTrue(printed.startswith(f"2000.0 vector_add[BLOCK=256] {requests} "), printed)
 
     def test_what_cannot_run_is_refused_by_name_and_line(self):
-        # Hopper's matrix instructions, which are asked for by the architecture alone.
+        # Hopper's matrix instructions, which the architecture alone enables.
         text = """
 import os
 os.environ["WARPLINE_TRITON_ARCH"] = "90"

@@ -42,7 +42,8 @@ class Counts(unittest.TestCase):
     """Requests, sectors and wavefronts."""
 
     def test_a_contiguous_copy_touches_each_sector_once(self):
-        # 1024 elements of 4 bytes: 4 KiB in 128 sectors; 4 warps read 16 bytes per lane, so 512 bytes per request: 8 requests.
+        # 1024 elements of 4 bytes: 4 KiB in 128 sectors; 4 warps read 16 bytes per lane, so 512 bytes per request: 8
+        # requests.
         x, out = np.arange(1024, dtype="f4"), np.zeros(1024, "f4")
         found = profiled(lambda: kernels.masked_copy[(1,)](x, out, 1024, BLOCK=1024))
         for name in ("x", "out"):
@@ -67,7 +68,8 @@ class Counts(unittest.TestCase):
             np.testing.assert_array_equal(out, x[::stride])
 
     def test_a_copy_back_to_front_has_its_lanes_sixteen_bytes_apart(self):
-        # Each lane has four neighbours, in a request for each, from the end on: two lanes to a sector, 16 sectors of the 4 that hold 128 bytes.
+        # Each lane has four neighbours, in a request for each, from the end on: two lanes to a sector, 16 sectors of
+        # the 4 that hold 128 bytes.
         x, out = np.arange(1024, dtype="f4"), np.zeros(1024, "f4")
         found = profiled(lambda: kernels.reversed_copy[(1,)](x, out, 1024, BLOCK=1024))
         np.testing.assert_array_equal(out, x[::-1])
@@ -76,8 +78,9 @@ class Counts(unittest.TestCase):
         self.assertEqual(one(found.allocations, name="out").sectors, 128)
 
     def test_a_window_of_rows_touches_what_its_mask_lets_through(self):
-        # 20 of 32 columns of 16 rows of 100 floats, in one warp: eight lanes to a row with four neighbours each, in a request for each. A request
-        # has five lanes of each of four rows, 16 bytes apart: they span 68 bytes that begin at a sector or in its middle, 3 sectors.
+        # 20 of 32 columns of 16 rows of 100 floats, in one warp: eight lanes to a row with four neighbours each, in a
+        # request for each. A request has five lanes of each of four rows, 16 bytes apart: they span 68 bytes that begin
+        # at a sector or in its middle, 3 sectors.
         x, out = np.arange(1600, dtype="f4").reshape(16, 100), np.zeros((16, 32), "f4")
         found = profiled(lambda: kernels.window[(1,)](x, out, 100, 20, ROWS=16, COLUMNS=32, num_warps=1))
         np.testing.assert_array_equal(out[:, :20], x[:, :20])
@@ -87,8 +90,9 @@ class Counts(unittest.TestCase):
         self.assertEqual(one(found.allocations, name="out").sectors, 64)
 
     def test_a_stride_with_a_mask_touches_a_sector_for_each_lane_that_it_lets_through(self):
-        # 100 of 256 elements, 12 bytes apart, in one warp: the mask lets 25 lanes of the first 128 elements through, four neighbours each, in a
-        # request for each. Its lanes are 48 bytes apart, in a sector each. The other 128 elements are no request.
+        # 100 of 256 elements, 12 bytes apart, in one warp: the mask lets 25 lanes of the first 128 elements through,
+        # four neighbours each, in a request for each. Its lanes are 48 bytes apart, in a sector each. The other 128
+        # elements are no request.
         x, out = np.arange(768, dtype="f4"), np.zeros(256, "f4")
         found = profiled(lambda: kernels.every_third[(1,)](x, out, 100, BLOCK=256, num_warps=1))
         np.testing.assert_array_equal(out[:100], x[:300:3])
@@ -97,8 +101,8 @@ class Counts(unittest.TestCase):
         self.assertEqual(one(found.allocations, name="out").sectors, 32)
 
     def test_a_transposed_store_goes_through_shared_memory_and_is_coalesced(self):
-        # 4 KiB in one warp: 8 requests of 16 bytes a lane each way. Triton stores the columns from another layout, to which shared memory
-        # takes them without conflicts: 32 passes of 128 bytes each way.
+        # 4 KiB in one warp: 8 requests of 16 bytes a lane each way. Triton stores the columns from another layout, to
+        # which shared memory takes them without conflicts: 32 passes of 128 bytes each way.
         x, out = np.arange(1024, dtype="f4").reshape(32, 32), np.zeros((32, 32), "f4")
         found = profiled(lambda: kernels.plain_transpose[(1,)](x, out, N=32, num_warps=1))
         np.testing.assert_array_equal(out, x.T)
@@ -140,7 +144,7 @@ class Counts(unittest.TestCase):
 
 
 class Tensor:
-    """What Triton asks of a tensor that it is to take for one of another element type."""
+    """Attributes that Triton reads of a tensor that is reinterpreted with another element type."""
 
     device, dtype = "cpu", "int8"
 
@@ -259,7 +263,7 @@ class Estimates(unittest.TestCase):
         whole = triton.testing.do_bench(launch)
         self.assertTrue((c == 256).all())
         c[:] = 0
-        # `Mark.run` draws a plot, with packages that are not asked for here.
+        # `Mark.run` draws a plot, with packages that are not required here.
         self.assertTrue(triton.testing.Mark._run._warpline)
         with warpline.triton._testing._Sampled():
             few = triton.testing.do_bench(launch)
@@ -301,13 +305,15 @@ class Products(unittest.TestCase):
         self.assertEqual(self.passes("f4", "y = tl.load"), [32, 32])
 
     def test_a_transposed_operand_passes_the_banks_no_more_often(self):
-        # The line has the second operand's bytes, and those of 32 x 32 sums in single precision, which change their layout for the store.
+        # The line has the second operand's bytes, and those of 32 x 32 sums in single precision, which change their
+        # layout for the store.
         self.assertEqual(self.passes("f2", "tl.trans(y)", kernels.product_of_rows), [16 + 32, 16 + 32])
         self.assertEqual(self.passes("f4", "tl.trans(y)", kernels.product_of_rows), [32 + 32, 32 + 32])
 
     def test_operands_that_are_not_swizzled_conflict(self):
-        # Rows of 64 bytes: of the eight rows of 16 bytes that make a matrix of `ldmatrix`, every second one begins in the same bank: 4 passes for
-        # each of 16 matrices. Swizzled in four phases of two rows, the eight rows are in all banks: one pass.
+        # Rows of 64 bytes: of the eight rows of 16 bytes that make a matrix of `ldmatrix`, every second one begins in
+        # the same bank: 4 passes for each of 16 matrices. Swizzled in four phases of two rows, the eight rows are in
+        # all banks: one pass.
         self.assertEqual([self.operands(phases) for phases in (1, 4)], [[16 + 16, 64 + 64], [16 + 16, 16 + 16]])
 
     def operands(self, phases):
@@ -322,7 +328,8 @@ class Products(unittest.TestCase):
         return [int(shared[shared.op == op].wavefronts.sum()) for op in ("store", "load")]
 
     def test_products_take_the_time_of_tensor_cores(self):
-        # 32 x 32 x 32 multiply-adds; an SM of an A100 does 1024 of halves in a cycle of 1.41 GHz, of tf32 half as many. One block: one SM.
+        # 32 x 32 x 32 multiply-adds; an SM of an A100 does 1024 of halves in a cycle of 1.41 GHz, of tf32 half as many.
+        # One block: one SM.
         for dtype, kind, rate in ("f2", "tensor_fp16", 1024), ("f4", "tensor_tf32", 512):
             a, b, c = np.ones((32, 32), dtype), np.ones((32, 32), dtype), np.zeros((32, 32), "f4")
             found = profiled(lambda: kernels.product[(1,)](a, b, c, N=32, num_warps=1))
@@ -331,8 +338,8 @@ class Products(unittest.TestCase):
             self.assertAlmostEqual(limits[kind]["seconds"], 32**3 / rate / 1.41e9, delta=1e-12)
 
     def test_columns_without_swizzling_meet_in_one_bank(self):
-        # Rows take one pass each. A lane reads four neighbours of its row at once, 16 bytes: 8 requests. A row is 128 bytes, so all lanes
-        # want the same four banks: 32 passes each, of the 4 that 512 bytes need.
+        # Rows take one pass each. A lane reads four neighbours of its row at once, 16 bytes: 8 requests. A row is 128
+        # bytes, so all lanes use the same four banks: 32 passes each, of the 4 that 512 bytes need.
         self.assertEqual(self.columns(swizzled=False), (32, 8 * 32))
 
     def test_swizzling_puts_columns_into_all_banks(self):

@@ -1,4 +1,4 @@
-"""PyTorch's programs, where PyTorch is installed: what asks for ``cuda`` is given the CPU."""
+"""PyTorch's programs, where PyTorch is installed: requests for ``cuda`` get the CPU."""
 
 import importlib.util
 import subprocess
@@ -101,7 +101,7 @@ class Frames(unittest.TestCase):
     """What is the user's code."""
 
     def test_functions_that_are_in_no_module_are_not(self):
-        # As those in which Triton binds a kernel's arguments. PyTorch's tensors are asked for their address from there.
+        # As those in which Triton binds a kernel's arguments. PyTorch's tensors return their address there.
         space = {"users": _frames.users}
         exec("def bound():\n    return users()", space)
         self.assertEqual([frame.f_code.co_name for frame in space["bound"]() if frame.f_code.co_filename == "<string>"], [])

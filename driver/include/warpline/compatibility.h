@@ -6,7 +6,7 @@
 
 #if defined(__cplusplus) && defined(__CUDACC__)
 
-// nvcc reaches these through its own headers, so programs forget to.
+// nvcc reaches these through its own headers, so programs do not include them.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 
 #include <cuda_runtime.h>
 
-// nvcc's has a value, which sources ask with `#if __CUDACC__`; clang's is empty.
+// nvcc's has a value, which sources test with `#if __CUDACC__`; clang's is empty.
 #undef __CUDACC__
 #define __CUDACC__ 1
 
-// clang knows managed variables of HIP only. The pass gives host code access to what lies in this section.
+// clang supports managed variables in HIP only. The pass gives host code access to what lies in this section.
 #undef __managed__
 #define __managed__ __device__ __attribute__((section("warpline.managed")))
 
@@ -34,7 +34,7 @@
 #define __maxnreg__(count)
 #endif
 
-// clang reads CUDA's attribute for clusters and forgets it. The pass takes it from this note.
+// clang parses CUDA's attribute for clusters and discards it. The pass reads this annotation instead.
 #undef __cluster_dims__
 #ifdef __CUDA_ARCH__
 #define WARPLINE_CLUSTER(x, y, z, ...)                                                                                 \
@@ -185,7 +185,7 @@ static inline __host__ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stre
   return ::cudaStreamGetCaptureInfo(stream, status, id, graph, before, (const cudaGraphEdgeData **)nullptr, count);
 }
 
-// Members of cudaDeviceProp that CUDA 13 dropped; asked for one by one, as NVIDIA's release notes recommend.
+// Members of cudaDeviceProp that CUDA 13 dropped; queried one by one, as NVIDIA's release notes recommend.
 struct warpline_device_properties : cudaDeviceProp {
   int clockRate;
   int deviceOverlap;

@@ -12,7 +12,7 @@ use warpline_pass::llvm::shim::quiet_context;
 use warpline_pass::loadable;
 
 /// What a program carries of a hooked module.
-pub(crate) fn of(
+pub(crate) fn encode(
     module: &Module<'_>,
     table: &SiteTable,
     registers: &BTreeMap<String, Vec<Resources>>,

@@ -14,7 +14,7 @@ pub fn frame(bitcode: &[u8], architecture: u32) -> Vec<u8> {
     framed
 }
 
-/// The device code of an object ends before its own length says.
+/// The device code of an object is shorter than its stated length.
 #[derive(Debug, thiserror::Error)]
 #[error("its device code is cut short: compile it again")]
 pub struct CutShort;

@@ -69,7 +69,7 @@ pub fn runtime(tools: &Tools, ours: &Path) -> Result<PathBuf, DriverError> {
     Ok(cache::keep_in(&folder, &name, &bytes)?)
 }
 
-/// Whether a name is one of CUDA's runtime or driver API, or of what lowered code calls.
+/// Returns whether a name is one of CUDA's runtime or driver API, or of what lowered code calls.
 fn is_offered(name: &str) -> bool {
     let driver = name.strip_prefix("cu").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
     let others = ["cuda", "__cuda", "__wl_", "__warpline_", "warpline_"];

@@ -1,4 +1,4 @@
-//! `--device=gpu`: GPU code beside that for the CPU device, and CUDA's own runtime beside ours.
+//! `--device=gpu`: GPU code in addition to that for the CPU device, and CUDA's own runtime in addition to Warpline's.
 //!
 //! CUDA's static runtime is linked under other names: every symbol that it exports gets the prefix `__wlreal_`, our
 //! functions of the old names stand before it, and what we do not offer leads to it directly.
@@ -29,7 +29,7 @@ pub struct GpuBuild {
 }
 
 impl GpuBuild {
-    /// For a command line that asks for GPU code; `None` for others.
+    /// Creates the build for a command line that requests GPU code; `None` for others.
     pub fn new(tools: &Tools, invocation: &Invocation) -> Option<GpuBuild> {
         if invocation.gpu != GpuCode::Real {
             return None;

@@ -1,5 +1,5 @@
-//! Device modules that programs load while they run, made shared objects: one symbol, the module's descriptor, and references
-//! to the runtime of the process that loads it.
+//! Device modules that programs load while they run, made shared objects: one symbol, the module's descriptor, and
+//! references to the runtime of the process that loads it.
 
 use crate::device_code::registers::Assembled;
 use crate::device_code::{carried, object_parts};
@@ -36,12 +36,12 @@ pub struct Lowering<'a> {
     system_folders: Vec<String>,
     hooks: bool,
     code_options: String,
-    /// Keeps the IR of each stage where the user asked for it.
+    /// Keeps the IR of each stage if the user requested it.
     pub dump: Dump,
 }
 
 impl<'a> Lowering<'a> {
-    /// As the command line asks for; `source` is for messages.
+    /// Creates it from the command line's options; `source` is for messages.
     pub fn new(invocation: &'a Invocation, source: &'a str, system_folders: Vec<String>) -> Lowering<'a> {
         Lowering {
             source,
@@ -62,7 +62,8 @@ impl<'a> Lowering<'a> {
         DriverError::Pass { source_file: self.source.into(), cause: cause.to_string() }
     }
 
-    /// The stages after optimisation (`stages.rs`), without those that host code needs; `level` is that of the optimisation.
+    /// The stages after optimisation (`stages.rs`), without those that host code needs; `level` is that of the
+    /// optimisation.
     pub fn objects(
         &self,
         module: &Module<'_>,
@@ -93,7 +94,7 @@ impl<'a> Lowering<'a> {
         }
         let carried = table
             .as_ref()
-            .map(|table| carried::of(module, table, &assembled.kernels, &self.system_folders))
+            .map(|table| carried::encode(module, table, &assembled.kernels, &self.system_folders))
             .unwrap_or_default();
         let options = self.options(&assembled.kernels, false, &carried);
         self.lower(module, table.as_ref(), &options)

@@ -18,8 +18,8 @@ pub fn suffix(split: &Split, source: &str) -> String {
 
 /// Threads for one file.
 pub fn threads() -> usize {
-    let asked = std::env::var(THREADS_VARIABLE).ok().and_then(|text| text.parse().ok());
-    asked.filter(|&count| count > 0).unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    let requested = std::env::var(THREADS_VARIABLE).ok().and_then(|text| text.parse().ok());
+    requested.filter(|&count| count > 0).unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Joins objects to one, with the linker.

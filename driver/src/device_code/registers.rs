@@ -1,6 +1,6 @@
-//! Registers per thread and local memory, from ptxas: it assembles the code as it would be built for a GPU, without hooks and
-//! without debug information, and reports what each kernel takes on each architecture. Occupancy follows from it, and which
-//! local variables are in memory at all.
+//! Registers per thread and local memory, from ptxas: it assembles the code as it would be built for a GPU, without
+//! hooks and without debug information, and reports what each kernel takes on each architecture. Occupancy follows from
+//! it, and which local variables are in memory at all.
 
 use super::stacks::{Stack, in_registers};
 use crate::message;
@@ -12,10 +12,10 @@ use warpline_format::occupancy::Resources;
 use warpline_pass::gpu::names;
 use warpline_toolchain::cuda::Cuda;
 
-/// Architectures of the GPU models that a ptxas of CUDA 12 or 13 knows. A test holds them against the models.
+/// Architectures of the GPU models that a ptxas of CUDA 12 or 13 supports. A test compares them with the models.
 const MODELS: [u32; 9] = [52, 60, 70, 75, 80, 86, 89, 90, 100];
 
-/// PTX beyond this is assembled only for the architectures asked for. ptxas takes some three seconds per megabyte.
+/// PTX beyond this is assembled only for the requested architectures. ptxas takes about three seconds per megabyte.
 const LARGE_BYTES: usize = 4 << 20;
 
 /// What is known of kernels, by mangled name, each by rising architecture.
@@ -41,12 +41,12 @@ pub struct Assembly {
 /// What assembling needs to know.
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    /// ptxas, with the oldest architecture that it knows, best first.
+    /// ptxas, with the oldest architecture that it supports, best first.
     programs: Vec<(PathBuf, u32)>,
     /// `-Xptxas`, `-maxrregcount`.
     arguments: Vec<String>,
-    /// Architectures that the user asked for.
-    asked: Vec<u32>,
+    /// Architectures that the user requested.
+    requested: Vec<u32>,
     /// Folder of intermediate files.
     folder: PathBuf,
     /// Assemblies at a time.
@@ -54,27 +54,28 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// With the toolkit's ptxas, and that of CUDA 12 for what it does not know. `asked` are the user's architectures.
-    pub fn new(cuda: &Cuda, arguments: &[String], asked: Vec<u32>, folder: &Path, at_once: usize) -> Assembler {
+    /// With the toolkit's ptxas, and that of CUDA 12 for architectures that it does not support. `requested` are the user's
+    /// architectures.
+    pub fn new(cuda: &Cuda, arguments: &[String], requested: Vec<u32>, folder: &Path, at_once: usize) -> Assembler {
         let first = Some((cuda.ptxas(), cuda.oldest_architecture()));
         let older = cuda.older_ptxas().map(|path| (path, 0));
         Assembler {
             programs: first.into_iter().chain(older).filter(|(path, _)| path.is_file()).collect(),
             arguments: arguments.to_vec(),
-            asked,
+            requested,
             folder: folder.into(),
             at_once: at_once.max(1),
         }
     }
 
-    /// Starts ptxas on PTX that was made for an architecture (75 is `sm_75`). Registers are a finer point of the model: where
-    /// they cannot be had, the profile says that occupancy is assumed.
+    /// Starts ptxas on PTX that was made for an architecture (75 is `sm_75`). Registers are a finer point of the model:
+    /// where they cannot be had, the profile states that occupancy is assumed.
     pub fn start(self, ptx: Vec<u8>, made_for: u32) -> Assembly {
         if self.programs.is_empty() || ptx.is_empty() {
             return Assembly::none();
         }
         let further: &[u32] = if ptx.len() > LARGE_BYTES { &[] } else { &MODELS };
-        let wanted: BTreeSet<u32> = self.asked.iter().chain([&made_for]).chain(further).copied().collect();
+        let wanted: BTreeSet<u32> = self.requested.iter().chain([&made_for]).chain(further).copied().collect();
         let thread = std::thread::Builder::new().name("registers".into());
         let thread = thread.spawn(move || self.all(&ptx, made_for, &wanted)).ok();
         Assembly { thread, done: Assembled::default() }
@@ -99,7 +100,7 @@ impl Assembler {
             });
             for (&architecture, found) in some.iter().zip(found) {
                 let Some((printed, found)) = found else { continue };
-                if self.is_verbose() && self.asked.contains(&architecture) {
+                if self.is_verbose() && self.requested.contains(&architecture) {
                     shown += &printed;
                 }
                 for (kernel, resources) in found.kernels {
@@ -135,8 +136,8 @@ impl Assembler {
     }
 }
 
-/// PTX for another architecture: ptxas refuses code that names a newer one than it is to be assembled for. Where the code
-/// needs the newer one it refuses this as well.
+/// PTX for another architecture: ptxas refuses code that names a newer one than it is to be assembled for. Where the
+/// code needs the newer one it refuses this as well.
 fn for_target(text: &str, made_for: u32, architecture: u32) -> std::borrow::Cow<'_, str> {
     let named = format!(".target sm_{made_for}");
     match architecture < made_for && text.contains(&named) {
@@ -170,8 +171,8 @@ struct Reported {
     stacks: BTreeMap<String, Stack>,
 }
 
-/// Reads what `ptxas -v` prints: a line that names the kernel, for it and each function that it calls a line with the name
-/// and one with stack and spills, then the kernel's registers.
+/// Reads what `ptxas -v` prints: a line that names the kernel, for it and each function that it calls a line with the
+/// name and one with stack and spills, then the kernel's registers.
 fn parse(text: &str, architecture: u32) -> Reported {
     let mut found = Reported::default();
     let mut function = "";

@@ -38,7 +38,7 @@ pub(super) fn in_registers(
 }
 
 impl Stack {
-    /// Whether a function's block of local memory is in its stack; `None` where all could be spills as well.
+    /// Returns whether a function's block of local memory is in its stack; `None` where all could be spills as well.
     fn holds(self, block: u32) -> Option<bool> {
         if block == 0 || self.bytes == 0 {
             return Some(false);

@@ -1,4 +1,5 @@
-//! The files that precompiled headers were made of: whether they are as they were, and whether a compilation would find the same.
+//! The files that precompiled headers were made of: whether they are as they were, and whether a compilation would find
+//! the same.
 
 use crate::dependencies;
 use std::collections::BTreeSet;
@@ -58,12 +59,12 @@ impl Inputs {
         text.lines().map(line).collect::<Option<Vec<_>>>().filter(|files| !files.is_empty()).map(Inputs)
     }
 
-    /// Whether all are as they were.
+    /// Returns whether all are as they were.
     pub fn are_unchanged(&self) -> bool {
         self.0.iter().all(|file| File::now(&file.path).as_ref() == Some(file))
     }
 
-    /// Whether another file would be found in one of `folders` by the name of one of these.
+    /// Returns whether another file would be found in one of `folders` by the name of one of these.
     pub fn are_hidden_by(&self, folders: &[PathBuf]) -> bool {
         folders.iter().any(|folder| self.is_one_hidden_by(folder))
     }
@@ -81,7 +82,7 @@ impl Inputs {
         })
     }
 
-    /// Whether one of `others` is one of these.
+    /// Returns whether one of `others` is one of these.
     pub fn have_one_of(&self, others: &[PathBuf]) -> bool {
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.into());
         let others: BTreeSet<PathBuf> = others.iter().map(|path| canonical(path)).collect();
@@ -131,7 +132,7 @@ mod tests {
         assert!(!inputs.are_hidden_by(&[folder.path().join("system")]), "the same file");
         assert!(!inputs.are_hidden_by(&[folder.path().join("none")]), "no folder");
         assert!(!inputs.are_hidden_by(&other("system/types.h")), "in a folder that is named otherwise");
-        assert!(inputs.are_hidden_by(&other("types.h")), "perhaps a header includes it from beside itself");
+        assert!(inputs.are_hidden_by(&other("types.h")), "a header may include it from its own folder");
         assert!(inputs.are_hidden_by(&other("sys/types.h")));
     }
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 /// Environment variables that clang takes folders or options from.
 pub const VARIABLES: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS"];
 
-/// Beginnings of options that change where headers are found, what is read before them, or that tell of headers as they are read.
+/// Beginnings of options that change where headers are found, what is read before them, or that print headers as they
+/// are read.
 const UNSUITED: [&str; 23] = [
     "--sysroot",
     "-isysroot",
@@ -35,7 +36,7 @@ const UNSUITED: [&str; 23] = [
 
 /// Where arguments stand with respect to the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ArgumentPosition {
     /// Before: what they include comes before the headers' end.
     Before,
     /// Behind.
@@ -52,13 +53,13 @@ pub struct Parted {
 }
 
 /// Parts arguments. `None` where one is among them that headers should not be precompiled with.
-pub fn part(arguments: &[String], place: Place) -> Option<Parted> {
+pub fn part(arguments: &[String], place: ArgumentPosition) -> Option<Parted> {
     let mut parted = Parted::default();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
             "-I" | "-isystem" | "-iquote" | "-idirafter" => parted.folders.extend(rest.next().map(PathBuf::from)),
-            "-include" if place == Place::Behind => _ = rest.next(),
+            "-include" if place == ArgumentPosition::Behind => _ = rest.next(),
             "-include" => return None,
             "-MF" | "-MT" | "-MQ" => _ = rest.next(),
             "-MD" | "-MMD" | "-MP" | "-MG" => {}
@@ -99,17 +100,17 @@ mod tests {
 
     #[test]
     fn folders_and_dependencies_do_not_matter() {
-        let parted = part(&words("-Ia -DN=1 -isystem b -I c -MD -MF d -std=c++17"), Place::Before).unwrap();
+        let parted = part(&words("-Ia -DN=1 -isystem b -I c -MD -MF d -std=c++17"), ArgumentPosition::Before).unwrap();
         assert_eq!(parted.kept, ["-std=c++17"], "macros of the user's own are defined after the headers");
         assert_eq!(parted.folders, ["a", "b", "c"].map(PathBuf::from));
     }
 
     #[test]
     fn what_is_read_before_the_headers_does() {
-        assert_eq!(part(&words("-include a.h"), Place::Before), None);
-        assert_eq!(part(&words("-include a.h"), Place::Behind), Some(Parted::default()));
+        assert_eq!(part(&words("-include a.h"), ArgumentPosition::Before), None);
+        assert_eq!(part(&words("-include a.h"), ArgumentPosition::Behind), Some(Parted::default()));
         for line in ["-imacros a.h", "--sysroot=/x", "-nostdinc++", "-DA -H", "-Xclang -include-pch -Xclang x"] {
-            assert_eq!(part(&words(line), Place::Behind), None, "{line}");
+            assert_eq!(part(&words(line), ArgumentPosition::Behind), None, "{line}");
         }
     }
 }

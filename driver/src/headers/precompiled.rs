@@ -1,7 +1,7 @@
 //! Compiles with precompiled headers, where there are some for the command line.
 
 use super::inputs::Inputs;
-use super::options::{self, Place, VARIABLES};
+use super::options::{self, ArgumentPosition, VARIABLES};
 use super::store::Entry;
 use crate::clang_jobs::{self, Side};
 use crate::command::{Command, Finished, StartError};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// In our own include folder: a source without text.
 const SOURCE: &str = "warpline/precompiled.cu";
-/// What clang says of a header that it cannot use has one of these in it.
+/// clang's message about a header that it cannot use contains one of these.
 const COMPLAINTS: [&str; 2] = ["precompiled file", "PCH file"];
 
 /// The precompiled headers of one side of a compilation.
@@ -29,8 +29,8 @@ pub struct Precompiled<'a> {
 }
 
 impl<'a> Precompiled<'a> {
-    /// Those of a source, for a command line and for `more` arguments behind it; `changed` are files that clang is shown other texts for. `None`
-    /// where there can be none.
+    /// Those of a source, for a command line and for `more` arguments behind it; `changed` are files that clang is
+    /// shown other texts for. `None` where there can be none.
     pub fn new(
         tools: &'a Tools,
         invocation: &Invocation,
@@ -42,9 +42,9 @@ impl<'a> Precompiled<'a> {
         if !invocation.precompiled_headers || invocation.dry_run || clang_jobs::is_cmake_probe(invocation, input) {
             return None;
         }
-        let common = options::part(&invocation.common, Place::Before)?;
-        let [device, host, more] =
-            [&invocation.device[..], &invocation.host, more].map(|arguments| options::part(arguments, Place::Behind));
+        let common = options::part(&invocation.common, ArgumentPosition::Before)?;
+        let [device, host, more] = [&invocation.device[..], &invocation.host, more]
+            .map(|arguments| options::part(arguments, ArgumentPosition::Behind));
         let (device, host, more) = (device?, host?, more?);
         let folders = [common.folders, device.folders, host.folders, more.folders].concat();
         let bare = Invocation {
@@ -61,7 +61,7 @@ impl<'a> Precompiled<'a> {
         let built = compiler.metadata().and_then(|data| data.modified()).ok()?;
         let libraries = standard_libraries();
         let text = format!("{} {variables:?} {} {built:?} {libraries:?}", command.line(), tools.clang.version);
-        let entry = Entry::of(&text)?;
+        let entry = Entry::for_text(&text)?;
         Some(Precompiled { tools, bare, side, more, folders, changed, entry })
     }
 
@@ -90,7 +90,8 @@ impl<'a> Precompiled<'a> {
     }
 }
 
-/// The versions of g++ whose standard library clang may choose: it takes the newest, unless an option says otherwise.
+/// The versions of g++ whose standard library clang may choose: it takes the newest, unless an option selects another
+/// one.
 fn standard_libraries() -> Vec<PathBuf> {
     let entries = |folder: &Path| folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
     let mut versions: Vec<PathBuf> = entries(Path::new("/usr/lib/gcc")).flat_map(|target| entries(&target)).collect();

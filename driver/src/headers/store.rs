@@ -1,7 +1,7 @@
 //! Precompiled headers in the user's cache.
 //!
-//! A compilation that nobody repeats would only lose by them, so they are made when the same are needed for the second time: the
-//! first leaves a mark. Files only ever appear whole, and what is used last stays longest.
+//! A compilation that is not repeated would only lose by them, so they are made when the same are needed for the second
+//! time: the first leaves a mark. Files only ever appear whole, and what is used last stays longest.
 
 use super::inputs::Inputs;
 use crate::command::Command;
@@ -26,7 +26,7 @@ pub struct Entry {
 
 impl Entry {
     /// That of a text which has in it whatever the header depends on.
-    pub fn of(text: &str) -> Option<Entry> {
+    pub fn for_text(text: &str) -> Option<Entry> {
         let folder = cache::folder().ok()?.join("headers");
         Some(Entry { folder, name: format!("{:016x}", cache::content_hash(text.as_bytes())) })
     }
@@ -50,7 +50,7 @@ impl Entry {
         Some(inputs)
     }
 
-    /// Whether it should be made: somebody has needed it before, and it could be made then.
+    /// Returns whether it should be made: somebody has needed it before, and it could be made then.
     pub fn is_worth_making(&self) -> bool {
         let mark = self.path("mark");
         let made = std::fs::create_dir_all(&self.folder)

@@ -59,7 +59,7 @@ pub fn link(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     }
     let linked = run(invocation, &command);
     if linked.is_err() {
-        libraries::of_link(&items).into_iter().for_each(libraries::tell);
+        libraries::of_link(&items).into_iter().for_each(libraries::report_missing);
     }
     linked
 }
@@ -122,7 +122,7 @@ fn items(invocation: &Invocation, objects: &[Option<PathBuf>]) -> Vec<String> {
     invocation.link.iter().filter_map(item).filter(|item| !is_cuda_runtime(item)).collect()
 }
 
-/// Whether a link argument is CUDA's runtime library, by option or by file.
+/// Returns whether a link argument is CUDA's runtime library, by option or by file.
 fn is_cuda_runtime(argument: &str) -> bool {
     let name = argument.strip_prefix("-l").map(|name| name.strip_prefix(':').unwrap_or(name)).unwrap_or(argument);
     let file = name.rsplit('/').next().unwrap_or(name);

@@ -72,8 +72,8 @@ fn registration(wanted: &BTreeSet<&String>) -> String {
     REGISTRATION.to_string() + &wanted.iter().map(unit).collect::<String>()
 }
 
-/// The wrapper has the name and type that clang gives it in a unit that is not relocatable: the pass knows it by them.
-/// 0x466243b1 is a fat binary wrapper's magic number.
+/// The wrapper has the name and type that clang gives it in a unit that is not relocatable: the pass recognises it by
+/// them. 0x466243b1 is a fat binary wrapper's magic number.
 const REGISTRATION: &str = r#"
 @placeholder = private constant [8 x i8] zeroinitializer
 @__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1180844977, i32 1, ptr @placeholder, ptr null }, section ".nvFatBinSegment", align 8

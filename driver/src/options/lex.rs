@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_value_is_told_in_clangs_words() {
+    fn a_missing_value_is_reported_in_clangs_words() {
         let error = lex(&["a.cu".into(), "-o".into()], Dialect::Nvcc).unwrap_err();
         assert_eq!(error.to_string(), "argument to '-o' is missing (expected 1 value)");
     }

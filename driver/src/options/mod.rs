@@ -1,6 +1,6 @@
 //! Command lines: the table of options, cutting arguments into options and inputs, response files.
 //!
-//! [`table`] says what each option is called and takes, [`lex`] cuts a command line with it so that every argument
+//! [`table`] lists each option's name and value, [`lex`] cuts a command line with it so that every argument
 //! belongs to exactly one [`lex::Item`], and [`crate::invocation`] gives the items their meaning.
 
 pub mod device_file;

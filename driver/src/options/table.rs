@@ -1,4 +1,4 @@
-//! Every option that the driver knows, as data. What is not in the table is an unknown flag and goes to clang.
+//! Every option that the driver supports, as data. What is not in the table is an unknown flag and goes to clang.
 
 use super::Dialect;
 use super::device_file::DeviceFile;
@@ -115,7 +115,7 @@ pub enum Meaning {
     DeviceOnly,
     /// To the host compilation: `-Xarch_host`.
     HostOnly,
-    /// Writes dependencies beside compiling; the value is clang's spelling.
+    /// Writes dependencies in addition to compiling; the value is clang's spelling.
     Dependencies(&'static str),
     /// Name of the dependency file.
     DependencyFile,
@@ -133,7 +133,7 @@ pub enum Meaning {
     Help,
     /// More options in files, comma-separated.
     OptionsFile,
-    /// Says something that is so already, or that has no meaning here and does no harm: not worth a note.
+    /// Requests the default, or something without meaning here that does no harm: no note is printed.
     Accepted,
     /// Has no effect here and might be missed: named in a note.
     Ignored,

@@ -36,21 +36,21 @@ pub fn of_link(items: &[String]) -> Option<&'static str> {
     items.iter().find_map(|item| known(item.strip_prefix("-l")?))
 }
 
-/// Tells why something failed.
-pub fn tell(library: &str) {
+/// Reports why something failed.
+pub fn report_missing(library: &str) {
     message::line(format_args!(
         "warpline-cc: note: {library} is a library of NVIDIA's that is not provided: programs that need it cannot be built for \
          the CPU device"
     ));
 }
 
-/// Whether clang did not find the first header of the C++ library that it includes for CUDA.
+/// Returns whether clang did not find the first header of the C++ library that it includes for CUDA.
 pub fn lacks_host_headers(diagnostics: &str) -> bool {
     diagnostics.contains("fatal error: 'climits' file not found")
 }
 
 /// Reports how to get the C++ library's headers.
-pub fn tell_host_compiler() {
+pub fn report_host_compiler() {
     message::line(format_args!(
         "warpline-cc: note: the headers of the C++ library are missing, which g++ brings. To get them: {}",
         packages::install(&["g++"])

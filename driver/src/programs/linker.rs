@@ -1,5 +1,5 @@
-//! The linker of shared objects that need neither clang nor system libraries: one that lies beside `warpline-cc`, or the
-//! system's.
+//! The linker of shared objects that need neither clang nor system libraries: one in the folder of `warpline-cc`, or
+//! the system's.
 
 use crate::command::Command;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,14 @@ use warpline_toolchain::ToolchainError;
 use warpline_toolchain::packages;
 use warpline_toolchain::programs::{companion, find};
 
-/// Names the linker to take instead of those that are looked for: a program that understands `ld`'s options.
+/// Names the linker to use instead of searching for one: a program that understands `ld`'s options.
 const VARIABLE: &str = "WARPLINE_LD";
 
 /// Programs that understand `ld`'s options, the preferred first.
 const LINKERS: [&str; 4] = ["ld.lld", "ld", "ld.bfd", "ld.gold"];
 
-/// A link of `objects` to the shared object `output`. What they do not define is looked for in the process that loads it.
+/// Returns the link of `objects` to the shared object `output`. Undefined symbols are resolved in the process that
+/// loads it.
 pub fn shared_object(objects: &[&Path], output: &Path) -> Result<Command, ToolchainError> {
     let link = Command::new(linker()?)
         .args([
@@ -30,15 +31,15 @@ pub fn shared_object(objects: &[&Path], output: &Path) -> Result<Command, Toolch
     Ok(objects.iter().fold(link, |link, object| link.path(object)))
 }
 
-/// A link of the runtime's archive to a shared library. It needs the system's own libraries, which a C compiler knows; it is
-/// made once, where Warpline is packaged.
+/// Returns the link of the runtime's archive to a shared library. It needs the system's own libraries, which a C
+/// compiler adds; it is made once, where Warpline is packaged.
 pub fn runtime(archive: &Path, output: &Path) -> Result<Command, ToolchainError> {
     let compiler = find("cc").or_else(|| find("gcc")).ok_or_else(|| ToolchainError::Missing {
         what: "a C compiler, to link the runtime with the system's libraries".into(),
         looked_at: "cc and gcc on PATH".into(),
         cure: packages::install(&["g++"]),
     })?;
-    // All of the archive: nobody refers to its functions while it is linked.
+    // All of the archive: nothing refers to its functions in this link.
     Ok(Command::new(compiler)
         .args(["-shared", "-Wl,-soname,libwarpline_rt.so", "-Wl,-Bsymbolic", "-o"])
         .path(output)
@@ -55,7 +56,7 @@ fn linker() -> Result<PathBuf, ToolchainError> {
     };
     found.ok_or_else(|| ToolchainError::Missing {
         what: "a linker".into(),
-        looked_at: named.unwrap_or_else(|| format!("{} beside warpline-cc and on PATH", LINKERS.join(", "))),
+        looked_at: named.unwrap_or_else(|| format!("{} in the folder of warpline-cc and on PATH", LINKERS.join(", "))),
         cure: format!("{}, or set {VARIABLE}", packages::install(&["binutils"])),
     })
 }

@@ -1,6 +1,6 @@
 //! A folder that looks like a CUDA toolkit and links Warpline's runtime: headers, libdevice and programs are those of
-//! the toolkit found, `bin/nvcc` is `warpline-cc`, and the libraries named cudart and nvrtc are the runtime. Build systems that
-//! ask nvcc where its toolkit is, and then link with a compiler of their own, so still link the runtime.
+//! the toolkit found, `bin/nvcc` is `warpline-cc`, and the libraries named cudart and nvrtc are the runtime. Build
+//! systems that query nvcc for its toolkit, and then link with a compiler of their own, so still link the runtime.
 
 use crate::error::DriverError;
 use crate::link::cmake_steps::PROGRAMS;
@@ -19,7 +19,7 @@ const RUNTIME_NEEDS: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl";
 const DRIVER_LIBRARIES: [&str; 3] =
     ["/usr/lib/x86_64-linux-gnu/libcuda.so", "/usr/lib64/libcuda.so", "/usr/lib/libcuda.so"];
 
-/// Raised when what is in the folder changes, so that an older one is not taken for it.
+/// Raised when what is in the folder changes, so that an older one is not used.
 const LAYOUT: u32 = 9;
 
 /// CMake's toolchain file for projects that are built with the folder.
@@ -56,8 +56,8 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     made.map(|()| folder).map_err(DriverError::writing(partial))
 }
 
-/// The toolkit's headers, and ours where it has none: host files that another compiler compiles find them, too. NVML's is
-/// ours in any case, as there is no library behind the toolkit's.
+/// The toolkit's headers, and ours where it has none: host files that another compiler compiles find them, too. NVML's
+/// is ours in any case, as there is no library behind the toolkit's.
 fn headers(folder: &Path, cuda: &Path, own: &Path) -> io::Result<()> {
     std::fs::create_dir(folder)?;
     for entry in std::fs::read_dir(cuda)?.flatten() {
@@ -117,7 +117,7 @@ fn fill(
     for (program, _) in PROGRAMS {
         symlink(driver, folder.join("bin").join(program))?;
     }
-    // Linker scripts: a static library cannot say what else it needs.
+    // Linker scripts: a static library cannot list its dependencies.
     let script = format!("INPUT ( \"{}\" {RUNTIME_NEEDS} )\n", runtime.display());
     for name in ["libcudart_static.a", "libcudart.so", "libnvrtc_static.a", "libnvrtc.so"] {
         std::fs::write(folder.join("lib64").join(name), &script)?;
@@ -131,8 +131,8 @@ fn fill(
     for name in ["nvrtc-builtins_static", "nvptxcompiler_static"] {
         std::fs::write(folder.join("lib64").join(format!("lib{name}.a")), EMPTY_ARCHIVE)?;
     }
-    // NVTX is in its headers, ours or NVIDIA's; before version 3 it was a library. Many a project links cuBLAS to all of its
-    // programs, also to those that call nothing of it.
+    // NVTX is in its headers, ours or NVIDIA's; before version 3 it was a library. Many a project links cuBLAS to all
+    // of its programs, also to those that call nothing of it.
     for name in ["nvToolsExt", "cublas", "cublasLt"] {
         let real = ["lib", "lib64"].map(|part| cuda.root.join(part).join(format!("lib{name}.so")));
         if !real.iter().any(|library| library.exists()) {

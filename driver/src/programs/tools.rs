@@ -1,4 +1,4 @@
-//! The tools and files of one run of the driver, looked for when first needed.
+//! The tools and files of one run of the driver, searched when first needed.
 
 use crate::architecture;
 use crate::command;
@@ -15,11 +15,11 @@ use warpline_toolchain::fetch;
 use warpline_toolchain::interrupt::{self, Removal};
 use warpline_toolchain::{packages, programs};
 
-fn asks_for_openmp(invocation: &Invocation) -> bool {
+fn requests_openmp(invocation: &Invocation) -> bool {
     invocation.common.iter().chain(&invocation.host).any(|flag| flag == OPENMP)
 }
 
-/// Whether a source includes `omp.h`, which g++ finds with and without `-fopenmp`.
+/// Returns whether a source includes `omp.h`, which g++ finds with and without `-fopenmp`.
 fn names_openmp(invocation: &Invocation) -> bool {
     // A pipe can be read once, and not here.
     let files = invocation.sources().map(|input| Path::new(&input.path)).filter(|path| path.is_file());
@@ -29,7 +29,7 @@ fn names_openmp(invocation: &Invocation) -> bool {
 
 /// For OpenMP where clang lacks its header: the folder of g++'s.
 fn openmp_functions(invocation: &Invocation, clang: &Clang) -> Option<PathBuf> {
-    if !asks_for_openmp(invocation) && !names_openmp(invocation) {
+    if !requests_openmp(invocation) && !names_openmp(invocation) {
         return None;
     }
     let resources = programs::output(&clang.path, &["-print-resource-dir"])?;
@@ -40,7 +40,7 @@ fn openmp_functions(invocation: &Invocation, clang: &Clang) -> Option<PathBuf> {
     Some(PathBuf::from(folder.trim()))
 }
 
-/// Asks for OpenMP.
+/// Option that enables OpenMP.
 pub const OPENMP: &str = "-fopenmp";
 
 /// Everything that compiling needs besides the command line.
@@ -53,9 +53,9 @@ pub struct Tools {
     pub include: PathBuf,
     /// Chosen architecture, as 75 for `sm_75`.
     pub architecture: u32,
-    /// Architecture that was asked for.
-    pub asked_architecture: u32,
-    /// What differs from what was asked for, in a sentence each.
+    /// Requested architecture.
+    pub requested_architecture: u32,
+    /// Differences from the request, in a sentence each.
     pub notes: Vec<String>,
     /// Where `-fopenmp` cannot be had: the folder of g++'s `omp.h`, for programs that only call OpenMP's functions.
     pub openmp_functions: Option<PathBuf>,
@@ -80,7 +80,7 @@ impl Tools {
         command::keep_temporary_files_in(temporary.path());
         let mut notes: Vec<String> = choice.note.into_iter().collect();
         let openmp_functions = openmp_functions(invocation, &clang);
-        if openmp_functions.is_some() && asks_for_openmp(invocation) {
+        if openmp_functions.is_some() && requests_openmp(invocation) {
             notes.push(format!(
                 "-fopenmp: clang's OpenMP is not installed ({}), so OpenMP pragmas of host code have no effect and its loops run on one \
                  thread",
@@ -92,7 +92,7 @@ impl Tools {
             cuda,
             include: embedded::include_folder()?,
             architecture: choice.architecture,
-            asked_architecture: choice.asked,
+            requested_architecture: choice.requested,
             notes,
             openmp_functions,
             temporary,

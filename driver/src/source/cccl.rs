@@ -1,17 +1,18 @@
 //! Headers of CCCL as clang takes them. The toolkit's own files stay as they are: clang is shown changed texts.
 //!
-//! - A block's `cuda::barrier` has a destructor, with which clang refuses the usual `__shared__ cuda::barrier<…> b;`, and
-//!   `cuda::pipeline_shared_state` with it. nvcc only warns: nobody calls the destructor of a shared variable. It goes.
-//! - From sm_80 on barriers are PTX's `mbarrier` objects; the header's own form for older architectures does the same with atomic
-//!   operations. It is taken where no code for a GPU is made: there, code that treats the object as an `mbarrier` by itself
-//!   must find one.
+//! - A block's `cuda::barrier` has a destructor, with which clang refuses the usual `__shared__ cuda::barrier<…> b;`,
+//!   and `cuda::pipeline_shared_state` with it. nvcc only warns: the destructor of a shared variable is never called. It
+//!   is removed.
+//! - From sm_80 on barriers are PTX's `mbarrier` objects; the header's own form for older architectures does the same
+//!   with atomic operations. It is used if no code for a GPU is made: there, code that uses the object as an `mbarrier`
+//!   directly must find one.
 
 use std::path::{Path, PathBuf};
 
 const BARRIER: &str = "cuda/__barrier/barrier_block_scope.h";
 const IS_MBARRIER: &str = "cuda/__memcpy_async/is_local_smem_barrier.h";
 
-/// Whether sources include what is changed.
+/// Returns whether sources include what is changed.
 pub fn concerns(files: &[(PathBuf, String)]) -> bool {
     files.iter().any(|(_, text)| ["cuda/barrier", "cuda/pipeline"].iter().any(|name| text.contains(name)))
 }

@@ -31,17 +31,17 @@ pub fn without_late(arguments: &[String]) -> Vec<String> {
     options(arguments).filter_map(kept).collect()
 }
 
-/// Whether one of the arguments defines a macro that the headers must not see.
+/// Returns whether one of the arguments defines a macro that the headers must not see.
 fn any_late(arguments: &[String]) -> bool {
     options(arguments).any(|(argument, is_value)| !is_value && late(argument).is_some())
 }
 
-/// Whether an option defines such a macro.
+/// Returns whether an option defines such a macro.
 pub fn is_late(argument: &str) -> bool {
     late(argument).is_some()
 }
 
-/// Whether a compilation of a CUDA source needs [`FILE`].
+/// Returns whether a compilation of a CUDA source needs [`FILE`].
 pub fn is_needed(invocation: &Invocation) -> bool {
     let given = [&invocation.common, &invocation.device, &invocation.host];
     !invocation.macros.is_empty() || given.iter().any(|arguments| any_late(arguments))

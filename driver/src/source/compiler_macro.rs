@@ -1,11 +1,11 @@
-//! `__NVCC__`, which tells sources that nvcc reads them. It is not defined for all, since the toolkit's headers then rely on
-//! what only nvcc has; the user's own files mostly ask it whether `__device__` means something.
+//! `__NVCC__`, which shows sources that nvcc compiles them. It is not defined for all, since the toolkit's headers then
+//! rely on what only nvcc has; the user's own files mostly test it to detect `__device__`.
 
 /// Has the same length, so that columns stay what they are, and clang defines it in CUDA sources.
 const INSTEAD: &str = "__CUDA__";
 const NVCC: &str = "__NVCC__";
 
-/// The text with the question answered as nvcc does; `None` where it is not asked.
+/// Returns the text with tests of the macro replaced by nvcc's result; `None` if it has none.
 pub fn answered(text: &str) -> Option<String> {
     if !text.contains(NVCC) {
         return None;

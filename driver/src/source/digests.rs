@@ -1,4 +1,4 @@
-//! Checksums of the source files that a site table names, by which `warpline sim` knows them again.
+//! Checksums of the source files that a site table names, by which `warpline sim` recognises them.
 
 use std::fs::File;
 use std::io::Read as _;

@@ -1,12 +1,12 @@
-//! Tells in a site table which compiler made the code and with which options, so that a comparison of two profiles can say
+//! Records in a site table the compiler of the code and its options, so that a comparison of two profiles can show
 //! where they differ in these.
 
 use warpline_format::site_table::SiteTable;
 
 use crate::invocation::Invocation;
 
-/// Options that decide how device code is generated. Macros and folders are the program's own: what they change shows in the
-/// source.
+/// Options that decide how device code is generated. Macros and folders are the program's own: what they change shows
+/// in the source.
 pub fn options(invocation: &Invocation) -> String {
     let mut words = Vec::new();
     if invocation.device_debug {
@@ -21,7 +21,7 @@ pub fn options(invocation: &Invocation) -> String {
     words.join(" ")
 }
 
-/// Whether it is a matter of how code is generated.
+/// Returns whether it is a matter of how code is generated.
 fn generates(word: &str) -> bool {
     let about = ["-std=", "-f", "-m"].iter().any(|start| word.starts_with(start));
     let elsewhere =

@@ -1,4 +1,4 @@
-//! Registers of PTX in inline assembly with operands: `%laneid` where clang wants `%%laneid`. nvcc takes either.
+//! Registers of PTX in inline assembly with operands: `%laneid` where clang requires `%%laneid`. nvcc takes either.
 
 use super::unit::code;
 

@@ -1,4 +1,4 @@
-//! What clang is told so that it takes a CUDA source as nvcc does.
+//! Arguments and overlays with which clang accepts a CUDA source as nvcc does.
 
 use super::{cccl, command_line_macros, overlay, standard, standard_input, unit};
 use crate::command::Command;
@@ -50,7 +50,7 @@ impl Respelling {
         Ok(Respelling { arguments: Vec::new(), changed: Vec::new(), overlay })
     }
 
-    /// A compilation of the source that is told so.
+    /// Returns a compilation of the source with these changes.
     pub fn applied(&self, command: Command) -> Command {
         let command = command.args(self.arguments.iter().cloned());
         self.overlay.iter().fold(command, |command, overlay| command.args(["-ivfsoverlay"]).path(overlay))

@@ -1,8 +1,8 @@
 //! The standard of C++ of a CUDA source.
 //!
-//! Since CUDA 13 CCCL (Thrust, CUB, libcu++) and the toolkit's headers that stand on it want C++17, and end a compilation
-//! with less. Projects made for older toolkits ask for C++11 or 14 and mean "at least": nothing that they say changes its
-//! meaning in 17 but `register` and exception specifications, which become warnings.
+//! Since CUDA 13 CCCL (Thrust, CUB, libcu++) and the toolkit's headers that include it require C++17, and end a
+//! compilation with less. Projects made for older toolkits request C++11 or 14 and mean "at least": nothing in them
+//! changes its meaning in 17 but `register` and exception specifications, which become warnings.
 
 use super::unit::included;
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use std::path::PathBuf;
 /// Beginnings of the names of headers that need C++17.
 const HEADERS: [&str; 6] = ["thrust/", "cub/", "cuda/", "cooperative_groups", "curand_kernel.h", "nvtx3/nvtx3.hpp"];
 
-/// The argument that raises the standard that `arguments` ask for to C++17, where it is lower and one of the files includes a
-/// header that needs more.
+/// Returns the argument that raises the standard in `arguments` to C++17, if it is lower and one of the files includes
+/// a header that needs more.
 pub fn raised(arguments: &[String], files: &[(PathBuf, String)]) -> Option<&'static str> {
-    let asked = arguments.iter().rev().find_map(|argument| argument.strip_prefix("-std="))?;
-    let (raised, year) = match (asked.strip_prefix("gnu++"), asked.strip_prefix("c++")) {
+    let requested = arguments.iter().rev().find_map(|argument| argument.strip_prefix("-std="))?;
+    let (raised, year) = match (requested.strip_prefix("gnu++"), requested.strip_prefix("c++")) {
         (Some(year), _) => ("-std=gnu++17", year),
         (_, Some(year)) => ("-std=c++17", year),
         _ => return None,
@@ -28,7 +28,7 @@ pub fn raised(arguments: &[String], files: &[(PathBuf, String)]) -> Option<&'sta
 mod tests {
     use super::raised;
 
-    fn of(argument: &str, text: &str) -> Option<&'static str> {
+    fn raised_standard(argument: &str, text: &str) -> Option<&'static str> {
         raised(&["-DA".into(), argument.into(), "-Ib".into()], &[("a.cu".into(), text.into())])
     }
 
@@ -37,13 +37,13 @@ mod tests {
         for text in
             ["#include <thrust/sort.h>", "int x;\n # include \"cub/cub.cuh\"", "#include <cooperative_groups.h>\n"]
         {
-            assert_eq!(of("-std=c++11", text), Some("-std=c++17"));
-            assert_eq!(of("-std=gnu++14", text), Some("-std=gnu++17"));
-            assert_eq!(of("-std=c++17", text), None);
-            assert_eq!(of("-std=c++20", text), None);
-            assert_eq!(of("-O2", text), None);
+            assert_eq!(raised_standard("-std=c++11", text), Some("-std=c++17"));
+            assert_eq!(raised_standard("-std=gnu++14", text), Some("-std=gnu++17"));
+            assert_eq!(raised_standard("-std=c++17", text), None);
+            assert_eq!(raised_standard("-std=c++20", text), None);
+            assert_eq!(raised_standard("-O2", text), None);
         }
-        assert_eq!(of("-std=c++11", "#include <vector>\n// thrust/sort.h"), None);
+        assert_eq!(raised_standard("-std=c++11", "#include <vector>\n// thrust/sort.h"), None);
     }
 
     #[test]

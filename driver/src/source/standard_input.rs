@@ -1,5 +1,5 @@
-//! A CUDA source that can be read once: standard input (`-x cu -`), or a pipe. It is compiled twice, for device and host, so it
-//! goes to a file first, which nothing that is made of it names.
+//! A CUDA source that can be read once: standard input (`-x cu -`), or a pipe. It is compiled twice, for device and
+//! host, so it goes to a file first, which nothing that is made of it names.
 
 use crate::error::DriverError;
 use crate::invocation::{Input, Invocation};
@@ -43,15 +43,15 @@ pub fn shown(input: &Input) -> &str {
     }
 }
 
-/// Gives code of such a file the name that people know; the file's would be another one in every run, and with it the hash of
-/// the code.
+/// Gives code of such a file the name that people know; the file's would be another one in every run, and with it the
+/// hash of the code.
 pub fn rename(module: &Module<'_>, shown: &str) {
     if module.get_source_file_name().to_string_lossy().ends_with(&format!("/{FILE}")) {
         module.set_source_file_name(shown);
     }
 }
 
-/// What clang is told so that the file is compiled as standard input would be: includes are looked for in the working folder.
+/// Returns arguments with which clang compiles the file as standard input: it searches includes in the working folder.
 pub fn arguments(input: &Input) -> Vec<String> {
     match &input.known_as {
         Some(name) => vec!["-iquote".into(), ".".into(), format!("-fdebug-prefix-map={}={name}", input.path)],

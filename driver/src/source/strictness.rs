@@ -59,7 +59,7 @@ fn skip(bytes: &[u8], from: usize) -> usize {
     from + bytes[from..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Whether `operator` at a position is the member of an object and a call or subscript with template arguments.
+/// Returns whether `operator` at a position is the member of an object and a call or subscript with template arguments.
 fn is_member_template(bytes: &[u8], at: usize) -> bool {
     let before = bytes[..at].trim_ascii_end();
     if !before.ends_with(b".") && !before.ends_with(b"->") {

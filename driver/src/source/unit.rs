@@ -1,4 +1,4 @@
-//! A source and what it includes from beside it, and which parts of a text are code.
+//! A source and its includes from the same folder, and which parts of a text are code.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 /// Files that are followed from one source, at most.
 const MOST_FILES: usize = 1000;
 
-/// A source, what is included before it, and the files that these include, directly or not, by `#include "…"` from their own
-/// folders or else from `folders`, with their texts. What cannot be read clang will speak of, or it is no text.
+/// A source, what is included before it, and the files that these include, directly or not, by `#include "…"` from
+/// their own folders or else from `folders`, with their texts. What cannot be read clang will speak of, or it is no
+/// text.
 pub fn files(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
     follow(roots, folders, false)
 }
 
-/// These and what they include by `#include <…>` from `folders`: also the headers of libraries that a project brings along.
+/// These and what they include by `#include <…>` from `folders`: also the headers of libraries that a project brings
+/// along.
 pub fn all_files(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
     follow(roots, folders, true)
 }
@@ -25,7 +27,7 @@ pub fn folders_of_environment() -> Vec<PathBuf> {
     variables.flat_map(|value| std::env::split_paths(&value).map(folder).collect::<Vec<_>>()).collect()
 }
 
-/// A file that is included by this name: beside who includes it, or in one of the folders.
+/// A file that is included by this name: in the folder of the including file, or in one of the folders.
 pub fn find(name: &Path, beside: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
     let mut places = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
     places.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
@@ -63,7 +65,7 @@ pub fn included(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Whether a text declares texture references: `texture<…>` in code, and no template of that name.
+/// Returns whether a text declares texture references: `texture<…>` in code, and no template of that name.
 pub fn has_texture_references(text: &str) -> bool {
     if !text.contains("texture") {
         return false;

@@ -92,7 +92,7 @@ fn device_code_is_optimised_at_the_level_of_the_command_line() {
     );
     let is_optimised = |text: &str| !text.contains(" alloca ");
     assert!(!is_optimised(&optimised(&driver, "-O0 -c a.cu -o a.o", "a.cu")));
-    assert!(is_optimised(&optimised(&driver, "-c a.cu -o a.o", "a.cu")), "nvcc optimises device code by itself");
+    assert!(is_optimised(&optimised(&driver, "-c a.cu -o a.o", "a.cu")), "nvcc optimises device code by default");
     // The link of relocatable units follows their level.
     driver.run("warpline-nvcc", "-O0 -dc a.cu -o a.o").succeeded();
     assert!(!is_optimised(&optimised(&driver, "a.o -o linked", "linked")));

@@ -17,7 +17,7 @@ pub struct Clang {
 }
 
 impl Clang {
-    /// The same compiler as C++ driver and linker, where it has a name of its own: `clang++-22` beside `clang-22`.
+    /// The same compiler as C++ driver and linker, where it has a name of its own: `clang++-22` for `clang-22`.
     pub fn cxx(&self) -> Option<PathBuf> {
         let name = self.path.file_name()?.to_str()?;
         let path = self.path.with_file_name(name.replacen("clang", "clang++", 1));
@@ -37,7 +37,8 @@ pub fn cure() -> String {
     format!("{}, or name a clang {major} in {VARIABLE}", packages::install(&["clang", "llvm"]))
 }
 
-/// Paths of an LLVM program: on `PATH` with and without the version, beside `LLVM_CONFIG`, in the folders of distributions.
+/// Paths of an LLVM program: on `PATH` with and without the version, next to `LLVM_CONFIG`, in the folders of
+/// distributions.
 fn candidates(name: &str) -> Vec<String> {
     let major = pins::llvm_major().to_string();
     let beside = std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from);
@@ -47,9 +48,9 @@ fn candidates(name: &str) -> Vec<String> {
     beside.into_iter().chain(on_path).chain(folders).collect()
 }
 
-/// Finds clang: `WARPLINE_CLANG`, the one that comes with this installation, one beside `LLVM_CONFIG`, `clang-<major>`, `clang`, the
-/// folders of distributions. A clang of another major version is passed over, except for one that the user named: that is an
-/// error.
+/// Finds clang: `WARPLINE_CLANG`, the one that comes with this installation, one next to `LLVM_CONFIG`,
+/// `clang-<major>`, `clang`, the folders of distributions. A clang of another major version is passed over, except for
+/// one that the user named: that is an error.
 pub fn clang() -> Result<Clang, ToolchainError> {
     let major = pins::llvm_major();
     if let Some(named) = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty()) {

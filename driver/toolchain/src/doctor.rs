@@ -22,7 +22,7 @@ pub enum Need {
 pub enum State {
     /// There, in a version that fits.
     Found {
-        /// Version, or "" where there is none to tell.
+        /// Version, or "" if it has none.
         version: String,
         /// Place.
         path: PathBuf,
@@ -47,7 +47,7 @@ pub struct Finding {
     pub state: State,
 }
 
-/// Everything that was looked for, in a fixed order. Its `Display` form is the text of `warpline doctor`.
+/// Every part of the toolchain, in a fixed order. Its `Display` form is the text of `warpline doctor`.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The parts.
@@ -57,7 +57,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether CUDA programs can be compiled here.
+    /// Returns whether CUDA programs can be compiled here.
     pub fn can_compile(&self) -> bool {
         self.findings
             .iter()
@@ -125,7 +125,7 @@ fn host_compiler() -> State {
     from(cxx.map(|path| (version(&path), path)))
 }
 
-/// Whether the files of the installation are as released.
+/// Returns whether the files of the installation are as released.
 fn verified(root: &Path) -> State {
     let cure = "unpack the release archive again, or reinstall the Python package".to_owned();
     match installation::verify(root) {
@@ -163,7 +163,7 @@ fn from(found: Result<(String, PathBuf), ToolchainError>) -> State {
     match found {
         Ok((version, path)) => State::Found { version, path },
         Err(ToolchainError::Missing { what, looked_at, cure }) => {
-            State::Missing { reason: format!("{what} not found (looked at {looked_at})"), cure }
+            State::Missing { reason: format!("{what} not found (searched: {looked_at})"), cure }
         }
         Err(ToolchainError::WrongVersion { path, found, wanted, cure, .. }) => {
             State::Missing { reason: format!("{} is version {found}, needed is {wanted}", path.display()), cure }

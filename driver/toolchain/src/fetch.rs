@@ -67,7 +67,7 @@ impl Installer {
     }
 }
 
-/// Whether [`find_or_fetch`] may fetch, and has a program for it.
+/// Returns whether [`find_or_fetch`] may fetch, and has a program for it.
 pub fn possible() -> bool {
     !offline_is_set() && Installer::find().is_ok()
 }
@@ -89,8 +89,8 @@ pub fn find_or_fetch(named: Option<&Path>, report: impl FnMut(&str)) -> Result<c
     cuda::find(named)
 }
 
-/// Puts the wheels into the cache, unless they are there. `wheels` is a folder that already contains them, for machines without a
-/// network.
+/// Puts the wheels into the cache, unless they are there. `wheels` is a folder that already contains them, for machines
+/// without a network.
 pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<PathBuf, ToolchainError> {
     let root = cuda::wheel_root()?;
     let folder = cache::folder()?;
@@ -134,7 +134,7 @@ pub fn fetch(wheels: Option<&Path>, mut report: impl FnMut(&str)) -> Result<Path
         (true, Some(file)) => return Err(broken(source, &format!("the fetched wheels have no {file}"))),
         (true, None) => {}
     }
-    // Renamed last, so that an interrupted fetch is never taken for a finished one.
+    // Renamed last, so that an interrupted fetch is never treated as a finished one.
     _ = std::fs::remove_dir_all(&target);
     std::fs::rename(&parts, &target).map_err(failed(&target))?;
     Ok(root)

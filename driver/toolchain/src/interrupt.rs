@@ -1,6 +1,7 @@
 //! What has to go when somebody ends this process by a signal: temporary files and folders.
 //!
-//! A signal's handler may do next to nothing, so it wakes a thread that removes them and then lets the signal do what it does.
+//! A signal's handler may do next to nothing, so it wakes a thread that removes them and then lets the signal do what
+//! it does.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -21,7 +22,8 @@ static WAKE: AtomicI32 = AtomicI32::new(-1);
 #[must_use = "the path is removed only as long as this value lives"]
 pub struct Removal(u64);
 
-/// Has a file or folder removed when the process is ended from outside. Who removes it otherwise, as `tempfile` does, still has to.
+/// Has a file or folder removed when the process is ended from outside. Who removes it otherwise, as `tempfile` does,
+/// still has to.
 pub fn removes(path: &Path) -> Removal {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     static ONCE: Once = Once::new();
@@ -38,8 +40,8 @@ impl Drop for Removal {
     }
 }
 
-/// Has a program that is started end, by SIGTERM, when this process does, whatever ends it: what nobody waits for writes no more.
-/// The thread that starts it has to wait for it.
+/// Makes a started program end, by SIGTERM, when this process ends for any reason, so that it writes nothing
+/// afterwards. The thread that starts it has to wait for it.
 pub fn ends_with_us(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt as _;
     let us = std::process::id();
@@ -62,7 +64,7 @@ fn watch() -> std::io::Result<()> {
     std::thread::Builder::new().name("interrupt".into()).spawn(move || {
         let mut signal = [0u8];
         if read.read_exact(&mut signal).is_ok() {
-            // Held to the end: nobody makes another file meanwhile.
+            // Held to the end, so that no other file is created meanwhile.
             let paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
             for path in paths.values() {
                 remove(path);

@@ -1,6 +1,7 @@
-//! Finds the programs and files that compiling CUDA with Warpline needs, with their versions, and says how to get
-//! what is missing. It links nothing of them, so that `warpline doctor` works on a machine that has none. Beside that, what both
-//! binaries do so that nothing is left behind when they end early: at a signal, and at the limit on file sizes.
+//! Finds the programs and files that compiling CUDA with Warpline needs, with their versions, and shows how to get
+//! what is missing. It links nothing of them, so that `warpline doctor` works on a machine that has none. In addition,
+//! what both binaries do so that nothing is left behind when they end early: at a signal, and at the limit on file
+//! sizes.
 
 pub mod cache;
 pub mod clang;
@@ -23,10 +24,10 @@ pub const EXIT_TOOLCHAIN: u8 = 6;
 /// A part of the toolchain that is missing, wrong or unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
-    /// Not found in any place looked at.
-    #[error("{what} not found (looked at {looked_at}). To get it: {cure}")]
+    /// Not found in any searched place.
+    #[error("{what} not found (searched: {looked_at}). To get it: {cure}")]
     Missing {
-        /// What was looked for.
+        /// What was searched.
         what: String,
         /// Places, for the reader.
         looked_at: String,

@@ -1,4 +1,4 @@
-//! Programs on the search path and what they say of themselves.
+//! Programs on the search path and their versions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,13 +13,13 @@ pub fn find(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| is_executable(candidate))
 }
 
-/// Whether the path is a file that may be executed.
+/// Returns whether the path is a file that may be executed.
 pub fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// A program of this release: beside the running one, else on `PATH`.
+/// Finds a program of this release: in the folder of the running one, else on `PATH`.
 pub fn companion(name: &str) -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|path| Some(path.canonicalize().ok()?.parent()?.join(name)));
     beside.filter(|path| is_executable(path)).or_else(|| find(name))
@@ -57,7 +57,7 @@ mod tests {
     fn programs_are_found_on_the_path() {
         assert!(find("sh").is_some());
         assert!(find("/bin/sh").is_some());
-        assert!(find("a-program-that-nobody-has").is_none());
+        assert!(find("a-program-that-does-not-exist").is_none());
         assert!(find("/etc/passwd").is_none(), "not executable");
     }
 }

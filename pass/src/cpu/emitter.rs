@@ -120,7 +120,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         let entry = Builder::new(t);
         entry.at_end(entry_block);
         let parameters = job.function.parameters();
-        let frame = Frame::of(job.body, job.unit.layout())?;
+        let frame = Frame::new(job.body, job.unit.layout())?;
         let large = job.body.blocks.iter().map(|block| block.instructions.len()).sum::<usize>() > job.large;
         let mut emitter = Emitter {
             job,
@@ -170,18 +170,18 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.job.version
     }
 
-    /// Whether hooks become records and counts.
+    /// Returns whether hooks become records and counts.
     pub fn hooked(&self) -> bool {
         self.job.hooked
     }
 
-    /// Whether values of floating-point operations are followed.
+    /// Returns whether values of floating-point operations are followed.
     pub fn values(&self) -> bool {
         self.job.values
     }
 
-    /// Whether the function is so large that sequences which many of its instructions need are functions of the module,
-    /// called from each, for the sake of LLVM's time.
+    /// Returns whether the function is so large that sequences which many of its instructions need are functions of the
+    /// module, called from each, for the sake of LLVM's time.
     pub fn is_large(&self) -> bool {
         self.large
     }
@@ -323,7 +323,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             .collect()
     }
 
-    /// Makes leaves vectors where the shape asks for it.
+    /// Makes leaves vectors if the shape requires it.
     fn as_shape(&self, shape: Shape, leaves: Vec<Leaf<'c>>) -> Vec<Leaf<'c>> {
         match shape {
             Shape::Varying { .. } => leaves.into_iter().map(|leaf| Leaf::Lanes(leaf.lanes(&self.entry))).collect(),
@@ -367,7 +367,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
                 self.note_guess(value)?;
             }
             if gives_way(value) {
-                self.accesses.forget_room();
+                self.accesses.discard_room();
             }
         }
         self.terminate(position)
@@ -404,7 +404,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
             return Ok(leaves);
         }
         if value.is_instruction() || value.is_argument() {
-            return Err(Refusal::of(value, "a value that is used where it is not defined"));
+            return Err(Refusal::new(value, "a value that is used where it is not defined"));
         }
         let leaves = self.constant(value)?;
         Ok(leaves)
@@ -415,7 +415,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         let mut leaves = self.leaves(value)?;
         match leaves.len() {
             1 => Ok(leaves.remove(0)),
-            _ => Err(Refusal::of(value, "a vector or structure where a scalar is expected")),
+            _ => Err(Refusal::new(value, "a vector or structure where a scalar is expected")),
         }
     }
 

@@ -23,7 +23,7 @@ pub type Emitted<T> = Result<T, Refusal>;
 
 impl Refusal {
     /// Refuses an instruction.
-    pub fn of(value: Value<'_>, what: impl Into<String>) -> Refusal {
+    pub fn new(value: Value<'_>, what: impl Into<String>) -> Refusal {
         let line = value.debug_line();
         let function = value.block().map(|block| block.function().name()).unwrap_or_default();
         Refusal {
@@ -37,7 +37,7 @@ impl Refusal {
 
     /// Refuses the use of a function or variable that the module does not define.
     pub fn undefined(value: Value<'_>, name: &str) -> Refusal {
-        Refusal { undefined: true, ..Refusal::of(value, name) }
+        Refusal { undefined: true, ..Refusal::new(value, name) }
     }
 }
 

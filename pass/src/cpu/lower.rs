@@ -6,7 +6,7 @@ use super::options::Options;
 use super::shapes::analysis::{Analysis, Version};
 use super::shapes::body::Body;
 use super::shapes::cautious::find_regions;
-use super::shapes::spin::{asks_others, spinning_loops};
+use super::shapes::spin::{exchanges_values, spinning_loops};
 use super::target::descriptor::{KernelFunctions, Tables};
 use super::target::unit::{Host, Unit};
 use super::target::vectors::Vectors;
@@ -36,7 +36,7 @@ pub fn lower<'c>(
     let target = new_module(&source, "warpline.device");
     machine.adopt(&target);
     let host = Host {
-        vectors: Vectors::of(&machine),
+        vectors: Vectors::for_machine(&machine),
         gathers: crate::llvm::shim::gathers(&machine, &target),
         processor: (machine.processor(), machine.features()),
     };
@@ -99,7 +99,7 @@ impl<'c> Lowering<'_, 'c> {
         for function in reached.map(|(_, reached)| reached.clone()).unwrap_or_default() {
             let body = self.body(function)?;
             functions.may_wait |= body.spins.contains(&true);
-            functions.asks_others |= asks_others(body);
+            functions.exchanges_values |= exchanges_values(body);
         }
         self.body(kernel)?;
         let versions = if self.any_shape { vec![Version::General] } else { self.versions(kernel) };
@@ -173,7 +173,7 @@ impl<'c> Lowering<'_, 'c> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let mut body = Body::new(function).ok_or_else(|| {
-                    Refusal::of(function, "a loop with several entries that could not be taken apart")
+                    Refusal::new(function, "a loop with several entries that could not be taken apart")
                 })?;
                 body.spins = spinning_loops(&body);
                 if self.cautious {

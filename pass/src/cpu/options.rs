@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use warpline_format::occupancy::Resources;
 
 /// Instructions of a device function from which on LLVM takes longer for what is written out at each use than a call
-/// costs where it runs. Triton's kernels for large tiles have thousands of accesses and functions of one lane in straight lines.
+/// costs where it runs. Triton's kernels for large tiles have thousands of accesses and functions of one lane in
+/// straight lines.
 pub const LARGE: usize = 1_500;
 
 /// How to lower.
@@ -20,7 +21,7 @@ pub struct Options<'a> {
     pub fat_binary: &'a [u8],
     /// Symbol of a descriptor that stands in the fat binary's place: that of the emulated GPU's code.
     pub emulated: Option<&'a str>,
-    /// What ptxas says of kernels, by mangled name; may be empty.
+    /// ptxas's figures of kernels, by mangled name; may be empty.
     pub registers: &'a BTreeMap<String, Vec<Resources>>,
     /// Lower everything in the cautious way: slow, for comparison.
     pub cautious: bool,

@@ -1,12 +1,13 @@
 //! Bundles: accesses of a basic block that lie at constant distances from each other share one record.
 //!
 //! What is done to one address, `p->x`, `p->y` or the sixteen elements of an unrolled loop, is one hook with the first
-//! access's pointer; the others keep a hook that says where they belong, for the access check and for counters mode. All
+//! access's pointer; the others keep a hook that names their bundle, for the access check and for counters mode. All
 //! lanes of a block do all its accesses, so one mask serves them, too.
 //!
-//! A record says that its accesses follow one another. So a bundle ends where another access of its level of the memory
-//! hierarchy comes between, where the warp may wait or another function records, and with the block. Requests to shared
-//! memory meet no cache; among themselves their order means nothing, and bundles of several addresses grow side by side.
+//! A record means that its accesses follow one another. So a bundle ends where another access of its level of the
+//! memory hierarchy comes between, where the warp may wait or another function records, and with the block. Requests to
+//! shared memory meet no cache; among themselves their order means nothing, and bundles of several addresses grow side
+//! by side.
 
 use crate::ir::border;
 use crate::ir::class::gives_way;
@@ -19,7 +20,7 @@ use warpline_format::hooks::Hook;
 use warpline_format::site_table::{Bundle, Member, SiteTable};
 
 /// Accesses that go through caches, at most: as many as a warp makes in a turn of the models. More would keep other
-/// warps waiting longer in the trace than their order says.
+/// warps waiting longer in the trace than in the modelled order.
 const MOST_CACHED: usize = 4;
 /// Farthest from the first access.
 const FARTHEST: i64 = 1 << 20;
@@ -76,7 +77,7 @@ impl<'c> Bundler<'_, 'c> {
             _ => {}
         }
         let plain = hook.next().is_some_and(is_plain_access);
-        let address = Sum::of(operands[1], self.layout);
+        let address = Sum::from_pointer(operands[1], self.layout);
         let joins = |open: &Open<'c>| {
             let distance = open.address.to(&address)?;
             let most = if space == Space::Shared { MOST_MEMBERS } else { MOST_CACHED };

@@ -22,7 +22,7 @@ pub enum DeviceError {
     },
     /// More sites than a record's site field can hold.
     #[error(
-        "{module} has {count} memory instructions, a trace can tell {limit} apart: compile with less unrolling or split the file"
+        "{module} has {count} memory instructions, a trace can distinguish {limit}: compile with less unrolling or split the file"
     )]
     TooManySites {
         /// Name of the module.

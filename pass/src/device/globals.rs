@@ -17,7 +17,7 @@ pub fn limit_registers(module: &Module<'_>) {
     annotations::limit_registers(module);
 }
 
-/// Tells of the variables that the source declares `__managed__`. To run on the front end's output.
+/// Marks the variables that the source declares `__managed__`. To run on the front end's output.
 pub fn mark_managed(module: &Module<'_>) {
     annotations::note_clusters(module);
     let mut managed = annotations::take_managed(module);
@@ -26,8 +26,8 @@ pub fn mark_managed(module: &Module<'_>) {
     annotations::note_managed(module, &managed);
 }
 
-/// In relocatable code clang gives a `static` variable or kernel that host code uses a name of its own, but leaves uses that
-/// it met before with the old one, which nothing defines. They get what was meant.
+/// In relocatable code clang gives a `static` variable or kernel that host code uses a name of its own, but leaves uses
+/// that it met before with the old one, which nothing defines. They get what was meant.
 pub fn join_statics(module: &Module<'_>) {
     let all: Vec<_> = module.variables().into_iter().chain(module.functions()).collect();
     let renamed: HashMap<String, Value<'_>> = (all.iter().filter(|value| !value.is_declaration()))
@@ -128,7 +128,7 @@ mod tests {
 
     fn cycle(text: &str) -> Option<Vec<String>> {
         let context = Context::create();
-        // LLVM wants the text to end in a zero that is not part of it.
+        // LLVM requires the text to end in a zero that is not part of it.
         let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
         reference_cycle(&context.create_module_from_ir(buffer).expect("valid IR"))
     }

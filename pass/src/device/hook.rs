@@ -9,7 +9,7 @@ use super::rows::addresses::Addresses as Expressions;
 use super::rows::flow::{Flow, in_warp_order};
 use super::rows::locate::Places;
 use super::rows::table::Table;
-use super::rows::{atomics, hint, operand, parts};
+use super::rows::{atomics, elements, fence, hint, operand, parts};
 use super::{bundle, globals};
 use crate::ir::border;
 use crate::ir::deciders;
@@ -39,6 +39,10 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     let layout = Layout::of(module);
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
     let numbers: HashMap<_, _> = functions.iter().map(|&function| (function, table.function(function))).collect();
+    let fencing = fence::fencing(&functions);
+    table.table.fencing = Some(
+        functions.iter().filter(|&function| fencing.contains(function)).map(|function| numbers[function]).collect(),
+    );
     let mut expressions = Expressions::new(module);
     for &function in &functions {
         // Hooks may split blocks.
@@ -50,8 +54,9 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             table: &mut table,
             hooks: &hooks,
             builder: Builder::new(function.types()),
-            places: Places::of(function),
+            places: Places::new(function),
             operands: operand::Operands::default(),
+            loads: HashMap::new(),
             expressions: &mut expressions,
             function: number,
             value: function,
@@ -60,7 +65,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
             layout,
             module,
         };
-        let (flow, first) = (Flow::of(&blocks), hooker.table.table.blocks.len());
+        let (flow, first) = (Flow::new(&blocks), hooker.table.table.blocks.len());
         let conditions = deciders::conditions(function, &blocks);
         let branches: Vec<Option<u32>> = blocks.iter().map(|&block| hooker.block(block)).collect();
         hooker.table.table.decisions.extend(flow.decisions(first as u32, &branches));
@@ -81,7 +86,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     Ok(table)
 }
 
-/// FNV-1a, 64 bits: tells modules apart, protects against nothing.
+/// FNV-1a, 64 bits: distinguishes modules, is not cryptographic.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
@@ -108,6 +113,8 @@ struct Hooker<'t, 'o, 'c, 'm> {
     builder: Builder<'c>,
     places: Places<'c>,
     operands: operand::Operands<'c>,
+    /// Sites of the loads so far.
+    loads: HashMap<Value<'c>, u32>,
     expressions: &'t mut Expressions<'c>,
     function: u32,
     value: Value<'c>,
@@ -179,10 +186,12 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         };
         let approximate = found.is_none_or(|found| found.approximate);
         let in_library = self.in_library || instruction.has_note(LIBRARY);
+        let elements = elements::of(instruction, &seen, self.layout);
         for (number, entry) in seen.into_iter().enumerate() {
             match entry {
                 Seen::Access(access) => {
                     let site = self.table.table.sites.len();
+                    self.table.element(elements[number]);
                     self.table.table.sites.push(Site {
                         function: self.function,
                         op: access.op,
@@ -195,9 +204,20 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
                         approximate,
                         in_library,
                     });
-                    if let Some(hint) = hint::of(instruction, site as u32, &access, &mut self.table.table.shared) {
+                    if let Some(hint) = hint::find(instruction, site as u32, &access, &mut self.table.table.shared) {
                         self.table.table.hints.push(hint);
                     }
+                    if access.op == Op::Load {
+                        self.loads.insert(instruction, site as u32);
+                    }
+                    let known = (self.operands.forms(), &self.loads);
+                    self.table.table.conflict_hints.extend(hint::of_conflicts(
+                        instruction,
+                        site as u32,
+                        access.op,
+                        known,
+                        self.layout,
+                    ));
                     if let Some(kind) = (access.op == Op::Atomic).then(|| atomics::kind(instruction)).flatten() {
                         self.table.table.atomics.push(AtomicSite { site: site as u32, kind });
                     }
@@ -232,7 +252,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
     }
 
     fn operand(&mut self, site: u32, access: &Access<'c>) {
-        let found = self.operands.of(access, self.layout);
+        let found = self.operands.operand(access, self.layout);
         self.table.operand(site, found);
     }
 
@@ -256,7 +276,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             Lanewise::Rows(rows) => computed.row(access.address.value, rows),
             _ => access.address.value,
         };
-        // Addresses in inline assembly are integers, or pointers of another space than its opcode says.
+        // Addresses in inline assembly are integers, or pointers of another space than that of its opcode.
         let pointer = if !address.ty().is_pointer() {
             builder.int_to_ptr(address, wanted)
         } else if address.address_space() != space {

@@ -1,5 +1,5 @@
 //! Stages on device code, in the order in which they run: [`note_locations`], [`optimize`], [`prepare`], [`hook`].
-//! `docs/design/instrumentation.md` says why each is where it is.
+//! `docs/design/instrumentation.md` explains their order.
 
 mod accesses;
 mod bundle;

@@ -10,13 +10,14 @@ use inkwell::module::Module;
 
 /// Gives every memory access a note of its own with its source location (`!warpline.loc`), and marks those of
 /// libdevice (`!warpline.libdevice`). To run on the front end's output, before any pass. [`super::optimize`] keeps the
-/// notes up to date, inlined-at chains included. Assembly with branches is taken apart first, as notes stand on its pieces.
+/// notes up to date, inlined-at chains included. Assembly with branches is taken apart first, as notes stand on its
+/// pieces.
 pub fn note_locations(module: &Module<'_>) {
     annotations::note_clusters(module);
     expand_control_flow(module);
     for function in module.functions() {
         // libdevice has no debug information: inlined, its instructions take the location of the call, and only this
-        // mark tells them from the user's own.
+        // mark distinguishes them from the user's own.
         let library = Scope::of_function(function).is_none() && is_library_name(&function.name());
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             note_name(instruction);
@@ -47,8 +48,8 @@ pub fn note_locations(module: &Module<'_>) {
 /// What follows a variable's name in the name of its local memory.
 const NAMED: &str = ".wl";
 
-/// Names local memory by its variable. Where optimisation takes an array apart, its pieces lose their debug information and keep
-/// this.
+/// Names local memory by its variable. Where optimisation takes an array apart, its pieces lose their debug information
+/// and keep this.
 fn note_name(instruction: Value<'_>) {
     if instruction.opcode() == Some(Opcode::LLVMAlloca)
         && let Some(variable) = Variable::of_value(instruction)

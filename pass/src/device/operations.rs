@@ -26,7 +26,7 @@ pub fn number_operations(module: &Module<'_>, table: SiteTable, options: &HookOp
     let mut table = Table::resume(table, options);
     for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
         let Some(&number) = numbers.get(&function.name()) else { continue };
-        let places = Places::of(function);
+        let places = Places::new(function);
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             let Some((class, name)) = operation(instruction) else { continue };
             let chain = places.other(instruction).map(|location| table.chain(location)).unwrap_or_default();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What ptxas says of a kernel.
+/// ptxas's figures of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Registers per thread.
@@ -46,7 +46,7 @@ pub enum Image<'a> {
 pub struct Assembler {
     /// ptxas.
     pub ptxas: PathBuf,
-    /// Oldest architecture that it knows, as 75 for `sm_75`.
+    /// Oldest architecture that it supports, as 75 for `sm_75`.
     pub oldest: u32,
     /// A ptxas of CUDA 12, for what is older.
     pub older_ptxas: Option<PathBuf>,
@@ -147,7 +147,7 @@ fn resources(said: &str) -> BTreeMap<String, Resources> {
     kernels
 }
 
-/// A folder for the tools' files, which nobody else can enter or foretell the name of; removed at the end.
+/// A folder for the tools' files, which no other user can enter, with an unpredictable name; removed at the end.
 struct Scratch {
     folder: TempDir,
 }

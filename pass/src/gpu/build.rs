@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use warpline_format::gpu::{COUNTED_SUFFIX, HOOKED_SUFFIX};
 use warpline_format::site_table::SiteTable;
 
-/// What the driver asks for.
+/// The driver's request.
 #[derive(Clone, Debug)]
 pub struct Plan<'a> {
     /// Processors as `sm_90`, each once. The last one's PTX is packed too, for GPUs that come after it.
@@ -74,8 +74,8 @@ pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<
 }
 
 /// Assembles for one processor. A hooked kernel needs more registers than its original, and must still be launchable
-/// with every block that the original is: where it would not be, it is told the size of the original's largest block,
-/// and ptxas finds room. The original is never touched.
+/// with every block that the original is: if it would not be, it gets the size of the original's largest block as a
+/// bound, and ptxas saves registers. The original is never touched.
 fn assemble(code: &Instrumented<'_>, processor: &str, assembler: &Assembler) -> Result<(Vec<u8>, Assembled), GpuError> {
     let ptx = emit_ptx(code, processor)?;
     let result = assembler.assemble(processor, &ptx)?;

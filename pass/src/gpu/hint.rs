@@ -19,7 +19,7 @@ pub(super) struct Strides<'c, 'm> {
 
 impl<'c, 'm> Strides<'c, 'm> {
     /// Of a function; the arguments of a `kernel` are the same for all lanes.
-    pub(super) fn of(function: Value<'c>, kernel: bool, layout: Layout<'m>) -> Self {
+    pub(super) fn analyse(function: Value<'c>, kernel: bool, layout: Layout<'m>) -> Self {
         let mut strides = Strides { known: HashMap::new(), layout };
         for argument in function.parameters() {
             strides.known.insert(argument, kernel.then_some(0));

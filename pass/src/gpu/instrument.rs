@@ -1,9 +1,10 @@
 //! Original and hooked kernels side by side.
 //!
-//! Every function with a body is cloned twice under four more parameters (`Target` of `runtime/device/wire.h`): one clone
-//! sends records, one counts. In the clones hook calls become calls of the device hooks and direct calls go to the
-//! callee's clone; in the originals the hook calls are deleted. A launch can so choose among the three, and the original
-//! is the code that a build without hooks has. Functions called through pointers exist once, unhooked: a pointer cannot carry the parameters.
+//! Every function with a body is cloned twice under four more parameters (`Target` of `runtime/device/wire.h`): one
+//! clone sends records, one counts. In the clones hook calls become calls of the device hooks and direct calls go to
+//! the callee's clone; in the originals the hook calls are deleted. A launch can so choose among the three, and the
+//! original is the code that a build without hooks has. Functions called through pointers exist once, unhooked: a
+//! pointer cannot carry the parameters.
 
 use super::hint::Strides;
 use super::{DEVICE_RUNTIME, GpuError, machine};
@@ -40,7 +41,7 @@ impl Form {
 
 /// A module with all forms of each kernel.
 pub struct Instrumented<'c> {
-    /// The code; every kernel `k` has `k__warpline` and `k__warpline_counted` beside it.
+    /// The code; every kernel `k` has `k__warpline` and `k__warpline_counted` in addition.
     pub module: Module<'c>,
     /// Mangled names of the kernels, in the module's order.
     pub kernels: Vec<String>,
@@ -93,14 +94,14 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
     };
     let forms = [Form::Traced, Form::Counted].map(|form| (form, clone_all(form)));
     let mut not_covered = BTreeSet::new();
-    let layout = CountLayout::of(table);
+    let layout = CountLayout::new(table);
     for &function in &functions {
         for (form, clones) in &forms {
             let clone = clones[&function];
             let parameters = clone.parameters();
             let target: Vec<_> = parameters[parameters.len() - TARGET_PARAMETERS..].to_vec();
             let builder = Builder::new(types);
-            let strides = Strides::of(clone, is_kernel(function), Layout::of(&module));
+            let strides = Strides::analyse(clone, is_kernel(function), Layout::of(&module));
             let cloner =
                 Rewriter { module: &module, builder, form: *form, table, layout: &layout, strides, clones, target };
             if cloner.rewrite(clone, is_kernel(function)) {
@@ -223,7 +224,7 @@ impl<'c> Rewriter<'_, 'c> {
         self.module.function(&hook.name()).expect("hooks.cu defines every hook that the pass calls")
     }
 
-    /// A record that is no request; nobody needs one where requests are only counted.
+    /// Emits a record that is not a request; not needed if requests are only counted.
     fn mark(&self, before: Value<'c>, hook: GpuHook) {
         if self.form == Form::Counted {
             return;

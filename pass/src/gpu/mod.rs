@@ -1,4 +1,4 @@
-//! Hooked device code for a real GPU: [`instrument`] puts the hooked kernels beside the original ones,
+//! Hooked device code for a real GPU: [`instrument`] adds the hooked kernels to the original ones,
 //! [`emit_ptx`] writes the module for one architecture, [`Assembler`] makes machine code of it and packs the fat
 //! binary. `docs/design/gpu.md` explains it.
 
@@ -39,12 +39,12 @@ pub enum GpuError {
     /// Not an architecture that the hooks run on.
     #[error("{processor} cannot run instrumented code: it needs sm_70 or newer")]
     TooOld {
-        /// Architecture asked for.
+        /// Requested architecture.
         processor: String,
     },
     /// Kernels that launch kernels.
     #[error(
-        "{function} launches kernels or asks for CUDA's device runtime ({call}), which only the CPU device has: build without \
+        "{function} launches kernels or calls CUDA's device runtime ({call}), which only the CPU device has: build without \
          --device=gpu"
     )]
     DeviceRuntime {
@@ -54,7 +54,7 @@ pub enum GpuError {
         call: String,
     },
     /// A tool of the toolkit cannot be started.
-    #[error("cannot run {tool}: {source}; `warpline doctor` says where the toolkit's parts are looked for")]
+    #[error("cannot run {tool}: {source}; `warpline doctor` shows where the toolkit's parts are searched")]
     Tool {
         /// Path of the tool.
         tool: PathBuf,
@@ -81,7 +81,7 @@ pub enum GpuError {
     },
 }
 
-/// The oldest PTX version that knows a processor ("PTX ISA", release notes), as in LLVM's feature names.
+/// Returns the oldest PTX version that supports a processor ("PTX ISA", release notes), as in LLVM's feature names.
 fn ptx_version(processor: &str) -> Option<u32> {
     let number: u32 =
         processor.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()?;

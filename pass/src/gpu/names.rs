@@ -5,12 +5,12 @@ use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 use std::borrow::Cow;
 
-/// Whether PTX takes a byte of a name. LLVM respells dots and the signs of its own names by itself.
+/// Returns whether PTX takes a byte of a name. LLVM replaces dots and the signs of its own names.
 fn is_taken(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b'@')
 }
 
-/// Whether PTX has no such name.
+/// Returns whether PTX has no such name.
 fn is_foreign(name: &str) -> bool {
     !name.bytes().all(is_taken)
 }
@@ -22,8 +22,8 @@ fn spelled(name: &str) -> String {
         .collect()
 }
 
-/// Gives everything in a module a name that PTX takes; LLVM ends the process at others. To be done to a copy, since host code
-/// and reports know the names of the source.
+/// Gives everything in a module a name that PTX takes; LLVM ends the process at others. To be done to a copy, since
+/// host code and reports know the names of the source.
 pub fn spell(module: &Module<'_>) {
     let named = module.functions().into_iter().chain(module.variables());
     for value in named.filter(|value: &Value<'_>| is_foreign(&value.name())) {
@@ -31,7 +31,7 @@ pub fn spell(module: &Module<'_>) {
     }
 }
 
-/// A kernel or variable that host code asks for by a name that PTX does not take.
+/// Returns a kernel or variable that host code looks up by a name that is invalid in PTX.
 pub fn foreign_to_host(module: &Module<'_>) -> Option<String> {
     let kernels = module.functions().into_iter().filter(|function| is_kernel(*function));
     let variables = module.variables().into_iter().filter(|variable| !variable.is_local());

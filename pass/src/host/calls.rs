@@ -1,6 +1,6 @@
 //! Which host calls allocate and free, known by the base name of the function called.
 
-/// How a CUDA allocation call says where the memory is.
+/// How a CUDA allocation call returns the address of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
     /// Argument `n` is the address of the pointer, or of the structure or handle, that it fills.
@@ -38,7 +38,7 @@ pub(super) fn cuda_allocation(base: &str) -> Option<Names> {
     })
 }
 
-/// A host allocation: its kind, and which arguments say how many bytes it has.
+/// A host allocation: its kind, and the arguments with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HostAllocation {
     pub(super) kind: &'static str,
@@ -73,7 +73,7 @@ pub(super) fn host_allocation(name: &str) -> Option<HostAllocation> {
     })
 }
 
-/// Whether a host function frees its first argument.
+/// Returns whether a host function frees its first argument.
 pub(super) fn frees(name: &str) -> bool {
     name == "free" || name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv")
 }

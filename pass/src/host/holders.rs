@@ -1,5 +1,5 @@
-//! Objects that hold device memory: buffer classes, smart pointers, containers of them. What they allocate is called like
-//! the variable that they are, not like their members.
+//! Objects that hold device memory: buffer classes, smart pointers, containers of them. What they allocate is called
+//! like the variable that they are, not like their members.
 
 use super::library::is_standard;
 use super::names::{Name, object_at, result_of};
@@ -8,14 +8,14 @@ use crate::llvm::debug::{DebugType, Variable};
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
-/// Names of members, without the customary `m_`, `d_` and trailing `_`, that say no more than that they are the memory.
+/// Names of members, without the customary `m_`, `d_` and trailing `_`, that only mean "the memory".
 const PLAIN_MEMBERS: [&str; 23] = [
     "addr", "array", "arr", "base", "begin", "buf", "buffer", "d", "data", "dev", "device", "elems", "elements",
     "first", "head", "mem", "memory", "p", "pointer", "ptr", "raw", "start", "storage",
 ];
 
-/// Whether an object of the class is little more than the memory that its member `field` leads to: the member is its only
-/// pointer, and has a name that any buffer's could have, or the class is made for any type.
+/// Returns whether an object of the class is little more than the memory that its member `field` leads to: the member
+/// is its only pointer, and has a name that any buffer's could have, or the class is made for any type.
 pub(super) fn is_just_memory(class: DebugType<'_>, field: &str) -> bool {
     let Some((name, _)) = class.structure() else { return false };
     class.pointer_members() == 1 && (is_plain(field) || name.contains('<'))
@@ -29,15 +29,15 @@ fn is_plain(field: &str) -> bool {
     PLAIN_MEMBERS.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// Whether the class is a smart pointer of the standard library.
+/// Returns whether the class is a smart pointer of the standard library.
 pub(super) fn is_smart_pointer(class: DebugType<'_>) -> bool {
     class
         .structure()
         .is_some_and(|(name, _)| ["unique_ptr<", "shared_ptr<"].iter().any(|start| name.starts_with(start)))
 }
 
-/// Name of the variable that an unnamed object ends up in, for the function that makes the object: what holds what `new` made, or what a temporary is
-/// assigned to.
+/// Name of the variable that an unnamed object ends up in, for the function that makes the object: what holds what
+/// `new` made, or what a temporary is assigned to.
 pub(super) fn owner_of<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     let is_new = object.direct_callee().is_some_and(|callee| callee.name().starts_with("_Znw"));
     if is_new { result_of(object, layout) } else { assigned_to(object, layout) }
@@ -109,7 +109,7 @@ fn is_assignment(mangled: &str) -> bool {
     mangled.starts_with("_ZN") && (mangled.contains("aSE") || mangled.contains("aSI"))
 }
 
-/// Whether a function is a method of a container.
+/// Returns whether a function is a method of a container.
 fn has_elements(mangled: &str) -> bool {
     const CONTAINERS: [&str; 12] = [
         "6vectorI",
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn assignments_are_told_by_their_names() {
+    fn assignments_are_reported_by_their_names() {
         assert!(is_assignment("_ZN3gpu5ArrayIfEaSEOS1_") && is_assignment("_ZN6BufferaSIiEERS_OT_"));
         assert!(!is_assignment("_ZN6BufferC2Em") && !is_assignment("_Z6assignR6BufferOS_"));
     }

@@ -10,14 +10,14 @@ pub(super) fn is_standard(function: &str) -> bool {
     ["_ZNSt", "_ZSt", "_ZNKSt", "_ZN9__gnu_cxx"].iter().any(|prefix| function.starts_with(prefix))
 }
 
-/// Code of Thrust, CUB or libcu++, whose variables tell users nothing.
+/// Returns whether a function is of Thrust, CUB or libcu++, whose variables mean nothing to users.
 pub(super) fn is_toolkit(function: &str) -> bool {
     let rest = function.strip_prefix("_ZNK").or_else(|| function.strip_prefix("_ZN")).or(function.strip_prefix("_Z"));
     rest.is_some_and(|rest| ["6thrust", "3cub", "4cuda"].iter().any(|name| rest.starts_with(name)))
 }
 
-/// Methods of Thrust's vectors that may allocate device memory: constructors, assignments and what makes room. The class
-/// stands in the name as `device_vector<…>`, or as its base.
+/// Methods of Thrust's vectors that may allocate device memory: constructors, assignments and what makes room. The
+/// class stands in the name as `device_vector<…>`, or as its base.
 pub(super) fn fills_device_vector(callee: &str) -> bool {
     const METHODS: [&str; 12] = [
         "C1E",
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_told_by_their_names() {
+    fn functions_are_reported_by_their_names() {
         let vector = "_ZN6thrust20THRUST_300001_SM_80013device_vectorIiNS0_16device_allocatorIiEEEC2Em";
         assert!(is_toolkit(vector) && fills_device_vector(vector));
         assert!(is_toolkit("_ZNK3cub3runEv") && !is_toolkit("_Z5thrustv") && !is_toolkit("main"));

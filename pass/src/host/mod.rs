@@ -1,5 +1,5 @@
 //! Stages on host code: [`note`] before optimisation, [`optimize`], [`hook`] after it.
-//! `docs/design/instrumentation.md` says why there are two steps.
+//! `docs/design/instrumentation.md` explains why there are two steps.
 
 mod calls;
 mod holders;
@@ -46,7 +46,7 @@ pub enum HostError {
     NoWrapper {
         /// Name of the module.
         module: String,
-        /// Variable looked for.
+        /// Variable that was searched.
         wrapper: &'static str,
         /// What stands in its place.
         found: String,

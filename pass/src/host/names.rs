@@ -46,12 +46,12 @@ impl<'c> Name<'c> {
         Name { text: vec![text.to_owned()], ..Name::default() }
     }
 
-    /// Whether it is the object itself whose method this is.
+    /// Returns whether it is the object itself whose method this is.
     pub(super) fn is_this(&self) -> bool {
         self.text == ["this"]
     }
 
-    /// Whether it is a member of the object whose method this is: callers know that object by a name.
+    /// Returns whether it is a member of the object whose method this is: callers know that object by a name.
     pub(super) fn is_member(&self) -> bool {
         self.root_name == "this" && !self.is_this()
     }

@@ -1,4 +1,4 @@
-//! The calls that tell the runtime what is about to be allocated (`docs/design/borders.md`, section 6).
+//! The calls that pass the name of the next allocation to the runtime (`docs/design/borders.md`, section 6).
 
 use super::holders::{Holder, is_just_memory};
 use super::names::Name;
@@ -11,7 +11,7 @@ use warpline_format::hooks::{NAME_OF_STORAGE, WEAK_NAME};
 /// Longest name with run-time indices, its end included.
 const NAME_BYTES: u32 = 128;
 
-/// Says before a call that allocates what the memory is called: `__warpline_name("variable")`, or with
+/// Emits, before a call that allocates, the memory's name: `__warpline_name("variable")`, or with
 /// `__warpline_name_member(".field", "field", …)` a member of the object whose method this is. `is_weak`: a name that a
 /// caller gave is better.
 pub(super) fn name<'c>(module: &Module<'c>, call: Value<'c>, name: &Name<'c>, is_weak: bool) {
@@ -36,7 +36,7 @@ pub(super) fn name<'c>(module: &Module<'c>, call: Value<'c>, name: &Name<'c>, is
 }
 
 /// `__warpline_name(null)`: what the call was to allocate has been.
-pub(super) fn forget<'c>(module: &Module<'c>, after: Value<'c>) {
+pub(super) fn clear<'c>(module: &Module<'c>, after: Value<'c>) {
     let types = ModuleItems::types(module);
     let pointer = types.pointer(0);
     let hook = module.declare("__warpline_name", types.void().function(&[pointer]));
@@ -60,8 +60,8 @@ fn name_member<'c>(module: &Module<'c>, builder: &Builder<'c>, [suffix, alone]: 
     builder.call(hook, &[suffix, alone, Value::int(word, flags.into())]);
 }
 
-/// `__warpline_enter("object", …)` before a call and `__warpline_leave(…)` after it: members that are allocated meanwhile are
-/// this object's.
+/// `__warpline_enter("object", …)` before a call and `__warpline_leave(…)` after it: members that are allocated
+/// meanwhile are this object's.
 pub(super) fn holder<'c>(module: &Module<'c>, call: Value<'c>, holder: &Holder<'c>) {
     let Some(after) = place_after(call) else { return };
     let types = ModuleItems::types(module);
@@ -80,7 +80,8 @@ pub(super) fn holder<'c>(module: &Module<'c>, call: Value<'c>, holder: &Holder<'
     builder.call(leave, &[depth]);
 }
 
-/// The text of a name behind `start`, before a call; where indices are known only at run time, it is put together there.
+/// The text of a name behind `start`, before a call; where indices are known only at run time, it is put together
+/// there.
 fn text<'c>(
     module: &Module<'c>,
     builder: &Builder<'c>,

@@ -54,7 +54,7 @@ pub fn note(module: &Module<'_>) {
                         if cuda_allocation(base_name(&callee)).is_none()
                             && let Some(after) = place_after(call)
                         {
-                            naming::forget(module, after);
+                            naming::clear(module, after);
                         }
                     }
                     _ => {}
@@ -73,7 +73,7 @@ pub fn note(module: &Module<'_>) {
                 && let Some(name) = call.call_arguments().first().and_then(|&object| object_at(object, layout))
             {
                 naming::name(module, call, &name, false);
-                naming::forget(module, after);
+                naming::clear(module, after);
             } else {
                 if !toolkit
                     && !is_standard(&own)

@@ -16,8 +16,8 @@ use std::collections::{HashMap, HashSet};
 enum Via {
     /// Through an argument: the address of the pointer.
     Pointer { index: usize },
-    /// Through an argument: the address of the object that holds it under `suffix` (`.nodes`); empty where the object is
-    /// little more than its memory.
+    /// Through an argument: the address of the object that holds it under `suffix` (`.nodes`); empty where the object
+    /// is little more than its memory.
     Object { index: usize, suffix: String },
     /// As the result.
     Result,
@@ -26,13 +26,13 @@ enum Via {
 #[derive(Clone, Debug)]
 struct Wrapper {
     via: Via,
-    /// What the wrapper itself calls it, for callers where nothing better is found; empty where that tells them nothing.
+    /// The wrapper's own name for it, for callers without a better one; empty if that means nothing to them.
     own_name: String,
-    /// Other translation units, or calls through pointers, may get here as well, where nobody says a better name.
+    /// Other translation units, or calls through pointers, may get here as well, without a better name.
     has_unseen_callers: bool,
 }
 
-/// What an allocation inside the standard library is called, beside the object that the library works on.
+/// Name of an allocation inside the standard library, in addition to the object that the library works on.
 pub(super) struct Inside {
     /// What follows the object's name.
     pub(super) suffix: String,
@@ -52,7 +52,7 @@ impl<'c> Wrappers<'c> {
     /// Finds them.
     pub(super) fn find(module: &Module<'c>, layout: Layout<'_>) -> Self {
         let mut wrappers = Wrappers { known: HashMap::new(), allocating: HashSet::new() };
-        // A function is looked at once it is known what those do that it calls; ones that call each other in a circle
+        // A function is analysed once all that it calls are; recursive ones
         // never are, and are no wrappers.
         let mut left = allocating(module);
         wrappers.allocating.extend(left.keys());
@@ -81,12 +81,12 @@ impl<'c> Wrappers<'c> {
         }
     }
 
-    /// Whether a function's own allocation is named by its callers; `Some(true)`: by some of them.
+    /// Returns whether a function's own allocation is named by its callers; `Some(true)`: by some of them.
     pub(super) fn is_named_outside(&self, function: Value<'c>) -> Option<bool> {
         self.known.get(&function).map(|wrapper| wrapper.has_unseen_callers)
     }
 
-    /// Whether a function of the module allocates, by itself or through others.
+    /// Returns whether a function of the module allocates, directly or through others.
     pub(super) fn allocates(&self, function: Value<'c>) -> bool {
         self.allocating.contains(&function)
     }
@@ -102,7 +102,7 @@ impl<'c> Wrappers<'c> {
     }
 
     /// Name of what a call allocates, if it is a call that allocates: CUDA's own, or a wrapper's. The outer option
-    /// tells whether it is.
+    /// is `Some` if it is.
     pub(super) fn allocated(&self, call: Value<'c>, layout: Layout<'_>) -> Option<Option<Name<'c>>> {
         let callee = call.direct_callee()?;
         let arguments = call.call_arguments();
@@ -125,7 +125,7 @@ impl<'c> Wrappers<'c> {
     }
 
     fn examine(&self, function: Value<'c>, layout: Layout<'_>) -> Option<Wrapper> {
-        // Its variables tell users nothing, and its callers are named while they run.
+        // Its variables mean nothing to users, and its callers are named while they run.
         if is_standard(&function.name()) {
             return None;
         }
@@ -183,7 +183,7 @@ impl<'c> Wrappers<'c> {
     }
 }
 
-/// Functions that allocate, by themselves or through others of the module, and those others.
+/// Functions that allocate, directly or through others of the module, and those others.
 fn allocating<'c>(module: &Module<'c>) -> HashMap<Value<'c>, Vec<Value<'c>>> {
     let (mut found, mut callers) = (HashMap::new(), HashMap::<Value<'c>, Vec<Value<'c>>>::new());
     let mut new = Vec::new();
@@ -213,8 +213,8 @@ fn allocating<'c>(module: &Module<'c>) -> HashMap<Value<'c>, Vec<Value<'c>>> {
     found
 }
 
-/// Whether the module has all callers of a function: it is local to the unit or comes from a header, and it is only ever
-/// called.
+/// Returns whether the module has all callers of a function: it is local to the unit or comes from a header, and it is
+/// only ever called.
 fn is_seen_whole(function: Value<'_>) -> bool {
     let everywhere = matches!(
         function.linkage(),
@@ -242,7 +242,7 @@ fn parameter_of<'c>(slot: Value<'c>, function: Value<'c>) -> Option<(usize, Stri
     Some((index, name))
 }
 
-/// Whether a value is what the function returns, directly or through its slot for the result.
+/// Returns whether a value is what the function returns, directly or through its slot for the result.
 fn is_returned(value: Value<'_>) -> bool {
     value.users().into_iter().any(|user| match user.opcode() {
         Some(Opcode::LLVMRet) => true,

@@ -218,8 +218,9 @@ pub fn classify(name: &str) -> Call {
     if is_pure(name) { Call::Pure } else { Call::Other }
 }
 
-/// Whether the result depends on the arguments of the same lane alone. LLVM says so of each intrinsic; one that it does not know, or
-/// that is neither a target's nor one of elements, is none: the lowering then refuses it by name.
+/// Returns whether the result depends on the arguments of the same lane alone. LLVM has this property of each
+/// intrinsic; one that is unknown, or that is neither a target's nor one of elements, is none: the lowering then
+/// refuses it by name.
 fn is_pure(name: &str) -> bool {
     let Some(facts) = intrinsics::facts(name).filter(|facts| !facts.touches_memory && !facts.convergent) else {
         return false;
@@ -236,8 +237,8 @@ fn is_pure(name: &str) -> bool {
     }
 }
 
-/// Intrinsics of the target that LLVM gives no effects, and whose results depend on more than the arguments of the same lane:
-/// registers, where pointers point, products of a whole warp.
+/// Intrinsics of the target that LLVM gives no effects, and whose results depend on more than the arguments of the same
+/// lane: registers, where pointers point, products of a whole warp.
 const NOT_OF_ARGUMENTS: [&str; 10] = [
     "read.",
     "isspacep",
@@ -261,8 +262,8 @@ const ELEMENTWISE: [&str; 6] = [
     "llvm.ushl.sat",
 ];
 
-/// Whether other warps may run during an instruction, or other code may write records: room for records does not outlast
-/// it, and no bundle of accesses goes across it.
+/// Returns whether other warps may run during an instruction, or other code may write records: room for records does
+/// not outlast it, and no bundle of accesses goes across it.
 pub fn gives_way(instruction: Value<'_>) -> bool {
     if !instruction.is_call() {
         return instruction.is_terminator();
@@ -306,7 +307,7 @@ mod tests {
                 own.push(name);
             }
         }
-        // With another LLVM, look at each name that is new here: is it an operation on elements, and lowered right?
+        // With another LLVM, check each name that is new here: is it an operation on elements, and lowered right?
         assert_eq!(own.join("\n"), include_str!("elementwise.txt").trim_end());
     }
 

@@ -1,5 +1,5 @@
-//! Which branches decide whether a block runs: control dependence by post-dominance (Ferrante, Ottenstein and Warren, "The
-//! Program Dependence Graph and Its Use in Optimization", TOPLAS 9(3), 1987, section 3.1).
+//! Which branches decide whether a block runs: control dependence by post-dominance (Ferrante, Ottenstein and Warren,
+//! "The Program Dependence Graph and Its Use in Optimization", TOPLAS 9(3), 1987, section 3.1).
 
 use super::graph::Graph;
 
@@ -12,8 +12,9 @@ pub(crate) struct Decision {
     pub(crate) side: usize,
 }
 
-/// What each block depends on directly, in order of the deciding block; nothing for blocks that run whenever the function does,
-/// and for those from which no way leads out of it. `successors` are distinct in each block; block 0 is the entry.
+/// What each block depends on directly, in order of the deciding block; nothing for blocks that run whenever the
+/// function does, and for those from which no way leads out of it. `successors` are distinct in each block; block 0 is
+/// the entry.
 pub(crate) fn decisions(successors: &[Vec<usize>]) -> Vec<Vec<Decision>> {
     let after = post_dominators(successors);
     let mut found = vec![Vec::new(); successors.len()];
@@ -49,7 +50,7 @@ fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
 mod tests {
     use super::*;
 
-    fn of(successors: &[&[usize]]) -> Vec<Vec<(usize, usize)>> {
+    fn dependences(successors: &[&[usize]]) -> Vec<Vec<(usize, usize)>> {
         let successors: Vec<Vec<usize>> = successors.iter().map(|ways| ways.to_vec()).collect();
         let all = decisions(&successors).into_iter();
         all.map(|row| row.into_iter().map(|decision| (decision.block, decision.side)).collect()).collect()
@@ -57,17 +58,17 @@ mod tests {
 
     #[test]
     fn sides_of_a_branch_depend_on_it_and_what_follows_does_not() {
-        assert_eq!(of(&[&[1, 2], &[3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(0, 1)], vec![]]);
+        assert_eq!(dependences(&[&[1, 2], &[3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(0, 1)], vec![]]);
         // Without else; nested.
-        assert_eq!(of(&[&[1, 3], &[2, 3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(1, 0)], vec![]]);
+        assert_eq!(dependences(&[&[1, 3], &[2, 3], &[3], &[]]), [vec![], vec![(0, 0)], vec![(1, 0)], vec![]]);
     }
 
     #[test]
     fn loops_depend_on_their_own_ends() {
         // 0: guard, 1: body and latch, 2: behind.
-        assert_eq!(of(&[&[1, 2], &[1, 2], &[]]), [vec![], vec![(0, 0), (1, 0)], vec![]]);
-        // Endless ones depend on nothing that could be told.
-        assert_eq!(of(&[&[1, 2], &[1], &[]])[2], []);
+        assert_eq!(dependences(&[&[1, 2], &[1, 2], &[]]), [vec![], vec![(0, 0), (1, 0)], vec![]]);
+        // Endless loops depend on nothing that could be reported.
+        assert_eq!(dependences(&[&[1, 2], &[1], &[]])[2], []);
     }
 
     /// Every path from `from` meets `wanted`.
@@ -76,8 +77,8 @@ mod tests {
             || !successors[from].is_empty() && successors[from].iter().all(|&next| always(next, wanted, successors))
     }
 
-    /// Against the definition, on all graphs of six blocks that lead forwards by one or two ways: a block depends on a side if
-    /// every path from that side on meets it, and some path from the branch on does not.
+    /// Against the definition, on all graphs of six blocks that lead forwards by one or two ways: a block depends on a
+    /// side if every path from that side on meets it, and some path from the branch on does not.
     #[test]
     fn agrees_with_paths() {
         const COUNT: usize = 6;

@@ -1,7 +1,7 @@
 //! What makes conditions differ from lane to lane: the thread's number, data that lanes load, what they exchange.
 //!
-//! Each value has a set of causes; sets only grow, so that going over the function until none grows any more ends, and loops need no
-//! special care. What the causes are for says [`Decider`].
+//! Each value has a set of causes; sets only grow, so that going over the function until none grows any more ends, and
+//! loops need no special care. [`Decider`] describes their use.
 
 use super::class::{Call, Register, classify};
 use super::graph::Graph;
@@ -12,7 +12,8 @@ use crate::llvm::{Block, Value};
 use std::collections::HashMap;
 use warpline_format::condition::{Condition, Decider};
 
-/// Times that a function is gone over, at most; each cause travels as far as blocks stand in their order in one of them.
+/// Times that a function is gone over, at most; each cause travels as far as blocks stand in their order in one of
+/// them.
 const MOST_ROUNDS: usize = 16;
 /// Lanes of a warp, less one.
 const LANE_BITS: u64 = 31;
@@ -22,12 +23,12 @@ const LANE_BITS: u64 = 31;
 struct Causes(u8);
 
 impl Causes {
-    fn of(decider: Decider) -> Causes {
+    fn from_decider(decider: Decider) -> Causes {
         Causes(1 << decider as u8)
     }
 
     fn has(self, decider: Decider) -> bool {
-        self.0 & Causes::of(decider).0 != 0
+        self.0 & Causes::from_decider(decider).0 != 0
     }
 
     fn and(self, other: Causes) -> Causes {
@@ -35,7 +36,7 @@ impl Causes {
     }
 
     fn with(self, decider: Decider) -> Causes {
-        self.and(Causes::of(decider))
+        self.and(Causes::from_decider(decider))
     }
 
     fn is_empty(self) -> bool {
@@ -54,11 +55,11 @@ pub(crate) fn conditions(function: Value<'_>, blocks: &[Block<'_>]) -> Vec<Optio
     if decided.iter().all(Option::is_none) {
         return vec![None; blocks.len()];
     }
-    let causes = Function::new(function, blocks).causes();
+    let causes = Function::new(function, blocks).solved();
     let ends_loop = loop_ends(blocks);
     let each = decided.into_iter().zip(ends_loop);
     let condition = |(value, ends_loop): (Option<Value<'_>>, bool)| {
-        let found = causes.of(value?);
+        let found = causes.causes(value?);
         let deciders = Decider::ALL.into_iter().filter(|&decider| found.has(decider)).collect();
         Some(Condition { deciders, ends_loop })
     };
@@ -74,7 +75,7 @@ fn decided_by(end: Value<'_>) -> Option<Value<'_>> {
     }
 }
 
-/// Whether each block is in a loop that one of its ways leaves.
+/// Returns whether each block is in a loop that one of its ways leaves.
 fn loop_ends(blocks: &[Block<'_>]) -> Vec<bool> {
     let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
     let successors: Vec<Vec<usize>> = blocks
@@ -105,16 +106,17 @@ struct Function<'f, 'c> {
 impl<'f, 'c> Function<'f, 'c> {
     fn new(function: Value<'c>, blocks: &'f [Block<'c>]) -> Self {
         let numbers = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
-        let of_arguments = if is_kernel(function) { Causes::default() } else { Causes::of(Decider::Call) };
+        let of_arguments = if is_kernel(function) { Causes::default() } else { Causes::from_decider(Decider::Call) };
         Function { blocks, numbers, of_arguments, known: HashMap::new() }
     }
 
-    fn causes(mut self) -> Self {
+    /// The causes of all values, by repetition until none grows.
+    fn solved(mut self) -> Self {
         let instructions: Vec<_> = self.blocks.iter().map(|block| block.instructions()).collect();
         for _ in 0..MOST_ROUNDS {
             let mut grown = false;
             for &value in instructions.iter().flatten() {
-                let before = self.of(value);
+                let before = self.causes(value);
                 let now = before.and(self.instruction(value));
                 if now != before {
                     self.known.insert(value, now);
@@ -128,7 +130,7 @@ impl<'f, 'c> Function<'f, 'c> {
         self
     }
 
-    fn of(&self, value: Value<'c>) -> Causes {
+    fn causes(&self, value: Value<'c>) -> Causes {
         if value.is_argument() {
             return self.of_arguments;
         }
@@ -136,20 +138,20 @@ impl<'f, 'c> Function<'f, 'c> {
     }
 
     fn of_all(&self, values: &[Value<'c>]) -> Causes {
-        values.iter().fold(Causes::default(), |sum, &value| sum.and(self.of(value)))
+        values.iter().fold(Causes::default(), |sum, &value| sum.and(self.causes(value)))
     }
 
     fn instruction(&self, value: Value<'c>) -> Causes {
         let Some(opcode) = value.opcode() else { return Causes::default() };
-        let operand = |index: u32| self.of(value.operand(index));
+        let operand = |index: u32| self.causes(value.operand(index));
         match opcode {
             Opcode::LLVMPHI => self.phi(value),
             // What all lanes load from one address is the same for all.
             Opcode::LLVMLoad if operand(0).is_empty() => Causes::default(),
-            Opcode::LLVMLoad | Opcode::LLVMAtomicRMW => Causes::of(Decider::Data),
-            Opcode::LLVMAtomicCmpXchg => Causes::of(Decider::Attempt),
+            Opcode::LLVMLoad | Opcode::LLVMAtomicRMW => Causes::from_decider(Decider::Data),
+            Opcode::LLVMAtomicCmpXchg => Causes::from_decider(Decider::Attempt),
             // Memory of the thread's own.
-            Opcode::LLVMAlloca => Causes::of(Decider::Computed),
+            Opcode::LLVMAlloca => Causes::from_decider(Decider::Computed),
             Opcode::LLVMCall => self.call(value),
             Opcode::LLVMURem | Opcode::LLVMSRem => {
                 let of_thread = operand(0).has(Decider::Thread);
@@ -183,7 +185,7 @@ impl<'f, 'c> Function<'f, 'c> {
     /// Operations on some of a number's bits.
     fn bits(&self, value: Value<'c>) -> Causes {
         let causes = self.of_all(&value.operands());
-        if !causes.has(Decider::Thread) || Linear::of(value).is_some() {
+        if !causes.has(Decider::Thread) || Linear::recognise(value).is_some() {
             return causes;
         }
         let constant = [0, 1].into_iter().find_map(|index| value.operand(index).as_u64());
@@ -191,7 +193,7 @@ impl<'f, 'c> Function<'f, 'c> {
         let lane = constant.map(|bits| bits & LANE_BITS);
         let keeps = match value.opcode() {
             Some(Opcode::LLVMAnd) => matches!(lane, Some(0 | LANE_BITS)),
-            // Two conditions in one: `a == 0 && b == 0` asks whether any bit of either is set.
+            // Two conditions in one: `a == 0 && b == 0` tests whether any bit of either is set.
             Some(Opcode::LLVMOr) => lane.is_none_or(|bits| bits == 0),
             _ => lane == Some(0),
         };
@@ -204,30 +206,30 @@ impl<'f, 'c> Function<'f, 'c> {
         let mut causes = Causes::default();
         let mut recurs = false;
         for (from, block) in phi.incoming() {
-            causes = causes.and(self.of(from));
+            causes = causes.and(self.causes(from));
             let back = self.numbers.get(&block).is_some_and(|&number| number >= here);
             if back {
                 recurs |= !self.is_counted(from, phi);
             } else if let Some(condition) = block.terminator().and_then(decided_by) {
-                causes = causes.and(self.of(condition));
+                causes = causes.and(self.causes(condition));
             }
         }
         // A loop's variable that grows by the same in each iteration is as good as the number that it begins with.
         if recurs { causes.if_any(Decider::Computed) } else { causes }
     }
 
-    /// Whether what a loop's variable becomes is what it was, or a step further that is the same for all lanes.
+    /// Returns whether what a loop's variable becomes is what it was, or a step further that is the same for all lanes.
     fn is_counted(&self, next: Value<'c>, phi: Value<'c>) -> bool {
-        if next == phi || !next.is_instruction() || self.of(next).is_empty() {
+        if next == phi || !next.is_instruction() || self.causes(next).is_empty() {
             return true;
         }
         match next.opcode() {
             Some(Opcode::LLVMGetElementPtr) => {
-                next.operand(0) == phi && next.operands()[1..].iter().all(|&index| self.of(index).is_empty())
+                next.operand(0) == phi && next.operands()[1..].iter().all(|&index| self.causes(index).is_empty())
             }
-            _ => match Linear::of(next) {
+            _ => match Linear::recognise(next) {
                 Some(Linear::Sum(one, other, _)) => {
-                    one == phi && self.of(other).is_empty() || other == phi && self.of(one).is_empty()
+                    one == phi && self.causes(other).is_empty() || other == phi && self.causes(one).is_empty()
                 }
                 _ => false,
             },
@@ -238,16 +240,20 @@ impl<'f, 'c> Function<'f, 'c> {
         let name = call.callee_name();
         let arguments = self.of_all(&call.arguments());
         match classify(&name) {
-            Call::Register(Register::Thread(_) | Register::Lane | Register::LaneMask(_)) => Causes::of(Decider::Thread),
+            Call::Register(Register::Thread(_) | Register::Lane | Register::LaneMask(_)) => {
+                Causes::from_decider(Decider::Thread)
+            }
             Call::Register(_) | Call::Nothing | Call::Hook(_) => Causes::default(),
             Call::PassThrough => arguments,
-            // Votes and the like: all lanes have the same result, and each looks for itself in it.
-            Call::WarpWide => Causes::of(Decider::Exchange),
+            // Votes and the like: all lanes have the same result, and each tests its own bit.
+            Call::WarpWide => Causes::from_decider(Decider::Exchange),
             Call::Pure if call.ty().is_float() => arguments.if_any(Decider::Computed),
             Call::Pure => arguments,
             Call::Other if name.starts_with("llvm.nvvm.shfl") => arguments.with(Decider::Exchange),
-            Call::Other if EXCHANGES.iter().any(|prefix| name.starts_with(prefix)) => Causes::of(Decider::Exchange),
-            Call::Other if name.starts_with("llvm.nvvm.atomic.cas") => Causes::of(Decider::Attempt),
+            Call::Other if EXCHANGES.iter().any(|prefix| name.starts_with(prefix)) => {
+                Causes::from_decider(Decider::Exchange)
+            }
+            Call::Other if name.starts_with("llvm.nvvm.atomic.cas") => Causes::from_decider(Decider::Attempt),
             Call::Other if name.starts_with("llvm.nvvm.") => arguments.with(Decider::Data),
             Call::Other => arguments.with(Decider::Call),
         }

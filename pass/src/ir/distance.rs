@@ -5,7 +5,7 @@ use super::linear::Linear;
 use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 
-/// Sums and products looked through on the way to an index's terms.
+/// Most nested sums and products that are expanded to an index's terms.
 const DEEPEST: u32 = 12;
 
 /// How a value came to 64 bits.
@@ -18,7 +18,7 @@ enum Extension {
 }
 
 impl Extension {
-    /// Whether the extension of a sum is the sum of the extensions.
+    /// Returns whether the extension of a sum is the sum of the extensions.
     fn goes_through(self, sum: Value<'_>) -> bool {
         match self {
             Extension::Whole => true,
@@ -53,7 +53,7 @@ pub struct Sum<'c> {
 
 impl<'c> Sum<'c> {
     /// Of a pointer.
-    pub fn of(pointer: Value<'c>, layout: Layout<'_>) -> Sum<'c> {
+    pub fn from_pointer(pointer: Value<'c>, layout: Layout<'_>) -> Sum<'c> {
         let mut sum = Sum { root: pointer, terms: Vec::new(), constant: 0 };
         loop {
             let opcode = sum.root.opcode().or_else(|| sum.root.constant_opcode());
@@ -94,7 +94,7 @@ impl<'c> Sum<'c> {
     /// Adds what a value is made of, if that is known to be the same.
     fn add_parts(&mut self, value: Value<'c>, extension: Extension, scale: i64, deepest: u32) -> bool {
         if extension.goes_through(value)
-            && let Some(linear) = Linear::of(value)
+            && let Some(linear) = Linear::recognise(value)
         {
             match linear {
                 Linear::Sum(left, right, sign) => {

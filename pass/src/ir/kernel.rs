@@ -5,7 +5,7 @@ use crate::llvm::Value;
 /// Number of the calling convention of kernels.
 pub const KERNEL_CONVENTION: u32 = 71;
 
-/// Whether a function can be launched.
+/// Returns whether a function can be launched.
 pub fn is_kernel(function: Value<'_>) -> bool {
     function.calling_convention() == KERNEL_CONVENTION
 }

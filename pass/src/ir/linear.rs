@@ -1,5 +1,5 @@
-//! Arithmetic that is linear in its operands: what all that follows addresses, lanes and threads through the code shares. Whether
-//! a result wraps, and what that means, is for each of them to say.
+//! Arithmetic that is linear in its operands: shared by all analyses of addresses, lanes and threads. Whether
+//! a result wraps, and what that means, is up to each of them.
 
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;
@@ -16,7 +16,7 @@ pub enum Linear<'c> {
 
 impl<'c> Linear<'c> {
     /// Of an instruction; `None` for all that are something else.
-    pub fn of(value: Value<'c>) -> Option<Linear<'c>> {
+    pub fn recognise(value: Value<'c>) -> Option<Linear<'c>> {
         let operands = || (value.operand(0), value.operand(1));
         match value.opcode()? {
             Opcode::LLVMOr if !value.is_disjoint() => None,

@@ -19,17 +19,17 @@ impl Range {
     }
 
     /// One value.
-    pub fn of(value: i64) -> Range {
+    pub fn constant(value: i64) -> Range {
         Range { low: value, high: value }
     }
 
-    /// Whether it lies in the signed range of this width.
+    /// Returns whether it lies in the signed range of this width.
     pub fn fits(self, bits: u32) -> bool {
         let full = Range::full(bits);
         self.low >= full.low && self.high <= full.high
     }
 
-    /// Whether no value is negative.
+    /// Returns whether no value is negative.
     pub fn is_natural(self) -> bool {
         self.low >= 0
     }

@@ -7,7 +7,7 @@ use crate::llvm::value::Opcode;
 use crate::llvm::{Layout, Value};
 use std::collections::HashMap;
 
-/// Values that are looked at for one address, at most: loops within loops are walked again for each.
+/// Most values that are analysed for one address: loops within loops are walked again for each.
 const BUDGET: u32 = 2000;
 /// Values that depend on each other, at most.
 const DEEPEST: u32 = 64;
@@ -30,19 +30,19 @@ impl<'c> Step<'c> {
     fn plus(self, other: Step<'c>) -> Step<'c> {
         match (self, other) {
             (Step::None, step) | (step, Step::None) => step,
-            (Step::Bytes(one), Step::Bytes(two)) => Step::of(one.wrapping_add(two)),
+            (Step::Bytes(one), Step::Bytes(two)) => Step::constant(one.wrapping_add(two)),
             (times @ Step::Times(..), Step::Bytes(_)) | (Step::Bytes(_), times @ Step::Times(..)) => times,
             _ => Step::Other,
         }
     }
 
-    fn of(bytes: i64) -> Step<'c> {
+    fn constant(bytes: i64) -> Step<'c> {
         if bytes == 0 { Step::None } else { Step::Bytes(bytes) }
     }
 
     fn times(self, factor: i64) -> Step<'c> {
         match self {
-            Step::Bytes(bytes) => Step::of(bytes.wrapping_mul(factor)),
+            Step::Bytes(bytes) => Step::constant(bytes.wrapping_mul(factor)),
             step => step,
         }
     }
@@ -102,14 +102,14 @@ impl<'c> Form<'c> {
 #[derive(Default)]
 pub struct Forms<'c> {
     known: HashMap<Value<'c>, Form<'c>>,
-    /// Loop variables that are being looked at, as if they did not change.
+    /// Loop variables under analysis, assumed not to change.
     assumed: HashMap<Value<'c>, Form<'c>>,
     budget: u32,
 }
 
 impl<'c> Forms<'c> {
     /// Form of an address.
-    pub fn of(&mut self, address: Value<'c>, layout: Layout<'_>) -> Form<'c> {
+    pub fn form(&mut self, address: Value<'c>, layout: Layout<'_>) -> Form<'c> {
         self.budget = BUDGET;
         self.assumed.clear();
         self.value(address, layout, DEEPEST)
@@ -130,7 +130,7 @@ impl<'c> Forms<'c> {
         }
         self.budget -= 1;
         let form = self.instruction(value, layout, depth - 1);
-        // What rests on an assumption is not kept.
+        // A result that depends on an assumption is not kept.
         if self.assumed.is_empty() {
             self.known.insert(value, form);
         }
@@ -139,7 +139,7 @@ impl<'c> Forms<'c> {
 
     fn instruction(&mut self, value: Value<'c>, layout: Layout<'_>, depth: u32) -> Form<'c> {
         let mut operand = |index: u32| self.value(value.operand(index), layout, depth);
-        match Linear::of(value) {
+        match Linear::recognise(value) {
             Some(Linear::Sum(_, _, sign)) => {
                 return operand(0).join(operand(1).each(|step| step.times(sign)), Step::plus);
             }

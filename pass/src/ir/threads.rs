@@ -5,7 +5,7 @@ use super::class::{Call, classify};
 use crate::llvm::Value;
 use crate::llvm::value::{Opcode, Ordering};
 
-/// Whether an instruction ends the thread: inline assembly `exit;`, or the intrinsic.
+/// Returns whether an instruction ends the thread: inline assembly `exit;`, or the intrinsic.
 pub fn is_thread_exit(value: Value<'_>) -> bool {
     let Some(callee) = value.called_value() else { return false };
     if callee.is_inline_asm() {
@@ -14,12 +14,12 @@ pub fn is_thread_exit(value: Value<'_>) -> bool {
     callee.is_function() && callee.name() == "llvm.nvvm.exit"
 }
 
-/// Whether an instruction is a block-wide barrier.
+/// Returns whether an instruction is a block-wide barrier.
 pub fn is_block_barrier(value: Value<'_>) -> bool {
     barrier(value) == Some(Barrier::Block)
 }
 
-/// Whether other threads may see that an instruction was executed.
+/// Returns whether other threads may see that an instruction was executed.
 pub fn is_seen_by_others(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => true,
@@ -33,7 +33,7 @@ pub fn is_seen_by_others(value: Value<'_>) -> bool {
     }
 }
 
-/// Whether an instruction takes what other threads hand over: the result of an atomic operation, or of a load that asks for the newest value.
+/// Returns whether an instruction receives data of other threads: an atomic operation, or a volatile or acquiring load.
 pub fn exchanges(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(Opcode::LLVMCall) => match value.called_value() {
@@ -50,7 +50,7 @@ pub fn exchanges(value: Value<'_>) -> bool {
     }
 }
 
-/// Whether what an instruction reads may be written by other threads meanwhile.
+/// Returns whether what an instruction reads may be written by other threads meanwhile.
 pub fn reads_from_others(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(Opcode::LLVMLoad) => {

@@ -19,7 +19,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Makes a call that is said to depend on its arguments alone one with a state of its own:
+    /// Gives a call that is declared to depend on its arguments alone a state of its own:
     /// `memory(inaccessiblemem: readwrite)`. (Reading alone is too little: EarlyCSE does not take inline assembly with
     /// side effects for a write of such memory.)
     pub fn depends_on_hidden_memory(self) {
@@ -59,7 +59,7 @@ impl<'c> Value<'c> {
         self.is_argument().then(|| unsafe { Value::from_raw(LLVMGetParamParent(self.raw())) })
     }
 
-    /// Whether it is a call of any kind, `invoke` included.
+    /// Returns whether it is a call of any kind, `invoke` included.
     pub fn is_any_call(self) -> bool {
         matches!(self.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke))
     }

@@ -34,10 +34,10 @@ impl<'c> Value<'c> {
         unsafe { LLVMRemoveStringAttributeAtIndex(self.raw(), OF_FUNCTION, key.as_ptr().cast(), key.len() as u32) }
     }
 
-    /// Takes over what another call's attributes say of the call as a whole, as `convergent`.
+    /// Copies another call's attributes of the call as a whole, such as `convergent`.
     pub fn take_call_effects(self, from: Value<'c>) {
         assert!(self.is_call() && from.is_call(), "{self} or {from} is no call");
-        // SAFETY: both are calls; the array has the length that LLVM asks for.
+        // SAFETY: both are calls; the array has the length that LLVM requires.
         unsafe {
             let count = LLVMGetCallSiteAttributeCount(from.raw(), OF_FUNCTION) as usize;
             let mut attributes = vec![std::ptr::null_mut(); count];
@@ -52,7 +52,7 @@ impl<'c> Value<'c> {
     /// another call.
     pub fn copy_call_attributes(self, from: Value<'c>) {
         assert!(self.is_call() && from.is_call(), "{self} or {from} is no call");
-        // SAFETY: both are calls; the arrays have the lengths that LLVM asks for, and an argument that `from` has, this
+        // SAFETY: both are calls; the arrays have the lengths that LLVM requires, and an argument that `from` has, this
         // call has too.
         unsafe {
             LLVMSetInstructionCallConv(self.raw(), LLVMGetInstructionCallConv(from.raw()));

@@ -17,13 +17,13 @@ impl<'c> Value<'c> {
         unsafe { Type::from_raw(LLVMGlobalGetValueType(self.raw())) }
     }
 
-    /// Whether it is a function, global variable or alias.
+    /// Returns whether it is a function, global variable or alias.
     pub fn is_global(self) -> bool {
         // SAFETY: live, and LLVM answers this for every value.
         !unsafe { LLVMIsAGlobalValue(self.raw()) }.is_null()
     }
 
-    /// Whether a function or variable is only declared.
+    /// Returns whether a function or variable is only declared.
     pub fn is_declaration(self) -> bool {
         // SAFETY: a global, checked in the condition.
         self.is_global() && unsafe { LLVMIsDeclaration(self.raw()) != 0 }
@@ -92,7 +92,7 @@ impl<'c> Value<'c> {
         unsafe { LLVMSetFunctionCallConv(self.raw(), convention) }
     }
 
-    /// Whether a function is one of LLVM's intrinsics.
+    /// Returns whether a function is one of LLVM's intrinsics.
     pub fn is_intrinsic(self) -> bool {
         // SAFETY: a function, checked in the condition.
         self.is_function() && unsafe { LLVMGetIntrinsicID(self.raw()) != 0 }
@@ -135,7 +135,7 @@ impl<'c> Value<'c> {
         unsafe { LLVMSetVisibility(self.raw(), visibility) }
     }
 
-    /// Whether it is visible inside the module only.
+    /// Returns whether it is visible inside the module only.
     pub fn is_local(self) -> bool {
         matches!(self.linkage(), Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage)
     }
@@ -195,7 +195,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Whether a function, or one of its parameters, has the attribute.
+    /// Returns whether a function, or one of its parameters, has the attribute.
     pub fn has_attribute(self, index: LLVMAttributeIndex, name: &str) -> bool {
         self.is_function()
             // SAFETY: a function, checked in the condition; kind 0 is not looked up.
@@ -210,7 +210,7 @@ impl<'c> Value<'c> {
         if !self.is_function() {
             return None;
         }
-        // SAFETY: a function, checked above; only an attribute that is there is asked for its type.
+        // SAFETY: a function, checked above; only an existing attribute's type is read.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let raw = LLVMGetEnumAttributeAtIndex(self.raw(), index, kind);
@@ -223,7 +223,7 @@ impl<'c> Value<'c> {
         if !self.is_function() {
             return None;
         }
-        // SAFETY: a function, checked above; only an attribute that is there is asked for its number.
+        // SAFETY: a function, checked above; only an existing attribute's number is read.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             let raw = LLVMGetEnumAttributeAtIndex(self.raw(), index, kind);
@@ -254,13 +254,13 @@ impl<'c> Value<'c> {
         unsafe { LLVMSetGlobalConstant(self.raw(), constant as i32) }
     }
 
-    /// Whether a variable is constant.
+    /// Returns whether a variable is constant.
     pub fn is_constant_variable(self) -> bool {
         // SAFETY: a variable, checked in the condition.
         self.is_global_variable() && unsafe { LLVMIsGlobalConstant(self.raw()) != 0 }
     }
 
-    /// Whether a variable is written from outside before the program runs.
+    /// Returns whether a variable is written from outside before the program runs.
     pub fn is_externally_initialized(self) -> bool {
         // SAFETY: a variable, checked in the condition.
         self.is_global_variable() && unsafe { LLVMIsExternallyInitialized(self.raw()) != 0 }
@@ -336,14 +336,14 @@ impl<'c> ModuleItems<'c> for inkwell::module::Module<'c> {
     }
 
     fn function(&self, name: &str) -> Option<Value<'c>> {
-        // SAFETY: a live module; the name is passed as pointer and length, and null says that there is none.
+        // SAFETY: a live module; the name is passed as pointer and length, and null means that there is none.
         unsafe {
             Value::from_nullable(LLVMGetNamedFunctionWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()))
         }
     }
 
     fn variable(&self, name: &str) -> Option<Value<'c>> {
-        // SAFETY: a live module; the name is passed as pointer and length, and null says that there is none.
+        // SAFETY: a live module; the name is passed as pointer and length, and null means that there is none.
         unsafe {
             Value::from_nullable(LLVMGetNamedGlobalWithLength(self.as_mut_ptr(), name.as_ptr().cast(), name.len()))
         }

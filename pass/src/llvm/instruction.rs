@@ -71,23 +71,23 @@ impl<'c> Value<'c> {
         self.opcode() == Some(opcode)
     }
 
-    /// Whether it is a call of any kind but invoke.
+    /// Returns whether it is a call of any kind but invoke.
     pub fn is_call(self) -> bool {
         self.is(Opcode::LLVMCall)
     }
 
-    /// Whether it is a phi.
+    /// Returns whether it is a phi.
     pub fn is_phi(self) -> bool {
         self.is(Opcode::LLVMPHI)
     }
 
-    /// Whether it ends a block.
+    /// Returns whether it ends a block.
     pub fn is_terminator(self) -> bool {
         // SAFETY: an instruction, checked in the condition.
         self.is_instruction() && !unsafe { LLVMIsATerminatorInst(self.raw()) }.is_null()
     }
 
-    /// Function called directly, looking at the callee operand only.
+    /// Function called directly, from the callee operand only.
     pub fn called_function(self) -> Option<Value<'c>> {
         self.called_value().filter(|callee| callee.is_function())
     }
@@ -189,13 +189,13 @@ impl<'c> Value<'c> {
 
     /// Condition of a conditional branch.
     pub fn condition(self) -> Option<Value<'c>> {
-        // SAFETY: a branch, checked in the condition, and only a conditional one is asked for its condition.
+        // SAFETY: a branch, checked in the condition, and only a conditional one's condition is read.
         (self.is(Opcode::LLVMBr) && unsafe { LLVMIsConditional(self.raw()) != 0 })
             // SAFETY: a conditional branch, checked in the condition.
             .then(|| unsafe { Value::from_raw(LLVMGetCondition(self.raw())) })
     }
 
-    /// Whether the access is volatile (loads, stores, atomics).
+    /// Returns whether the access is volatile (loads, stores, atomics).
     pub fn is_volatile(self) -> bool {
         use Opcode::{LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore};
         let access = matches!(self.opcode(), Some(LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg));
@@ -224,7 +224,7 @@ impl<'c> Value<'c> {
         self.is(Opcode::LLVMAtomicRMW).then(|| unsafe { LLVMGetAtomicRMWBinOp(self.raw()) })
     }
 
-    /// Alignment in bytes of a load, store, atomic, alloca or global; 0 where LLVM knows none.
+    /// Alignment in bytes of a load, store, atomic, alloca or global; 0 if LLVM has none.
     pub fn alignment(self) -> u32 {
         // SAFETY: something that has an alignment, checked in the condition.
         let bytes = if self.has_alignment() { unsafe { LLVMGetAlignment(self.raw()) } } else { 0 };
@@ -258,7 +258,7 @@ impl<'c> Value<'c> {
         gep.then(|| unsafe { Type::from_raw(LLVMGetGEPSourceElementType(self.raw())) })
     }
 
-    /// Whether a `getelementptr` is `inbounds`.
+    /// Returns whether a `getelementptr` is `inbounds`.
     pub fn is_inbounds(self) -> bool {
         // SAFETY: a `getelementptr`, checked in the condition.
         self.gep_source_type().is_some() && unsafe { LLVMGEPGetNoWrapFlags(self.raw()) & LLVMGEPFlagInBounds != 0 }
@@ -269,7 +269,8 @@ impl<'c> Value<'c> {
         if !(self.is(Opcode::LLVMExtractValue) || self.is(Opcode::LLVMInsertValue)) {
             return Vec::new();
         }
-        // SAFETY: an instruction with indices, checked above; LLVM keeps as many as it says, and they are copied at once.
+        // SAFETY: an instruction with indices, checked above; the array has the length that LLVM returns, and is copied
+        // at once.
         unsafe {
             let indices = LLVMGetIndices(self.raw());
             std::slice::from_raw_parts(indices, LLVMGetNumIndices(self.raw()) as usize).to_vec()
@@ -289,7 +290,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Whether the instruction can carry fast-math flags.
+    /// Returns whether the instruction can carry fast-math flags.
     pub fn has_fast_math(self) -> bool {
         // SAFETY: an instruction, checked in the condition.
         self.is_instruction() && unsafe { LLVMCanValueUseFastMathFlags(self.raw()) != 0 }
@@ -363,7 +364,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Whether the instruction carries a note of this kind. `kind` is a name such as `invariant.load`.
+    /// Returns whether the instruction carries a note of this kind. `kind` is a name such as `invariant.load`.
     pub fn has_note(self, kind: &str) -> bool {
         if !self.is_instruction() {
             return false;

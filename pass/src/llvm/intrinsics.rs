@@ -1,11 +1,11 @@
-//! What LLVM knows of its intrinsics, by name.
+//! LLVM's properties of its intrinsics, by name.
 
 use super::shim::Text;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
 
-/// What LLVM says of an intrinsic.
+/// LLVM's properties of an intrinsic.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
@@ -41,8 +41,8 @@ fn facts_of(number: c_uint) -> Facts {
     KNOWN.with_borrow_mut(|known| {
         *known.entry(number).or_insert_with(|| {
             let mut facts = Facts::default();
-            // SAFETY: callers give numbers below the count, which is what `Intrinsic::getFnAttributes` asks for; `Facts`
-            // is laid out as the shim's structure.
+            // SAFETY: callers give numbers below the count, which is what `Intrinsic::getFnAttributes` requires;
+            // `Facts` is laid out as the shim's structure.
             unsafe { wl_intrinsic_facts(number, &raw mut facts) };
             facts
         })

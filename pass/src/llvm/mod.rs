@@ -1,7 +1,7 @@
 //! A thin safe layer over the LLVM C API: small `Copy` handles bound to the context's lifetime, on which
 //! generic code (walk every instruction, clone it, change its types) is shorter than on inkwell's typed values.
-//! All `unsafe` calls into LLVM sit in this module, each with its reason. "Live" there means that the object exists and that
-//! its context does, which a handle says of what it wraps.
+//! All `unsafe` calls into LLVM sit in this module, each with its reason. "Live" there means that the object exists and
+//! that its context does, which every handle guarantees for the object that it wraps.
 //!
 //! Handles stay valid as long as what they name is not deleted; as in LLVM itself, a deleted instruction must
 //! not be used again.

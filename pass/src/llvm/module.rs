@@ -8,13 +8,13 @@ use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions, TargetTriple,
 };
 
-/// Why LLVM could not do what was asked.
+/// Why LLVM could not fulfil a request.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
     /// The library lacks the target.
     #[error("this LLVM has no code generator for {triple}: {cause}")]
     NoTarget {
-        /// Target asked for.
+        /// Requested target.
         triple: String,
         /// LLVM's words.
         cause: String,
@@ -22,9 +22,9 @@ pub enum MachineError {
     /// The target exists, the processor does not.
     #[error("LLVM makes no machine for {triple} with processor {processor}")]
     NoMachine {
-        /// Target asked for.
+        /// Requested target.
         triple: String,
-        /// Processor asked for.
+        /// Requested processor.
         processor: String,
     },
     /// Passes failed.

@@ -21,7 +21,7 @@ pub fn clone_part<'c>(module: &Module<'c>, definitions: &[Value<'c>]) -> Module<
     unsafe { Module::new(wl_clone_part(module.as_mut_ptr(), raw.as_mut_ptr(), raw.len())) }
 }
 
-/// Whether a module has second names for its functions or variables, or functions that are chosen at start-up.
+/// Returns whether a module has second names for its functions or variables, or functions that are chosen at start-up.
 pub fn has_aliases(module: &Module<'_>) -> bool {
     // SAFETY: a live module; both return null at the end of a list.
     unsafe {

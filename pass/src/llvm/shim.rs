@@ -139,7 +139,7 @@ pub fn run_pipeline(
     }
 }
 
-/// Whether the machine's processor gathers, or LLVM would make a branch per lane of it.
+/// Returns whether the machine's processor gathers, or LLVM would make a branch per lane of it.
 pub fn gathers(machine: &Machine, module: &Module<'_>) -> bool {
     // SAFETY: live machine and context; the shim keeps neither pointer.
     unsafe { wl_gathers(machine.inner().as_mut_ptr(), module.get_context().raw()) }
@@ -152,8 +152,8 @@ pub fn erase_named_metadata(module: &Module<'_>, name: &str) {
     unsafe { wl_erase_named_metadata(module.as_mut_ptr(), name.as_ptr()) }
 }
 
-/// Takes declarations in files of these folders out of what debug information lists of a whole module: enumerations, and what
-/// namespaces import.
+/// Takes declarations in files of these folders out of what debug information lists of a whole module: enumerations,
+/// and what namespaces import.
 pub fn unlist_declarations(module: &Module<'_>, folders: &[String]) {
     let names: Vec<_> = folders.iter().map(|folder| super::text::c_name(folder)).collect();
     let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
@@ -161,8 +161,8 @@ pub fn unlist_declarations(module: &Module<'_>, folders: &[String]) {
     unsafe { wl_unlist_declarations(module.as_mut_ptr(), pointers.as_ptr(), pointers.len()) }
 }
 
-/// The demangled form of an Itanium name, the name itself when it is none; without what relocatable code makes the symbol
-/// unique with.
+/// The demangled form of an Itanium name, the name itself when it is none; without what relocatable code makes the
+/// symbol unique with.
 pub fn demangle(name: &str) -> String {
     let name = before_externalisation(name).unwrap_or(name);
     let raw = super::text::c_name(name);
@@ -170,11 +170,11 @@ pub fn demangle(name: &str) -> String {
     unsafe { take(wl_demangle(raw.as_ptr())) }.unwrap_or_else(|| name.into())
 }
 
-/// Replaces a `memcpy`, `memmove` or `memset` call by the loop that the NVPTX back end makes of it, and tells
+/// Replaces a `memcpy`, `memmove` or `memset` call by the loop that the NVPTX back end makes of it, and returns
 /// whether it could. Blocks are split; the call is gone.
 pub fn expand_memory_loop(call: Value<'_>, machine: &Machine) -> bool {
     assert!(call.is_call(), "{call} is no call");
-    // SAFETY: a live call; the shim looks at its kind first.
+    // SAFETY: a live call; the shim checks its kind first.
     unsafe { wl_expand_memory_loop(call.raw(), machine.inner().as_mut_ptr()) }
 }
 
@@ -193,8 +193,8 @@ pub fn expand_constant_users(global: Value<'_>) {
     unsafe { wl_expand_constant_users(global.raw()) }
 }
 
-/// A context whose passes say nothing of loops that they do not unroll as `#pragma unroll` asks. nvcc does not either, and of
-/// CUB's headers LLVM would tell in every compilation.
+/// Makes a context whose passes do not warn of loops that they do not unroll despite `#pragma unroll`. nvcc does not
+/// warn either, and for CUB's headers LLVM would warn in every compilation.
 pub fn quiet_context() -> Context {
     let context = Context::create();
     // SAFETY: a live context.

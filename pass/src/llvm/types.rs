@@ -161,22 +161,22 @@ impl<'c> Type<'c> {
         }
     }
 
-    /// Whether it is `void`.
+    /// Returns whether it is `void`.
     pub fn is_void(self) -> bool {
         self.kind() == Kind::Void
     }
 
-    /// Whether it is a pointer.
+    /// Returns whether it is a pointer.
     pub fn is_pointer(self) -> bool {
         matches!(self.kind(), Kind::Pointer(_))
     }
 
-    /// Whether it is a scalar floating-point type.
+    /// Returns whether it is a scalar floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self.kind(), Kind::Half | Kind::BFloat | Kind::Float | Kind::Double)
     }
 
-    /// Whether it is a structure or array.
+    /// Returns whether it is a structure or array.
     pub fn is_aggregate(self) -> bool {
         matches!(self.kind(), Kind::Struct | Kind::Array(_))
     }
@@ -207,9 +207,9 @@ impl<'c> Type<'c> {
         (0..count).map(|index| unsafe { Type::from_raw(LLVMStructGetTypeAtIndex(self.raw, index)) }).collect()
     }
 
-    /// Whether a structure is packed.
+    /// Returns whether a structure is packed.
     pub fn is_packed(self) -> bool {
-        // SAFETY: asked for structures only.
+        // SAFETY: called for structures only.
         self.kind() == Kind::Struct && unsafe { LLVMIsPackedStruct(self.raw) != 0 }
     }
 
@@ -247,7 +247,7 @@ impl<'c> Type<'c> {
         if self.kind() != Kind::Function {
             return Vec::new();
         }
-        // SAFETY: a function type; the array has the length that LLVM asks for.
+        // SAFETY: a function type; the array has the length that LLVM requires.
         unsafe {
             let mut raw = vec![std::ptr::null_mut(); LLVMCountParamTypes(self.raw) as usize];
             LLVMGetParamTypes(self.raw, raw.as_mut_ptr());
@@ -255,9 +255,9 @@ impl<'c> Type<'c> {
         }
     }
 
-    /// Whether a function type takes further arguments.
+    /// Returns whether a function type takes further arguments.
     pub fn is_variadic(self) -> bool {
-        // SAFETY: asked for function types only.
+        // SAFETY: called for function types only.
         self.kind() == Kind::Function && unsafe { LLVMIsFunctionVarArg(self.raw) != 0 }
     }
 }

@@ -109,54 +109,54 @@ impl<'c> Value<'c> {
         unsafe { LLVMGetValueKind(self.raw) }
     }
 
-    /// Whether it is an instruction.
+    /// Returns whether it is an instruction.
     pub fn is_instruction(self) -> bool {
         self.kind() == LLVMValueKind::LLVMInstructionValueKind
     }
 
-    /// Whether it is a function's argument.
+    /// Returns whether it is a function's argument.
     pub fn is_argument(self) -> bool {
         self.kind() == LLVMValueKind::LLVMArgumentValueKind
     }
 
-    /// Whether it is a constant (globals and functions are).
+    /// Returns whether it is a constant (globals and functions are).
     pub fn is_constant(self) -> bool {
         // SAFETY: live, and LLVM answers this for every value.
         unsafe { LLVMIsConstant(self.raw) != 0 }
     }
 
-    /// Whether it is a function.
+    /// Returns whether it is a function.
     pub fn is_function(self) -> bool {
         self.kind() == LLVMValueKind::LLVMFunctionValueKind
     }
 
-    /// Whether it is a global variable.
+    /// Returns whether it is a global variable.
     pub fn is_global_variable(self) -> bool {
         self.kind() == LLVMValueKind::LLVMGlobalVariableValueKind
     }
 
-    /// Whether it is inline assembly.
+    /// Returns whether it is inline assembly.
     pub fn is_inline_asm(self) -> bool {
         self.kind() == LLVMValueKind::LLVMInlineAsmValueKind
     }
 
-    /// Whether it is a constant expression.
+    /// Returns whether it is a constant expression.
     pub fn is_constant_expression(self) -> bool {
         self.kind() == LLVMValueKind::LLVMConstantExprValueKind
     }
 
-    /// Whether it is metadata used as a value.
+    /// Returns whether it is metadata used as a value.
     pub fn is_metadata(self) -> bool {
         self.kind() == LLVMValueKind::LLVMMetadataAsValueValueKind
     }
 
-    /// Whether it is `undef` or `poison`.
+    /// Returns whether it is `undef` or `poison`.
     pub fn is_undef(self) -> bool {
         // SAFETY: live, and LLVM answers this for every value.
         unsafe { LLVMIsUndef(self.raw) != 0 || LLVMIsPoison(self.raw) != 0 }
     }
 
-    /// Whether it is a constant of all zero bits.
+    /// Returns whether it is a constant of all zero bits.
     pub fn is_zero(self) -> bool {
         // SAFETY: live, and LLVM answers this for every value.
         unsafe { LLVMIsNull(self.raw) != 0 }
@@ -230,7 +230,7 @@ impl<'c> Value<'c> {
         users
     }
 
-    /// Whether anything uses it.
+    /// Returns whether anything uses it.
     pub fn is_used(self) -> bool {
         // SAFETY: live; the uses are a list that ends with null, and it is not changed on the way.
         !unsafe { LLVMGetFirstUse(self.raw) }.is_null()
@@ -272,7 +272,7 @@ impl<'c> Value<'c> {
         text.split('\0').next().map(str::to_owned)
     }
 
-    /// Whether it is a constant array or vector of plain numbers.
+    /// Returns whether it is a constant array or vector of plain numbers.
     pub fn is_plain_data(self) -> bool {
         // SAFETY: live, and LLVM answers this for every value.
         !unsafe { LLVMIsAConstantDataSequential(self.raw) }.is_null()

@@ -72,7 +72,7 @@ fn accumulator(name: &str) -> Option<Accumulator> {
     })
 }
 
-/// The accumulators that a type of factors has where the name does not tell.
+/// Returns the accumulators of a type of factors if the name does not state them.
 fn usual_accumulator(element: Element) -> Accumulator {
     match element {
         Element::Double => Accumulator::Double,
@@ -173,8 +173,8 @@ impl Multiply {
         product.is_documented().then_some(product)
     }
 
-    /// Intrinsics name the accumulators (result, summand) of f16, the factors of other types (once where they agree), and all
-    /// four of 8-bit floats.
+    /// Intrinsics name the accumulators (result, summand) of f16, the factors of other types (once where they agree),
+    /// and all four of 8-bit floats.
     fn of_intrinsic(parts: &[&str]) -> Option<Self> {
         let size = parts.iter().find_map(|part| shape(part))?;
         let types: Vec<&str> =
@@ -230,7 +230,7 @@ impl Multiply {
         Some(Multiply { tile, tiles: (m / rows, n / 8), held: None })
     }
 
-    /// Whether `mma.sync` has such a product: one tile.
+    /// Returns whether `mma.sync` has such a product: one tile.
     fn is_documented(&self) -> bool {
         self.tiles == (1, 1)
     }
@@ -256,8 +256,9 @@ impl Rows {
         Some(Rows { count, transposed: parts.contains(&"trans"), store })
     }
 
-    /// Bytes that each lane moves, if the rows, one behind the other, are dealt out to the lanes. So a request of `n` matrices has
-    /// all lanes, `128 n` bytes and, without conflicts, `n` wavefronts of one matrix each, as on the hardware.
+    /// Bytes that each lane moves, if the rows, one behind the other, are dealt out to the lanes. So a request of `n`
+    /// matrices has all lanes, `128 n` bytes and, without conflicts, `n` wavefronts of one matrix each, as on the
+    /// hardware.
     pub fn bytes(self) -> u32 {
         4 * self.count
     }

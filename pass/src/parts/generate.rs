@@ -34,7 +34,7 @@ pub struct Generated {
     pub bytes: Vec<u8>,
     /// Its largest function, if that was too large for the code generator's optimisations.
     pub huge: Option<Huge>,
-    /// The optimised IR, if it was asked for.
+    /// The optimised IR, if it was requested.
     pub ir: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Which functions are optimised and generated together.
 //!
-//! The rule looks at the module alone, so that the same source gives the same parts on any machine.
+//! The rule depends on the module alone, so that the same source gives the same parts on any machine.
 
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::part::has_aliases;
@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Instructions of a part before LLVM's optimiser: about half a second of its and the code generator's work, a hundred
-/// times what a part costs by itself.
+/// times the fixed cost of a part.
 const PART: usize = 5_000;
 
 /// A function of several callers is copied to each of their parts if it has at most this many instructions: about what
@@ -84,7 +84,7 @@ impl<'c> Plan<'c> {
         found
     }
 
-    /// A function whose address nobody compares or keeps, and that the inliner may take.
+    /// Returns whether a function may be copied: its address is not compared or kept, and the inliner may inline it.
     fn may_be_copied(&self, at: usize) -> bool {
         let (function, referrers) = (self.functions[at], &self.referrers[at]);
         function.is_local() && !referrers.others && !referrers.taken && !function.has_attribute(OF_FUNCTION, "noinline")
@@ -141,8 +141,8 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// Distributes groups to parts: the largest first, each to the first part that has room for it. So the parts come largest
-/// first, too, which suits threads that take one after the other, and only the last is small.
+/// Distributes groups to parts: the largest first, each to the first part that has room for it. So the parts come
+/// largest first, too, which suits threads that take one after the other, and only the last is small.
 fn pack(groups: Vec<Vec<usize>>, sizes: &[usize], room: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<(usize, Vec<usize>)> =
         groups.into_iter().map(|group| (group.iter().map(|&at| sizes[at]).sum(), group)).collect();

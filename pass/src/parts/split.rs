@@ -16,8 +16,8 @@ pub struct Split {
     pub shared: Vec<String>,
 }
 
-/// Moves the functions of a large module to parts, and leaves its variables. Nothing happens to a module that is not worth
-/// it.
+/// Moves the functions of a large module to parts, and leaves its variables. Nothing happens to a module that is not
+/// worth it.
 ///
 /// What was local to the module and is now shared has hidden visibility and must get a name that no other
 /// translation unit has, see [`Split::rename`].
@@ -108,7 +108,8 @@ fn parts_of(homes: &[Vec<usize>], functions: &BTreeSet<usize>) -> BTreeSet<usize
     functions.iter().flat_map(|&function| &homes[function]).copied().collect()
 }
 
-/// A constant that may exist several times, as nobody compares addresses of private ones, and that needs nothing else.
+/// Returns whether a constant may exist several times: addresses of private ones are not compared, and it refers to
+/// nothing else.
 fn is_plain_constant(variable: Value<'_>) -> bool {
     variable.linkage() == Linkage::LLVMPrivateLinkage
         && variable.is_constant_variable()

@@ -71,7 +71,7 @@ impl<'s> Barrier<'s> {
         }
     }
 
-    /// Whether it is `__syncthreads` or one of its kin: for all threads of the block, at barrier 0.
+    /// Returns whether it is `__syncthreads` or one of its kin: for all threads of the block, at barrier 0.
     pub fn is_block_wide(&self) -> bool {
         self.threads.is_none() && *self.number == Operand::Number(0) && self.action != Action::Arrive
     }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_are_told_apart() {
+    fn forms_are_distinguished() {
         assert_eq!(form("bar.sync 0;"), Some((Action::Sync, true, true)));
         assert_eq!(form("barrier.cta.sync.aligned 0;"), Some((Action::Sync, true, true)));
         assert_eq!(form("barrier.sync 1, $0;"), Some((Action::Sync, false, false)));

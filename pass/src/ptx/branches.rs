@@ -15,7 +15,7 @@ pub fn expand_control_flow(module: &Module<'_>) {
         let calls = calls.filter(|value| value.called_value().is_some_and(|callee| callee.is_inline_asm()));
         for call in calls.collect::<Vec<_>>() {
             let Some(callee) = call.called_value() else { continue };
-            if let (Some(flow), Some(operands)) = (flow::read(&callee.asm_text()), Operands::of(call, callee)) {
+            if let (Some(flow), Some(operands)) = (flow::read(&callee.asm_text()), Operands::parse(call, callee)) {
                 Expansion::new(call, operands, &flow).and_then(|mut expansion| expansion.run(&flow));
             }
         }
@@ -39,7 +39,7 @@ struct Operands<'c> {
 }
 
 impl<'c> Operands<'c> {
-    fn of(call: Value<'c>, callee: Value<'c>) -> Option<Operands<'c>> {
+    fn parse(call: Value<'c>, callee: Value<'c>) -> Option<Operands<'c>> {
         let text = callee.asm_constraints();
         let layout = parse::constraints(&text)?;
         let parts: Vec<&str> = text.split(',').filter(|part| !part.is_empty() && !part.starts_with("~{")).collect();
@@ -106,7 +106,7 @@ impl<'c> Expansion<'c> {
         flow.stretches.iter().all(|stretch| expansion.is_known(stretch)).then_some(expansion)
     }
 
-    /// Whether all guards of a stretch are registers that are known.
+    /// Returns whether all guards of a stretch are registers that are known.
     fn is_known(&self, stretch: &Stretch) -> bool {
         match &stretch.end {
             End::Goto(_) => true,

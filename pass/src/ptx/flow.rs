@@ -79,7 +79,7 @@ pub fn read(text: &str) -> Option<Flow> {
     Some(Flow { stretches: stretches(pieces)?, registers })
 }
 
-/// Whether the assembly is `exit;` alone, which is a form of its own.
+/// Returns whether the assembly is `exit;` alone, which is a form of its own.
 fn ends_thread(pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| matches!(piece, Piece::Statement(one) if root(one) == "exit" && one.guard.is_none()))
 }

@@ -6,7 +6,7 @@ use crate::llvm::{Builder, ModuleItems};
 use inkwell::module::Module;
 
 /// Replaces inline assembly that does no more than copy a register that never changes by the intrinsic that reads it,
-/// of which the analysis knows what it can hold and in which lanes it is the same. CUDA's headers read several registers
+/// whose range and uniformity the analysis has. CUDA's headers read several registers
 /// in this way.
 pub fn name_registers(module: &Module<'_>) {
     let b = Builder::new(module.types());

@@ -98,7 +98,7 @@ pub fn program(folder: &Path, source: &str, kernels: &str, form: Form) -> PathBu
     program
 }
 
-/// What the stub says of the kernels, which agree with plain C++.
+/// The stub's output for the kernels, whose results agree with plain C++.
 pub fn run(program: &Path, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

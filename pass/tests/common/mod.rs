@@ -33,7 +33,7 @@ pub fn compile(source: &Path, side: Side, flags: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// Extra flags that a test source asks for in a line `// FLAGS: …`.
+/// Extra flags that a test source sets in a line `// FLAGS: …`.
 pub fn flags(source: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(source).expect("test source");
     text.lines()
@@ -49,7 +49,7 @@ pub fn setting(source: &Path, name: &str) -> Option<String> {
     text.lines().find_map(|line| line.trim().strip_prefix(&prefix).map(|rest| rest.trim().to_owned()))
 }
 
-/// What FileCheck says against the text, or nothing.
+/// FileCheck's errors about the text, or nothing.
 pub fn filecheck(source: &Path, text: &str) -> Result<(), String> {
     let mut child = Command::new("FileCheck-22")
         .arg(source)
@@ -66,7 +66,7 @@ pub fn filecheck(source: &Path, text: &str) -> Result<(), String> {
     Err(format!("{}:\n{}", source.display(), String::from_utf8_lossy(&output.stderr)))
 }
 
-/// IR text without debug records and metadata nodes, which stand between what the tests look at.
+/// IR text without debug records and metadata nodes, which stand between the lines that the tests match.
 pub fn without_debug_records(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("#dbg_") && !line.starts_with('!')).fold(
         String::new(),
@@ -78,7 +78,7 @@ pub fn without_debug_records(text: &str) -> String {
     )
 }
 
-/// The `.cu` files of a folder beside the tests, sorted.
+/// The `.cu` files of a folder of `tests`, sorted.
 pub fn sources(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let mut found: Vec<_> = std::fs::read_dir(&folder)

@@ -179,7 +179,7 @@ KERNEL narrow_types(const unsigned *in, unsigned *out, int n)
     reinterpret_cast<unsigned char *>(out)[4 * i + 3] = bytes[i];
 }
 
-// A grid-stride loop: the index is affine, but nothing says that it cannot wrap.
+// A grid-stride loop: the index is affine, but nothing guarantees that it cannot wrap.
 KERNEL grid_stride(const unsigned *in, unsigned *out, int n)
 {
     for (int i = blockIdx.x * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + threadIdx.x; i < n;

@@ -97,7 +97,7 @@ static void drain(Context *c)
         memcpy(&second, at + 4, 4);
         uint32_t kind = head >> 28;
         bool access = kind == 3 || kind == 4 || kind == 5 || kind == 10 || kind == 12;
-        // A bundle says in its site field how many requests it stands for.
+        // A bundle's site field contains the number of its requests.
         uint64_t count = !access ? 0 : head >> 23 & 1 ? (head >> 18 & 31) + 1 : 1;
         if (access && second == 0) {
             printf("a record without lanes\n");

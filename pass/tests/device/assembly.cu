@@ -1,5 +1,5 @@
 // PTX: no
-// Inline assembly is a site where it is understood and told of where it is not.
+// Inline assembly is a site where it is understood and reported where it is not.
 #include "cuda.h"
 
 __global__ void inlined(int *out, const int *in, unsigned long texture) {

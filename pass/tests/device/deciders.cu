@@ -19,7 +19,7 @@ __global__ void borders(const int *kind, int n, int step) {
     // Its warp's number and its lane's.
     // CHECK-DAG: branch {{.*}} deciders.cu:[[# @LINE + 1]]:{{[0-9]+}} by Thread{{$}}
     if (TX % 32 < 5) one(4);
-    // The first thread of a block, which the compiler asks for by one comparison.
+    // The first thread of a block, which the compiler tests by one comparison.
     // CHECK-DAG: branch {{.*}} deciders.cu:[[# @LINE + 1]]:{{[0-9]+}} by Thread{{$}}
     if (TX == 0 && __nvvm_read_ptx_sreg_tid_y() == 0) one(8);
     // CHECK-DAG: branch {{.*}} deciders.cu:[[# @LINE + 1]]:{{[0-9]+}} by Data{{$}}

@@ -1,4 +1,4 @@
-// Loads of one object's parts that become one in front of their loop: the place is that of a use, not of what stands beside them.
+// Loads of one object's parts that become one in front of their loop: the position is that of a use, not of the code around it.
 #include "cuda.h"
 
 __global__ void pulled(float *out, const float4 *p, int n) {

@@ -1,4 +1,4 @@
-// The instructions of a block belong to their own lines, and the two branches of a condition are told apart by their columns.
+// The instructions of a block belong to their own lines; columns distinguish the two branches of a condition.
 #include "cuda.h"
 
 // CHECK-LABEL: kernel 0 _Z5partsPfi

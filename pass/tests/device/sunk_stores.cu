@@ -1,4 +1,4 @@
-// Stores that leave their loop together: the place is that of what makes their values, not of what stands beside them.
+// Stores that leave their loop together: the position is that of what makes their values, not of neighbouring code.
 #include "cuda.h"
 
 __global__ void sunk(float *out, int n) {

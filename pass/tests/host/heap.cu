@@ -1,4 +1,4 @@
-// Host allocations are told after they happened, with size, kind and name; frees before.
+// Host allocations are reported after they happened, with size, kind and name; frees before.
 #include "cuda.h"
 
 extern "C" {

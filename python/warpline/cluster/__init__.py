@@ -8,7 +8,7 @@
 
 Each call drives ``warpline``, one process per task, and keeps what it made in a *store*, a folder, under a name that follows from the
 inputs' content, the command and the program. What the store has is not made again: a call that was cut off goes on where it was.
-``docs/cluster.md`` tells more.
+``docs/cluster.md`` has details.
 """
 
 from ._diff import diff

@@ -12,7 +12,7 @@ from ._results import Names, Results, of_outcome, write_index
 from ._store import Store
 from ._task import Command, Input, site_of
 
-#: Where results are kept when the caller says nothing: below the folder that the caller is in.
+#: Where results are kept by default: below the folder that the caller is in.
 DEFAULT_STORE = "warpline-store"
 
 _EXTENSIONS = {"profile": ".wlprof", "trace": ".wltrace"}

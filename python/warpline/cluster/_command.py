@@ -23,11 +23,11 @@ _NAMED = 20
 
 def main(arguments):
     """The command line; returns the exit code."""
-    asked = _parser().parse_args(arguments)
-    _log(asked.quiet)
-    common = {"store": asked.store, "client": asked.scheduler, "workers": asked.workers, "progress": False if asked.quiet else None}
+    parsed = _parser().parse_args(arguments)
+    _log(parsed.quiet)
+    common = {"store": parsed.store, "client": parsed.scheduler, "workers": parsed.workers, "progress": False if parsed.quiet else None}
     try:
-        return asked.call(asked, _inputs(asked), common)
+        return parsed.call(parsed, _inputs(parsed), common)
     except WarplineError as error:
         return _say(error, next((code for kind, code in _CODES if isinstance(error, kind)), _UNEXPECTED))
     except KeyboardInterrupt:
@@ -35,7 +35,7 @@ def main(arguments):
 
 
 def _log(quiet):
-    """What this package has to tell goes to standard error; Dask's own view of lost workers does not."""
+    """This package's messages go to standard error; Dask's own view of lost workers does not."""
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("warpline: %(message)s"))
@@ -108,90 +108,90 @@ def _count(text):
     return number
 
 
-def _inputs(asked):
+def _inputs(parsed):
     """The files that were named."""
-    inputs = list(asked.inputs)
-    if asked.files_from:
+    inputs = list(parsed.inputs)
+    if parsed.files_from:
         try:
-            with open(0 if asked.files_from == "-" else asked.files_from, "rb") as file:
+            with open(0 if parsed.files_from == "-" else parsed.files_from, "rb") as file:
                 inputs += [os.fsdecode(line) for line in file.read().splitlines() if line]
         except OSError as error:
-            raise Misused(f"{asked.files_from}: cannot be read: {error.strerror}") from error
+            raise Misused(f"{parsed.files_from}: cannot be read: {error.strerror}") from error
     return inputs
 
 
-def _merge(asked, inputs, common):
-    found = merge(inputs, asked.output, fan_in=asked.fan_in, **common)
+def _merge(parsed, inputs, common):
+    found = merge(inputs, parsed.output, fan_in=parsed.fan_in, **common)
     for note in found.notes:
         _say(f"note: {note}")
     _failures(found.failed)
     tasks = f"{found.tasks} tasks, {found.tasks_reused} from the store"
-    _say(f"wrote {_shown(asked.output)}: {found.profiles} profiles, {tasks}")
-    _say(f"next: warpline report {_shown(asked.output)}")
+    _say(f"wrote {_shown(parsed.output)}: {found.profiles} profiles, {tasks}")
+    _say(f"next: warpline report {_shown(parsed.output)}")
     return _PARTIAL if found.failed else _OK
 
 
-def _simulate(asked, inputs, common):
-    return _told(asked, simulate(inputs, asked.gpu, asked.options, output=asked.output, **common))
+def _simulate(parsed, inputs, common):
+    return _report(parsed, simulate(inputs, parsed.gpu, parsed.options, output=parsed.output, **common))
 
 
-def _predict(asked, inputs, common):
+def _predict(parsed, inputs, common):
     settings = {}
-    for one in asked.set:
+    for one in parsed.set:
         name, is_, values = one.partition("=")
         if not (name and is_ and values):
             return _say(f"--set {one}: it takes NAME=VALUE or NAME=VALUE,VALUE", _USAGE)
         settings.setdefault(name, []).extend(values.split(","))
-    found = predict(inputs, asked.kernel, asked.gpu, settings or None, asked.options, format=asked.format, output=asked.output, **common)
-    return _told(asked, found)
+    found = predict(inputs, parsed.kernel, parsed.gpu, settings or None, parsed.options, format=parsed.format, output=parsed.output, **common)
+    return _report(parsed, found)
 
 
-def _diff(asked, inputs, common):
+def _diff(parsed, inputs, common):
     found = diff(
         inputs,
-        asked.baseline,
-        history=asked.history,
-        name=asked.name,
-        branch=asked.branch,
-        format=asked.format,
-        limits=asked.limits,
-        options=asked.options,
-        output=asked.output,
+        parsed.baseline,
+        history=parsed.history,
+        name=parsed.name,
+        branch=parsed.branch,
+        format=parsed.format,
+        limits=parsed.limits,
+        options=parsed.options,
+        output=parsed.output,
         **common,
     )
     broken = [one for one in found if one.path and one.exit_code == _THRESHOLD]
     for one in broken:
         _say(f"{_shown(one.settings['before'])} to {_shown(one.input)}: limits are broken")
-    code = _told(asked, found)
+    code = _report(parsed, found)
     return _THRESHOLD if broken and code == _OK else code
 
 
-def _export(asked, inputs, common):
+def _export(parsed, inputs, common):
     labels = {}
-    for one in asked.label:
+    for one in parsed.label:
         name, is_, value = one.partition("=")
         if not (name and is_):
             return _say(f"--label {one}: it takes NAME=VALUE", _USAGE)
         labels[name] = value
-    code = _told(asked, export(inputs, asked.output, labels=labels, **common))
+    code = _report(parsed, export(inputs, parsed.output, labels=labels, **common))
     if code in (_OK, _PARTIAL):
-        _say(f"next: warpline query {_shown(asked.output)} --views")
+        _say(f"next: warpline query {_shown(parsed.output)} --views")
     return code
 
 
-def _told(asked, results):
-    """Says what there is, one line each on standard output where results have no folder."""
+def _report(parsed, results):
+    """Prints the results, one line each on standard output where results have no folder."""
     failed = results.failed
     for one in results:
         settings = [f"{name}={value}" for name, value in one.settings.items() if value not in (None, "")]
-        if one.path and asked.output is None:
+        if one.path and parsed.output is None:
             print("\t".join([_shown(one.path), _shown(one.input), *map(_shown, settings)]))
         for note in one.notes:
             _say(f"note: {_shown(one.input)}: {note}")
     _failures(failed)
     made = len(results) - len(failed)
     reused = sum(one.reused for one in results)
-    _say(f"{made} of {len(results)} results, {reused} from the store" + (f", in {_shown(asked.output)}" if asked.output else ""))
+    _say(f"{made} of {len(results)} results, {reused} from the store" + (f", in {_shown(parsed.output)}" if parsed.output else ""))
     if failed and not made:
         return failed[0].exit_code if failed[0].exit_code > 0 else _UNEXPECTED
     return _PARTIAL if failed else _OK

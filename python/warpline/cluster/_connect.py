@@ -68,7 +68,7 @@ def _local(dask, workers):
                 processes=True,
                 # The work is in processes of Warpline's, which Dask does not see.
                 memory_limit=0,
-                # Who wants it to be seen from elsewhere starts a scheduler.
+                # For access from other machines, start a scheduler.
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
@@ -97,6 +97,6 @@ class LostAtFirst(ClusterError):
 
 
 def _guarded():
-    """Tells what is wrong where a script's own import starts workers that import the script."""
+    """Explains the error if a script's own import starts workers that import the script."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise Misused("workers import the script that starts them: put the call into `if __name__ == '__main__':`")

@@ -46,7 +46,7 @@ def diff(
     diff --limits``: where one is broken, ``exit_code`` of the result is 5. ``options`` are further options of ``warpline diff``, as
     ``"--strict"``. The rest is as with :func:`simulate`."""
     if format not in _SUFFIXES:
-        raise Misused(f"{format!r} is no form of a comparison; there are {', '.join(_SUFFIXES)}")
+        raise Misused(f"{format!r} is not a format of comparisons; there are {', '.join(_SUFFIXES)}")
     configurations = options_of(options, _REFUSED)
     if history is None:
         if name is not None or branch is not None:

@@ -18,7 +18,7 @@ from ._progress import Progress
 #: Tasks with the scheduler for each thread of a worker: enough for none to wait for the caller.
 _AHEAD = 8
 _AHEAD_AT_LEAST = 64
-#: How often workers are counted, and how long is waited for an outcome before one looks at the connection.
+#: How often workers are counted, and how long is waited for an outcome before the connection is checked.
 _COUNT_SECONDS, _LOOK_SECONDS = 2.0, 0.2
 #: What Dask raises when its scheduler does not answer; cancellations are no `Exception`.
 _GONE = (OSError, RuntimeError, TimeoutError, asyncio.TimeoutError, asyncio.CancelledError)

@@ -1,4 +1,4 @@
-"""What can go wrong with many tasks. An input that cannot be read is no exception: it is told with the results."""
+"""What can go wrong with many tasks. An input that cannot be read is no exception: it is reported with the results."""
 
 from .._errors import WarplineError
 
@@ -16,7 +16,7 @@ class Damaged(ClusterError):
 
 
 class Misused(ClusterError):
-    """What was asked for cannot be done."""
+    """The request is invalid."""
 
 
 class NoDask(ClusterError):

@@ -22,7 +22,7 @@ def export(profiles, dataset, *, labels=None, format="parquet", store=None, clie
     ``labels`` is a dictionary of facts to keep with all of them. Workers have to see the folder under the same path, as the store. What is in the
     folder already stays. The rest is as with :func:`simulate`; ``path`` of a result is the packed tables of one profile in the store."""
     if format != "parquet":
-        raise Misused(f"{format!r} is no form of a dataset; there is parquet")
+        raise Misused(f"{format!r} is not a format of datasets; there is parquet")
     folder = Path(absolute(dataset))
     _usable(folder)
     words = [word for name, value in (labels or {}).items() for word in ("--label", f"{name}={value}")]

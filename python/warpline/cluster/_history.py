@@ -35,13 +35,13 @@ def recorded(history, name, branch, store):
         if value is not None:
             command += [f"{option}={value}"]
     done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True)
-    said = [line.removeprefix("warpline: ") for line in done.stderr.decode(errors="replace").splitlines()]
+    lines = [line.removeprefix("warpline: ") for line in done.stderr.decode(errors="replace").splitlines()]
     if done.returncode not in (0, _PARTIAL):
         kind = {_USAGE: Misused, _NOTHING: Misused, _UNREADABLE: Damaged}.get(done.returncode, ClusterError)
-        raise kind(f"{history}: {' '.join(said) or f'exit code {done.returncode}'}")
+        raise kind(f"{history}: {' '.join(lines) or f'exit code {done.returncode}'}")
     rows = json.loads(done.stdout)["recordings"]
     found = [_recorded(row) for row in rows if row["file"]]
-    return found, [line.removeprefix("note: ") for line in said]
+    return found, [line.removeprefix("note: ") for line in lines]
 
 
 def _recorded(row):

@@ -18,7 +18,7 @@ _CANDIDATES = 16
 def merge(profiles, output=None, *, fan_in=FAN_IN, store=None, client=None, workers=None, progress=None):
     """Merges profiles of processes, ranks or runs, ``fan_in`` at a time, and copies the whole to ``output``, if named.
 
-    Profiles that are damaged, missing or of another program than the first are left out and told: see :class:`Merged`. The rest is as
+    Profiles that are damaged, missing or of another program than the first are left out and reported: see :class:`Merged`. The rest is as
     with :func:`simulate`."""
     paths = paths_of(profiles, "profile")
     if fan_in < 2:

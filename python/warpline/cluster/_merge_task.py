@@ -1,7 +1,7 @@
 """A node of the tree of merges.
 
 ``warpline merge`` gives the same bytes in any order and in any parts, so the tree's shape does not matter. Profiles that it cannot read it
-tells in the whole, by the names of their files; so a node gives it these names, and hands on to its parent those that it found nothing beside."""
+reports in the whole, by the names of their files; so a node gives it these names, and hands on to its parent those without other problems."""
 
 import re
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ _USAGE, _PARTIAL = 2, 7
 
 @dataclass(frozen=True)
 class _Member:
-    """Of a node: what the user calls it, where it is, its checksum if known, the name that the program sees, and whether others told of it."""
+    """Of a node: what the user calls it, where it is, its checksum if known, the name that the program sees, and whether others reported it."""
 
     called: str
     path: str
@@ -27,12 +27,12 @@ class _Member:
 
 
 def merge_files(site, paths, first):
-    """Merges profiles. Those that cannot be read, or do not fit the first that can (of ``first``, paths), are told."""
+    """Merges profiles. Those that cannot be read, or do not fit the first that can (of ``first``, paths), are reported."""
     return _merge(site, [_file(path) for path in paths], first)
 
 
 def merge_outcomes(children, site, first):
-    """Merges what other nodes have made. What a child left out, the child tells."""
+    """Merges what other nodes have made. A child reports what it left out."""
     results = [(number, child) for number, child in enumerate(children) if child.key]
     unread = tuple(path for child in children for path in child.unread)
     if not results:

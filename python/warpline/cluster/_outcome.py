@@ -15,7 +15,7 @@ _NOTES = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one task. Without a key there is no result, and ``failed`` says why."""
+    """Of one task. Without a key there is no result, and ``failed`` has the reason."""
 
     key: str = ""
     suffix: str = ""
@@ -44,7 +44,7 @@ def outcome_of(site, command, names):
 
 
 def of_record(record, reused, command: Command, names, failed=()):
-    """The outcome that a record tells."""
+    """The outcome in a record."""
     return Outcome(
         key=record["key"],
         suffix=command.suffix,
@@ -57,18 +57,18 @@ def of_record(record, reused, command: Command, names, failed=()):
     )
 
 
-def reason(said, names, code):
+def reason(output, names, code):
     """Why the program refused, with the user's names."""
     if code < 0:
         ended = f"warpline was ended by signal {-code}"
-        said = f"{ended}: {said}" if said else ended
-    lines = [_plain(line, names) for line in said.splitlines()]
-    return "\n".join(lines)[:_REASON] or f"warpline ended with code {code} and said nothing"
+        output = f"{ended}: {output}" if output else ended
+    lines = [_plain(line, names) for line in output.splitlines()]
+    return "\n".join(lines)[:_REASON] or f"warpline ended with code {code} without a message"
 
 
-def notes(said, names):
-    """The notes among what the program said."""
-    lines = (_plain(line, names) for line in said.splitlines())
+def notes(output, names):
+    """The notes in the program's output."""
+    lines = (_plain(line, names) for line in output.splitlines())
     found = [line[len("note: ") :][:_REASON] for line in lines if line.startswith("note: ")]
     return tuple(found[:_NOTES])
 

@@ -36,9 +36,9 @@ def predict(
     """Predicts each kernel of each profile, on each model, with each of ``settings``, one task each.
 
     ``kernels``
-        Regular expressions, each of one kernel; by itself a profile's only one.
+        Regular expressions, each of one kernel; by default a profile's only one.
     ``models``
-        Names of ``warpline gpus``, or files; by itself the profile's first.
+        Names of ``warpline gpus``, or files; by default the profile's first.
     ``settings``
         Other values of parameters: a dictionary of names to values or lists of values, of which all combinations are taken, or a list of
         dictionaries.
@@ -60,7 +60,7 @@ def predict(
 
 def _suffix(form):
     if form not in _SUFFIXES:
-        raise Misused(f"{form!r} is no form of a prediction; there are {', '.join(_SUFFIXES)}")
+        raise Misused(f"{form!r} is not a format of predictions; there are {', '.join(_SUFFIXES)}")
     return _SUFFIXES[form]
 
 

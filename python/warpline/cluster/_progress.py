@@ -10,11 +10,11 @@ _BAR = 24
 
 
 class Progress:
-    """Of a graph with ``total`` tasks. Shown where ``asked``, and by itself where standard error is a terminal."""
+    """Of a graph with ``total`` tasks. Shown where ``enabled``, and by default if standard error is a terminal."""
 
-    def __init__(self, what, total, asked=None):
+    def __init__(self, what, total, enabled=None):
         self._what, self._total = what, total
-        self._shown = sys.stderr.isatty() if asked is None else asked
+        self._shown = sys.stderr.isatty() if enabled is None else enabled
         self._finished = self._reused = self._failed = self._threads = 0
         self._began, self._drawn, self._idle = time.monotonic(), 0.0, False
 
@@ -27,7 +27,7 @@ class Progress:
             sys.stderr.write("\n")
 
     def connected(self, client):
-        """Tells where the dashboard is."""
+        """Prints where the dashboard is."""
         try:
             import bokeh as _
         except ImportError:
@@ -36,7 +36,7 @@ class Progress:
             log.info("scheduler %s, dashboard %s", client.scheduler.address, client.dashboard_link)
 
     def workers(self, threads):
-        """Counts them; tells, once, that there are none."""
+        """Counts them; prints, once, that there are none."""
         if not threads and not self._idle:
             log.warning("the scheduler has no workers yet; waiting for some")
         self._idle = not threads

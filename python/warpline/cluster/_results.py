@@ -117,7 +117,7 @@ def of_outcome(outcome, store, given, settings, target=None):
 
 
 def write_index(folder, results):
-    """Lists results beside their files, for people and programs."""
+    """Lists results in the folder of their files, for people and programs."""
     rows = [
         {
             "input": one.input,

@@ -22,19 +22,19 @@ def simulate(traces, models, options=None, *, output=None, store=None, client=No
     ``models``
         Names of ``warpline gpus``, or files.
     ``options``
-        Configurations: texts as ``"--l2-copies cold"``, lists of words, or a dictionary of names to these. By itself one, without options.
+        Configurations: texts as ``"--l2-copies cold"``, lists of words, or a dictionary of names to these. By default one, without options.
     ``output``
-        A folder that results are copied to, with an ``index.json``; by itself they stay in the store.
+        A folder that results are copied to, with an ``index.json``; by default they stay in the store.
     ``store``
-        The folder of results, or a :class:`Store`; by itself ``warpline-store`` in the working directory.
+        The folder of results, or a :class:`Store`; by default ``warpline-store`` in the working directory.
     ``client``
         Dask's: nothing for processes of this machine, an address, a scheduler file, a ``Client``, a cluster.
     ``workers``
-        Processes, where these are of this machine; by itself one for each core.
+        Processes, where these are of this machine; by default one for each core.
     ``progress``
-        Whether a line shows how far it is; by itself where standard error is a terminal.
+        Whether a line shows how far it is; by default if standard error is a terminal.
 
-    Returns :class:`Results`: a trace that cannot be read is told in its own rows."""
+    Returns :class:`Results`: a trace that cannot be read is reported in its own rows."""
     configurations = options_of(options, _REFUSED)
     jobs = [
         _job(trace, model, name, words)

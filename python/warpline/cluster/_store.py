@@ -143,7 +143,7 @@ def _write_once(path, content):
 
 @contextlib.contextmanager
 def _partial(path):
-    """A name beside a file that nobody else uses, and that is gone afterwards."""
+    """A unique name next to a file, which is removed afterwards."""
     partial = path.with_name(f".{uuid.uuid4().hex}.partial")
     try:
         yield partial

@@ -172,10 +172,10 @@ def _state(path):
 
 
 def _run(command, folder):
-    """Runs the program in a folder: its exit code, what it said, seconds of processors, seconds."""
+    """Runs the program in a folder: its exit code, its output, seconds of processors, seconds."""
     program = find("warpline")
-    # Nothing of the caller's environment but the way to the program, which is called by its mere name: a result must not depend on
-    # where it was made.
+    # Nothing of the caller's environment but the way to the program, which is called by its mere name: a result must
+    # not depend on where it was made.
     environment = {"PATH": f"{program.parent}{os.pathsep}{os.defpath}", "LANG": "C.UTF-8"}
     environment |= {name: os.environ[name] for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ}
     began = time.perf_counter()
@@ -189,7 +189,7 @@ def _run(command, folder):
     )
     with process.stderr:
         said = process.stderr.read()
-    # Waited for here, since this is what tells the process's own time.
+    # Waited for here, since this returns the process's own time.
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     text = said[-4 * _SAID :].decode(errors="replace").strip()[-_SAID:]

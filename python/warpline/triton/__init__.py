@@ -15,7 +15,7 @@ __all__ = ["architecture", "install", "is_installed"]
 
 
 def install(gpu: Optional[str] = None, **options: Any) -> None:
-    """Makes the CPU device Triton's active driver. ``gpu`` is a model of ``warpline gpus`` (``"a100"`` where nothing is said);
+    """Makes the CPU device Triton's active driver. ``gpu`` is a model of ``warpline gpus`` (``"a100"`` by default);
     ``options`` are those of ``warpline run`` by their names, as ``check="report"`` or ``kernels="softmax"``. Under ``warpline run``
     its options hold. A second call does nothing more."""
     _install.install(gpu, options)

@@ -62,11 +62,11 @@ class _Mixin:
 
 @functools.lru_cache(maxsize=1)
 def _compiler_stamp():
-    """Changes with the compiler, and with what is asked of it by the environment."""
+    """Changes with the compiler, and with its options in the environment."""
     path = _binaries.find("warpline-cc")
     stamp = path.stat()
-    asked = os.environ.get("WARPLINE_CC_DISABLE", "")
-    return hashlib.sha256(f"{path}{stamp.st_size}{stamp.st_mtime_ns}{asked}".encode()).hexdigest()[:16]
+    options = os.environ.get("WARPLINE_CC_DISABLE", "")
+    return hashlib.sha256(f"{path}{stamp.st_size}{stamp.st_mtime_ns}{options}".encode()).hexdigest()[:16]
 
 
 def parameter_names(ttir, kernel):
@@ -97,12 +97,12 @@ def compile_ir(text, name, architecture, resources=None, names=()):
 
 
 def _cause(said, source):
-    """What the compiler said, without the file that nobody will find."""
+    """The compiler's message, without the name of the temporary file."""
     return said.strip().replace("warpline-cc: error: ", "").replace(f"{source}: ", "")
 
 
 def registers(ptx, architecture):
-    """Registers and bytes of spills per thread that ptxas would need; ``None`` where Triton's ptxas cannot say."""
+    """Registers and bytes of spills per thread that ptxas would need; ``None`` if Triton's ptxas cannot report them."""
     program = Path(triton.__file__).parent / "backends/nvidia/bin" / ("ptxas-blackwell" if architecture >= 100 else "ptxas")
     if not program.is_file():
         return None

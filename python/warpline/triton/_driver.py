@@ -39,7 +39,7 @@ class _Utils:
 
     def load_binary(self, name, kernel, shared, device):
         """Loads what the compiler made: module, function, registers, spills, largest block. The same code under the same name is
-        one module: profiles tell kernels apart by their modules, and threads that launch a kernel for the first time each compile it."""
+        one module: profiles distinguish kernels by their modules, and threads that launch a kernel for the first time each compile it."""
         function = ctypes.c_size_t()
         shown = getattr(_shown, "name", None) or name
         _runtime.enter_thread()
@@ -97,7 +97,7 @@ class WarplineDriver(DriverBase):
         return GPUTarget("cuda", architecture(), 32)
 
     def get_active_torch_device(self):
-        """What tensors that kernels work on say of themselves."""
+        """The device of tensors that kernels work on."""
         import torch
 
         return torch.device("cuda", 0) if getattr(torch, "_warpline", False) else torch.device("cpu")

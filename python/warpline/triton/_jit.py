@@ -1,4 +1,4 @@
-"""Lets kernels be given arrays that Triton does not take by itself."""
+"""Lets kernels be given arrays that Triton does not accept."""
 
 import functools
 

@@ -62,7 +62,7 @@ def _expanded(ty, value):
 
 
 class Launcher:
-    """Starts a kernel, and tells the runtime who did."""
+    """Starts a kernel, and passes its caller to the runtime."""
 
     def __init__(self, source, metadata):
         function = getattr(source, "fn", None)
@@ -115,7 +115,7 @@ class Launcher:
             _runtime.call("cuLaunchCooperativeKernel", *where)
         else:
             _runtime.call("cuLaunchKernel", *where, None)
-        # A launch returns before its kernel has failed; whoever asked for it should learn of it here.
+        # A launch returns before its kernel has failed; its caller should get the error here.
         _runtime.call("cuCtxSynchronize")
 
     def _argument(self, ty, value, name, frames):

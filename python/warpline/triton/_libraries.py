@@ -18,7 +18,7 @@ class CublasLt:
 
 
 def install():
-    """Takes the place of Triton's binding, which looks for NVIDIA's library when it is asked for a product."""
+    """Takes the place of Triton's binding, which searches NVIDIA's library when a product is requested."""
     from triton._C.libtriton import nvidia
 
     if hasattr(nvidia, "cublas"):

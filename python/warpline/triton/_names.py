@@ -5,9 +5,9 @@ _first: dict = {}
 
 
 def shown(source, metadata, names):
-    """The kernel's name with its constants that the signature says are such, and the warps of a block where they are not four. Triton
+    """The kernel's name with its constants in the signature, and the warps of a block where they are not four. Triton
     makes several kernels of that name for arguments of other types, or whose sizes are multiples of 16 or are 1: those that come
-    later are told apart by what differs from the first."""
+    later are distinguished by what differs from the first."""
     function = getattr(source, "fn", None)
     name = getattr(function, "__name__", None) or metadata.name
     declared = {parameter.name for parameter in getattr(function, "params", []) if parameter.is_constexpr}

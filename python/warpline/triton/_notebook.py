@@ -22,7 +22,7 @@ def install():
 
 
 def keep(function):
-    """Writes the source of a function's file where its name says, if that lies among the temporary files, as cells do."""
+    """Writes the source of a function's file under its file name, if that lies among the temporary files, as cells do."""
     path = getattr(getattr(function, "__code__", None), "co_filename", "")
     folder = os.path.realpath(tempfile.gettempdir()) + os.sep
     if not os.path.isabs(path) or not os.path.realpath(path).startswith(folder) or os.path.exists(path):

@@ -22,9 +22,9 @@ _MAJOR, _MINOR = 75, 76
 def architecture() -> int:
     """The architecture that kernels are compiled for, as 80 for ``sm_80``: the modelled GPU's, but 80 from Hopper on, whose own
     instructions for matrix products are not run; the environment variable ``WARPLINE_TRITON_ARCH`` overrides both."""
-    asked = os.environ.get(ARCHITECTURE_VARIABLE)
-    if asked:
-        return int(asked)
+    requested = os.environ.get(ARCHITECTURE_VARIABLE)
+    if requested:
+        return int(requested)
     own = 10 * _runtime.device_attribute(_MAJOR) + _runtime.device_attribute(_MINOR)
     if own < _FIRST_UNSUPPORTED:
         return own

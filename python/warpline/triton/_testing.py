@@ -12,10 +12,10 @@ from .._errors import DeviceError, WarplineError
 from .._profiling import estimate
 from ._notes import tell
 
-#: ``whole``: all blocks run wherever an estimate is asked for.
+#: ``whole``: all blocks run wherever an estimate is requested.
 ESTIMATES_VARIABLE = "WARPLINE_TRITON_ESTIMATES"
 
-#: Blocks of a launch that run where its results do not matter: they stand for the others, and tell configurations apart.
+#: Blocks of a launch that run where its results do not matter: they stand for the others, and are enough to compare configurations.
 _BLOCKS = 4
 
 

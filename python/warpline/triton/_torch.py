@@ -1,4 +1,4 @@
-"""PyTorch on a machine without a GPU: programs that ask for ``cuda`` are given the CPU, where their kernels run."""
+"""PyTorch on a machine without a GPU: programs that request ``cuda`` get the CPU, where their kernels run."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from . import _libraries
 from ._notes import tell
 from ._target import architecture
 
-#: Driver numbers of what ``torch.cuda.get_device_properties`` tells.
+#: Driver numbers of the properties in ``torch.cuda.get_device_properties``.
 _PROPERTIES = {"multi_processor_count": 16, "max_threads_per_multi_processor": 39, "warp_size": 10, "regs_per_multiprocessor": 82}
 #: ``CU_DEVICE_ATTRIBUTE_…``: shared memory of a block, with leave; bytes of L2.
 _SHARED, _L2 = 97, 38
@@ -70,7 +70,7 @@ class Event:
 
     def elapsed_time(self, end):
         """Times of kernels are not measured here."""
-        raise WarplineError("kernels run on the CPU, so times between events say nothing: triton.testing.do_bench gives the model's estimate")
+        raise WarplineError("kernels run on the CPU, so times between events are not a GPU's: triton.testing.do_bench gives the model's estimate")
 
 
 def install():
@@ -91,7 +91,7 @@ def install():
         return isinstance(device, int) and not isinstance(device, bool) or isinstance(device, str) and device.partition(":")[0] == "cuda"
 
     def asks_for_itself():
-        """Whether the program asks, and not PyTorch, which works on tensors where they are. Modes hand calls on."""
+        """Whether the program calls, and not PyTorch, which works on tensors where they are. Modes hand calls on."""
         frame = sys._getframe(2)
         while frame is not None and frame.f_code.co_name == "__torch_function__":
             frame = frame.f_back
@@ -150,7 +150,8 @@ def install():
 
     torch.autograd.Variable._execution_engine = Engine(torch.autograd.Variable._execution_engine)
 
-    # `torch.set_default_device` and `with torch.device(…)` are modes that PyTorch keeps below all others: their device comes last.
+    # `torch.set_default_device` and `with torch.device(…)` are modes that PyTorch keeps below all others: their device
+    # comes last.
     with contextlib.suppress(ImportError):
         # PyTorch 1 had none.
         from torch.utils._device import DeviceContext
@@ -168,7 +169,7 @@ def install():
     torch.nn.Module.cuda = lambda module, device=None: module
 
     def compile(model=None, **options):
-        """``torch.compile``, which would look for the GPU, and for a C++ compiler for the CPU."""
+        """``torch.compile``, which would search the GPU, and a C++ compiler for the CPU."""
         tell("torch.compile leaves functions as they are written: the kernels that it would make are not run here")
         return (lambda function: function) if model is None else model
 
@@ -214,7 +215,7 @@ def install():
     for name, function in replaced.items():
         setattr(torch.cuda, name, function)
     # PyTorch's words for whichever device there is, from 2.6 on.
-    asked = {
+    functions = {
         "current_accelerator": lambda check_available=False: torch.device("cuda"),
         "current_device_index": lambda: 0,
         "current_device_idx": lambda: 0,
@@ -223,16 +224,17 @@ def install():
         "device_index": lambda index=None: contextlib.nullcontext(),
         **{name: replaced[name] for name in ("is_available", "device_count", "current_stream", "set_stream", "synchronize", "empty_cache")},
     }
-    for name, function in asked.items():
+    for name, function in functions.items():
         if hasattr(getattr(torch, "accelerator", None), name):
             setattr(torch.accelerator, name, function)
-    # Code that torch.compile makes asks below the module, and is copied into programs as it is.
+    # Code that torch.compile makes calls below the module, and is copied into programs as it is.
     torch._C._cuda_getCurrentRawStream = lambda device: 0
     torch.cuda._DeviceGuard = torch.cuda.device
     guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
     if hasattr(guards, "_empty_strided_cuda"):
         guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype)
-    # Programs that ask Triton for the device reach PyTorch's module for the CPU, which has fewer functions, in older versions none.
+    # Programs that query Triton for the device reach PyTorch's module for the CPU, which has fewer functions, in older
+    # versions none.
     for name in ("Stream", "Event", "stream", "set_stream", "current_stream", "current_device", "synchronize", "device_count"):
         if not hasattr(torch.cpu, name):
             setattr(torch.cpu, name, replaced[name])

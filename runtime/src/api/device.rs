@@ -1,10 +1,10 @@
-//! The device: one, with the properties of the model asked for.
+//! The device: one, with the properties of the requested model.
 
 use super::{api, put};
 use crate::cuda::error::{self, Error};
 use crate::cuda::properties::{attribute, properties};
 use crate::cuda::types::DeviceProp;
-use crate::state::runtime::{Runtime, call_any, forget_error};
+use crate::state::runtime::{Runtime, call_any, clear_error};
 use std::ffi::{c_char, c_int, c_uint};
 use warpline_format::carveout::CarveoutPreference;
 
@@ -198,7 +198,7 @@ api! {
         unsafe { put(flags, value) }
     }
 
-    /// Whether a device can reach another's memory: there is no other.
+    /// Returns whether a device can reach another's memory: there is no other.
     fn cudaDeviceCanAccessPeer(answer: *mut c_int, device: c_int, peer: c_int) |runtime, entry| {
         let _ = (runtime, entry);
         only_device(device)?;
@@ -249,6 +249,6 @@ pub extern "C" fn cudaDeviceReset() -> Error {
         runtime.reset(entry);
         Ok(())
     });
-    forget_error();
+    clear_error();
     code
 }

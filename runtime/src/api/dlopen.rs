@@ -1,6 +1,7 @@
-//! Programs that load CUDA's libraries themselves instead of being linked with them: the runtime is in the program already, so the library
-//! that they ask for is the program itself. Links of `warpline-cc` lead calls of `dlopen` here (the linker's `--wrap`), but for those
-//! that carry code for GPUs; calls within libraries that were linked by others are not seen.
+//! Programs that load CUDA's libraries themselves instead of being linked with them: the runtime is in the program
+//! already, so the library that they request is the program itself. Links of `warpline-cc` lead calls of `dlopen` here
+//! (the linker's `--wrap`), but for those that carry code for GPUs; calls within libraries that were linked by others
+//! are not seen.
 
 use crate::output::message;
 use crate::real::system;
@@ -10,7 +11,8 @@ use std::ptr::null;
 /// What the runtime takes the place of, up to the first dot of a file's name.
 const OURS: [&str; 4] = ["libcuda", "libcudart", "libnvrtc", "libnvrtc-builtins"];
 
-/// What exists on GPUs only. A program may do without it, and asks for several versions, so it is told once.
+/// Libraries that exist on GPUs only. A program may work without them and try several versions, so each is reported
+/// once.
 const ABSENT: [&str; 11] = [
     "libcublas",
     "libcublasLt",
@@ -38,7 +40,7 @@ fn stem(file: &str) -> &str {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
     if file.is_null() {
-        // SAFETY: as the caller asks.
+        // SAFETY: the contract is the caller's.
         return unsafe { system::dlopen(file, flags) };
     }
     // SAFETY: a string by the contract.
@@ -47,7 +49,7 @@ pub unsafe extern "C" fn __wrap_dlopen(file: *const c_char, flags: c_int) -> *mu
         // SAFETY: the program itself.
         return unsafe { system::dlopen(null(), flags) };
     }
-    // SAFETY: as the caller asks.
+    // SAFETY: the contract is the caller's.
     let library = unsafe { system::dlopen(file, flags) };
     if library.is_null() && ABSENT.contains(&stem(&name)) {
         message::note_once(format!("the program loads {}, which the CPU device does not offer", stem(&name)));

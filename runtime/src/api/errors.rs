@@ -6,7 +6,7 @@ use crate::cuda::version::VERSION;
 use crate::state::runtime::last_error;
 use std::ffi::{c_char, c_int};
 
-/// The thread's last error, which is forgotten by it unless no call survives it.
+/// Returns the thread's last error and clears it, unless the error is one after which every call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> Error {
     if crate::real::active() {

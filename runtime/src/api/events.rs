@@ -57,7 +57,7 @@ api! {
         record(runtime, event as usize, stream as usize)
     }
 
-    /// Whether the work before the event is done: it always is.
+    /// Returns whether the work before the event is done: it always is.
     fn cudaEventQuery(event: EventHandle) |runtime, entry| {
         let _ = entry;
         runtime.streams.event(event as usize).map(|_| ())

@@ -28,7 +28,8 @@ pub unsafe extern "C" fn __warpline_name_member(suffix: *const c_char, alone: *c
     names::set_member(suffix.as_deref(), &text(alone), flags);
 }
 
-/// An object that may allocate from here on, until `__warpline_leave` of the result. `.field` is a part of the one before.
+/// An object that may allocate from here on, until `__warpline_leave` of the result. `.field` is a part of the one
+/// before.
 ///
 /// # Safety
 /// `name` is null or a string.
@@ -78,7 +79,7 @@ pub unsafe extern "C" fn __warpline_host_allocated(
     }
 }
 
-/// Forgets a host allocation.
+/// Removes a host allocation from the records.
 ///
 /// # Safety
 /// None.

@@ -1,4 +1,5 @@
-//! What Warpline's Python package calls, beside the driver API: for programs whose frames and arrays an interpreter holds.
+//! Functions that Warpline's Python package calls in addition to the driver API, for programs whose frames and arrays
+//! an interpreter holds.
 
 use super::put;
 use crate::cuda::error::{self, Error};
@@ -42,8 +43,8 @@ pub unsafe extern "C" fn __warpline_load_module(
     })
 }
 
-/// Makes an array of the program's reachable for kernels, under its own address, as an allocation called `name`. What was
-/// known of its bytes before ends, unless it is an array of the same place and size, which is this one.
+/// Makes an array of the program's reachable for kernels, under its own address, as an allocation called `name`. What
+/// was known of its bytes before ends, unless it is an array of the same place and size, which is this one.
 ///
 /// # Safety
 /// The program's memory from `pointer` on has `bytes` bytes; `name` is null or a string.
@@ -70,8 +71,8 @@ pub unsafe extern "C" fn __warpline_tensor(pointer: *mut c_void, bytes: usize, n
     })
 }
 
-/// Tells what lies in an array's memory, for messages: `shape` is type and shape as text, the first element lies `offset` bytes behind
-/// the start, each has `element` bytes.
+/// Records the contents of an array's memory, for messages: `shape` is type and shape as text, the first element is
+/// `offset` bytes after the start, each has `element` bytes.
 ///
 /// # Safety
 /// `shape` is a string.
@@ -104,8 +105,8 @@ pub unsafe extern "C" fn __warpline_tensor_gone(pointer: *mut c_void) -> Error {
     })
 }
 
-/// Accesses are checked (`always` is not 0) also in launches that are not recorded, unless the run's options turn checks off: the arrays
-/// of an interpreted program lie among its other memory.
+/// Accesses are checked (`always` is not 0) also in launches that are not recorded, unless the run's options turn
+/// checks off: the arrays of an interpreted program lie among its other memory.
 ///
 /// # Safety
 /// None.
@@ -117,8 +118,8 @@ pub unsafe extern "C" fn __warpline_always_check(always: c_int) -> Error {
     })
 }
 
-/// From now on at most `blocks` blocks of a launch run, spread over its grid, where only an estimate is asked for; 0: all. Launches whose
-/// blocks may wait for each other run whole.
+/// From now on at most `blocks` blocks of a launch run, spread over its grid, for sections that are only estimated; 0:
+/// all. Launches whose blocks may wait for each other run whole.
 ///
 /// # Safety
 /// None.
@@ -130,7 +131,8 @@ pub unsafe extern "C" fn __warpline_most_blocks(blocks: u64) -> Error {
     })
 }
 
-/// Begins a section of the program with a trace of its own, in this file; `estimating`: whatever the run's filters leave out is in it, too.
+/// Begins a section of the program with a trace of its own, in this file; `estimating`: whatever the run's filters
+/// leave out is in it, too.
 ///
 /// # Safety
 /// `file` is a string.

@@ -56,7 +56,7 @@ pub unsafe extern "C" fn __cudaPopCallConfiguration(
     let taken = PUSHED.with_borrow_mut(|pushed| {
         let last = pushed.pop();
         if pushed.is_empty() {
-            // Nobody drops it, so it keeps no memory.
+            // It is never dropped, so it must keep no memory.
             pushed.shrink_to_fit();
         }
         last
@@ -106,7 +106,7 @@ pub(super) unsafe fn launch(
     let arguments = arguments.cast_const().cast();
     // SAFETY: by the contract.
     unsafe {
-        if runtime.captures.of(stream as usize).is_some() {
+        if runtime.captures.find(stream as usize).is_some() {
             let work = runtime.kernel_work(function, configuration, arguments)?;
             return runtime.submit(stream as usize, work, entry);
         }
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
     let known = call_as(call, 0, |runtime| {
         runtime.streams.get(stream as usize)?;
         let function = function.ok_or(error::INVALID_VALUE)?;
-        if runtime.captures.of(stream as usize).is_some() {
+        if runtime.captures.find(stream as usize).is_some() {
             now = false;
             let work = Work::Host(HostWork { function, data: data as usize });
             runtime.captures.take(&mut runtime.graphs, stream as usize, work)?;

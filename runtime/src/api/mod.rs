@@ -1,5 +1,5 @@
-//! The CUDA runtime API, version 13.0, and what programs mix into it of the driver API: one file per group of functions. Each function checks its
-//! arguments as CUDA does and hands over to the runtime.
+//! The CUDA runtime API, version 13.0, and what programs mix into it of the driver API: one file per group of
+//! functions. Each function checks its arguments as CUDA does and hands over to the runtime.
 //!
 //! What is not offered is not defined, so that linking a program that needs it fails and names it.
 
@@ -24,15 +24,15 @@ use crate::cuda::error::{self, Error};
 
 /// Defines exported functions. `entry` names the place in the caller's stack from which call paths
 /// start; the body runs with the runtime locked and answers with a CUDA error code. On a real GPU the call
-/// goes to CUDA's own function instead, through the handler that `=>` names where the profile needs to know. `launches` is
-/// the number of launches that it makes.
+/// goes to CUDA's own function instead, through the handler that `=>` names where the profile needs to know. `launches`
+/// is the number of launches that it makes.
 macro_rules! api {
     ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) |$runtime:ident, $entry:ident|
         $(=> $handler:path)? $(, launches $launches:literal)? $body:block)*) => {$(
         $(#[$meta])*
         ///
         /// # Safety
-        /// Pointers are valid as CUDA asks for, or null where the function checks for it.
+        /// Pointers are valid as CUDA requires, or null where the function checks for it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;
@@ -49,8 +49,8 @@ macro_rules! api {
 pub(crate) use api;
 
 /// Defines the per-thread-default-stream variants of functions. On the CPU device every stream is in step, so they are
-/// the same; on a GPU the null handle of the arguments in brackets means the calling thread's own stream. What waits for
-/// the default stream without naming one (`_ptds`) waits for the legacy one, which waits for those of all threads.
+/// the same; on a GPU the null handle of the arguments in brackets means the calling thread's own stream. What waits
+/// for the default stream without naming one (`_ptds`) waits for the legacy one, which waits for those of all threads.
 macro_rules! per_thread {
     ($($suffixed:ident = $name:path, ($($argument:ident: $type:ty),*) $([$($stream:ident),*])?;)*) => {$(
         /// The variant for programs built with a default stream per thread.

@@ -1,6 +1,6 @@
 //! Compilation while the program runs (NVRTC), version 13.0.
 //!
-//! These functions ask nothing of the device, and hold no lock of the runtime's while they compile.
+//! These functions do not use the device, and do not hold the runtime's lock while they compile.
 
 use crate::cuda::version::VERSION;
 use crate::nvrtc::program::{self, Code, INVALID_INPUT, INVALID_PROGRAM, Program, SUCCESS};
@@ -68,7 +68,7 @@ unsafe fn texts(count: c_int, strings: *const *const c_char) -> Result<Vec<Strin
     (0..count).map(|at| unsafe { text(*strings.add(at)) }).collect()
 }
 
-/// Copies bytes to the program's buffer, which has the size that it asked for.
+/// Copies bytes to the program's buffer, which has the size that an earlier call returned.
 ///
 /// # Safety
 /// Null, which is refused, or large enough.
@@ -92,7 +92,7 @@ macro_rules! nvrtc_api {
         $(#[$meta])*
         ///
         /// # Safety
-        /// Pointers are valid as NVRTC asks for, or null where the function checks for it.
+        /// Pointers are valid as NVRTC requires, or null where the function checks for it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> Code {
             code(|| $body)
@@ -118,7 +118,7 @@ nvrtc_api! {
         if architectures.is_null() {
             return Err(INVALID_INPUT);
         }
-        // SAFETY: as many places as the program was told.
+        // SAFETY: the program allocated as many elements as the count that it received.
         unsafe { std::ptr::copy_nonoverlapping(ARCHITECTURES.as_ptr(), architectures, ARCHITECTURES.len()) };
         Ok(())
     }
@@ -149,7 +149,7 @@ nvrtc_api! {
         unsafe { put(program, handle) }
     }
 
-    /// Forgets a program.
+    /// Destroys a program.
     fn nvrtcDestroyProgram(program: *mut Handle) {
         if program.is_null() {
             return Err(INVALID_PROGRAM);
@@ -180,7 +180,7 @@ nvrtc_api! {
         with(program, |program| unsafe { copy(program.ptx()?, true, ptx) })
     }
 
-    /// Bytes of the code for the device; 0 where only a virtual architecture was asked for.
+    /// Bytes of the code for the device; 0 if only a virtual architecture was requested.
     fn nvrtcGetCUBINSize(program: Handle, size: *mut usize) {
         // SAFETY: by the contract.
         with(program, |program| unsafe { put(size, program.cubin()?.len()) })
@@ -198,13 +198,13 @@ nvrtc_api! {
         with(program, |program| unsafe { put(size, program.log().len() + 1) })
     }
 
-    /// What the compiler said.
+    /// The compiler's output.
     fn nvrtcGetProgramLog(program: Handle, log: *mut c_char) {
         // SAFETY: by the contract.
         with(program, |program| unsafe { copy(program.log().as_bytes(), true, log) })
     }
 
-    /// Asks for the mangled name of a kernel or variable.
+    /// Requests the mangled name of a kernel or variable.
     fn nvrtcAddNameExpression(program: Handle, expression: *const c_char) {
         // SAFETY: by the contract.
         let expression = unsafe { text(expression) }?;

@@ -232,7 +232,7 @@ pub unsafe extern "C" fn __cudaRegisterManagedVar(
             // SAFETY: by the contract.
             unsafe { shadow.write(address as *mut c_void) };
         }
-        // Rebuilt host code knows the variable by its address, nvcc's by the pointer's.
+        // Rebuilt host code identifies the variable by its address, nvcc's by the pointer's.
         runtime.variables.insert(shadow as usize, member);
         runtime.variables.insert(address as usize, member);
     }

@@ -8,7 +8,7 @@ use crate::state::runtime::call_as;
 use crate::state::streams::AttributeValue;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-/// Priorities that a program may ask for: least and greatest.
+/// Stream priorities: least and greatest.
 pub const PRIORITIES: (c_int, c_int) = (0, -5);
 
 api! {
@@ -55,7 +55,7 @@ api! {
         runtime.streams.get(stream as usize).map(|_| ())
     }
 
-    /// Whether a stream is idle: it always is.
+    /// Returns whether a stream is idle: it always is.
     fn cudaStreamQuery(stream: StreamHandle) |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize).map(|_| ())
@@ -104,7 +104,8 @@ api! {
         unsafe { put(device, 0) }
     }
 
-    /// Sets an attribute of a stream. The values are hints on caches, synchronisation and priority, which change no result.
+    /// Sets an attribute of a stream. The values are hints on caches, synchronisation and priority, which change no
+    /// result.
     fn cudaStreamSetAttribute(stream: StreamHandle, which: c_int, value: *const c_void) |runtime, entry| {
         let _ = entry;
         if value.is_null() {
@@ -152,7 +153,7 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
     }
     let known = call_as(call, 0, |runtime| {
         runtime.streams.get(stream as usize)?;
-        if runtime.captures.of(stream as usize).is_some() {
+        if runtime.captures.find(stream as usize).is_some() {
             return Err(error::STREAM_CAPTURE_UNSUPPORTED);
         }
         if callback.is_some() && flags == 0 { Ok(()) } else { Err(error::INVALID_VALUE) }

@@ -8,5 +8,5 @@ pub const TO_DEVICE: c_int = 1;
 pub const TO_HOST: c_int = 2;
 /// Within device memory.
 pub const ON_DEVICE: c_int = 3;
-/// As the addresses tell.
+/// The direction follows from the addresses.
 pub const BY_ADDRESS: c_int = 4;

@@ -1,4 +1,4 @@
-//! What programs ask of the device, from the model's figures. Figures that no model holds are those
+//! Properties of the device, from the model's figures. Figures that no model has are those
 //! of the architecture, or zero for what the CPU device does not offer (clusters).
 
 use super::limits::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
@@ -16,7 +16,8 @@ const TEXTURE_ALIGNMENT: usize = 512;
 /// Alignment of texture rows.
 const TEXTURE_PITCH_ALIGNMENT: usize = 32;
 
-/// The last attribute of CUDA 13's headers; the driver's, of which the runtime's are a part, have all numbers from 1 on.
+/// The last attribute of CUDA 13's headers; the driver's, of which the runtime's are a part, have all numbers from 1
+/// on.
 const LAST_ATTRIBUTE: c_int = 147;
 
 /// `cudaDeviceProp` of a device.
@@ -119,7 +120,8 @@ pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
         131 | 134 => -1,
         // Virtual memory management, and descriptors for sharing its memory.
         102 | 103 => 1,
-        // What the driver says of what a GPU does not have: ECC, timeouts, clusters, what other systems share, decompression.
+        // Properties that the driver reports as absent: ECC, timeouts, clusters, sharing with other systems,
+        // decompression.
         other if (1..=LAST_ATTRIBUTE).contains(&other) => 0,
         _ => return None,
     })

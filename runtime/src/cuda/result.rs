@@ -108,8 +108,8 @@ const NAMES: &[(Error, &CStr)] = &[
     (999, c"CUDA_ERROR_UNKNOWN"),
 ];
 
-/// The driver's code for a result. What only the runtime knows by a number of its own is an invalid value.
-pub fn of(result: Result<(), Error>) -> Error {
+/// The driver's code for a result. An error that only the runtime has becomes an invalid value.
+pub fn driver_error(result: Result<(), Error>) -> Error {
     match result {
         Ok(()) => error::SUCCESS,
         Err(code) if name(code).is_some() => code,
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(name(error::MEMORY_ALLOCATION), Some(c"CUDA_ERROR_OUT_OF_MEMORY"));
         assert_eq!(name(error::DEVICE_UNINITIALIZED), Some(c"CUDA_ERROR_INVALID_CONTEXT"));
         assert_eq!(name(error::INVALID_PITCH_VALUE), None);
-        assert_eq!(of(Err(error::INVALID_PITCH_VALUE)), error::INVALID_VALUE);
-        assert_eq!(of(Err(error::ILLEGAL_ADDRESS)), error::ILLEGAL_ADDRESS);
+        assert_eq!(driver_error(Err(error::INVALID_PITCH_VALUE)), error::INVALID_VALUE);
+        assert_eq!(driver_error(Err(error::ILLEGAL_ADDRESS)), error::ILLEGAL_ADDRESS);
     }
 }

@@ -26,7 +26,7 @@ pub const LIMITS: [c_int; 39] = [
 /// Most texels of linear memory (`cudaDevAttrMaxTexture1DLinearWidth`).
 pub const LINEAR_TEXELS: usize = 1 << 28;
 
-/// The limit that a `cudaDeviceAttr` asks for.
+/// Returns the limit that a `cudaDeviceAttr` selects.
 pub fn attribute(which: c_int) -> Option<c_int> {
     let from = |first: c_int, entry: usize| LIMITS.get(entry + (which - first) as usize).copied();
     match which {

@@ -106,7 +106,7 @@ pub struct PitchedPtr {
     pub pointer: *mut c_void,
     /// Bytes between rows.
     pub pitch: usize,
-    /// Row length asked for, bytes.
+    /// Requested row length, bytes.
     pub x_size: usize,
     /// Rows.
     pub y_size: usize,
@@ -267,7 +267,7 @@ pub struct FuncAttributes {
     pub binary_version: c_int,
     /// Whether global loads are cached in L1.
     pub cache_mode_ca: c_int,
-    /// Dynamic shared memory that a launch may ask for, bytes.
+    /// Dynamic shared memory that a launch may have, bytes.
     pub max_dynamic_shared_size_bytes: c_int,
     /// Preferred share of shared memory, percent.
     pub preferred_shmem_carveout: c_int,

@@ -36,7 +36,7 @@ struct Kept {
 
 /// Where the last exceptional values of a warp's lanes came from.
 #[derive(Debug)]
-struct Held {
+struct WarpOrigins {
     block: u64,
     warp: u32,
     not_numbers: [Origin; LANES],
@@ -53,7 +53,7 @@ pub struct Floats {
     known: HashMap<(LaunchId, u32, Origin), Origin>,
     memory: BTreeMap<u64, Origin>,
     reported: HashSet<(AllocationId, FloatClass)>,
-    warps: HashMap<usize, Held>,
+    warps: HashMap<usize, WarpOrigins>,
 }
 
 /// An execution of an operation by a warp.
@@ -158,10 +158,10 @@ impl Floats {
         self.memory.extend(carried);
     }
 
-    fn held(&mut self, warp: *mut Warp) -> &mut Held {
+    fn held(&mut self, warp: *mut Warp) -> &mut WarpOrigins {
         // SAFETY: the warp runs.
         let (block, number) = unsafe { ((*warp).context.block, (*warp).context.warp) };
-        let fresh = || Held { block, warp: number, not_numbers: [0; LANES], infinities: [0; LANES] };
+        let fresh = || WarpOrigins { block, warp: number, not_numbers: [0; LANES], infinities: [0; LANES] };
         let held = self.warps.entry(warp as usize).or_insert_with(fresh);
         if (held.block, held.warp) != (block, number) {
             *held = fresh();

@@ -31,12 +31,18 @@ pub struct Initialisation {
     /// Where each site's last access lay, as the access check keeps it. Those that lowered code reads stay empty.
     ranges: Vec<SiteRange>,
     reads: BTreeMap<Key, UninitialisedRead>,
+    /// Reads are reported; otherwise only what is written is noted, for `--values`.
+    reports: bool,
 }
 
 impl Initialisation {
     /// The check for a launch of a module with so many sites.
-    pub fn new(sites: usize) -> Initialisation {
-        Initialisation { ranges: vec![SiteRange { low: NOWHERE, high: NOWHERE }; sites], reads: BTreeMap::new() }
+    pub fn new(sites: usize, reports: bool) -> Initialisation {
+        Initialisation {
+            ranges: vec![SiteRange { low: NOWHERE, high: NOWHERE }; sites],
+            reads: BTreeMap::new(),
+            reports,
+        }
     }
 
     /// The range of a site, for the access check.
@@ -50,7 +56,7 @@ impl Initialisation {
     }
 }
 
-/// Whether the check sees all that a kernel does to memory. Otherwise what it has written is unknown.
+/// Returns whether the check sees all that a kernel does to memory. Otherwise what it has written is unknown.
 pub fn sees_all(module: &Module, kernel: usize) -> bool {
     let Some(kernel) = module.kernels().get(kernel) else { return false };
     let table = &module.table;
@@ -89,6 +95,7 @@ pub unsafe fn follow(warp: *mut Warp, access: &Access, mask: u32) {
     let table = unsafe { &(*running.module).table };
     let (Some(shadow), Some(site)) = (&memory.shadow, table.sites.get(access.site as usize)) else { return };
     let (reads, writes) = uses(table, access.site, site);
+    let reads = reads && running.initialisation.as_ref().is_some_and(|check| check.reports);
     let bytes = u64::from(access.bytes.max(1)).min(MOST);
     let touched = site.byte_mask.unwrap_or(u64::MAX) & ((1 << bytes) - 1);
     if let Some(start) = row_of(access, mask, bytes).filter(|_| site.byte_mask.is_none()) {

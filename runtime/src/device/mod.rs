@@ -8,3 +8,4 @@ pub mod initialisation;
 pub mod stops;
 pub mod tensor;
 pub mod texture;
+pub mod values;

@@ -44,7 +44,7 @@ unsafe fn record(warp: *mut Warp, site: u32, mask: u32, addresses: &[u64; LANES]
     }
 }
 
-/// Tells of an object that cannot be used, and stops the kernel where that is wanted.
+/// Reports an object that cannot be used, and stops the kernel if the options require it.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -59,20 +59,20 @@ unsafe fn refuse(warp: *mut Warp, site: u32, mask: u32, handle: u64, what: &str,
                 (format!("{what} through an object whose memory was freed"), FaultKind::Freed, address)
             }
         };
-        tell(warp, site, mask, text, kind, address);
+        report(warp, site, mask, text, kind, address);
     }
 }
 
 /// # Safety
 /// `warp` is the running one.
-unsafe fn tell(warp: *mut Warp, site: u32, mask: u32, text: String, kind: FaultKind, address: u64) {
+unsafe fn report(warp: *mut Warp, site: u32, mask: u32, text: String, kind: FaultKind, address: u64) {
     // SAFETY: by the contract; the launch's state is used by this thread alone.
     unsafe {
         // What no object leads to cannot be fetched: that is not a matter of looking.
         let stops = (*(*warp).running).check != Check::Report;
         let running = &mut *(*warp).running;
         let module = &mut *running.module;
-        let first = if stops { running.told.insert(site) } else { module.told.is_first(site, &module.table) };
+        let first = if stops { running.reported.insert(site) } else { module.reported.is_first(site, &module.table) };
         if first {
             let lane = mask.trailing_zeros() as usize;
             message::at_site(warp, lane, &text, site, stops);
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn __wl_texture(
     coordinates: *const [[u32; LANES]; 4],
     results: *mut [[u32; LANES]; 4],
 ) {
-    // SAFETY: by the contract; the registry and the objects are changed by nobody while the kernel runs.
+    // SAFETY: by the contract; the registry and the objects do not change while the kernel runs.
     unsafe {
         let warp = warp_of(context);
         let (coordinates, results) = (&*coordinates, &mut *results);
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn __wl_surface(
                             limits[1],
                             limits[2]
                         );
-                        tell(warp, site, 1 << lane, text, FaultKind::OutOfBounds, image.base);
+                        report(warp, site, 1 << lane, text, FaultKind::OutOfBounds, image.base);
                     }
                     if !store {
                         values.iter_mut().for_each(|value| value[lane] = 0);

@@ -18,13 +18,19 @@ use crate::state::runtime::{Runtime, lock};
 use std::ffi::{c_int, c_uint, c_void};
 use warpline_format::event::{AllocationKind, Copy, Direction, Event};
 
-pub(super) type Place = *mut *mut c_void;
+pub(super) type PointerSlot = *mut *mut c_void;
 
 /// Enters an allocation that the real runtime made.
 ///
 /// # Safety
 /// `place` is valid where `code` is success.
-pub(super) unsafe fn allocated(code: Error, place: Place, bytes: usize, kind: AllocationKind, entry: Entry) -> Error {
+pub(super) unsafe fn allocated(
+    code: Error,
+    place: PointerSlot,
+    bytes: usize,
+    kind: AllocationKind,
+    entry: Entry,
+) -> Error {
     let name = take_name();
     if returned(code) != error::SUCCESS || bytes == 0 {
         return code;
@@ -72,15 +78,15 @@ macro_rules! allocating {
         /// # Safety
         /// As for CUDA's function.
         pub unsafe fn $name(
-            real: unsafe extern "C" fn(Place $(, $type)*) -> Error,
-            $place: Place,
+            real: unsafe extern "C" fn(PointerSlot $(, $type)*) -> Error,
+            $place: PointerSlot,
             $($argument: $type,)*
             entry: Entry,
         ) -> Error {
             // SAFETY: handed through.
             unsafe {
                 let code = real($place $(, $argument)*);
-                #[allow(clippy::redundant_closure_call, reason = "the size may need to look at a result")]
+                #[allow(clippy::redundant_closure_call, reason = "the size may depend on a result")]
                 let bytes = if code == $crate::cuda::error::SUCCESS { (|| $bytes)() } else { 0 };
                 $crate::gpu::calls::allocated(code, $place, bytes, AllocationKind::$kind, entry)
             }

@@ -117,17 +117,18 @@ pub fn settle() {
     }
 }
 
-/// Whether an error leaves a device's context unusable (driver_types.h), but for the launch time-out of a display GPU.
+/// Returns whether an error leaves a device's context unusable (driver_types.h), but for the launch time-out of a
+/// display GPU.
 fn is_final(code: Error) -> bool {
     matches!(code, 700 | 702 | 710 | 714..=719)
 }
 
-/// Looks at a code that the real runtime returned: after some nothing more comes from the device.
+/// Inspects a code that the real runtime returned: after some errors no more records come from the device.
 pub fn returned(code: Error) -> Error {
     if is_final(code) {
         let gpus = in_use();
         if let ([_, _, ..], Some(real)) = (gpus.as_slice(), real()) {
-            // The call may have been about another device than the thread's: each tells for itself. One that is well goes
+            // The call may have been about another device than the thread's: each is queried. One without an error goes
             // on, and its warps need the draining thread.
             on_each(real, &gpus, |session| {
                 // SAFETY: the null stream of the device just chosen.
@@ -152,7 +153,8 @@ fn give_up(session: &Session, code: Error) {
 fn on_each(real: &Real, gpus: &[(c_int, Arc<Session>)], action: impl Fn(&Session)) {
     let before = current_number(real);
     for (number, session) in gpus {
-        // SAFETY: no pointers; so below. A broken device is chosen like any other, and says so at the next call.
+        // SAFETY: no pointers; so below. A broken device is chosen like any other, and returns its error at the next
+        // call.
         unsafe { (real.set_device)(*number) };
         action(session);
     }
@@ -213,7 +215,7 @@ impl Gpu {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let memory = &mut slots[slot as usize];
         if memory.ticket == 0 || memory.cells < cells {
-            // Grown in powers of two; the slot is free, so nobody uses the old ones, which are few and stay.
+            // Grown in powers of two; the slot is free, so the old ones, which are few and stay, are unused.
             let cells = cells.next_power_of_two().max(1024);
             let words = size_of::<Ticket>() as u64 / 8 + 2 * u64::from(self.sms) + cells;
             let (ticket, ticket_device) = pinned(real, 8 * words as usize)?;

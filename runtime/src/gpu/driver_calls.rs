@@ -1,6 +1,6 @@
 //! What the profile needs of the driver API's calls on a GPU: copies and fills, and contexts of the program's own.
 
-use super::calls::{Place, allocating, copied, filled, flat, moving, rows};
+use super::calls::{PointerSlot, allocating, copied, filled, flat, moving, rows};
 use crate::cuda::copy_kind::{BY_ADDRESS, ON_DEVICE, TO_DEVICE, TO_HOST};
 use crate::cuda::error::Error;
 use crate::cuda::types::StreamHandle;
@@ -30,8 +30,8 @@ fn context_of_its_own() {
 /// # Safety
 /// As for CUDA's function.
 pub unsafe fn create_context(
-    real: unsafe extern "C" fn(Place, c_uint, c_int) -> Error,
-    context: Place,
+    real: unsafe extern "C" fn(PointerSlot, c_uint, c_int) -> Error,
+    context: PointerSlot,
     flags: c_uint,
     device: c_int,
     _entry: Entry,
@@ -46,8 +46,8 @@ pub unsafe fn create_context(
 /// # Safety
 /// As for CUDA's function.
 pub unsafe fn create_context_v4(
-    real: unsafe extern "C" fn(Place, *mut c_void, c_uint, c_int) -> Error,
-    context: Place,
+    real: unsafe extern "C" fn(PointerSlot, *mut c_void, c_uint, c_int) -> Error,
+    context: PointerSlot,
     parameters: *mut c_void,
     flags: c_uint,
     device: c_int,
@@ -135,7 +135,7 @@ pub unsafe fn map(
     entry: Entry,
 ) -> Error {
     let mut address = start as *mut c_void;
-    // SAFETY: handed through; the address is where it is looked for.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe {
         let code = real(start, bytes, offset, handle, flags);
         super::calls::allocated(code, &raw mut address, bytes, AllocationKind::Mapped, entry)

@@ -67,7 +67,7 @@ pub fn per_thread_stream(stream: StreamHandle) -> StreamHandle {
     if stream.is_null() && crate::real::active() { PER_THREAD as StreamHandle } else { stream }
 }
 
-/// Says that the real runtime lacks a function.
+/// Reports that the real runtime lacks a function.
 pub fn missing(name: &str) -> crate::cuda::error::Error {
     crate::output::message::note_once(format!("the CUDA runtime that this program is linked with has no {name}"));
     crate::cuda::error::NOT_SUPPORTED

@@ -1,4 +1,4 @@
-//! What the real runtime is told of kernels' forms, and asked about them.
+//! Attributes of kernels' forms: queries to the real runtime, and settings passed on to it.
 
 use super::state::Kernel;
 use crate::cuda::error;
@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_void};
 
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
 const MAX_DYNAMIC_SHARED: c_int = 8;
-/// Dynamic shared memory that a kernel may have without asking.
+/// Dynamic shared memory that a kernel may have without an attribute.
 const SHARED_WITHOUT_ASKING: usize = 48 << 10;
 /// Threads of a block of the finish kernel, and most blocks of it.
 const FINISH_THREADS: u32 = 256;
@@ -32,7 +32,7 @@ pub struct Wanted {
     pub stream: StreamHandle,
 }
 
-/// Lets a form of a kernel have as much dynamic shared memory as the program asked for, for the original one.
+/// Lets a form of a kernel have as much dynamic shared memory as the program set for the original one.
 pub(super) fn allow_shared(real: &Real, form: usize, bytes: usize) {
     if bytes > SHARED_WITHOUT_ASKING {
         // SAFETY: a registered kernel.

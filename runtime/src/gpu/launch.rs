@@ -54,7 +54,7 @@ pub unsafe fn launch(
     };
     let gpu = match current(real) {
         Ok(gpu) => gpu,
-        // The launch itself will say what is wrong with the device.
+        // The launch itself returns the device's error.
         Err(_) => return original(),
     };
     if !can_start(real, &wanted, kernel) {
@@ -164,7 +164,7 @@ fn finish(
     unsafe { (real.launch)(kernel.finish as _, grid, block, arguments.as_mut_ptr(), 0, stream) }
 }
 
-/// Whether CUDA can take the launch at all. One that it refuses never was, and is not in the trace.
+/// Returns whether CUDA can take the launch at all. One that it refuses never was, and is not in the trace.
 fn can_start(real: &Real, wanted: &Wanted, kernel: Kernel) -> bool {
     possible_shape(&wanted.grid.into(), &wanted.block.into()).is_ok()
         && [kernel.traced, wanted.stub as usize]

@@ -28,7 +28,7 @@ impl Noted {
     }
 }
 
-/// Writes the launch's first event. Without hooks it is not traced, whatever the user asked for.
+/// Writes the launch's first event. Without hooks it is not traced, whatever the options are.
 pub(super) fn note_launch(
     wanted: &Wanted,
     kernel: Kernel,
@@ -37,7 +37,7 @@ pub(super) fn note_launch(
     entry: Entry,
 ) -> Option<Noted> {
     let counted = lock()?.options.mode == Mode::Counters;
-    // Asks the real runtime, so no lock is held.
+    // Calls the real runtime, so no lock is held.
     let resident = resident(if counted { kernel.counted } else { kernel.traced });
     let mut runtime = lock()?;
     let path = runtime.path(entry);
@@ -72,7 +72,7 @@ pub(super) fn note_launch(
     let parameters = descriptor.parameter_count as usize;
     runtime.record_carveout(id, member);
     runtime.trace.event(Event::Launch(launch));
-    runtime.tell_place(&numbered);
+    runtime.write_sample_position(&numbered);
     Some(Noted { id, traced, counted, share, parameters })
 }
 

@@ -86,7 +86,7 @@ unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered
         Ok(module) => module,
         Err(error) => {
             message::note(&error.to_string());
-            return Some(Entered { module: 0, binary: null(), layout: CountLayout::of(&Default::default()) });
+            return Some(Entered { module: 0, binary: null(), layout: CountLayout::new(&Default::default()) });
         }
     };
     let descriptor: &ModuleDescriptor = module.descriptor();
@@ -98,7 +98,7 @@ unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered
             module.table.module
         ));
     }
-    let layout = CountLayout::of(&module.table);
+    let layout = CountLayout::new(&module.table);
     runtime.trace.event(Event::Module { id, site_table: module.table_bytes().to_vec() });
     for event in module.assembly(runtime.options.device.compute_capability) {
         runtime.trace.event(event);
@@ -168,7 +168,7 @@ pub unsafe fn function(
     }
 }
 
-/// `__cudaRegisterVar` and `__cudaRegisterManagedVar`, after the real ones: the address is asked for at the module's
+/// `__cudaRegisterVar` and `__cudaRegisterManagedVar`, after the real ones: the address is queried at the module's
 /// first launch, or the first copy to one of its variables, because the driver has not loaded it yet.
 pub fn variable(handle: *mut *mut c_void, shadow: usize, device_name: *const c_char) {
     let (_, Some((module, _))) = handle_of(handle) else { return };
@@ -201,7 +201,7 @@ pub fn place_variable_of(real: &Real, shadow: usize) {
     }
 }
 
-/// Enters the variables of a module whose addresses on the thread's device can be asked for by now. Each device has its
+/// Enters the variables of a module whose addresses on the thread's device can be queried by now. Each device has its
 /// own copy of a variable; in the trace they are one.
 pub fn place_variables(real: &Real, module: usize) {
     let Ok(device) = current_number(real) else { return };
@@ -224,8 +224,8 @@ pub fn place_variables(real: &Real, module: usize) {
     }
 }
 
-/// Gives a module's variables their places in the trace, where the CPU device gives them: so all addresses are the same on
-/// both. The addresses on the devices follow when they are known; until then the descriptors' stand for them.
+/// Gives a module's variables their places in the trace, where the CPU device gives them: so all addresses are the same
+/// on both. The addresses on the devices follow when they are known; until then the descriptors' stand for them.
 fn reserve_variables(runtime: &mut Runtime, module: &Module) {
     for (index, global) in module.variables().iter().enumerate() {
         let (what, token) = (variable_of(module, index, global), std::ptr::from_ref(global) as u64);

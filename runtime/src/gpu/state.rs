@@ -46,7 +46,7 @@ pub struct Registry {
     pub foreign: HashMap<usize, String>,
     /// Variables of modules.
     pub variables: Vec<Variable>,
-    /// Modules whose variables have been asked for, with the device: each has its own copies.
+    /// Modules whose variables' addresses have been queried, with the device: each has its own copies.
     pub placed: HashSet<(c_int, usize)>,
     /// Addresses in the trace of those whose address on some device is known, by module and index.
     pub placed_variables: HashMap<(usize, usize), u64>,

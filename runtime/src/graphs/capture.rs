@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// The part of a stream, or of an event, in a capture.
 #[derive(Clone, Debug)]
-struct Part {
+struct CapturePoint {
     /// Number of the capture.
     capture: u64,
     /// Nodes that the next one comes after.
@@ -19,8 +19,8 @@ struct Part {
 pub struct Captures {
     /// The graph and the stream that each began in, by number.
     begun: HashMap<u64, (usize, usize)>,
-    streams: HashMap<usize, Part>,
-    events: HashMap<usize, Part>,
+    streams: HashMap<usize, CapturePoint>,
+    events: HashMap<usize, CapturePoint>,
     number: u64,
 }
 
@@ -28,8 +28,8 @@ pub struct Captures {
 const LEGACY: [usize; 2] = [0, 1];
 
 impl Captures {
-    /// Whether a stream is being captured: the capture's number and its graph.
-    pub fn of(&self, stream: usize) -> Option<(u64, usize)> {
+    /// Returns whether a stream is being captured: the capture's number and its graph.
+    pub fn find(&self, stream: usize) -> Option<(u64, usize)> {
         let part = self.streams.get(&stream)?;
         Some((part.capture, self.begun.get(&part.capture)?.0))
     }
@@ -45,7 +45,7 @@ impl Captures {
         self.number += 1;
         let graph = graphs.add(super::graph::Graph::default());
         self.begun.insert(self.number, (graph, stream));
-        self.streams.insert(stream, Part { capture: self.number, last: Vec::new() });
+        self.streams.insert(stream, CapturePoint { capture: self.number, last: Vec::new() });
         Ok(())
     }
 
@@ -112,7 +112,8 @@ impl Captures {
         if LEGACY.contains(&stream) {
             return Err(error::STREAM_CAPTURE_IMPLICIT);
         }
-        let part = self.streams.entry(stream).or_insert_with(|| Part { capture: event.capture, last: Vec::new() });
+        let part =
+            self.streams.entry(stream).or_insert_with(|| CapturePoint { capture: event.capture, last: Vec::new() });
         if part.capture != event.capture {
             return Err(error::STREAM_CAPTURE_MERGE);
         }
@@ -146,7 +147,7 @@ mod tests {
         let nodes = &graphs.graph(graph).unwrap().nodes;
         let after: Vec<usize> = nodes.iter().map(|node| node.after.len()).collect();
         assert_eq!(after, [0, 1, 1, 2]);
-        assert!(captures.of(10).is_none() && captures.of(20).is_none());
+        assert!(captures.find(10).is_none() && captures.find(20).is_none());
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Work {
 
 impl FillWork {
     /// A fill as `cudaMemsetParams` has it, `width` in elements.
-    pub fn of(to: Rows, value: u32, size: u32, width: u64, height: u64) -> Result<FillWork, Error> {
+    pub fn new(to: Rows, value: u32, size: u32, width: u64, height: u64) -> Result<FillWork, Error> {
         if !matches!(size, 1 | 2 | 4) {
             return Err(error::INVALID_VALUE);
         }

@@ -21,8 +21,8 @@ pub enum Ended {
 }
 
 impl Runtime {
-    /// Runs what the kernel that has just ended launched, and what that launches, each to its end. Children have the call path of
-    /// the host's launch.
+    /// Runs what the kernel that has just ended launched, and what that launches, each to its end. Children have the
+    /// call path of the host's launch.
     pub fn run_children(&mut self, module: usize, stream: u32, entry: Entry) -> Result<(), Ended> {
         let mut pending = self.children.take();
         while let Some(work) = pending.pop() {
@@ -36,7 +36,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Forgets what was launched and did not begin.
+    /// Discards child launches that did not start.
     pub fn drop_children(&mut self) {
         self.children.take();
         self.refused(self.children.waiting);

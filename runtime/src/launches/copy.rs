@@ -178,7 +178,7 @@ impl Runtime {
 
     /// With the initialisation check: the bytes of a copy to the host that nothing has written.
     fn unwritten(&self, from: Rows, width: u64, height: u64) -> Option<UninitialisedCopy> {
-        let shadow = self.memory.shadow.as_ref()?;
+        let shadow = self.memory.shadow.as_ref().filter(|_| self.options.check_init)?;
         let (mut bytes, mut in_long_runs, mut first) = (0, 0, None);
         for start in (0..height).map(|row| from.start + row * from.pitch) {
             let (count, at) = shadow.count(start, width);
@@ -230,6 +230,7 @@ impl Runtime {
         }
         let side = self.side(to.start, span(to.pitch, width, height)?)?;
         let Some(destination) = side.device_address() else { return Err(error::INVALID_VALUE) };
+        let unchanged = self.fills_again(to, &value.to_le_bytes()[..size as usize], width, height);
         for row in 0..height {
             let at = (to.start + row * to.pitch) as *mut u8;
             let element = &value.to_le_bytes()[..size as usize];
@@ -259,12 +260,32 @@ impl Runtime {
                 host: None,
                 path,
             }));
+            if unchanged {
+                self.trace.event(Event::Unchanged);
+            }
         }
         Ok(())
     }
+
+    /// If values are followed: whether a fill writes what an earlier fill wrote there and nothing has changed since.
+    fn fills_again(&mut self, to: Rows, element: &[u8], width: u64, height: u64) -> bool {
+        let Some(values) = self.values.as_mut() else { return false };
+        let Some(live) = self.memory.registry.find(to.start) else { return false };
+        let end = to.start + (height - 1) * to.pitch + width;
+        let is_there = || {
+            (0..height).all(|row| {
+                let at = (to.start + row * to.pitch) as *const u8;
+                // SAFETY: inside one live allocation, as the caller has checked.
+                let bytes = unsafe { std::slice::from_raw_parts(at, width as usize) };
+                bytes.chunks(element.len()).all(|place| place == element)
+            })
+        };
+        values.fills_again(live, to.start..end, is_there)
+    }
 }
 
-/// Whether the bytes are at their destination already. It costs as much as reading them up to the first difference.
+/// Returns whether the bytes are at their destination already. It costs as much as reading them up to the first
+/// difference.
 ///
 /// # Safety
 /// Both sides are valid for reads.

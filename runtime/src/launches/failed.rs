@@ -1,4 +1,4 @@
-//! Kernels that ended early, and launches that did not begin: what the trace is told of them, and the user.
+//! Kernels that ended early, and launches that did not start: their reports in the trace and to the user.
 
 use crate::state::runtime::Runtime;
 use warpline_format::event::{Event, LaunchId, NotLaunched, StopCause};
@@ -11,7 +11,7 @@ impl Runtime {
         self.trace.event(Event::Stopped { launch, cause, block });
     }
 
-    /// Launches that the program asked for do not begin.
+    /// Counts requested launches that do not start.
     pub fn not_launched(&mut self, why: NotLaunched, launches: u64) {
         self.failures.count(&mut self.trace, why, launches);
     }
@@ -23,8 +23,9 @@ impl Runtime {
         }
     }
 
-    /// The program ends: the rest goes to the trace, and where `warpline run` does not read it, the user is told here.
-    pub fn tell_failures(&mut self) {
+    /// Writes the remaining counts to the trace at the program's end, and reports them to the user if `warpline run`
+    /// does not read it.
+    pub fn report_failures(&mut self) {
         self.failures.settle(&mut self.trace);
         self.failed_calls.settle(&mut self.trace);
         let (early, after) = (self.failures.ended_early, self.failures.after_stop());

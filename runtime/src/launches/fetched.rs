@@ -1,9 +1,10 @@
-//! What host memory holds that came from the device: copied to the device again as it is, it brings nothing that is not there.
+//! What host memory holds that came from the device: copied to the device again as it is, it brings nothing that is not
+//! there.
 
 use crate::memory::rows::Rows;
 use std::collections::HashMap;
 
-/// Bytes of a copy, at least: that a single value is the same says nothing.
+/// Least bytes of a copy: an unchanged single value is no evidence.
 const LEAST_BYTES: u64 = 4096;
 /// Places that are remembered, at most.
 const MOST: usize = 4096;

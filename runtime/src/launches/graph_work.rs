@@ -1,4 +1,4 @@
-//! Doing what the nodes of graphs say.
+//! Execution of the nodes of graphs.
 
 use crate::cuda::error::Error;
 use crate::graphs::{KernelWork, Work};
@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::time::Instant;
 
 impl Runtime {
-    /// Does what a node says, but for host functions and child graphs, which the caller sees to.
+    /// Executes a node, except host functions and child graphs, which the caller executes.
     ///
     /// # Safety
     /// Host memory in it is valid, as for [`Runtime::copy`].

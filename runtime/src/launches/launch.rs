@@ -50,9 +50,9 @@ impl Runtime {
         }
     }
 
-    /// Gives the next launch its number, and says whether it is traced. `--launches` counts the launches of the kernels
-    /// that `--kernels` chooses, as it would be of no use to count those of others. `launched` is what a budget goes by; without
-    /// it the launch cannot be traced.
+    /// Gives the next launch its number, and returns whether it is traced. `--launches` counts the launches of the
+    /// kernels that `--kernels` chooses, as it would be of no use to count those of others. `launched` is what a budget
+    /// goes by; without it the launch cannot be traced.
     pub fn count_launch(&mut self, member: Member, launched: Option<Launched>) -> Counted {
         let id = self.launches;
         self.launches += 1;
@@ -82,7 +82,8 @@ impl Runtime {
         Counted { id, traced: choice.recorded, drawn: Some(Drawn { choice, warps: shape.warps() }) }
     }
 
-    /// Records the division of L1 and shared memory that the program prefers for a launch, before the launch's first event.
+    /// Records the division of L1 and shared memory that the program prefers for a launch, before the launch's first
+    /// event.
     pub fn record_carveout(&mut self, launch: LaunchId, member: Member) {
         let preference = match self.modules[member.module].carveouts[member.index] {
             CarveoutPreference::Default => self.carveout,
@@ -93,8 +94,8 @@ impl Runtime {
         }
     }
 
-    /// Tells a launch's place in the sample, behind its first event.
-    pub fn tell_place(&mut self, counted: &Counted) {
+    /// Writes a launch's position in the sample, after its first event.
+    pub fn write_sample_position(&mut self, counted: &Counted) {
         if let Some(drawn) = &counted.drawn {
             self.trace.event(Event::Sampled(drawn.choice.place));
         }
@@ -107,7 +108,7 @@ impl Runtime {
         }
     }
 
-    /// Whether some launch of the kernel can be traced.
+    /// Returns whether some launch of the kernel can be traced.
     pub fn may_be_traced(&self, member: Member) -> bool {
         self.trace.is_on() && self.modules[member.module].is_hooked() && self.is_chosen(member)
     }
@@ -162,7 +163,7 @@ impl Runtime {
     ) -> Result<(), Error> {
         let member = self.kernel(stub)?;
         let resident = self.check_configuration(member, &configuration).map_err(|refusal| {
-            // Programs that do not look at errors go on as if nothing were wrong, and the kernel is missing in the profile.
+            // Programs that do not check errors continue, and the kernel is missing in the profile.
             if self.trace.is_on() {
                 let kernel = self.modules[member.module].kernel_name(member.index);
                 note_once(format!("a launch of {kernel} was refused (CUDA error {}): {}", refusal.code, refusal.why));
@@ -235,7 +236,7 @@ impl Runtime {
             note_once(format!(
                 "kernel {name}: {wanted} registers per thread, of which a block of {threads} threads can have {registers}; it \
                  runs as with these (a GPU would refuse this build with cudaErrorLaunchOutOfResources unless \
-                 __launch_bounds__({threads}) says so)"
+                 __launch_bounds__({threads}) permits it)"
             ));
         }
         let launch = Launch {
@@ -260,12 +261,12 @@ impl Runtime {
         if cluster::blocks(geometry.cluster) > 1 {
             self.trace.event(Event::Clusters { launch: id, shape: geometry.cluster });
         }
-        self.tell_place(&counted);
+        self.write_sample_position(&counted);
         if traced {
-            self.tell_arguments(id, (member, function), parameters);
+            self.write_arguments(id, (member, function), parameters);
         }
         self.children.limit = self.limits.other[1];
-        // Records of a launch that is only checked go to a trace that nobody writes.
+        // Records of a launch that is only checked go to a trace that is not written.
         let checked = self.always_check && !self.trace.is_on();
         let hooked = self.modules[member.module].is_hooked();
         let share = if traced { Some(share) } else { (checked && hooked).then_some(1) };
@@ -297,6 +298,9 @@ impl Runtime {
         if !followed {
             self.memory.assume_written();
         }
+        if let Some(values) = self.values.as_mut() {
+            values.begin_launch(id);
+        }
         module.refresh_ranges(epoch, check, interleave || followed);
         if let Some(stops) = &mut self.stops {
             stops.begin(module, path);
@@ -305,7 +309,7 @@ impl Runtime {
         let count_cells = module.descriptor().count_cells as usize;
         let mut counts = vec![0u64; if share.is_some() { count_cells } else { 0 }];
         let kernel = &module.kernels()[member.index];
-        // Of named barriers the scheduler knows who waits, not the way that runs block by block.
+        // Only the scheduler tracks who waits at named barriers; block-by-block execution does not.
         let named = kernel.flags & kernel_flags::NAMED_BARRIERS != 0;
         let clustered = cluster::blocks(geometry.cluster) > 1;
         let waits = named || clustered || kernel.flags & kernel_flags::MAY_WAIT != 0;
@@ -362,11 +366,12 @@ impl Runtime {
             reserved_shared: geometry.reserved_shared,
             interleave,
             open_ranges: Vec::new(),
-            initialisation: followed.then(|| Initialisation::new(sites)),
+            initialisation: followed.then(|| Initialisation::new(sites, self.options.check_init)),
+            values: self.values.as_mut().filter(|_| followed).map_or(null_mut(), |values| values),
             floats: self.floats.as_mut().map_or(null_mut(), |floats| floats),
             stops: self.stops.as_mut().map_or(null_mut(), |stops| stops),
             parameters: addresses_of(parameters),
-            told: HashSet::new(),
+            reported: HashSet::new(),
             parted: BTreeSet::new(),
             faults: Vec::new(),
             divergent: Vec::new(),
@@ -422,6 +427,10 @@ impl Runtime {
         let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
         let Running { stop, faults, divergent, different, parted, initialisation, .. } = running;
         for event in self.floats.iter_mut().flat_map(Floats::end_launch) {
+            self.trace.event(event);
+        }
+        let values = self.values.as_mut().filter(|_| followed).map(|values| values.end_launch(&self.memory));
+        for event in values.into_iter().flatten() {
             self.trace.event(event);
         }
         for read in initialisation.into_iter().flat_map(Initialisation::into_reads) {
@@ -520,7 +529,7 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
     Ok(buffer)
 }
 
-/// Tells of a fault that the processor found.
+/// Reports a fault that the processor found.
 ///
 /// # Safety
 /// `running` is a launch whose warps still stand in the arena.

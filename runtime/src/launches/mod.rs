@@ -1,6 +1,6 @@
-//! What the program asks of the device: launches, copies, fills, and what they launch in turn.
+//! The program's requests to the device: launches, copies, fills, and child launches.
 
-pub(crate) mod arguments;
+pub(crate) mod argument_events;
 pub mod children;
 pub(crate) mod cooperative;
 pub mod copy;

@@ -1,4 +1,4 @@
-//! What the program may ask of a kernel.
+//! Checks of what a launch requests.
 
 use crate::modules::configuration::{Configuration, Refusal, check, shared_limit};
 use crate::modules::module::Member;

@@ -1,4 +1,4 @@
-//! Launches of which a few blocks run, where only an estimate is asked for.
+//! Launches of which a few blocks run, because only an estimate is requested.
 
 use crate::modules::configuration::{Configuration, cluster_of};
 use crate::modules::module::Member;
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use warpline_format::abi::kernel_flags;
 use warpline_format::cluster;
 
-/// Steps between the blocks in each dimension, as shares of the grid: powers of the inverse of the plastic number, whose multiples are
-/// spread evenly however many there are.
+/// Steps between the blocks in each dimension, as shares of the grid: powers of the inverse of the plastic number,
+/// whose multiples are spread evenly however many there are.
 const STEPS: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_3];
 
 /// The blocks of a launch that run.
@@ -26,7 +26,7 @@ impl Runtime {
         let kernel = &self.modules[member.module].kernels()[member.index];
         let flags = kernel.flags;
         let clustered = cluster::blocks(cluster_of(kernel, configuration)) > 1;
-        let dependent = flags & (kernel_flags::MAY_WAIT | kernel_flags::ASKS_OTHERS) != 0;
+        let dependent = flags & (kernel_flags::MAY_WAIT | kernel_flags::EXCHANGES_VALUES) != 0;
         if self.most_blocks == 0 || configuration.cooperative || clustered || dependent {
             return None;
         }
@@ -34,8 +34,8 @@ impl Runtime {
     }
 }
 
-/// At most `most` blocks of a grid, spread over all its dimensions: what a block does often depends on its place, as in causal attention.
-/// `None` where the grid has no more.
+/// At most `most` blocks of a grid, spread over all its dimensions: what a block does often depends on its place, as in
+/// causal attention. `None` where the grid has no more.
 fn spread(grid: [u32; 3], most: u64) -> Option<Sample> {
     let [x, y, z] = grid.map(u64::from);
     let all = x.saturating_mul(y).saturating_mul(z);

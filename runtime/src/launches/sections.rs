@@ -1,5 +1,5 @@
-//! Sections of a program with a trace of their own, as `warpline.profile()` in Python makes them: what ran before is told to
-//! the new trace as it stands, and what the section changed to the one that goes on behind it.
+//! Sections of a program with a trace of their own, as `warpline.profile()` in Python makes them: the state before the
+//! section is written to the new trace, and the section's changes to the trace that continues after it.
 
 use crate::cuda::error::{self, Error};
 use crate::memory::registry::Live;
@@ -13,8 +13,8 @@ use warpline_format::event::{Allocation, AllocationId, Event};
 use warpline_format::options::Output;
 
 impl Runtime {
-    /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0. Of one that is only to be
-    /// estimated all is recorded.
+    /// Begins a section whose trace goes to a file. Sections may lie in each other; launches are counted from 0. Of one
+    /// that is only to be estimated all is recorded.
     pub fn begin_section(&mut self, file: String, estimating: bool) {
         let writer = Writer::new(Output::File(file), crate::state::runtime::executable());
         let trace = std::mem::replace(&mut self.trace, Trace::new(writer));
@@ -24,11 +24,11 @@ impl Runtime {
         let budget = self.options.budget.filter(|_| !estimating);
         let sampler = std::mem::replace(&mut self.sampler, budget.map(Sampler::new));
         let estimating = std::mem::replace(&mut self.estimating, estimating);
-        self.arena.forget_launches();
+        self.arena.discard_launches();
         self.sections.push(Outer { trace, launches, chosen, sampler, estimating, modules: self.modules.len(), live });
-        self.tell_program();
-        self.tell_modules(0);
-        self.tell_allocations(&BTreeSet::new());
+        self.write_program();
+        self.write_modules(0);
+        self.write_allocations(&BTreeSet::new());
     }
 
     /// Ends the section that was begun last; its trace is complete.
@@ -38,10 +38,10 @@ impl Runtime {
     pub fn end_section(&mut self) -> Result<(), Error> {
         self.synchronise();
         let outer = self.sections.pop().ok_or(error::PROFILER_ALREADY_STOPPED)?;
-        self.tell_failures();
+        self.report_failures();
         let launches = self.launches;
         self.trace.finish(launches);
-        self.arena.forget_launches();
+        self.arena.discard_launches();
         self.trace = outer.trace;
         (self.launches, self.chosen, self.sampler) = (outer.launches, outer.chosen, outer.sampler);
         self.estimating = outer.estimating;
@@ -49,30 +49,30 @@ impl Runtime {
         for &id in outer.live.difference(&now) {
             self.trace.event(Event::Free { id, path: 0 });
         }
-        self.tell_modules(outer.modules);
-        self.tell_allocations(&outer.live);
+        self.write_modules(outer.modules);
+        self.write_allocations(&outer.live);
         Ok(())
     }
 
-    fn tell_modules(&mut self, first: usize) {
+    fn write_modules(&mut self, first: usize) {
         let capability = self.options.device.compute_capability;
         for module in &self.modules[first..] {
-            self.trace.event(Event::Module { id: module.id, site_table: module.told_table() });
+            self.trace.event(Event::Module { id: module.id, site_table: module.encoded_table() });
             for event in module.assembly(capability) {
                 self.trace.event(event);
             }
         }
     }
 
-    /// Tells of live allocations, in their order, but for those that are known.
-    fn tell_allocations(&mut self, known: &BTreeSet<AllocationId>) {
+    /// Writes live allocations to the trace, in their order, except the known ones.
+    fn write_allocations(&mut self, known: &BTreeSet<AllocationId>) {
         let globals: BTreeMap<u64, (u32, u32)> = (self.modules.iter())
             .flat_map(|module| (0..).zip(&module.globals).map(|(index, &address)| (address, (module.id, index))))
             .collect();
         let mut live: Vec<&Live> = self.memory.registry.iter().filter(|live| !known.contains(&live.id)).collect();
         live.sort_by_key(|live| live.id);
         for live in live {
-            // Paths are numbers of the trace in which they were told.
+            // Numbers of paths are valid in the trace that defines them only.
             self.trace.event(Event::Allocation(Allocation {
                 id: live.id,
                 kind: live.kind,

@@ -12,7 +12,7 @@ impl Runtime {
     /// As for [`Runtime::perform`].
     pub unsafe fn submit(&mut self, stream: usize, work: Work, entry: Entry) -> Result<(), Error> {
         let number = self.streams.get(stream)?.number;
-        if self.captures.of(stream).is_some() {
+        if self.captures.find(stream).is_some() {
             return self.captures.take(&mut self.graphs, stream, work);
         }
         // SAFETY: by the contract.

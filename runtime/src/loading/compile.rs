@@ -40,7 +40,7 @@ fn make(option: &str, suffix: &str, content: &[u8]) -> Result<PathBuf, Error> {
     _ = fs::remove_file(&source);
     match status {
         Ok(status) if status.success() => {}
-        // It has said why.
+        // The compiler has printed the reason.
         Ok(_) => return Err(error::INVALID_PTX),
         Err(cause) => return Err(failed(&compiler.not_started(&cause))),
     }

@@ -7,8 +7,8 @@ use crate::output::message;
 use crate::state::runtime::Runtime;
 use warpline_format::event::Event;
 
-/// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has been
-/// told, where it cannot be used.
+/// Enters a module, whose only kernel is called `shown` in what the user sees where that is given; `None`, which has
+/// been reported, if it cannot be used.
 ///
 /// # Safety
 /// `data` is a fat binary or a `ModuleDescriptor`.
@@ -27,15 +27,15 @@ pub(crate) unsafe fn enter(runtime: &mut Runtime, data: *const u8, shown: Option
     if let Some(shown) = shown {
         module.show_as(shown);
     }
-    tell(runtime, &module);
+    write_module(runtime, &module);
     place_globals(runtime, &mut module);
     runtime.modules.push(module);
     Some(id as usize)
 }
 
-/// Tells the trace of a module.
-pub(crate) fn tell(runtime: &mut Runtime, module: &Module) {
-    runtime.trace.event(Event::Module { id: module.id, site_table: module.told_table() });
+/// Writes a module to the trace.
+pub(crate) fn write_module(runtime: &mut Runtime, module: &Module) {
+    runtime.trace.event(Event::Module { id: module.id, site_table: module.encoded_table() });
     for event in module.assembly(runtime.options.device.compute_capability) {
         runtime.trace.event(event);
     }

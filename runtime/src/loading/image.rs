@@ -36,7 +36,7 @@ impl<'a> Image<'a> {
     /// Recognises the content of a file, behind which stands a zero.
     pub fn in_file(content: &'a [u8]) -> Result<Image<'a>, Error> {
         if let (true, Some(header)) = (content.starts_with(&ELF), content.get(..ELF_HEADER)) {
-            // What is missing at a file's end must not be looked for behind it.
+            // A truncated file must not be read beyond its end.
             let bytes = object_bytes(header)?;
             return content.get(..bytes).map(Image::Object).ok_or(error::INVALID_KERNEL_IMAGE);
         }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_told_apart() {
+    fn images_are_distinguished() {
         // SAFETY: whole files, and text with its zero.
         let of = |bytes: &'static [u8]| unsafe { Image::at(bytes.as_ptr()) };
         assert_eq!(of(b"target triple = \"x\"\0"), Ok(Image::Ir("target triple = \"x\"")));

@@ -1,7 +1,7 @@
 //! Device code that arrives while the program runs: images of modules, and the kernels in them.
 //!
-//! An image is a shared object that `warpline-cc --warpline-module` made, LLVM IR, of which it is made here, PTX that NVRTC
-//! handed out, which names one, or PTX that `warpline-cc -ptx` wrote, which carries one.
+//! An image is a shared object that `warpline-cc --warpline-module` made, LLVM IR, of which it is made here, PTX that
+//! NVRTC handed out, which names one, or PTX that `warpline-cc -ptx` wrote, which carries one.
 
 mod compile;
 pub(crate) mod entered;
@@ -60,7 +60,7 @@ impl Runtime {
         Ok(handle)
     }
 
-    /// Forgets a loaded module's kernels; its variables stay where they are until the device is reset.
+    /// Removes a loaded module's kernels; its variables stay where they are until the device is reset.
     pub fn unload(&mut self, handle: Handle) -> Result<(), Error> {
         let Loaded { module } = self.loaded.remove(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?;
         for object in self.memory.texture_references.remove_module(handle) {

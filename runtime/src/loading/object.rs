@@ -33,7 +33,7 @@ pub fn load_bytes(bytes: &[u8]) -> Result<*const ModuleDescriptor, LoadError> {
     if descriptor < 0 {
         return Err(LoadError::Memory(std::io::Error::last_os_error()));
     }
-    // SAFETY: just opened, and owned by nobody else.
+    // SAFETY: just opened, and not owned elsewhere.
     let mut file = unsafe { File::from_raw_fd(descriptor) };
     file.write_all(bytes).map_err(LoadError::Memory)?;
     load_file(&path_of(file.as_raw_fd(), COUNT.fetch_add(1, Ordering::Relaxed)))
@@ -42,8 +42,9 @@ pub fn load_bytes(bytes: &[u8]) -> Result<*const ModuleDescriptor, LoadError> {
 /// Objects loaded from memory.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// A path to an open file. The system's loader takes a library whose name it knows for one that is loaded, and descriptors are used
-/// again: so each number is written into the path in a way that leads to the same place, a single or a double slash for each bit.
+/// A path to an open file. The system's loader treats a library with a known name as loaded already, and descriptors
+/// are used again: so each number is written into the path so that it leads to the same file: a single or a double
+/// slash for each bit.
 fn path_of(descriptor: RawFd, number: u32) -> PathBuf {
     let bits = (0..u32::BITS).map(|bit| if number >> bit & 1 == 0 { "./" } else { ".//" });
     PathBuf::from(format!("/proc/self/fd/{}{descriptor}", bits.collect::<String>()))

@@ -53,7 +53,7 @@ impl Arena {
 
 /// A place for an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct AddressRange {
     /// First byte.
     pub address: u64,
     /// Bytes set aside from there, gap included.
@@ -78,18 +78,18 @@ impl Allocator {
     }
 
     /// A place for `bytes` bytes, or `None` when the window is full.
-    pub fn allocate(&mut self, bytes: u64) -> Option<Place> {
+    pub fn allocate(&mut self, bytes: u64) -> Option<AddressRange> {
         let large = bytes >= LARGE_FROM;
         let (arena, reserved) = if large {
             (&mut self.large, bytes.checked_add(super::windows::PAGE)?.checked_next_multiple_of(LARGE_UNIT)?)
         } else {
             (&mut self.small, (bytes + GAP).next_multiple_of(SMALL_UNIT))
         };
-        Some(Place { address: arena.take(reserved)?, reserved, large })
+        Some(AddressRange { address: arena.take(reserved)?, reserved, large })
     }
 
     /// Takes a place back.
-    pub fn free(&mut self, place: Place) {
+    pub fn free(&mut self, place: AddressRange) {
         let arena = if place.large { &mut self.large } else { &mut self.small };
         arena.give(place.address, place.reserved);
     }
@@ -130,7 +130,7 @@ mod tests {
         fn places_are_apart_and_repeatable(steps in prop::collection::vec((any::<bool>(), 1u64..5_000_000, any::<prop::sample::Index>()), 1..200)) {
             let run = || {
                 let mut allocator = allocator();
-                let mut live: Vec<(Place, u64)> = Vec::new();
+                let mut live: Vec<(AddressRange, u64)> = Vec::new();
                 let mut log = Vec::new();
                 for (free, bytes, which) in &steps {
                     if *free && !live.is_empty() {

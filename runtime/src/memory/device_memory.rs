@@ -14,9 +14,10 @@ use warpline_format::event::{AllocationId, AllocationKind, PathId};
 /// Address space for small allocations.
 const SMALL_BYTES: u64 = 64 << 30;
 
-/// What is never handed out at the window's start and between the two arenas: an access just below the first allocation is
-/// then known as one, and not taken for one of ordinary host memory. It can be read, as all around allocations: a GPU maps its
-/// memory in pages of 2 MiB, and programs read a little before or behind an array and throw the value away.
+/// What is never handed out at the window's start and between the two arenas: an access just below the first allocation
+/// is then known as one, and not treated as one of ordinary host memory. It can be read, as all around allocations: a
+/// GPU maps its memory in pages of 2 MiB, and programs read a little before or behind an array and throw the value
+/// away.
 const GUARD: u64 = LARGE_UNIT;
 /// Bytes behind the last small allocation that can be read.
 const SLACK: u64 = 64 << 10;
@@ -25,10 +26,10 @@ const SLACK: u64 = 64 << 10;
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// More than the device has.
-    #[error("{asked} bytes asked for, {free} of the device's bytes are free")]
+    #[error("{requested} bytes requested, {free} of the device's bytes are free")]
     Full {
-        /// Size asked for.
-        asked: u64,
+        /// Requested size.
+        requested: u64,
         /// Bytes left.
         free: u64,
     },
@@ -55,8 +56,10 @@ pub struct DeviceMemory {
     /// Bytes in use that count against the device's memory.
     pub(super) used: u64,
     total: u64,
-    /// Which bytes have been written; with the initialisation check only.
+    /// Which bytes have been written; with the initialisation check, and where values are followed.
     pub shadow: Option<Shadow>,
+    /// Memory that nothing has written is filled with a pattern: with the initialisation check only.
+    pub fills: bool,
     /// With the initialisation check: allocations that hold memory of an earlier one, and that one.
     pub earlier: HashMap<AllocationId, AllocationId>,
 }
@@ -72,12 +75,13 @@ pub struct Description {
     pub path: PathId,
 }
 
-/// Whether a kind takes up the device's own memory.
+/// Returns whether a kind takes up the device's own memory.
 fn on_device(kind: AllocationKind) -> bool {
     !matches!(kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::DeviceHeap)
 }
 
-/// Whether memory of a kind holds nothing of the program when it is handed out. The host can write the others without a call.
+/// Returns whether memory of a kind holds nothing of the program when it is handed out. The host can write the others
+/// without a call.
 fn starts_unwritten(kind: AllocationKind) -> bool {
     use AllocationKind::{Async, DeviceHeap, Malloc, Pitch};
     matches!(kind, Malloc | Pitch | Async | DeviceHeap)
@@ -102,6 +106,7 @@ impl DeviceMemory {
             used: 0,
             total,
             shadow: None,
+            fills: false,
             earlier: HashMap::new(),
         })
     }
@@ -116,9 +121,9 @@ impl DeviceMemory {
         let counted = on_device(what.kind);
         let (free, _) = self.info();
         if counted && bytes > free {
-            return Err(MemoryError::Full { asked: bytes, free });
+            return Err(MemoryError::Full { requested: bytes, free });
         }
-        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { asked: bytes, free })?;
+        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { requested: bytes, free })?;
         let committed = if place.large {
             let pages = bytes.next_multiple_of(PAGE);
             self.window
@@ -153,37 +158,42 @@ impl DeviceMemory {
             host: None,
             elements: None,
         });
-        self.registry.at(place.address).ok_or(MemoryError::Full { asked: bytes, free })
+        self.registry.at(place.address).ok_or(MemoryError::Full { requested: bytes, free })
     }
 
-    /// With the initialisation check: marks and fills the bytes of an allocation that begins.
+    /// With a shadow: marks the bytes of an allocation that begins, and fills them with the initialisation check.
     fn begin_shadow(&mut self, address: u64, bytes: u64, kind: AllocationKind, id: AllocationId) {
         let Some(shadow) = &self.shadow else { return };
         if !starts_unwritten(kind) {
             shadow.write(address, bytes);
             return;
         }
-        shadow.forget(address, bytes);
+        shadow.clear(address, bytes);
         if let Some(before) = self.registry.freed_within(address, bytes) {
             self.earlier.insert(id, before);
         }
-        // SAFETY: the pages of the allocation were just committed, and its address is not published yet.
-        unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+        if self.fills {
+            // SAFETY: the pages of the allocation were just committed, and its address is not published yet.
+            unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+        }
     }
 
-    /// With the initialisation check: marks and fills the shared memory of a block that starts.
+    /// With a shadow: marks the shared memory of a block that starts, and fills it with the initialisation check.
     ///
     /// # Safety
     /// The bytes are the block's room in the shared window.
     pub unsafe fn begin_shared(&self, address: u64, bytes: u64) {
         if let Some(shadow) = &self.shadow {
-            shadow.forget(address, bytes);
-            // SAFETY: by the contract.
-            unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+            shadow.clear(address, bytes);
+            if self.fills {
+                // SAFETY: by the contract.
+                unsafe { std::ptr::write_bytes(address as *mut u8, PATTERN, bytes as usize) };
+            }
         }
     }
 
-    /// With the initialisation check: all memory counts as written from here on, because something ran that was not seen.
+    /// With the initialisation check: all memory counts as written from here on, because something ran that was not
+    /// seen.
     pub fn assume_written(&self) {
         let Some(shadow) = &self.shadow else { return };
         self.registry.iter().for_each(|live| shadow.write(live.start(), live.bytes));
@@ -193,7 +203,7 @@ impl DeviceMemory {
     /// that the trace does not depend on where the host's allocator put it.
     pub fn register(&mut self, host: u64, bytes: u64, what: Description) -> Result<&Live, MemoryError> {
         let (free, _) = self.info();
-        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { asked: bytes, free })?;
+        let place = self.allocator.allocate(bytes).ok_or(MemoryError::Full { requested: bytes, free })?;
         let id = self.registry.next_id();
         self.registry.insert(Live {
             id,
@@ -206,7 +216,7 @@ impl DeviceMemory {
             host: Some(host),
             elements: None,
         });
-        self.registry.at(host).ok_or(MemoryError::Full { asked: bytes, free })
+        self.registry.at(host).ok_or(MemoryError::Full { requested: bytes, free })
     }
 
     /// Ends the allocation that starts at `start`. Its bytes read as zeroes when they are used again.

@@ -1,5 +1,5 @@
 //! Host allocations noted by rebuilt code, so that copies can be tied to them. Only those that a
-//! copy or a registration uses enter the trace (all from the threshold on, where the user asks).
+//! copy or a registration uses enter the trace (all from the threshold on, if the user requests it).
 
 use std::collections::BTreeMap;
 use warpline_format::event::HostAllocationId;
@@ -40,7 +40,7 @@ impl HostAllocations {
         self.live.insert(address, allocation);
     }
 
-    /// Forgets one.
+    /// Removes one.
     pub fn remove(&mut self, address: u64) {
         self.live.remove(&address);
     }

@@ -52,12 +52,12 @@ pub enum Unusable {
     Freed(u64),
 }
 
-/// Surfaces have numbers of their own, so that they are not taken for textures.
+/// Surfaces have numbers of their own, to distinguish them from textures.
 const SURFACES: u64 = 1 << 32;
 /// Handles of arrays look like pointers, which programs test for null and print.
 const ARRAYS: u64 = 0x5780_0000_0000;
 
-/// All of the process. Handles are not used twice: a stale one is told.
+/// All of the process. Handles are not used twice: a stale one is reported.
 #[derive(Debug, Default)]
 pub struct Images {
     arrays: BTreeMap<u64, Array>,

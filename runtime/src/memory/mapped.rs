@@ -23,8 +23,8 @@ impl DeviceMemory {
             return Err(error::INVALID_VALUE);
         }
         let slack = alignment.saturating_sub(GRANULARITY);
-        let asked = bytes.checked_add(slack).ok_or(error::MEMORY_ALLOCATION)?;
-        let place = self.allocator.allocate(asked).ok_or(error::MEMORY_ALLOCATION)?;
+        let requested = bytes.checked_add(slack).ok_or(error::MEMORY_ALLOCATION)?;
+        let place = self.allocator.allocate(requested).ok_or(error::MEMORY_ALLOCATION)?;
         let start = place.address.next_multiple_of(alignment.max(GRANULARITY));
         self.mappings.reserve(start, bytes, place, name);
         Ok(start)
@@ -64,14 +64,14 @@ impl DeviceMemory {
         Ok(self.follow(start, path))
     }
 
-    /// Says what may be done with mapped memory.
+    /// Sets the permitted accesses to mapped memory.
     pub fn allow(&mut self, start: u64, bytes: u64, access: Access, path: PathId) -> Result<Change, Error> {
         self.mappings.allow(&self.window, start, bytes, access)?;
         Ok(self.follow(start, path))
     }
 
-    /// Makes the allocations in the range around an address those stretches that can be used now. One that has grown is another
-    /// one: what is recorded of an allocation does not change.
+    /// Makes the allocations in the range around an address those stretches that can be used now. One that has grown is
+    /// another one: what is recorded of an allocation does not change.
     fn follow(&mut self, address: u64, path: PathId) -> Change {
         let Some((first, end, name)) = self.mappings.bounds(address) else { return Change::default() };
         let stretches = self.mappings.usable(address);

@@ -1,7 +1,7 @@
-//! Virtual memory management: ranges of addresses, memory, and which memory lies at which addresses. Memory is a file without a
-//! name, so that it can lie at several addresses at once.
+//! Virtual memory management: ranges of addresses, memory, and which memory lies at which addresses. Memory is a file
+//! without a name, so that it can lie at several addresses at once.
 
-use super::allocator::Place;
+use super::allocator::AddressRange;
 use super::windows::{PAGE, Window};
 use crate::cuda::error::{self, Error};
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ struct Mapping {
 /// A range of addresses.
 #[derive(Debug)]
 struct Reservation {
-    place: Place,
+    place: AddressRange,
     bytes: u64,
     /// The variable's name where known.
     name: Option<String>,
@@ -69,12 +69,12 @@ fn whole(size: u64) -> Result<u64, Error> {
 
 impl Mappings {
     /// Enters a range of addresses.
-    pub fn reserve(&mut self, start: u64, bytes: u64, place: Place, name: Option<String>) {
+    pub fn reserve(&mut self, start: u64, bytes: u64, place: AddressRange, name: Option<String>) {
         self.reserved.insert(start, Reservation { place, bytes, name, mapped: BTreeMap::new() });
     }
 
     /// Takes a range away in which nothing is mapped, and gives its place.
-    pub fn unreserve(&mut self, start: u64, bytes: u64) -> Result<Place, Error> {
+    pub fn unreserve(&mut self, start: u64, bytes: u64) -> Result<AddressRange, Error> {
         let found = self.reserved.get(&start).ok_or(error::INVALID_VALUE)?;
         if found.bytes != bytes || !found.mapped.is_empty() {
             return Err(error::INVALID_VALUE);
@@ -119,7 +119,7 @@ impl Mappings {
         self.memory.get(&handle).filter(|found| found.handles > 0).ok_or(error::INVALID_VALUE)
     }
 
-    /// Whether a handle is one.
+    /// Returns whether a handle is one.
     pub fn check(&self, handle: u64) -> Result<(), Error> {
         self.live(handle).map(|_| ())
     }
@@ -220,7 +220,7 @@ impl Mappings {
         Ok(handles.into_iter().map(|handle| self.let_go(handle)).sum())
     }
 
-    /// Says what may be done with mapped memory.
+    /// Sets the permitted accesses to mapped memory.
     pub fn allow(&mut self, window: &Window, start: u64, bytes: u64, access: Access) -> Result<(), Error> {
         let (range, found) = self.exactly(start, bytes)?;
         window.protect(start, bytes, access != Access::None, access == Access::ReadWrite);
@@ -232,7 +232,8 @@ impl Mappings {
         Ok(())
     }
 
-    /// Stretches of addresses around `address` that can be used, as long as they are: what is one allocation to the user.
+    /// Stretches of addresses around `address` that can be used, as long as they are: what is one allocation to the
+    /// user.
     pub fn usable(&self, address: u64) -> Vec<(u64, u64)> {
         let mut stretches: Vec<(u64, u64)> = Vec::new();
         let Some((_, range)) = self.reserved.range(..=address).next_back() else { return stretches };
@@ -263,9 +264,9 @@ mod tests {
 
     #[test]
     fn memory_lies_where_it_was_mapped_as_long_as_it_is() {
-        let window = Window::reserve(BASE, 16 * UNIT).expect("addresses that nobody uses");
+        let window = Window::reserve(BASE, 16 * UNIT).expect("unused addresses");
         let mut all = Mappings::default();
-        let place = Place { address: BASE, reserved: 8 * UNIT, large: true };
+        let place = AddressRange { address: BASE, reserved: 8 * UNIT, large: true };
         all.reserve(BASE, 8 * UNIT, place, None);
         assert_eq!(all.create(UNIT + 1), Err(error::INVALID_VALUE));
         let memory = all.create(2 * UNIT).expect("memory");

@@ -1,6 +1,6 @@
 //! Which device allocation an address belongs to, now and before it was freed.
 
-use super::allocator::Place;
+use super::allocator::AddressRange;
 use super::windows::{Region, region};
 use std::collections::BTreeMap;
 use warpline_format::event::{AllocationId, AllocationKind, PathId};
@@ -20,14 +20,14 @@ pub struct Live {
     pub kind: AllocationKind,
     /// First byte.
     pub address: u64,
-    /// Size asked for.
+    /// Requested size.
     pub bytes: u64,
     /// Variable's name where known.
     pub name: Option<String>,
     /// Call path of the allocation.
     pub path: PathId,
     /// Where the allocator put it; `None` for registered host memory.
-    pub place: Option<Place>,
+    pub place: Option<AddressRange>,
     /// For registered host memory: its host address, which kernels use.
     pub host: Option<u64>,
     /// What lies in it, where that is known.
@@ -76,7 +76,7 @@ pub struct Near<'a> {
 
 impl<'a> Near<'a> {
     /// An address outside `allocation` as seen from there.
-    pub fn of(allocation: &'a Live, address: u64) -> Near<'a> {
+    pub fn new(allocation: &'a Live, address: u64) -> Near<'a> {
         let from_start = address.wrapping_sub(allocation.start()) as i64;
         let offset = if from_start < 0 { from_start } else { from_start - allocation.bytes as i64 };
         Near { allocation, offset }
@@ -89,7 +89,7 @@ pub struct Registry {
     live: BTreeMap<u64, Live>,
     freed: BTreeMap<u64, Live>,
     next: AllocationId,
-    /// Rises whenever an allocation ends, so that cached ranges can be told stale.
+    /// Rises whenever an allocation ends, so that stale cached ranges are detected.
     pub epoch: u64,
     /// Whether any live allocation is registered host memory.
     pub registered: usize,
@@ -132,7 +132,7 @@ impl Registry {
         self.live.get(&start)
     }
 
-    /// Tells what lies in the allocation that starts at `start`.
+    /// Records the elements of the allocation that starts at `start`.
     pub fn describe(&mut self, start: u64, elements: Elements) {
         if let Some(live) = self.live.get_mut(&start) {
             live.elements = Some(elements);
@@ -179,16 +179,16 @@ impl Registry {
 
     /// The live allocation nearest to an address outside all of them.
     pub fn nearest(&self, address: u64) -> Option<Near<'_>> {
-        let before = self.live.range(..=address).next_back().map(|(_, live)| Near::of(live, address));
-        let after = self.live.range(address..).next().map(|(_, live)| Near::of(live, address));
+        let before = self.live.range(..=address).next_back().map(|(_, live)| Near::new(live, address));
+        let after = self.live.range(address..).next().map(|(_, live)| Near::new(live, address));
         match (before, after) {
             (Some(low), Some(high)) => Some(if low.offset <= -high.offset { low } else { high }),
             (low, high) => low.or(high),
         }
     }
 
-    /// The array of an interpreted program that an address of host memory outside all allocations was most likely meant for: the
-    /// nearest one that is no farther than it is large, or than [`NEAR`].
+    /// The array of an interpreted program that an address of host memory outside all allocations was most likely meant
+    /// for: the nearest one that is no farther than it is large, or than [`NEAR`].
     pub fn nearest_array(&self, address: u64) -> Option<Near<'_>> {
         let near = self.nearest(address)?;
         let live = near.allocation;
@@ -196,8 +196,8 @@ impl Registry {
         (live.kind == AllocationKind::Tensor && close).then_some(near)
     }
 
-    /// Whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a GPU, which maps memory
-    /// in pages of 2 MiB, would hardly notice it.
+    /// Returns whether a read of `bytes` bytes outside all allocations is so close to a live one on the device that a
+    /// GPU, which maps memory in pages of 2 MiB, would hardly notice it.
     pub fn tolerates(&self, address: u64, bytes: u64) -> bool {
         if region(address) != Region::Device {
             return false;

@@ -127,7 +127,7 @@ impl Shadow {
     }
 
     /// Marks bytes that hold nothing of the program.
-    pub fn forget(&self, address: u64, bytes: u64) {
+    pub fn clear(&self, address: u64, bytes: u64) {
         if let Some(bits) = self.bits(address, bytes) {
             bits.fill(address, bytes, true);
         }
@@ -212,7 +212,7 @@ mod tests {
                 let other = base + next(600);
                 match what {
                     0 => {
-                        shadow.forget(start, bytes);
+                        shadow.clear(start, bytes);
                         reference.extend(start..start + bytes);
                     }
                     1 => {
@@ -241,11 +241,11 @@ mod tests {
     }
 
     #[test]
-    fn short_runs_are_told_from_long_ones() {
+    fn short_runs_are_reported_from_long_ones() {
         let shadow = Shadow::new().unwrap();
         let base = windows::DEVICE;
-        shadow.forget(base + 4, 4);
-        shadow.forget(base + 100, 8);
+        shadow.clear(base + 4, 4);
+        shadow.clear(base + 100, 8);
         assert_eq!(shadow.in_runs(base, 200, 8), 8);
         assert_eq!(shadow.in_runs(base, 200, 4), 12);
         assert_eq!(shadow.in_runs(base + 102, 4, 4), 4);
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn other_memory_counts_as_written() {
         let shadow = Shadow::new().unwrap();
-        shadow.forget(0x1000, 64);
+        shadow.clear(0x1000, 64);
         assert_eq!((shadow.unwritten(0x1000, 8), shadow.count(windows::LOCAL, 64)), (0, (0, None)));
-        shadow.forget(windows::DEVICE, 16);
+        shadow.clear(windows::DEVICE, 16);
         shadow.copy(windows::DEVICE, 0x1000, 8);
         assert_eq!(shadow.count(windows::DEVICE, 16), (8, Some(8)));
     }

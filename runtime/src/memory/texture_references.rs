@@ -1,5 +1,5 @@
-//! Texture references of modules: what and how a variable of a kernel's reads. A texture object with the same settings does the
-//! reading, and its handle stands in the variable.
+//! Texture references of modules: what and how a variable of a kernel's reads. A texture object with the same settings
+//! does the reading, and its handle stands in the variable.
 
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ChannelDesc, ResourceDesc, TextureDesc};
@@ -17,7 +17,7 @@ pub struct Reference {
     pub resource: Option<ResourceDesc>,
     /// How it reads.
     pub description: TextureDesc,
-    /// What linear memory holds; an array says that itself.
+    /// Format of linear memory; an array has its own.
     pub channels: ChannelDesc,
     /// The texture object that reads; 0 while it is bound to nothing.
     pub object: u64,
@@ -26,13 +26,13 @@ pub struct Reference {
 /// Handles look like pointers, which programs test for null and print.
 const FIRST: u64 = 0x5781_0000_0000;
 
-/// All of the process, by their handles. A module's reference has one, however often it is asked for.
+/// All of the process, by their handles. A module's reference has one, however often it is requested.
 #[derive(Debug, Default)]
 pub struct References(BTreeMap<u64, Reference>);
 
 impl References {
     /// The handle of a module's reference.
-    pub fn of(&mut self, module: Handle, variable: u64) -> u64 {
+    pub fn handle(&mut self, module: Handle, variable: u64) -> u64 {
         let known = self.0.iter().find(|(_, reference)| reference.variable == variable).map(|(&handle, _)| handle);
         known.unwrap_or_else(|| {
             let handle = self.0.last_key_value().map_or(FIRST, |(&last, _)| last) + 64;
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn a_reference_has_one_handle_until_its_module_goes() {
         let mut all = References::default();
-        let (first, second) = (all.of(1, 0x100), all.of(2, 0x200));
+        let (first, second) = (all.handle(1, 0x100), all.handle(2, 0x200));
         assert_ne!(first, second);
-        assert_eq!(all.of(1, 0x100), first);
+        assert_eq!(all.handle(1, 0x100), first);
         all.get(first).unwrap().object = 7;
         assert_eq!(all.remove_module(1), [7]);
         assert_eq!(all.get(first).unwrap_err(), error::INVALID_RESOURCE_HANDLE);

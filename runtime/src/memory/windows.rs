@@ -73,7 +73,7 @@ impl Window {
         }
         if place as u64 != base {
             // Kernels before 4.17 do not know the flag and place the mapping elsewhere.
-            // SAFETY: the mapping was just made and nobody uses it.
+            // SAFETY: the mapping was just made and is unused.
             unsafe { libc::munmap(place, bytes as usize) };
             return Err(WindowError::Taken { base });
         }
@@ -100,7 +100,7 @@ impl Window {
         self.base + self.bytes
     }
 
-    /// Whether `address` lies in the window.
+    /// Returns whether `address` lies in the window.
     pub fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.bytes
     }
@@ -129,7 +129,8 @@ impl Window {
         Ok(())
     }
 
-    /// Makes the pages of `start .. start + bytes` readable, as zeroes: what lies around allocations, where GPUs let reads pass.
+    /// Makes the pages of `start .. start + bytes` readable, as zeroes: what lies around allocations, where GPUs let
+    /// reads pass.
     pub fn open_for_reading(&self, start: u64, bytes: u64) -> Result<(), WindowError> {
         if !self.mapped {
             return Ok(());
@@ -162,7 +163,7 @@ impl Window {
         if done == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Says what may be done with what [`Window::map`] has put there.
+    /// Sets the permitted accesses to memory that [`Window::map`] has mapped.
     pub fn protect(&self, start: u64, bytes: u64, read: bool, write: bool) {
         if !self.mapped {
             return;

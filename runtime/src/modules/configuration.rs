@@ -22,11 +22,11 @@ pub struct Configuration {
     pub stream: u32,
     /// All blocks must be resident at once.
     pub cooperative: bool,
-    /// Blocks of a cluster; zeroes where the launch asks for none.
+    /// Blocks of a cluster; zeroes if the launch sets none.
     pub cluster: [u32; 3],
 }
 
-/// The shape of a launch's clusters: what it asks for, else what its kernel is compiled for, else single blocks.
+/// The shape of a launch's clusters: the launch's attribute, else what its kernel is compiled for, else single blocks.
 pub fn cluster_of(kernel: &KernelDescriptor, configuration: &Configuration) -> [u32; 3] {
     let given = [configuration.cluster, kernel.required_cluster].into_iter().find(|shape| cluster::blocks(*shape) > 0);
     given.unwrap_or([1; 3])
@@ -95,7 +95,7 @@ pub(crate) fn possible_shape(grid: &[u32; 3], block: &[u32; 3]) -> Result<u64, R
     Ok(threads)
 }
 
-/// Blocks of a kernel that are resident on an SM together, if a launch can be as asked for.
+/// Blocks of a kernel that are resident on an SM together, if the launch's configuration is valid.
 pub(crate) fn check(
     module: &Module,
     index: usize,
@@ -110,11 +110,12 @@ pub(crate) fn check(
     let limit = shared_limit(module, index, device);
     if shared > u64::from(limit) {
         let why = format!(
-            "it asks for {shared} bytes of dynamic shared memory and may have {limit}; cudaFuncSetAttribute can raise that"
+            "it requests {shared} bytes of dynamic shared memory, and {limit} are permitted; cudaFuncSetAttribute can \
+             raise that"
         );
         return refuse(error::INVALID_VALUE, why);
     }
-    // The manual of PTX says that such a launch fails, not by which code: it is cuLaunchKernel's for arguments that cannot be.
+    // PTX's manual specifies that such a launch fails, but not the code: it is cuLaunchKernel's for invalid arguments.
     let wanted = kernel.required_block;
     if wanted[0] != 0 && block != wanted {
         let why = format!("it is compiled for blocks of {wanted:?} threads (.reqntid), and no others, not {block:?}");

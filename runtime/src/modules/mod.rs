@@ -4,5 +4,5 @@ pub mod configuration;
 pub mod loaded;
 pub mod module;
 pub(crate) mod names;
-pub mod told;
+pub mod reported;
 pub(crate) mod variables;

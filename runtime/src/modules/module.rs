@@ -1,7 +1,7 @@
 //! Registered device modules: kernels, variables, site ranges.
 
 use crate::cuda::error::{Error, INVALID_RESOURCE_HANDLE, INVALID_VALUE};
-use crate::modules::told::Told;
+use crate::modules::reported::ReportedFaults;
 use std::ffi::{CStr, c_void};
 use std::ops::Range;
 use std::slice;
@@ -38,8 +38,8 @@ pub struct Module {
     epoch: u64,
     /// Some site ranges are those of the running launch's shared or local memory.
     pub passing: bool,
-    /// Bad accesses that the user knows of.
-    pub told: Told,
+    /// Bad accesses that have been reported.
+    pub reported: ReportedFaults,
     /// Limits that the program set per kernel, by kernel index: dynamic shared memory.
     pub dynamic_shared: Vec<u32>,
     /// By kernel: the division of L1 and shared memory that the program prefers.
@@ -120,7 +120,7 @@ impl Module {
             globals: Vec::new(),
             epoch: u64::MAX,
             passing: false,
-            told: Told::default(),
+            reported: ReportedFaults::default(),
             dynamic_shared: vec![0; ours.kernel_count as usize],
             carveouts: vec![CarveoutPreference::Default; ours.kernel_count as usize],
             renamed: false,
@@ -148,7 +148,7 @@ impl Module {
     }
 
     /// The site table's bytes as the trace has them.
-    pub fn told_table(&self) -> Vec<u8> {
+    pub fn encoded_table(&self) -> Vec<u8> {
         if self.renamed { self.table.to_bytes() } else { self.table_bytes().to_vec() }
     }
 
@@ -168,7 +168,7 @@ impl Module {
         unsafe { array(self.descriptor().kernels, self.descriptor().kernel_count) }
     }
 
-    /// The events that tell what ptxas said of its kernels, where it said anything.
+    /// Returns events with ptxas's figures of the kernels, if there are any.
     pub fn assembly(&self, capability: (u32, u32)) -> impl Iterator<Item = Event> {
         self.spills(capability).into_iter().chain(self.assembled())
     }
@@ -246,7 +246,7 @@ impl Module {
         self.kernels().get(kernel).map_or_else(String::new, |kernel| name(kernel.name))
     }
 
-    /// Makes all site ranges fit the registry's state `epoch`; empty ones where `every` access is to be asked for.
+    /// Makes all site ranges fit the registry's state `epoch`; empty ones if `every` access must reach the check.
     pub fn refresh_ranges(&mut self, epoch: u64, check: Check, every: bool) {
         if every {
             self.clear_ranges();
@@ -283,7 +283,7 @@ impl Module {
     }
 }
 
-/// What ptxas said of a registered module's kernel.
+/// Returns ptxas's figures of a registered module's kernel.
 pub fn resources(kernel: &KernelDescriptor) -> &[Resources] {
     // SAFETY: the module's own array, which is there as long as the descriptor.
     unsafe { array(kernel.resources, kernel.resource_count) }

@@ -1,4 +1,4 @@
-//! What a thread's next allocation is called, as hooked host code tells before it allocates.
+//! The name of a thread's next allocation, which hooked host code sets before it allocates.
 
 use std::cell::{Cell, RefCell};
 use warpline_format::hooks::{NAME_OF_STORAGE, WEAK_NAME};
@@ -27,8 +27,8 @@ pub fn take_name() -> Option<String> {
     NAME.try_with(Cell::take).unwrap_or_default()
 }
 
-/// An object that allocates from here on; `.field` is a part of the one before. Gives what [`leave`] wants: how many there
-/// were.
+/// An object that allocates from here on; `.field` is a part of the one before. Returns the argument of [`leave`]: how
+/// many there were.
 pub fn enter(name: Option<&str>, has_elements: bool) -> usize {
     let enter = |holders: &RefCell<Vec<Holder>>| {
         // A signal handler that allocates while this thread does: its memory has no name.

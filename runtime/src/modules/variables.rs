@@ -1,4 +1,4 @@
-//! Variables of modules: what the trace says of them, and what they hold at first.
+//! Variables of modules: their descriptions in the trace, and their initial content.
 
 use crate::memory::Description;
 use crate::modules::module::{Module, name};
@@ -6,7 +6,7 @@ use warpline_format::abi::GlobalDescriptor;
 use warpline_format::event::AllocationKind;
 use warpline_format::site_table::GlobalKind;
 
-/// What the trace says of a module's variable.
+/// Returns the trace's description of a module's variable.
 pub fn variable_of(module: &Module, index: usize, global: &GlobalDescriptor) -> Description {
     let kind = match global.kind {
         0 => AllocationKind::DeviceGlobal,

@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 use warpline_format::run_time::{DEPENDENCIES, EXIT_USAGE, NAME_VARIABLE, NAMES, NAMES_OPTION, OPTION, PTX};
 use warpline_format::visible;
 
-/// Beside the shared object: what the compiler said, and what the source included from elsewhere.
+/// Files next to the shared object: the compiler's output, and the list of included files.
 const LOG: &str = "log";
 const INCLUDED: &str = "included";
 
@@ -32,7 +32,7 @@ pub struct Request<'a> {
     pub headers: &'a [(String, String)],
     /// As the program gave them.
     pub options: &'a [String],
-    /// Expressions whose mangled names are asked for.
+    /// Expressions whose mangled names are requested.
     pub names: &'a [String],
 }
 
@@ -48,7 +48,7 @@ pub struct Build {
     pub log: String,
 }
 
-/// Why nothing came of it, with what there is to say.
+/// Why the compilation failed.
 #[derive(Debug)]
 pub enum BuildError {
     /// The source.
@@ -88,7 +88,7 @@ pub fn build(request: &Request<'_>) -> Result<Build, BuildError> {
     result().map_err(|cause| BuildError::Service(format!("{} cannot be read: {cause}", folder.display())))
 }
 
-/// Compiles into `folder`. Headers that the program handed over precede those in `beside`, the folder of the source.
+/// Compiles into `folder`. Headers that the program passed precede those in the folder of the source.
 fn make(request: &Request<'_>, compiler: &Compiler, folder: &Path, beside: Option<&Path>) -> Result<(), BuildError> {
     let unwritable = |cause: io::Error| BuildError::Service(format!("{} cannot be written: {cause}", folder.display()));
     let source = write_files(request, folder)?;
@@ -139,7 +139,7 @@ fn write_files(request: &Request<'_>, folder: &Path) -> Result<PathBuf, BuildErr
     }
     let mut text = request.source.to_owned();
     for (number, expression) in request.names.iter().enumerate() {
-        // Behind the source, where they change nobody's line; what clang says of one names it by its number.
+        // After the source, so that no line number changes; clang's messages name an expression by its number.
         text += &format!(
             "\n#line {} \"name expression\"\nextern \"C\" __device__ const void *const {NAME_VARIABLE}{number} = \
              (const void *)({expression});\n",

@@ -85,7 +85,7 @@ pub fn listed(files: &[(PathBuf, u64)]) -> String {
     files.iter().map(|(path, sum)| format!("{sum:016x} {}\n", path.display())).collect()
 }
 
-/// Whether all files of a list are what they were.
+/// Returns whether all files of a list are what they were.
 pub fn unchanged(list: &str) -> bool {
     list.lines().all(|line| {
         let parts = line.split_once(' ').and_then(|(sum, path)| Some((u64::from_str_radix(sum, 16).ok()?, path)));

@@ -1,4 +1,4 @@
-//! A program of NVRTC's: source, what is asked of it, and what came of its compilation.
+//! A program of NVRTC's: source, options, and the result of its compilation.
 
 use super::build::{Build, BuildError, Request, build};
 use std::collections::BTreeMap;
@@ -11,19 +11,19 @@ pub type Code = i32;
 pub const SUCCESS: Code = 0;
 /// An argument is not valid.
 pub const INVALID_INPUT: Code = 3;
-/// No program, or one that has not what is asked for.
+/// No program, or one without the requested result.
 pub const INVALID_PROGRAM: Code = 4;
 /// An option is not valid.
 pub const INVALID_OPTION: Code = 5;
-/// The source does not compile; the log says why.
+/// The source does not compile; the log contains the errors.
 pub const COMPILATION: Code = 6;
-/// What compiles is missing; the log says what.
+/// A part of the compiler is missing; the log names it.
 pub const BUILTIN_OPERATION_FAILURE: Code = 7;
 /// Name expressions are given before the compilation.
 pub const NO_NAME_EXPRESSIONS_AFTER_COMPILATION: Code = 8;
 /// Mangled names are known after the compilation.
 pub const NO_LOWERED_NAMES_BEFORE_COMPILATION: Code = 9;
-/// Nobody gave this expression, or it has no name.
+/// This expression was not added, or it has no name.
 pub const NAME_EXPRESSION_NOT_VALID: Code = 10;
 
 /// A program.
@@ -34,14 +34,14 @@ pub struct Program {
     headers: Vec<(String, String)>,
     expressions: Vec<String>,
     log: String,
-    made: Option<Made>,
+    made: Option<Compiled>,
 }
 
-struct Made {
+struct Compiled {
     ptx: String,
     image: Vec<u8>,
     names: BTreeMap<String, CString>,
-    /// A real architecture was asked for, so that there is a cubin.
+    /// A real architecture was requested, so that there is a cubin.
     real: bool,
 }
 
@@ -51,7 +51,7 @@ impl Program {
         Program { source, name: name.unwrap_or_default(), headers, ..Program::default() }
     }
 
-    /// Asks for the mangled name of what an expression means.
+    /// Requests the mangled name of the entity that an expression names.
     pub fn add_expression(&mut self, expression: String) -> Result<(), Code> {
         if self.made.is_some() {
             return Err(NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
@@ -76,7 +76,7 @@ impl Program {
             Ok(Build { ptx, image, names, log }) => {
                 let named = self.expressions.iter().cloned().zip(names);
                 let names = named.filter_map(|(expression, name)| Some((expression, CString::new(name).ok()?)));
-                self.made = Some(Made {
+                self.made = Some(Compiled {
                     ptx,
                     image,
                     names: names.filter(|(_, name)| !name.is_empty()).collect(),
@@ -101,7 +101,7 @@ impl Program {
         Err(code)
     }
 
-    /// What the compiler said.
+    /// The compiler's output.
     pub fn log(&self) -> &str {
         &self.log
     }
@@ -111,7 +111,7 @@ impl Program {
         Ok(self.made.as_ref().ok_or(INVALID_PROGRAM)?.ptx.as_bytes())
     }
 
-    /// The code for the CPU device; empty where only a virtual architecture was asked for.
+    /// The code for the CPU device; empty if only a virtual architecture was requested.
     pub fn cubin(&self) -> Result<&[u8], Code> {
         let made = self.made.as_ref().ok_or(INVALID_PROGRAM)?;
         Ok(if made.real { &made.image } else { &[] })
@@ -124,7 +124,7 @@ impl Program {
     }
 }
 
-/// Whether the last architecture asked for is one of GPUs (`sm_80`), not of PTX (`compute_80`).
+/// Returns whether the last requested architecture is one of GPUs (`sm_80`), not of PTX (`compute_80`).
 fn real_architecture(options: &[String]) -> bool {
     let words = options.iter().flat_map(|option| option.split('=')).collect::<Vec<_>>();
     let asked = words.windows(2).rev().find(|pair| {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_asked_for_after_compilation() {
+    fn results_are_requested_after_compilation() {
         let mut program = Program::new("broken".into(), None, Vec::new());
         assert_eq!(program.ptx(), Err(INVALID_PROGRAM));
         assert_eq!(program.lowered("k"), Err(NO_LOWERED_NAMES_BEFORE_COMPILATION));

@@ -1,4 +1,4 @@
-//! What the runtime says to the user, on standard error.
+//! Messages of the runtime to the user, on standard error.
 
 use std::collections::BTreeSet;
 use std::io::Write;

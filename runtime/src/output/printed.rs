@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Output that waits. Of one launch it is bounded as on a GPU: when its calls have filled the buffer, the oldest ones of the same launch
-/// make room.
+/// Output that waits. Of one launch it is bounded as on a GPU: when its calls have filled the buffer, the oldest ones
+/// of the same launch make room.
 #[derive(Debug, Default)]
 pub struct Printed {
     text: VecDeque<u8>,
@@ -45,12 +45,13 @@ impl Printed {
         self.text.len()
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Writes what has been collected through C's standard output, so that it keeps its place among what the program prints itself.
+    /// Writes what has been collected through C's standard output, so that it keeps its place among what the program
+    /// prints itself.
     pub fn flush(&mut self) {
         unsafe extern "C" {
             static stdout: *mut libc::FILE;
@@ -84,7 +85,7 @@ mod tests {
         }
         assert_eq!(text(&printed), "first c d ");
         assert_eq!(printed.end_launch(), 2);
-        // A call that never fits is lost by itself.
+        // A call that never fits is lost alone.
         printed.add(b"long", 101, 100);
         assert_eq!((text(&printed).as_str(), printed.end_launch(), printed.used), ("first c d ", 1, 0));
     }

@@ -3,7 +3,8 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-/// Bytes of the device's buffer that a call takes beside its arguments: on a GPU the address of the format and the length.
+/// Bytes of the device's buffer that a call takes in addition to its arguments: on a GPU the address of the format and
+/// the length.
 const CALL_BYTES: u64 = 16;
 
 /// Longest text of one conversion.
@@ -43,18 +44,18 @@ impl Arguments {
 
 /// One conversion of a format.
 struct Conversion {
-    /// Flags, width and precision, as C wants them, `*` filled in.
+    /// Flags, width and precision in C's syntax, with `*` replaced.
     prefix: Vec<u8>,
     /// The argument has 8 bytes.
     long: bool,
     letter: u8,
 }
 
-/// Appends what one lane prints. Returns what its `printf` returns, the number of arguments or -1 without a format, and the bytes
-/// that the call takes of the device's buffer.
+/// Appends what one lane prints. Returns what its `printf` returns, the number of arguments or -1 without a format, and
+/// the bytes that the call takes of the device's buffer.
 ///
 /// # Safety
-/// `format` is null or a zero-terminated string; `arguments` holds the values that it asks for.
+/// `format` is null or a zero-terminated string; `arguments` holds the values of its conversions.
 pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const u8) -> (i32, u64) {
     if format.is_null() {
         return (-1, 0);
@@ -170,7 +171,7 @@ mod tests {
 
     fn printed(format: &CStr, arguments: &[u64]) -> (String, i32) {
         let mut out = Vec::new();
-        // SAFETY: the tests pass what their formats ask for.
+        // SAFETY: the tests pass what their formats require.
         let (count, _) = unsafe { print(&mut out, format.as_ptr(), arguments.as_ptr().cast()) };
         (String::from_utf8(out).unwrap(), count)
     }

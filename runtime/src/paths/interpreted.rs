@@ -1,5 +1,5 @@
-//! Call paths of interpreted programs. The interpreter's own stack says nothing, so whoever calls for the program (Warpline's
-//! Python package) hands over the frames of the language before it launches or registers something.
+//! Call paths of interpreted programs. The interpreter's own stack does not show the program's frames, so the caller
+//! (Warpline's Python package) hands over the frames of the language before it launches or registers something.
 
 use std::cell::RefCell;
 use warpline_format::event::InterpretedFrame;
@@ -11,7 +11,8 @@ thread_local! {
 /// What stands between the fields of a frame's line, which no name of a function or file holds.
 const FIELD: char = '\u{1f}';
 
-/// Sets the thread's path: a line per frame, innermost first, of function, file and line number. Empty text takes it away.
+/// Sets the thread's path: a line per frame, innermost first, of function, file and line number. Empty text takes it
+/// away.
 pub fn set(text: &str) {
     let frames = text.lines().filter_map(frame).collect();
     // Threads that are ending have no path.

@@ -27,7 +27,7 @@ fn choice() -> &'static Choice {
     CHOICE.get_or_init(choose)
 }
 
-/// Whether kernels run on a GPU, a real one or the emulated one.
+/// Returns whether kernels run on a GPU, a real one or the emulated one.
 pub fn active() -> bool {
     !matches!(choice(), Choice::Cpu)
 }
@@ -78,10 +78,10 @@ fn choose() -> Choice {
     Choice::Cpu
 }
 
-/// Asked for by name: nothing else will do, and a program that went on would measure something else.
+/// Ends the program: the device was requested by name, and a program that continued would measure another one.
 fn refuse(why: &str) -> ! {
     message::note(why);
-    // Under `warpline run` the reader would otherwise look for the reason.
+    // Otherwise `warpline run` would search for the reason.
     if let Some(options) = std::env::var(options::VARIABLE).ok().and_then(|text| Options::decode(&text).ok()) {
         Sink::decline(&options.output);
     }

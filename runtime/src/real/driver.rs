@@ -1,4 +1,4 @@
-//! What the machine offers: the NVIDIA driver is looked at directly, because this is decided while the program's
+//! The machine's GPUs: the NVIDIA driver is queried directly, because this is decided while the program's
 //! constructors run, before the CUDA runtime may be used.
 
 use super::system;
@@ -22,8 +22,8 @@ pub enum DriverError {
     /// The library is not what it should be.
     #[error("libcuda.so.1 has no {0}: the driver is too old or damaged")]
     Symbol(String),
-    /// The child process that asks the driver failed.
-    #[error("the NVIDIA driver gave no answer (the process that asked it failed)")]
+    /// The child process that queries the driver failed.
+    #[error("the NVIDIA driver gave no answer (the process that queried it failed)")]
     Probe,
 }
 
@@ -80,23 +80,23 @@ fn load() -> Result<Driver, DriverError> {
     }
 }
 
-/// The first GPU, as programs see it. `like` gives what the driver does not tell: how warps take turns.
+/// The first GPU, as programs see it. `like` has what the driver does not report: the order of warps.
 ///
-/// A child process asks the driver: a process that has started it cannot fork any more and use CUDA in its children,
+/// A child process queries the driver: a process that has started it cannot fork any more and use CUDA in its children,
 /// which programs may do as long as they have not used CUDA themselves.
 ///
 /// # Errors
-/// [`DriverError`] says why there is none.
+/// [`DriverError`] states why there is none.
 pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     let mut ends = [0; 2];
     // SAFETY: an array of two.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
         return Err(DriverError::Probe);
     }
-    // SAFETY: the child looks at the driver, writes to the pipe and leaves without running the program's exit handlers.
+    // SAFETY: the child queries the driver, writes to the pipe and leaves without running the program's exit handlers.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        let answer = ask(like);
+        let answer = query(like);
         let bytes = postcard::to_stdvec(&answer).unwrap_or_default();
         // SAFETY: the pipe's own end; the answer is far smaller than a pipe's buffer.
         unsafe {
@@ -123,7 +123,7 @@ pub fn first_device(like: &Device) -> Result<Device, DriverError> {
     answer.map(|device| Device { order: like.order, ..device })
 }
 
-fn ask(like: &Device) -> Result<Device, DriverError> {
+fn query(like: &Device) -> Result<Device, DriverError> {
     let driver = load()?;
     let (mut count, mut device) = (0, 0);
     // SAFETY: plain results through pointers to locals, after cuInit succeeded.
@@ -145,7 +145,7 @@ fn ask(like: &Device) -> Result<Device, DriverError> {
         (driver.name)(name.as_mut_ptr(), name.len() as c_int, device);
         (driver.memory)(&raw mut memory, device);
     }
-    // SAFETY: the last byte stays zero, because the driver is told the length.
+    // SAFETY: the last byte stays zero, because the driver receives the length.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
     Ok(Device {
         name,

@@ -1,4 +1,4 @@
-//! The NVIDIA driver's own functions, for programs that call them beside the runtime's.
+//! The NVIDIA driver's own functions, for programs that call them in addition to the runtime's.
 
 use super::{emulation, system};
 use crate::cuda::error::{self, Error};
@@ -34,7 +34,7 @@ fn library() -> Option<usize> {
     (*library != 0).then_some(*library)
 }
 
-/// Says that the driver lacks a function.
+/// Reports that the driver lacks a function.
 pub fn missing(name: &str) -> Error {
     message::note_once(format!("the NVIDIA driver has no {name}"));
     error::NOT_SUPPORTED

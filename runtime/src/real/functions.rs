@@ -1,5 +1,6 @@
-//! The real CUDA runtime beside ours: the driver links a copy of `libcudart_static.a` whose exported names start with
-//! `__wlreal_`. The references here are weak, so that a program built for the CPU device alone links without it.
+//! The real CUDA runtime, next to Warpline's: the driver links a copy of `libcudart_static.a` whose exported names
+//! start with `__wlreal_`. The references here are weak, so that a program built for the CPU device alone links without
+//! it.
 
 use crate::cuda::error::Error;
 use crate::cuda::types::{Dim3, StreamHandle};

@@ -92,7 +92,7 @@ impl Contexts {
         handle
     }
 
-    /// Whether a handle is a context.
+    /// Returns whether a handle is a context.
     pub fn check(&self, context: Context) -> Result<(), Error> {
         let known = context == PRIMARY || self.created.contains_key(&context);
         if known { Ok(()) } else { Err(error::DEVICE_UNINITIALIZED) }

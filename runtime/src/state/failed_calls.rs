@@ -1,7 +1,8 @@
 //! Calls of CUDA's API that returned an error.
 //!
-//! A program that does not check its calls goes on after a failure, and its profile lacks what the call should have done. So each
-//! failed call goes into the trace with its call path. Errors that a correct program expects are left out, see [`is_expected`].
+//! A program that does not check its calls goes on after a failure, and its profile lacks what the call should have
+//! done. So each failed call goes into the trace with its call path. Errors that a correct program expects are left
+//! out, see [`is_expected`].
 
 use crate::cuda::error::{self, Error};
 use crate::paths::Entry;
@@ -46,8 +47,8 @@ impl FailedCalls {
         self.detail = format!("launch of {kernel}: {why}");
     }
 
-    /// Counts a failed call. A record is written whenever the number has doubled, so that a program which is killed leaves a count
-    /// that is at least half of the true one.
+    /// Counts a failed call. A record is written whenever the number has doubled, so that a program which is killed
+    /// leaves a count that is at least half of the true one.
     fn count(&mut self, trace: &mut Trace, function: &'static str, code: Error, path: PathId) {
         let key = (function, code, std::mem::take(&mut self.detail), path);
         let tally = self.tallies.entry(key.clone()).or_default();
@@ -110,10 +111,10 @@ pub fn returned(call: Call, code: Error) -> Error {
 /// Returns whether a correct program expects this error, so that it is no failure.
 ///
 /// - `cudaErrorNotReady` is an answer: work is in progress.
-/// - Peer access that is enabled or disabled already is as the program wants it; libraries enable it without asking first.
+/// - Peer access that is enabled or disabled already is as the program requires; libraries enable it without a query.
 /// - `cudaErrorCudartUnloading` is what destructors of static objects get after the runtime has ended.
-/// - Queries report by their error that something does not exist or has no such property; a program that ignores this fails in the
-///   call that uses the answer, and that call is reported.
+/// - Queries report by their error that something does not exist or has no such property; a program that ignores this
+///   fails in the call that uses the answer, and that call is reported.
 fn is_expected(function: &str, code: Error) -> bool {
     let harmless = [
         error::SUCCESS,

@@ -1,4 +1,4 @@
-//! Kernels that ended early, and launches that did not begin: how many, and what the trace knows of them.
+//! Kernels that ended early, and launches that did not start: how many, and how many of them are in the trace.
 
 use crate::trace::Trace;
 use std::collections::BTreeMap;
@@ -8,8 +8,8 @@ use warpline_format::event::{Event, LaunchId, NotLaunched};
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     all: u64,
-    /// Of these, how many the trace knows.
-    told: u64,
+    /// How many of these are in the trace.
+    reported: u64,
 }
 
 /// What did not run.
@@ -39,23 +39,23 @@ impl Failures {
         self.stopped
     }
 
-    /// Counts launches that did not begin. The trace is told whenever their number has doubled, so that a program which is
+    /// Counts launches that did not start. The count is written whenever it has doubled, so that a program which is
     /// killed leaves a count that is at least half of the true one.
     pub(crate) fn count(&mut self, trace: &mut Trace, why: NotLaunched, launches: u64) {
         let tally = self.missing.entry(why.clone()).or_default();
         tally.all = tally.all.saturating_add(launches);
-        if tally.all >= 2 * tally.told {
-            trace.event(Event::NotLaunched { why, launches: tally.all - tally.told });
-            tally.told = tally.all;
+        if tally.all >= 2 * tally.reported {
+            trace.event(Event::NotLaunched { why, launches: tally.all - tally.reported });
+            tally.reported = tally.all;
         }
     }
 
-    /// Tells the trace of everything that it does not know yet.
+    /// Writes everything that is not in the trace yet.
     pub(crate) fn settle(&mut self, trace: &mut Trace) {
         for (why, tally) in &mut self.missing {
-            if tally.all > tally.told {
-                trace.event(Event::NotLaunched { why: why.clone(), launches: tally.all - tally.told });
-                tally.told = tally.all;
+            if tally.all > tally.reported {
+                trace.event(Event::NotLaunched { why: why.clone(), launches: tally.all - tally.reported });
+                tally.reported = tally.all;
             }
         }
     }

@@ -18,8 +18,8 @@ pub struct Outer {
     pub(crate) sampler: Option<Sampler>,
     /// See [`crate::state::runtime::Runtime::estimating`].
     pub(crate) estimating: bool,
-    /// Modules that its trace knows.
+    /// Modules that are in its trace.
     pub(crate) modules: usize,
-    /// Allocations that its trace takes for live.
+    /// Allocations that are live in its trace.
     pub(crate) live: BTreeSet<AllocationId>,
 }

@@ -78,7 +78,7 @@ impl Pools {
         Ok(())
     }
 
-    /// Whether a handle is a pool.
+    /// Returns whether a handle is a pool.
     pub fn check(&self, handle: usize) -> Result<(), Error> {
         if self.pools.contains_key(&handle) { Ok(()) } else { Err(error::INVALID_VALUE) }
     }

@@ -6,6 +6,7 @@ use crate::device::execution::arena::Arena;
 use crate::device::execution::warp::Heap;
 use crate::device::floats::Floats;
 use crate::device::stops::Stops;
+use crate::device::values::Values;
 use crate::graphs::{Captures, Graphs};
 use crate::launches::fetched::Fetched;
 use crate::memory::host::HostAllocations;
@@ -70,7 +71,7 @@ impl Limits {
 pub struct Runtime {
     /// Process that the runtime was set up in.
     process: u32,
-    /// What `warpline run` asked for.
+    /// Options of `warpline run`.
     pub options: Options,
     /// The program was not started by it.
     pub by_hand: bool,
@@ -82,6 +83,8 @@ pub struct Runtime {
     pub trace: Trace,
     /// The floating-point check, if the run has it.
     pub floats: Option<Floats>,
+    /// Follows the values of accesses, if the run does so.
+    pub values: Option<Values>,
     /// What goes on behind sections with traces of their own, the last one begun last.
     pub sections: Vec<Outer>,
     /// Modules, in order of registration.
@@ -126,9 +129,10 @@ pub struct Runtime {
     pub profiling: bool,
     /// Launches that are not recorded run with hooks, too, which check their accesses.
     pub always_check: bool,
-    /// Where not 0, no more blocks of a launch run than these: its results do not matter, only what the model makes of it.
+    /// Where not 0, no more blocks of a launch run than these: its results do not matter, only what the model makes of
+    /// it.
     pub most_blocks: u64,
-    /// In a section of which only an estimate is asked for: all is recorded, also what the run's filters leave out, as what a program
+    /// In a section that is only estimated: all is recorded, also what the run's filters leave out, as what a program
     /// does (which configuration its tuning takes) must not depend on them.
     pub estimating: bool,
     /// Kernel filter.
@@ -161,12 +165,12 @@ thread_local! {
     static LAST: Cell<Error> = const { Cell::new(error::SUCCESS) };
 }
 
-/// The runtime, set up at first use; `None` where that is impossible, which has been said.
+/// The runtime, set up at first use; `None` where that is impossible, which has been reported.
 pub fn lock() -> Option<MutexGuard<'static, Runtime>> {
     lock_for(|| None)
 }
 
-/// [`lock`], which is told what the program was built for where it is set up.
+/// [`lock`], with the architecture of the program for the first use.
 pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<MutexGuard<'static, Runtime>> {
     let runtime = RUNTIME.get_or_init(|| match Runtime::new(architecture()) {
         Ok(runtime) => {
@@ -185,8 +189,8 @@ pub fn lock_for(architecture: impl FnOnce() -> Option<u32>) -> Option<MutexGuard
     runtime.as_ref().map(|runtime| runtime.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// End of the program: what is collected goes out, and the trace is complete. What a forked child finds collected is its
-/// parent's; whether it has a trace of its own the writer knows.
+/// End of the program: what is collected goes out, and the trace is complete. What a forked child finds collected is
+/// its parent's; the writer tracks whether it has a trace of its own.
 fn finish() {
     if let Some(Some(runtime)) = RUNTIME.get()
         && let Ok(mut runtime) = runtime.try_lock()
@@ -194,7 +198,7 @@ fn finish() {
         if runtime.process == std::process::id() {
             runtime.printed.flush();
         }
-        runtime.tell_failures();
+        runtime.report_failures();
         let launches = runtime.launches;
         runtime.trace.finish(launches);
     }
@@ -208,9 +212,9 @@ pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     })
 }
 
-/// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is no failure of the call, as the
-/// kernel is reported. `launches` is the number of launches that the function makes, which are counted where an error stands in
-/// their way.
+/// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is no failure of
+/// the call, as the kernel is reported. `launches` is the number of launches that the function makes, which are counted
+/// where an error stands in their way.
 pub fn call_as(call: Call, launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     call_any(|runtime| {
         runtime.settle().inspect_err(|_| runtime.refused(launches))?;
@@ -249,8 +253,8 @@ pub fn last_error(reset: bool) -> Error {
     last
 }
 
-/// Forgets the thread's last error, as a device reset does.
-pub fn forget_error() {
+/// Clears the thread's last error, as a device reset does.
+pub fn clear_error() {
     LAST.set(error::SUCCESS);
 }
 
@@ -299,6 +303,7 @@ impl Runtime {
             by_hand: std::env::var_os(VARIABLE).is_none(),
             trace: Trace::new(writer),
             floats: None,
+            values: None,
             sections: Vec::new(),
             modules: Vec::new(),
             registered: Vec::new(),
@@ -332,14 +337,15 @@ impl Runtime {
             clock: 0,
             device_flags: 8,
         };
-        runtime.tell_program();
+        runtime.write_program();
         runtime.check_initialisation()?;
         runtime.check_floats();
+        runtime.follow_values()?;
         Ok(runtime)
     }
 
     /// Begins a trace: the program and its device.
-    pub(crate) fn tell_program(&mut self) {
+    pub(crate) fn write_program(&mut self) {
         let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
         let arguments = arguments.strip_suffix(&[0]).unwrap_or(&arguments).split(|byte| *byte == 0).skip(1);
         let mut arguments: Vec<_> = arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect();
@@ -367,12 +373,25 @@ impl Runtime {
     fn check_initialisation(&mut self) -> Result<(), WindowError> {
         if self.options.check_init && !crate::real::active() && !emulation::is_the_gpu() {
             self.memory.shadow = Some(Shadow::new()?);
+            self.memory.fills = true;
             self.trace.event(Event::InitialisationChecked);
         }
         Ok(())
     }
 
-    /// Frees what the program allocated on the device, and forgets errors. Module variables keep
+    /// Begins to follow the values of accesses, if the run does so.
+    fn follow_values(&mut self) -> Result<(), WindowError> {
+        if self.options.memory_values && !crate::real::active() && !emulation::is_the_gpu() {
+            if self.memory.shadow.is_none() {
+                self.memory.shadow = Some(Shadow::new()?);
+            }
+            self.values = Some(Values::default());
+            self.trace.event(Event::ValuesFollowed);
+        }
+        Ok(())
+    }
+
+    /// Frees what the program allocated on the device, and clears errors. Module variables keep
     /// their places but get their initial content back; streams and events are gone.
     pub fn reset(&mut self, entry: Entry) {
         let path = self.path(entry);
@@ -435,14 +454,14 @@ impl Runtime {
         self.trace.path(frames)
     }
 
-    /// Allocates device-reachable memory under the name that the thread was told.
+    /// Allocates device-reachable memory under the name that was set for the thread.
     pub fn allocate(&mut self, bytes: u64, kind: AllocationKind, entry: Entry) -> Result<u64, Error> {
         let name = crate::modules::names::take_name();
         let path = self.path(entry);
         self.allocate_as(bytes, Description { kind, name, path }, None).map(|(_, address)| address)
     }
 
-    /// Allocates and tells the trace.
+    /// Allocates and writes the event to the trace.
     pub fn allocate_as(
         &mut self,
         bytes: u64,
@@ -480,7 +499,7 @@ pub(crate) fn executable() -> String {
     path.unwrap_or_else(|_| "program".into())
 }
 
-/// CUDA's code for a failed allocation; a cause outside the program is told.
+/// CUDA's code for a failed allocation; a cause outside the program is reported.
 pub fn memory_error(cause: MemoryError) -> Error {
     if let MemoryError::Window(cause) = cause {
         message::note(&cause.to_string());

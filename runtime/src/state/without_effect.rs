@@ -1,4 +1,5 @@
-//! Settings that a program makes and that no figure follows. A GPU accepts them, so they return success; the profile names them.
+//! Settings that a program makes and that no figure follows. A GPU accepts them, so they return success; the profile
+//! names them.
 
 use crate::state::runtime::Runtime;
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ pub const ACCESS_POLICY_WINDOW: i32 = 1;
 /// `cudaLimitPersistingL2CacheSize`.
 pub const PERSISTING_LIMIT: i32 = 6;
 
-/// What the trace knows of.
+/// Settings that are in the trace.
 pub type WithoutEffect = BTreeSet<(&'static str, &'static str)>;
 
 impl Runtime {

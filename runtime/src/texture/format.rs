@@ -33,7 +33,7 @@ impl Format {
     ///
     /// # Errors
     /// `cudaErrorInvalidChannelDescriptor` where the channels differ, are three, or have sizes that no GPU has.
-    pub fn of(desc: &ChannelDesc) -> Result<Format, Error> {
+    pub fn from_desc(desc: &ChannelDesc) -> Result<Format, Error> {
         let sizes = [desc.x, desc.y, desc.z, desc.w];
         let count = sizes.iter().take_while(|bits| **bits != 0).count();
         let alike = sizes[..count].iter().all(|bits| *bits == desc.x) && sizes[count..].iter().all(|bits| *bits == 0);
@@ -50,7 +50,7 @@ impl Format {
         Ok(Format { channel, count: count as u32 })
     }
 
-    /// The descriptor that says this.
+    /// Returns the descriptor of this format.
     pub fn desc(self) -> ChannelDesc {
         let (kind, bits) = match self.channel {
             Channel::Signed(bits) => (KINDS[0], bits),
@@ -76,12 +76,12 @@ impl Format {
         self.channel_bytes() * u64::from(self.count)
     }
 
-    /// Whether a read gives floats without normalisation.
+    /// Returns whether a read gives floats without normalisation.
     pub fn is_float(self) -> bool {
         matches!(self.channel, Channel::Half | Channel::Float)
     }
 
-    /// Whether a read can be normalised to floats: integers of 8 and 16 bits can.
+    /// Returns whether a read can be normalised to floats: integers of 8 and 16 bits can.
     pub fn can_normalise(self) -> bool {
         matches!(self.channel, Channel::Signed(8 | 16) | Channel::Unsigned(8 | 16))
     }
@@ -154,7 +154,7 @@ mod tests {
             for bits in [8, 16, 32] {
                 for sizes in [[bits, 0, 0, 0], [bits, bits, 0, 0], [bits; 4]] {
                     let wanted = desc(sizes, kind);
-                    match Format::of(&wanted) {
+                    match Format::from_desc(&wanted) {
                         Ok(format) => {
                             assert_eq!(format.desc(), wanted);
                             assert_eq!(format.bytes() as i32 * 8, sizes.iter().sum::<i32>());
@@ -165,7 +165,7 @@ mod tests {
             }
         }
         for bad in [[32, 32, 32, 0], [8, 16, 0, 0], [0; 4], [32, 0, 32, 0], [64, 0, 0, 0]] {
-            assert_eq!(Format::of(&desc(bad, 1)), Err(error::INVALID_CHANNEL_DESCRIPTOR));
+            assert_eq!(Format::from_desc(&desc(bad, 1)), Err(error::INVALID_CHANNEL_DESCRIPTOR));
         }
     }
 

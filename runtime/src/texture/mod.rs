@@ -1,5 +1,5 @@
-//! What texture fetches and surface accesses mean: formats, addresses of texels, filters. `docs/design/textures.md` says what it does as the
-//! hardware does. The texture unit of the CPU device is `device::texture`.
+//! Semantics of texture fetches and surface accesses: formats, addresses of texels, filters. `docs/design/textures.md`
+//! lists what matches the hardware. The texture unit of the CPU device is `device::texture`.
 
 pub mod format;
 pub mod image;

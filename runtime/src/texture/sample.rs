@@ -89,7 +89,7 @@ impl Sampler {
         Pair { texels, weight: (fixed & 255) as u32 }
     }
 
-    /// Whether this operation looks at one texel only.
+    /// Returns whether this operation reads one texel only.
     #[inline]
     pub fn is_nearest(&self, operation: u32) -> bool {
         operation & texture::GATHER == 0 && (!self.linear || operation & texture::INTEGER != 0)

@@ -37,7 +37,7 @@ impl Trace {
         }
     }
 
-    /// Whether anything is written.
+    /// Returns whether anything is written.
     pub fn is_on(&self) -> bool {
         self.writer.is_on()
     }

@@ -93,7 +93,8 @@ impl Sink {
             Output::File(path) => Sink::create(path.clone(), 0),
             Output::Folder(folder) => {
                 let name = program.rsplit('/').next().unwrap_or("program");
-                // Others can foretell this name: a link in its place is theirs, and leads to what they want overwritten.
+                // Other users can predict this name: a link of this name would lead to a file that is to be
+                // overwritten.
                 Sink::create(format!("{folder}/warpline.{name}.{}.wltrace", std::process::id()), libc::O_NOFOLLOW)
             }
             Output::Nowhere => Err(SinkError::Nowhere),
@@ -102,7 +103,7 @@ impl Sink {
 
     fn create(path: String, flags: i32) -> Result<Sink, SinkError> {
         let failed = |source| SinkError::Create { path: path.clone(), source };
-        // What it holds goes only when nobody else is at it.
+        // The content is truncated only if no other process uses the file.
         let file =
             File::options().write(true).create(true).truncate(false).custom_flags(flags).open(&path).map_err(failed)?;
         if file.metadata().map_err(failed)?.is_file() {
@@ -126,14 +127,14 @@ impl Sink {
         }
     }
 
-    /// A forked process, whose parent writes, uses the device: the reader is told that its work is missing.
+    /// Reports to the reader that the work of a forked process, whose parent writes, is missing.
     pub fn count_refused(&self) {
         if let Sink::Ring(sink) = self {
             sink.ring.control().refused.fetch_add(1, Ordering::AcqRel);
         }
     }
 
-    /// The process is not going to run, for a reason that the user has read: whoever waits for a stream need not look for one.
+    /// Reports that the process does not run and has printed the reason: the reader does not wait for a stream.
     pub fn decline(output: &Output) {
         if let Output::Ring { descriptor, .. } = output
             && let Ok(ring) = map(*descriptor)
@@ -150,8 +151,8 @@ impl Sink {
     }
 }
 
-/// Writes without the signal that a write beyond the limit on file sizes sends: it would end the program, and the error says the
-/// same.
+/// Writes without the signal of a write beyond the file size limit: the signal would end the program, and the error
+/// reports the same.
 fn without_size_signal<T>(write: impl FnOnce() -> T) -> T {
     // SAFETY: a set of signals may be all zeroes, and is made empty before it is used.
     let (mut signal, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
@@ -176,7 +177,7 @@ fn without_size_signal<T>(write: impl FnOnce() -> T) -> T {
 
 /// Maps the ring behind an inherited descriptor, for good.
 fn map(descriptor: i32) -> Result<Ring, SinkError> {
-    // SAFETY: the descriptor is only borrowed: the `File` is forgotten below.
+    // SAFETY: the descriptor is only borrowed: the `File` is released without a close below.
     let file = unsafe { File::from_raw_fd(descriptor) };
     let length = file.metadata().map(|data| data.len());
     std::mem::forget(file);
@@ -206,7 +207,7 @@ struct Claimed {
 }
 
 impl Claimed {
-    /// This process has no trace: the reader is told that its work is missing.
+    /// Reports to the reader that this process has no trace, so its work is missing.
     fn refuse(self) -> SinkError {
         self.ring.control().refused.fetch_add(1, Ordering::AcqRel);
         SinkError::Taken(self.owner)
@@ -215,7 +216,7 @@ impl Claimed {
     /// A trace of its own, in a folder of `warpline run`.
     fn trace_in(self, folder: &str) -> Result<Sink, SinkError> {
         let number = self.ring.control().further.fetch_add(1, Ordering::AcqRel);
-        // A number without a file is told as a process that could not write.
+        // A number without a file is reported as a process that could not write.
         Sink::create(further_trace(folder, number), libc::O_NOFOLLOW)
     }
 }
@@ -242,7 +243,7 @@ impl RingSink {
                 return;
             }
             std::thread::sleep(Duration::from_micros(100));
-            // A reader that was killed cannot say so. When nothing moves and the parent has changed, it is gone.
+            // A reader that was killed cannot report it. When nothing moves and the parent has changed, it is gone.
             let tail = ring.control().tail.load(Ordering::Relaxed);
             match stalled {
                 Some((since, at)) if at == tail => {

@@ -43,7 +43,7 @@ impl Writer {
         writer
     }
 
-    /// Whether events go anywhere.
+    /// Returns whether events go anywhere.
     pub fn is_on(&self) -> bool {
         !matches!(self.state, State::Off)
     }
@@ -147,7 +147,7 @@ impl Writer {
     }
 }
 
-/// Says once why the trace ends here; the program goes on.
+/// Reports once why the trace ends here; the program continues.
 fn fail(error: &SinkError) {
     crate::output::message::note(&error.to_string());
 }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn launch(id: u64) -> Event {
-        Event::Launch(Launch::of(id, 1, 32))
+        Event::Launch(Launch::with_defaults(id, 1, 32))
     }
 
     #[test]

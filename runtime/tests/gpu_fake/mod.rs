@@ -90,7 +90,7 @@ impl Launched {
             // SAFETY: as above, and 32 addresses.
             return unsafe { (producer().count)(cell, space_site >> 24, mask, 4, addresses.as_ptr()) };
         }
-        // SAFETY: as `wire.h` asks for.
+        // SAFETY: as `wire.h` requires.
         unsafe { (producer().access)(&raw const self.target, sm as u32, who, space_site, mask, addresses.as_ptr()) }
     }
 

@@ -22,7 +22,7 @@ use warpline_runtime::api::registration::{
 };
 use warpline_runtime::device::execution::hooks::__wl_flush;
 
-/// What ptxas says of each kernel.
+/// ptxas's figures of each kernel.
 static RESOURCES: Resources = Resources { architecture: 75, registers: 32, spill_bytes: 0 };
 
 /// One kernel of the module.

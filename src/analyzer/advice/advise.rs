@@ -15,7 +15,7 @@ use crate::simulation::Bypass;
 use warpline_simulator::hierarchy::{HierarchyConfig, Traffic};
 use warpline_simulator::metrics::Counters;
 
-/// Warps per block that are tried, besides what the equation says.
+/// Warps per block that are tried, in addition to the equation's result.
 const WARPS: [u32; 12] = [0, 1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28];
 /// Most sites of a kernel that are tried.
 const MOST_SITES: usize = 8;
@@ -23,7 +23,7 @@ const MOST_SITES: usize = 8;
 /// CUDAAdvisor's equation 1 and what it was fed with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equation {
-    /// Mean finite reuse distance of loads, in elements; stores restart it unless asked otherwise.
+    /// Mean finite reuse distance of loads, in elements; stores restart it unless the settings change that.
     pub reuse_distance: f64,
     /// Mean number of cache lines that a load touches.
     pub divergence_degree: f64,
@@ -102,7 +102,7 @@ impl Advice {
 }
 
 /// Advice for every kernel of an analysis, by number. `run` analyses the same trace again with another bypass;
-/// `kepler` says that the GPU is of compute capability 4 or less.
+/// `kepler` states that the GPU is of compute capability 4 or less.
 ///
 /// # Errors
 /// Those of `run`.

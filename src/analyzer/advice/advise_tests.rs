@@ -56,7 +56,7 @@ fn trace_of(sites: Vec<Site>, blocks: u32, loads: &[Load]) -> Vec<u8> {
         sites,
         ..SiteTable::default()
     };
-    let launch = Launch { resident_blocks: blocks, ..Launch::of(0, blocks, 128) };
+    let launch = Launch { resident_blocks: blocks, ..Launch::with_defaults(0, blocks, 128) };
     let mut items = Vec::new();
     for block in 0..blocks {
         items.extend(head(Kind::BlockStart, Space::Generic, 4 * block).to_le_bytes());
@@ -95,7 +95,7 @@ fn whole_line(line: u64) -> Vec<u64> {
 }
 
 /// One block of four warps. `walkers` of them load 32 lines of their own, round after round (site 0); between rounds
-/// `streamed` lines are loaded that nobody loads again (site 1).
+/// `streamed` lines are loaded that are not loaded again (site 1).
 fn trace(rounds: u64, walkers: u32, streamed: u64) -> Vec<u8> {
     let mut loads: Vec<Load> = Vec::new();
     let mut fresh = 1000;
@@ -153,7 +153,8 @@ fn two_of_four_warps_fit() {
         ]
     );
     assert_eq!(advice.best_warps(), Some(2));
-    // Distance 128 x 32 - 1 elements, 4 sectors of 32 bytes per load, 1 block, 8 KiB: 8192 / (4095 x 32 x 4) is below 1.
+    // Distance 128 x 32 - 1 elements, 4 sectors of 32 bytes per load, 1 block, 8 KiB: 8192 / (4095 x 32 x 4) is below
+    // 1.
     let equation = advice.equation.unwrap();
     assert_eq!((equation.reuse_distance, equation.divergence_degree), (4095.0, 4.0));
     assert_eq!((equation.l1_bytes, equation.line_bytes, equation.blocks_per_sm), (8192, 32, 1));
@@ -161,7 +162,7 @@ fn two_of_four_warps_fit() {
 }
 
 #[test]
-fn loads_that_stream_are_told_to_go_past() {
+fn loads_that_stream_are_reported_to_go_past() {
     // One warp's 32 lines fit, but 64 streamed lines between rounds drive them out. With these past L1, the walk
     // hits in 9 of 10 rounds.
     let advice = advice(&trace(10, 1, 64), 1);
@@ -221,11 +222,11 @@ fn any_load() -> impl Strategy<Value = Load> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Every choice that was tried is simulated again from a trace whose loads go past L1 by themselves; the
+    /// Every choice that was tried is simulated again from a trace whose loads bypass L1 in the code; the
     /// equation is fed from lists of all uses.
     #[test]
     fn choices_are_what_loads_past_level_1_give(loads in prop::collection::vec(any_load(), 1..60), kepler in any::<bool>()) {
-        // Site 3 is volatile: it goes past L1 whoever asks, and the equation has no use for it.
+        // Site 3 is volatile: it bypasses L1 in any case, and the equation ignores it.
         let sites = [CacheOp::Default, CacheOp::Default, CacheOp::Streaming, CacheOp::Volatile].map(site).to_vec();
         let cached = |load: &Load| load.1 != 3;
         let advice = advice_for(&trace_of(sites.clone(), 2, &loads), 1, kepler);

@@ -1,4 +1,4 @@
-//! Analyses of requests that stand by themselves, a file or folder each, in one [`list`]. What they find reaches the profile
+//! Independent analyses of requests, a file or folder each, in one [`list`]. What they find reaches the profile
 //! as a [`Table`] of each kernel, which every format shows.
 //!
 //! [`widths`] is the pattern to follow for a new one.

@@ -11,7 +11,7 @@ use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 
 /// An [`AnalysisTool`] of any type whose results are sums.
 pub(super) trait AnyTool: Send {
-    fn wants_shared(&self) -> bool;
+    fn needs_shared(&self) -> bool;
     fn start(&mut self, launch: &LaunchShape);
     fn batch(&mut self, launch: LaunchId);
     fn batch_end(&mut self);
@@ -20,8 +20,8 @@ pub(super) trait AnyTool: Send {
 }
 
 impl<T: AnalysisTool<Result: Sum>> AnyTool for T {
-    fn wants_shared(&self) -> bool {
-        AnalysisTool::wants_shared(self)
+    fn needs_shared(&self) -> bool {
+        AnalysisTool::needs_shared(self)
     }
 
     fn start(&mut self, launch: &LaunchShape) {
@@ -52,8 +52,8 @@ pub struct Listed(pub(super) Vec<Box<dyn AnyTool>>);
 impl AnalysisTool for Listed {
     type Result = Sums;
 
-    fn wants_shared(&self) -> bool {
-        self.0.iter().any(|analysis| analysis.wants_shared())
+    fn needs_shared(&self) -> bool {
+        self.0.iter().any(|analysis| analysis.needs_shared())
     }
 
     fn start(&mut self, launch: &LaunchShape) {

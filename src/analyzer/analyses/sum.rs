@@ -5,17 +5,17 @@ use std::fmt::Debug;
 
 use super::Table;
 
-/// The result of an analysis. Sums, greatest values and sets only: so that neither the number of workers nor the order in which
-/// their results are added matters.
+/// The result of an analysis. Sums, greatest values and sets only: so that neither the number of workers nor the order
+/// in which their results are added matters.
 pub trait Sum: Any + Clone + Debug + Default + Send + Sync {
     /// Adds another one, of other SMs or of another launch of the kernel.
     fn add(&mut self, other: &Self);
 
-    /// All that the workers found in a launch is added up. What is known only then, as which blocks touched a sector, may be
-    /// counted here and forgotten, before launches are added to each other.
+    /// All that the workers found in a launch is added up. What is known only then, as which blocks touched a sector,
+    /// may be counted here and discarded, before launches are added to each other.
     fn settle(&mut self) {}
 
-    /// Its rows in the profile; `None` where there is nothing to say, or where the profile has a place of its own for it.
+    /// Returns its rows in the profile; `None` if it has none, or if the profile has separate fields for it.
     fn table(&self) -> Option<Table>;
 }
 

@@ -83,7 +83,7 @@ pub struct Widths(ByLaunch<WidthCounts>);
 impl AnalysisTool for Widths {
     type Result = WidthCounts;
 
-    fn wants_shared(&self) -> bool {
+    fn needs_shared(&self) -> bool {
         false
     }
 

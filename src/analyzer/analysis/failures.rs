@@ -7,7 +7,7 @@ use warpline_format::visible;
 
 /// Kinds of failed calls that are kept; further ones are only counted.
 const MOST_CALLS: usize = 10_000;
-/// Settings without effect that are kept; the runtime knows fewer.
+/// Settings without effect that are kept; the runtime has fewer.
 const MOST_SETTINGS: usize = 100;
 
 /// A launch that ended with an error.
@@ -19,7 +19,7 @@ pub struct FailedLaunch {
     pub kernel: u32,
     /// CUDA error code.
     pub error: i32,
-    /// Why and in which block, where the stream tells it.
+    /// Why and in which block, if the stream contains it.
     pub stopped: Option<(StopCause, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Launches that are not told one by one.
+//! Launches that are reported in groups.
 
 use warpline_format::event::{Launch, LaunchId, PathId};
 
@@ -24,7 +24,7 @@ struct Shape {
 
 impl LaunchKind {
     /// Of a launch of the kernel with this number.
-    pub fn of(kernel: u32, launch: &Launch) -> LaunchKind {
+    pub fn new(kernel: u32, launch: &Launch) -> LaunchKind {
         let &Launch { grid, block, dynamic_shared, block_share, path, .. } = launch;
         LaunchKind { kernel, path: Some(path), shape: Some(Shape { grid, block, dynamic_shared, block_share }) }
     }
@@ -80,8 +80,8 @@ impl LaunchGroup {
 
     /// Adds a launch.
     pub fn add(&mut self, launch: &LaunchData) {
-        let kind = LaunchKind::of(0, &launch.event);
-        let ours = LaunchKind::of(0, &self.sum.event);
+        let kind = LaunchKind::new(0, &launch.event);
+        let ours = LaunchKind::new(0, &self.sum.event);
         self.launches += 1;
         self.failed += failed(launch);
         self.unended += u64::from(launch.error.is_none());
@@ -92,7 +92,7 @@ impl LaunchGroup {
         if blocks(&launch.event) > blocks(&self.sum.event) {
             self.sum.event.grid = launch.event.grid;
         }
-        // Shares differ only among launches of several shapes; what is sampled says so.
+        // Shares differ only among launches of several shapes; a sampled sum is marked.
         self.sum.event.block_share = match (self.sum.event.block_share, launch.event.block_share) {
             (ours, theirs) if ours == theirs => ours,
             (1, theirs) => theirs,

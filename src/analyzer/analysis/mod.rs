@@ -1,7 +1,7 @@
 //! Follows a trace from its first record to its last and sums up what the profile needs.
 //!
-//! [`analyze`] reads the stream in order and keeps what control records say: modules, allocations, paths, launches. Batches of
-//! accesses go to the workers of [`crate::requests`], with the analyses that `tool_set.rs` lists.
+//! [`analyze`] reads the stream in order and keeps the contents of control records: modules, allocations, paths,
+//! launches. Batches of accesses go to the workers of [`crate::requests`], with the analyses that `tool_set.rs` lists.
 
 mod failures;
 mod figures;
@@ -16,6 +16,7 @@ mod sampling;
 pub mod sharing;
 mod stream;
 mod tool_set;
+mod values;
 
 pub use failures::{FailedLaunch, Failures};
 pub use figures::{CountMoments, Figures, RatioMoments, space_name};
@@ -32,3 +33,4 @@ pub use rows::AllocationRows;
 pub use rows::{AllocationData, HostAllocationData};
 pub use sampling::{Bounded, CONFIDENCE, LineFigure, WholeRun, WholeRuns};
 pub use stream::analyzer::{analyze, analyze_for, analyze_with, analyze_with_tools};
+pub use values::{ValueKey, ValueSum, Values};

@@ -1,4 +1,4 @@
-//! What a run can tell while it goes on.
+//! Progress reports of a running analysis.
 
 use super::Analysis;
 
@@ -13,23 +13,23 @@ pub struct Status {
     pub bytes: u64,
 }
 
-/// Is told how far the analysis is, often.
+/// Receives the position of the analysis at short intervals.
 pub trait Progress {
     /// After each chunk.
     fn update(&mut self, status: &Status, kernel: Option<&str>);
 
-    /// Whether it wants to look at what is known so far, now; asked after each chunk.
-    fn wants(&mut self) -> bool {
+    /// Returns whether it needs the results so far, now; called after each chunk.
+    fn needs_results(&mut self) -> bool {
         false
     }
 
-    /// What is known so far, of launches that are over.
-    fn look(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
+    /// Receives the results so far, of launches that are over.
+    fn receive(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
         let _ = (status, kernel, analysis);
     }
 }
 
-/// Nobody looks.
+/// No progress reports.
 pub struct NoProgress;
 
 impl Progress for NoProgress {

@@ -14,7 +14,8 @@ use warpline_format::site_table::Op;
 use warpline_format::occupancy::Resources;
 
 use super::{
-    AllocationData, Failures, Floats, HostAllocationData, Initialisation, InstructionSums, LaunchGroup, WholeRuns,
+    AllocationData, Failures, Floats, HostAllocationData, Initialisation, InstructionSums, LaunchGroup, Values,
+    WholeRuns,
 };
 use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
@@ -24,7 +25,7 @@ use crate::requests::{CellKey, Cells};
 use warpline_simulator::hierarchy::Traffic;
 use warpline_simulator::metrics::Counters;
 
-/// The program as it told of itself.
+/// The program as its trace describes it.
 #[derive(Clone, Debug)]
 pub struct ProgramData {
     /// Absolute path.
@@ -66,7 +67,7 @@ pub struct BlockSum {
     pub lanes: u64,
     /// Executions with fewer lanes than the warp had live.
     pub partial: u64,
-    /// By warp, where the stream tells it.
+    /// By warp, if the stream contains it.
     pub by_warp: Option<WarpSum>,
 }
 
@@ -177,7 +178,8 @@ pub struct LaunchData {
     pub spaces: BTreeMap<Space, Counters>,
     /// The same by space and by what the instructions do.
     pub by_op: BTreeMap<(Space, Op), OpSum>,
-    /// What of the traffic of device memory is mapped or registered host memory, by model; none where it was not touched.
+    /// What of the traffic of device memory is mapped or registered host memory, by model; none where it was not
+    /// touched.
     pub host_memory: Vec<HostTraffic>,
     /// Atomic operations that are done one after the other; none where nothing was simulated.
     pub atomics: SerialAtomics,
@@ -219,10 +221,10 @@ pub struct KernelData {
     pub cells: Cells,
     /// Contexts that the cells refer to.
     pub contexts: ContextTree,
-    /// Launches that are told one by one, in order of their ends.
+    /// Launches that are reported one by one, in order of their ends.
     pub launches: Vec<LaunchData>,
-    /// The others, by number of the group and whether they failed: what a failed launch did until its end tells nothing of
-    /// how long one takes.
+    /// The others, by number of the group and whether they failed: a failed launch's work until its end is no measure
+    /// of how long one takes.
     pub groups: BTreeMap<(u32, bool), LaunchGroup>,
     /// By index in the module's blocks.
     pub blocks: BTreeMap<u32, BlockSum>,
@@ -265,7 +267,7 @@ pub struct LeftOut {
     pub why: Arc<str>,
 }
 
-/// What an analysis gave up for want of memory.
+/// What an analysis gave up because of the memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenUp {
     /// Conflicts between warps, from this launch on.
@@ -282,7 +284,7 @@ pub enum Finish {
     Complete,
     /// Cut off between two records.
     Unfinished,
-    /// Damaged; the message says where and how. Everything counted comes from before it.
+    /// Damaged; the message states where and how. Everything counted comes from before it.
     Damaged(String),
     /// Nothing ever came.
     Nothing,
@@ -310,10 +312,10 @@ pub struct FaultData {
     pub nearest: Option<(AllocationId, i64)>,
 }
 
-/// Everything that a trace told.
+/// Everything that a trace contains.
 #[derive(Debug)]
 pub struct Analysis {
-    /// `None` when the stream ended before it was told.
+    /// `None` when the stream ended before its record.
     pub program: Option<ProgramData>,
     /// By number.
     pub objects: BTreeMap<u32, ObjectData>,
@@ -325,9 +327,10 @@ pub struct Analysis {
     pub modules: BTreeMap<u32, Arc<Module>>,
     /// Bytes per thread that kernels keep in local memory for lack of registers, by module and function.
     pub spills: BTreeMap<(u32, u32), u32>,
-    /// What ptxas says of kernels by rising architecture, by module and function.
+    /// ptxas's figures of kernels by rising architecture, by module and function.
     pub resources: BTreeMap<(u32, u32), Vec<Resources>>,
-    /// Kernel and branch of loops in which lanes waited for others of their warp, which went on ahead in an assumed order.
+    /// Kernel and branch of loops in which lanes waited for others of their warp, which went on ahead in an assumed
+    /// order.
     pub parted: BTreeSet<(u32, u32)>,
     /// In order of first launch.
     pub kernels: Vec<KernelData>,
@@ -353,6 +356,8 @@ pub struct Analysis {
     pub floats: Floats,
     /// Reads and copies of what nothing has written.
     pub initialisation: Initialisation,
+    /// Values that accesses move.
+    pub values: Values,
     /// What did not run, or not to its end.
     pub failures: Failures,
     /// Records the user allowed to drop.
@@ -363,7 +368,7 @@ pub struct Analysis {
     pub on_gpu: bool,
     /// Requests came as counts by site, without addresses.
     pub counted: bool,
-    /// Conflicts between warps, and how much was looked at; `None` where nothing was.
+    /// Conflicts between warps, and the extent of the check; `None` if nothing was checked.
     pub conflicts: Option<(Vec<Conflict>, RaceCheck)>,
     /// Launches that are in the trace and not in the figures.
     pub left_out: Vec<LeftOut>,
@@ -371,7 +376,7 @@ pub struct Analysis {
     pub assumed_turns: BTreeMap<(usize, u32), u64>,
     /// Of a run with a budget: figures of the whole run and of each kernel's part, estimated.
     pub whole: Option<WholeRuns>,
-    /// What was given up for want of memory.
+    /// What was given up because of the memory limit.
     pub given_up: Vec<GivenUp>,
     /// Bytes of trace read.
     pub bytes: u64,
@@ -380,7 +385,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Of a stream that told nothing.
+    /// Returns the analysis of an empty stream.
     pub fn empty(finish: Finish) -> Analysis {
         Analysis {
             program: None,
@@ -402,6 +407,7 @@ impl Analysis {
             different: Vec::new(),
             floats: Floats::default(),
             initialisation: Initialisation::default(),
+            values: Values::default(),
             failures: Failures::default(),
             more_faults: 0,
             dropped: 0,

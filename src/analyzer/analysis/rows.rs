@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::FxHashMap;
 use warpline_format::event::{Allocation, AllocationId, AllocationKind, HostAllocationId, LaunchId, PathId};
 
-use super::sharing::{ALLOCATIONS, Kind, Place, Sharing};
+use super::sharing::{ALLOCATIONS, Kind, RowPlace, Sharing};
 use crate::patterns::TouchedMap;
 
 /// Ended allocations whose rows are still known, for faults that name them; the runtime remembers no more.
@@ -42,7 +42,7 @@ pub struct AllocationData {
     pub touched_bytes: u64,
     /// The same by part of the allocation; `None` where several share the row, or nothing was touched.
     pub touched_map: Option<TouchedMap>,
-    /// Number of the launch that follows its begin; the first one's.
+    /// Number of the launch that follows its start; the first one's.
     pub first_launch: LaunchId,
     /// Number of the launch that follows its end; the last one's.
     pub last_launch: Option<LaunchId>,
@@ -100,8 +100,8 @@ impl AllocationRows {
         }
         let place = Some((event.name.clone(), event.path));
         match self.sharing.place(&Common { kind: event.kind, place, bytes: Some(event.bytes) }) {
-            Place::Own => event.id,
-            Place::Shared(number) => {
+            RowPlace::Own => event.id,
+            RowPlace::Shared(number) => {
                 if self.firsts.len() == number as usize {
                     self.firsts.push(event.id);
                 }
@@ -197,7 +197,7 @@ impl HostRows {
         }
         let place = Some((data.name.clone(), data.path));
         let common = Common { kind: data.kind.clone(), place, bytes: Some(data.bytes) };
-        if let Place::Shared(number) = self.sharing.place(&common) {
+        if let RowPlace::Shared(number) = self.sharing.place(&common) {
             if self.firsts.len() == number as usize {
                 self.firsts.push(id);
             }

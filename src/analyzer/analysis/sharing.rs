@@ -1,7 +1,7 @@
 //! Which launches and allocations have a row of their own, and which share one.
 //!
-//! The first ones of a kind have their own, up to a bound for each kind and one for all. Those after them share a row by
-//! kind, and where there are too many kinds, by ever coarser ones. So memory does not grow with their number.
+//! The first ones of a kind have their own, up to a bound for each kind and one for all. Those after them share a row
+//! by kind, and where there are too many kinds, by ever coarser ones. So memory does not grow with their number.
 
 use std::hash::Hash;
 
@@ -18,7 +18,7 @@ pub struct Bounds {
     pub shared: usize,
 }
 
-/// Launches that are told one by one, and groups of others.
+/// Launches that are reported one by one, and groups of others.
 pub const LAUNCHES: Bounds = Bounds { of_a_kind: 1000, in_all: 10_000, shared: 1024 };
 /// Allocations that have rows of their own, and rows that several share.
 pub const ALLOCATIONS: Bounds = Bounds { of_a_kind: 256, in_all: 2000, shared: 512 };
@@ -29,9 +29,9 @@ pub trait Kind: Clone + Eq + Hash {
     fn coarser(&self) -> Option<Self>;
 }
 
-/// Where a thing is told.
+/// Row in which a thing is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RowPlace {
     /// In a row of its own.
     Own,
     /// In a shared row, by number from 0.
@@ -53,19 +53,19 @@ impl<K: Kind> Sharing<K> {
         Sharing { bounds, own: 0, seen: FxHashMap::default(), shared: FxHashMap::default() }
     }
 
-    /// The row of the next thing. The first of a new shared row are told by its number.
-    pub fn place(&mut self, kind: &K) -> Place {
+    /// The row of the next thing. The first of a new shared row are identified by its number.
+    pub fn place(&mut self, kind: &K) -> RowPlace {
         if self.own < self.bounds.in_all {
             match self.seen.get_mut(kind) {
                 None => {
                     self.seen.insert(kind.clone(), 1);
                     self.own += 1;
-                    return Place::Own;
+                    return RowPlace::Own;
                 }
                 Some(seen) if *seen < self.bounds.of_a_kind => {
                     *seen += 1;
                     self.own += 1;
-                    return Place::Own;
+                    return RowPlace::Own;
                 }
                 Some(_) => {}
             }
@@ -74,7 +74,7 @@ impl<K: Kind> Sharing<K> {
         let mut most = self.bounds.shared;
         loop {
             if let Some(&number) = self.shared.get(&kind) {
-                return Place::Shared(number);
+                return RowPlace::Shared(number);
             }
             match kind.coarser() {
                 Some(coarser) if self.shared.len() >= most => {
@@ -86,7 +86,7 @@ impl<K: Kind> Sharing<K> {
         }
         let number = self.shared.len() as u32;
         self.shared.insert(kind, number);
-        Place::Shared(number)
+        RowPlace::Shared(number)
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         for _ in 0..4 {
             got.extend(kinds.map(|kind| rows.place(&kind)));
         }
-        use Place::{Own, Shared};
+        use RowPlace::{Own, Shared};
         assert_eq!(got, [Own, Own, Own, Own, Shared(0), Shared(1), Shared(0), Shared(1)]);
         // One is left for all others.
         assert_eq!([3, 4].map(|kind| rows.place(&(Some(kind), Some(0)))), [Own, Shared(2)]);
@@ -130,7 +130,7 @@ mod tests {
         let mut rows = sharing(1000, 100, 50);
         let mut most = 0;
         for thing in 0..1_000_000u32 {
-            if let Place::Shared(number) = rows.place(&(Some(thing / 3), Some(thing))) {
+            if let RowPlace::Shared(number) = rows.place(&(Some(thing / 3), Some(thing))) {
                 most = most.max(number);
             }
         }

@@ -108,7 +108,7 @@ impl LaunchResults {
 
     /// Atomic operations of the launch that are done one after the other.
     pub(super) fn serial_atomics(&self) -> SerialAtomics {
-        SerialAtomics::of(self.sites.iter().map(|(&(_, space), pattern)| (space, pattern)))
+        SerialAtomics::from_sites(self.sites.iter().map(|(&(_, space), pattern)| (space, pattern)))
     }
 
     /// Adds it all to the kernel's figures and to the memory that is touched, while the allocations are the launch's.

@@ -1,6 +1,6 @@
 //! What an object's debug information would have addr2line open besides, and unpack: it takes whatever is there.
 //!
-//! Looked at before, so somebody who changes these files in between is not noticed.
+//! Checked before they are opened, so a change of these files in between is not noticed.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -19,8 +19,8 @@ const MOST_UNPACKED: u64 = 64;
 
 type Error = Box<dyn std::error::Error>;
 
-/// Refuses an object that names a pipe or a device as a further file of debug information, that would fill memory, or whose
-/// format names files that are not looked at here.
+/// Refuses an object that names a pipe or a device as a further file of debug information, that would fill memory, or
+/// whose format names files that are not checked here.
 ///
 /// # Errors
 /// What is wrong with it, or why it cannot be read.

@@ -1,4 +1,4 @@
-//! What the debug information of a program's objects knows of source files: their checksums, in DWARF 5.
+//! Source files in the debug information of a program's objects: their checksums, in DWARF 5.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +17,8 @@ use crate::named_files;
 pub struct HostSources {
     /// What a file has to be.
     pub digests: Vec<(String, Digest)>,
-    /// Files without a checksum, as g++ leaves them, that are named by an object which is the reader's own or the system's, and
-    /// that have the name of a source.
+    /// Files without a checksum, as g++ leaves them, that are named by an object which is the reader's own or the
+    /// system's, and that have the name of a source.
     pub vouched: BTreeSet<String>,
 }
 
@@ -29,14 +29,14 @@ const ENDINGS: [&str; 18] = [
 
 type Error = Box<dyn std::error::Error>;
 
-/// Adds what an object of at most `most` bytes knows of the `wanted` files.
+/// Adds the checksums of the `wanted` files from an object of at most `most` bytes.
 ///
 /// # Errors
 /// Why it cannot be read.
 pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut HostSources) -> Result<(), Error> {
     let file = named_files::open(path, most)?;
     let owner = file.metadata()?.uid();
-    // SAFETY: asks for a number of this process.
+    // SAFETY: returns a number of this process.
     let trusted = owner == 0 || owner == unsafe { libc::geteuid() };
     let cache = ReadCache::new(file);
     let object = object::File::parse(&cache)?;

@@ -78,8 +78,8 @@ fn show_names(table: &mut SiteTable) {
         .for_each(visible::make_name);
 }
 
-/// Whether a system file is one of the headers in which compiler and toolkit define intrinsic functions: those lie in the
-/// include folders themselves, libraries in folders of their own.
+/// Returns whether a system file is one of the headers in which compiler and toolkit define intrinsic functions: those
+/// lie in the include folders themselves, libraries in folders of their own.
 fn is_intrinsic(path: &str) -> bool {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     path.is_empty() || ["/include", "/crt"].iter().any(|end| folder.ends_with(end)) || path.contains("/lib/clang/")

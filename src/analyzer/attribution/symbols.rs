@@ -111,7 +111,7 @@ impl Symbolizer {
         let mut sources = HostSources::default();
         for (path, loaded) in self.objects.values() {
             if matches!(loaded, Loaded::Ready { fits: true, .. }) {
-                // Debug information that cannot be read knows of none.
+                // Debug information that cannot be read has none.
                 _ = host_sources::add(Path::new(path), MAX_OBJECT_BYTES, wanted, &mut sources);
             }
         }
@@ -135,12 +135,13 @@ impl Symbolizer {
         &self.problems
     }
 
-    /// A path as the user knows it: outermost known frame first, from `main`, a thread's start or a
+    /// Returns a path in the user's terms: outermost known frame first, from `main`, a thread's start or a
     /// static initialiser to the call into CUDA. `frames` are return addresses, innermost first.
     pub fn path(&mut self, frames: &[PathFrame]) -> Vec<HostFrame> {
         let mut path: Vec<HostFrame> = Vec::new();
         for frame in frames {
-            // A return address stands after its call; the number of an interpreter's position is that of the call itself.
+            // A return address stands after its call; the number of an interpreter's position is that of the call
+            // itself.
             let behind = u64::from(frame.object != INTERPRETED);
             path.extend_from_slice(self.frames(frame.object, frame.offset.saturating_sub(behind)));
         }
@@ -205,7 +206,7 @@ fn base_name(function: &str) -> &str {
     &function[..end]
 }
 
-/// Whether the file still is the one of the run; `None` where one of them has no build id.
+/// Returns whether the file still is the one of the run; `None` where one of them has no build id.
 fn check_build_id(path: &Path, build_id: &[u8]) -> std::io::Result<Option<bool>> {
     let cache = ReadCache::new(named_files::open(path, MAX_OBJECT_BYTES)?);
     if build_id.is_empty() {
@@ -220,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_objects_are_told_and_still_give_an_address() {
+    fn missing_objects_are_reported_and_still_give_an_address() {
         let mut symbols = Symbolizer::new([(0, "/nowhere/at/all", &[][..])], &BTreeMap::new());
         assert!(symbols.problems()[0].contains("/nowhere/at/all"));
         let path = symbols.path(&[PathFrame { object: 0, offset: 0x11 }, PathFrame { object: u32::MAX, offset: 5 }]);

@@ -44,7 +44,7 @@ impl Collisions {
         self.requests += 1;
         self.lanes += u64::from(access.mask.count_ones());
         let mut deepest = 0;
-        for &(address, lanes) in meetings.of(access) {
+        for &(address, lanes) in meetings.lanes_by_address(access) {
             self.distinct += 1;
             deepest = deepest.max(lanes);
             if places {
@@ -105,7 +105,7 @@ pub(super) struct Meetings {
 
 impl Meetings {
     /// Addresses of a request, in lane order, each with how many lanes have it.
-    fn of(&mut self, access: &Access<'_>) -> &[(u64, u64)] {
+    fn lanes_by_address(&mut self, access: &Access<'_>) -> &[(u64, u64)] {
         self.found.clear();
         if let warpline_format::access::Addresses::Uniform(address) = access.addresses {
             self.found.push((address, u64::from(access.mask.count_ones())));

@@ -1,9 +1,9 @@
 //! The addresses that most operations meet, in bounded memory.
 //!
-//! Few addresses are counted one by one. Of more, a sketch keeps sums: by hash of the address a majority for each bucket, which tells
-//! *which* address stands out, and a count-min table (Cormode and Muthukrishnan, "An Improved Data Stream Summary", 2005), which
-//! tells *how much* it has at most. Sums do not depend on the order of what is added, nor on how requests are shared among workers,
-//! as the counters of Misra and Gries would.
+//! Few addresses are counted one by one. Of more, a sketch keeps sums: by hash of the address a majority for each
+//! bucket, which shows *which* address stands out, and a count-min table (Cormode and Muthukrishnan, "An Improved Data
+//! Stream Summary", 2005), which bounds *how much* it has. Sums do not depend on the order of what is added, nor on how
+//! requests are shared among workers, as the counters of Misra and Gries would.
 
 use rustc_hash::FxHashMap;
 
@@ -11,12 +11,13 @@ use super::majority::Majority;
 
 /// Distinct addresses that are kept exactly; of more, only those that meet far more than their share matter.
 const MOST_EXACT: usize = 4096;
-/// Buckets that addresses are hashed to where there are more: an address with more than a 64th of all lanes has, mostly, more than
-/// half of its bucket's.
+/// Buckets that addresses are hashed to where there are more: an address with more than a 64th of all lanes has,
+/// mostly, more than half of its bucket's.
 const BUCKETS: usize = 64;
 /// Bits of an address that are kept.
 const ADDRESS_BITS: usize = 48;
-/// Rows and counters of a row of the count-min table: a count is too high by more than 0.3 % of all lanes in one of 55 cases.
+/// Rows and counters of a row of the count-min table: a count is too high by more than 0.3 % of all lanes in one of 55
+/// cases.
 const ROWS: usize = 4;
 const COUNTERS: usize = 1024;
 
@@ -25,8 +26,8 @@ const COUNTERS: usize = 1024;
 pub(super) enum Addresses {
     /// Lanes and requests of each address.
     Exact(FxHashMap<u64, (u64, u64)>),
-    /// By hash of the address. What is exact becomes this when there are too many, whoever has counted them: so the result does
-    /// not depend on how requests were shared among workers.
+    /// By hash of the address. What is exact becomes this when there are too many, whoever has counted them: so the
+    /// result does not depend on how requests were shared among workers.
     Hashed(Box<Sketch>),
 }
 
@@ -83,7 +84,8 @@ impl Addresses {
         }
     }
 
-    /// The addresses that most lanes met, most first. Hashed ones have more than half of the lanes of those hashed with them.
+    /// The addresses that most lanes met, most first. Hashed ones have more than half of the lanes of those hashed with
+    /// them.
     pub(super) fn hottest(&self, most: usize) -> Vec<HotAddress> {
         let mut hot: Vec<HotAddress> = match self {
             Addresses::Exact(exact) => {
@@ -167,7 +169,8 @@ fn bucket(address: u64) -> usize {
     ((address >> 2).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
 }
 
-/// Where a row of the table counts an address: another odd factor for each row, whose high bits are mixed with the rest.
+/// Where a row of the table counts an address: another odd factor for each row, whose high bits are mixed with the
+/// rest.
 fn counter(address: u64, row: usize) -> usize {
     const FACTORS: [u64; ROWS] =
         [0xd6e8_feb8_6659_fd93, 0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53, 0xbf58_476d_1ce4_e5b9];
@@ -192,8 +195,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against an exact count: an address with a fifteenth of all lanes is found among many, never with less than it has, and
-        /// with at most a hundredth of all lanes more; the same whoever counted which part.
+        /// Against an exact count: an address with a fifteenth of all lanes is found among many, never with less than
+        /// it has, and with at most a hundredth of all lanes more; the same whoever counted which part.
         #[test]
         fn heavy_hitters_are_those_of_an_exact_count(
             hot in prop::collection::vec(0u64..20_000, 1..4), others in 4097u64..20_000, share in 1u64..8, spread in 1u64..100,

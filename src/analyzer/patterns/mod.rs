@@ -1,8 +1,8 @@
-//! How requests use memory, for whoever wants to know why they cost what they cost: the strides between lanes, what lanes of
+//! How requests use memory, as an explanation of their cost: the strides between lanes, what lanes of
 //! an atomic operation meet on one address, an example of a bank conflict, and which sectors are touched at all.
 //!
-//! [`Patterns`] follows requests; all it keeps are sums, greatest values and sets, so that any number of workers gives the
-//! same.
+//! [`Patterns`] follows requests; all it keeps are sums, greatest values and sets, so that any number of workers gives
+//! the same.
 
 mod atomics;
 mod banks;

@@ -5,7 +5,7 @@ use warpline_format::access::Space;
 use super::SitePattern;
 use super::hottest::Addresses;
 
-/// Atomic operations of a launch, or of several, that nothing else of it can be done beside.
+/// Atomic operations of a launch, or of several, that cannot overlap with other work of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SerialAtomics {
     /// On the address of global memory that most operations of the launch meet, whichever sites make them; at most.
@@ -16,7 +16,7 @@ pub struct SerialAtomics {
 
 impl SerialAtomics {
     /// Of one launch's sites, before their addresses are settled.
-    pub fn of<'a>(sites: impl Iterator<Item = (Space, &'a SitePattern)>) -> SerialAtomics {
+    pub fn from_sites<'a>(sites: impl Iterator<Item = (Space, &'a SitePattern)>) -> SerialAtomics {
         let (mut addresses, mut shared) = (Addresses::default(), 0u64);
         for (space, pattern) in sites {
             match space {
@@ -66,7 +66,7 @@ mod tests {
                     shared += lanes.iter().map(of).max().unwrap_or(0);
                 }
             }
-            let got = SerialAtomics::of(sites.iter().map(|(&(_, space), pattern)| (space, pattern)));
+            let got = SerialAtomics::from_sites(sites.iter().map(|(&(_, space), pattern)| (space, pattern)));
             prop_assert_eq!(got, SerialAtomics { hottest: counts.values().copied().max().unwrap_or(0), shared });
         }
     }

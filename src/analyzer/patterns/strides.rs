@@ -25,9 +25,9 @@ pub struct Strides {
     pub requests: u64,
     /// All lanes at one address.
     pub uniform: u64,
-    /// Lane beside lane.
+    /// Adjacent lanes access adjacent elements.
     pub contiguous: u64,
-    /// Of these, whose lane 0 is not at the begin of a sector, or would not be.
+    /// Of these, requests whose lane 0 is not at the start of a sector, or would not be.
     pub misaligned: u64,
     /// A constant stride that leaves gaps, or goes backwards.
     pub strided: u64,
@@ -55,7 +55,8 @@ impl Strides {
             Shape::Uniform => self.uniform += 1,
             Shape::Stride(stride) if stride == i64::from(width.bytes) => {
                 self.contiguous += 1;
-                // Where lane 0 is or would be: lanes at the front that a guard leaves out do not put data off its sectors.
+                // Where lane 0 is or would be: lanes at the front that a guard leaves out do not put data off its
+                // sectors.
                 let begin = low.wrapping_sub(u64::from(access.mask.trailing_zeros()) * u64::from(width.bytes));
                 if begin % SECTOR_BYTES != 0 {
                     self.misaligned += 1;
@@ -103,13 +104,13 @@ impl Strides {
         most(weight, self.strided).then_some(stride)
     }
 
-    /// Where most of the misaligned requests begin, in bytes from the begin of their line.
+    /// Where most of the misaligned requests begin, in bytes from the start of their line.
     pub fn offset(&self) -> Option<u64> {
         let (offset, weight) = self.offset.found();
         most(weight, self.misaligned).then_some(offset)
     }
 
-    /// Where most of them begin, in bytes from the begin of their sector.
+    /// Where most of them begin, in bytes from the start of their sector.
     pub fn sector_offset(&self) -> Option<u64> {
         let (offset, weight) = self.offset.found_low(SECTOR_BYTES.trailing_zeros() as usize);
         most(weight, self.misaligned).then_some(offset)
@@ -122,8 +123,8 @@ impl Strides {
     }
 }
 
-/// Whether a value has so much of the weight that it stands for all. The weight is at most the value's, so that values which are
-/// spread evenly seem to have half of it.
+/// Returns whether a value has so much of the weight that it stands for all. The weight is at most the value's, so that
+/// values which are spread evenly seem to have half of it.
 fn most(weight: u64, total: u64) -> bool {
     total != 0 && weight >= total - total / 4
 }
@@ -163,7 +164,7 @@ fn shape(access: &Access<'_>, width: Width) -> Option<(Shape, u64)> {
     }
 }
 
-/// Shape and lowest address of lanes that are looked at one by one.
+/// Computes shape and lowest address from the address of each lane.
 fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     let mut addresses = [0u64; LANES];
     let mut at = [0u32; LANES];
@@ -195,7 +196,7 @@ fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     let breaks = || (1..count).filter(|&index| !joined(index));
     let runs = 1 + breaks().count();
     let elements = 1 + (1..count).filter(|&index| step(index) != 0).count();
-    // Lanes that share an element make no run of it: of such elements that lie anywhere, each is by itself.
+    // Lanes that share an element do not form a run: such elements at irregular addresses are separate.
     if runs * 2 <= elements || runs * 2 <= count && are_even(breaks().map(|index| (at[index], addresses[index]))) {
         let (mut begin, mut pitch) = (0, 0);
         if let Some(index) = breaks().next() {
@@ -206,8 +207,8 @@ fn of_lanes(access: &Access<'_>, width: Width) -> (Shape, u64) {
     (Shape::Irregular(high - low), low)
 }
 
-/// Whether runs begin as many lanes and as many bytes apart, as rows of a block of which all lanes take one element do; also where there are
-/// too few to tell. They come by their first lane and its address.
+/// Returns whether runs begin as many lanes and as many bytes apart, as rows of a block of which all lanes take one
+/// element do; also where there are too few to decide. They come by their first lane and its address.
 fn are_even(mut begins: impl Iterator<Item = (u32, u64)>) -> bool {
     let Some(mut last) = begins.next() else { return true };
     let mut apart = begins.map(|begin| {
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_told_from_each_other() {
+    fn shapes_are_reported_from_each_other() {
         assert_eq!(shape_of(!0, |_| 512), (Shape::Uniform, 512));
         assert_eq!(shape_of(!0, |lane| 512 + 4 * lane), (Shape::Stride(4), 512));
         assert_eq!(shape_of(0x5555_5555, |lane| 512 + 4 * lane), (Shape::Stride(4), 512));

@@ -75,7 +75,7 @@ pub struct Patterns {
 impl AnalysisTool for Patterns {
     type Result = PatternSums;
 
-    fn wants_shared(&self) -> bool {
+    fn needs_shared(&self) -> bool {
         false
     }
 

@@ -21,7 +21,7 @@ const MOST_PARTS: u64 = 64;
 const LEAST_PITCH: u64 = 16;
 /// Rows that are touched in part, at least.
 const LEAST_ROWS: u64 = 16;
-/// Lengths of runs that are told apart.
+/// Number of distinguished lengths of runs.
 const MOST_LENGTHS: usize = 1 << 12;
 
 /// How much is touched of each part of an allocation.
@@ -48,7 +48,7 @@ impl TouchedMap {
 /// Rows at one distance of each of which a part is touched without a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TouchedRows {
-    /// Bytes from a row to the next one, as far as sectors tell.
+    /// Bytes from a row to the next one, at the precision of sectors.
     pub pitch_bytes: u64,
     /// The parts of all rows are as long.
     pub equal: bool,
@@ -71,7 +71,8 @@ impl TouchedRows {
         });
         let runs: u64 = apart.values().sum();
         let (&pitch, _) = apart.iter().max_by_key(|&(apart, count)| (*count, std::cmp::Reverse(*apart)))?;
-        // Rows that are no whole sectors begin in one or the next of them; where all of a row is touched, none begins behind it.
+        // Rows that are no whole sectors begin in one or the next of them; where all of a row is touched, none begins
+        // behind it.
         let is_row = |apart: u64| (apart + 1) % pitch <= 2;
         let count = |is_meant: &dyn Fn(u64) -> bool| -> u64 {
             apart.iter().filter(|(apart, _)| is_meant(**apart)).map(|(_, count)| count).sum()
@@ -206,8 +207,8 @@ impl Touched {
         page.is_some_and(|page| page[(sector / 64) as usize % WORDS] >> (sector % 64) & 1 != 0)
     }
 
-    /// Forgets what was touched of `bytes` at `address`: another allocation begins there.
-    pub fn forget(&mut self, address: u64, bytes: u64) {
+    /// Clears the record of touched sectors of `bytes` at `address`: another allocation begins there.
+    pub fn clear(&mut self, address: u64, bytes: u64) {
         let mut words = Vec::new();
         self.each_word(address, bytes, |page, word, mask, _| words.push((page, word, mask)));
         for (page, word, mask) in words {
@@ -215,7 +216,8 @@ impl Touched {
         }
     }
 
-    /// Calls `f` with page, word, bits and the page's number of each word that has bits of the range and may have any set.
+    /// Calls `f` with page, word, bits and the page's number of each word that has bits of the range and may have any
+    /// set.
     fn each_word(&self, address: u64, bytes: u64, mut f: impl FnMut(usize, usize, u64, u64)) {
         let Some(end) = address.checked_add(bytes).filter(|_| bytes != 0) else { return };
         let (first, last) = (address / SECTOR_BYTES, (end - 1) / SECTOR_BYTES);
@@ -243,8 +245,8 @@ impl Touched {
     }
 }
 
-/// First and last address of a request's lanes, of each half of the warp, where they leave no sector between them out; `None`
-/// where that is not plain.
+/// First and last address of a request's lanes, of each half of the warp, where they leave no sector between them out;
+/// `None` where that is not plain.
 #[inline]
 fn gapless(access: &Access<'_>) -> Option<[Option<(u64, u64)>; 2]> {
     let (bases, stride) = match access.addresses {
@@ -337,7 +339,7 @@ mod tests {
                     let start = part as u64 * map.part_bytes;
                     prop_assert_eq!(*touched, one.bytes_in(address + start, map.part_bytes.min(bytes - start)));
                 }
-                one.forget(address, bytes);
+                one.clear(address, bytes);
                 let sectors = sectors_of(address, bytes);
                 slow.retain(|sector| !sectors.contains(sector));
                 prop_assert_eq!(one.bytes_in(0, 1 << 40), slow.len() as u64 * SECTOR_BYTES);

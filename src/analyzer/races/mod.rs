@@ -1,8 +1,9 @@
 //! Conflicts: two warps touch the same bytes, at least one of them writes, and nothing orders them
 //! (`docs/design/races.md`).
 //!
-//! [`Watch`] reads the stream beside the workers, in the one order that it has, so that what it finds does not depend on
-//! their number. It keeps for each word who touched it last ([`shadow`]) and judges each access by that ([`verdict`]).
+//! [`Watch`] reads the stream in parallel to the workers, in the order of the stream, so that its results do not depend
+//! on their number. It keeps for each word who touched it last ([`shadow`]) and judges each access by that
+//! ([`verdict`]).
 
 mod sample;
 mod shadow;
@@ -14,7 +15,7 @@ mod watch_tests;
 pub use verdict::{Scope, Verdict};
 pub use watch::{Conflict, Party, Watch};
 
-/// How much is looked at.
+/// Extent of the check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RaceCheck {
     /// A few blocks of each launch, and of them stretches between barriers that are not well known yet.

@@ -10,7 +10,7 @@ const LINE: u64 = 32;
 /// An access to a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Linear block; [`Mark::NONE`] where nobody was there.
+    /// Linear block; [`Mark::NONE`] if no warp accessed it.
     pub(super) block: u32,
     /// Barriers that the warp had passed.
     pub(super) interval: u32,
@@ -29,7 +29,7 @@ pub(super) mod flags {
     pub const MEETS: u8 = 1;
     /// Volatile.
     pub const VOLATILE: u8 = 2;
-    /// The warp had read something in this interval by which another may have told it to go on.
+    /// The warp had read something in this interval by which another may have signalled it.
     pub const WARP_KNOWS: u8 = 4;
     /// So had a warp of the block, in this launch.
     pub const BLOCK_KNOWS: u8 = 8;
@@ -38,7 +38,7 @@ pub(super) mod flags {
 }
 
 impl Mark {
-    /// Nobody.
+    /// No access.
     pub(super) const NONE: Mark = Mark { block: u32::MAX, interval: 0, site: 0, warp: 0, bytes: 0, flags: 0 };
 
     fn same_warp(&self, other: &Mark) -> bool {
@@ -50,8 +50,8 @@ impl Mark {
     }
 }
 
-/// The last accesses to a word, of each kind: the last one, that of another warp of its block before it, and the last one of
-/// another block. With these, whoever comes finds one that nothing keeps apart from it where there is one.
+/// The last accesses to a word, of each kind: the last one, that of another warp of its block before it, and the last
+/// one of another block. With these, whoever comes finds one that nothing keeps apart from it where there is one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word {
     writers: [Mark; 3],
@@ -63,8 +63,8 @@ impl Word {
     /// Accesses that are remembered.
     pub(super) const MARKS: usize = 6;
 
-    /// Enters an access and gives to `meet` each of the last ones that touched the same bytes from another warp, unless all
-    /// only read.
+    /// Enters an access and gives to `meet` each of the last ones that touched the same bytes from another warp, unless
+    /// all only read.
     #[inline]
     pub(super) fn touch(&mut self, mark: Mark, mut meet: impl FnMut(&Mark)) {
         let mut each = |others: &[Mark; 3]| {
@@ -143,7 +143,7 @@ impl GlobalShadow {
             as u64
     }
 
-    /// Forgets everything but the room for it.
+    /// Discards everything but the allocated memory.
     pub(super) fn clear(&mut self) {
         self.by_number.clear();
         self.kept = 0;
@@ -155,8 +155,8 @@ impl GlobalShadow {
         }
     }
 
-    /// The word that an address lies in, for an access. Where nothing is known of its line and `most` lines are in use, the
-    /// line is remembered to the end of the block's interval, if that has room.
+    /// The word that an address lies in, for an access. Where nothing is known of its line and `most` lines are in use,
+    /// the line is remembered to the end of the block's interval, if that has room.
     #[inline]
     pub(super) fn word(&mut self, address: u64, most: usize, mark: &Mark) -> Option<&mut Word> {
         let (number, word) = (address / WORD / LINE, (address / WORD % LINE) as usize);
@@ -229,7 +229,7 @@ mod tests {
         let mut shadow = GlobalShadow::default();
         let mark = |site| Mark { block: 0, site, flags: flags::WRITES, bytes: 15, ..Mark::NONE };
         for (site, address) in [(1, 0x1000), (2, 0x1004), (3, 0x1080)] {
-            shadow.word(address, 2, &mark(site)).unwrap().touch(mark(site), |_| panic!("nobody was there"));
+            shadow.word(address, 2, &mark(site)).unwrap().touch(mark(site), |_| panic!("no access before"));
         }
         let next = Mark { interval: 1, ..mark(4) };
         // Beyond two lines an interval has its own, which go with it.
@@ -238,7 +238,7 @@ mod tests {
         }
         assert!(shadow.word(0x1000_0000, 2, &mark(4)).is_none());
         assert!(shadow.word(0x2000, 2, &mark(4)).is_some());
-        shadow.word(0x1000_0000, 2, &next).unwrap().touch(next, |_| panic!("nobody was there"));
+        shadow.word(0x1000_0000, 2, &next).unwrap().touch(next, |_| panic!("no access before"));
         for (site, address) in [(1, 0x1000), (2, 0x1004), (3, 0x1080), (4, 0x1000_0000)] {
             let mut met = Vec::new();
             let other = Mark { warp: 1, ..mark(9) };
@@ -246,6 +246,6 @@ mod tests {
             assert_eq!(met, [site]);
         }
         shadow.clear();
-        shadow.word(0x1000, 0, &next).unwrap().touch(next, |_| panic!("all is forgotten"));
+        shadow.word(0x1000, 0, &next).unwrap().touch(next, |_| panic!("all is cleared"));
     }
 }

@@ -1,33 +1,38 @@
-//! What to make of two accesses of the same bytes by different warps.
+//! Verdicts about two accesses of the same bytes by different threads.
 
+use warpline_format::conflict::Update;
 use warpline_format::site_table::{Op, SiteTable, Stored};
 
 use super::shadow::{Mark, flags};
 
-/// Whose warps meet.
+/// Which threads meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Of one block, between the same barriers.
+    /// Lanes of one warp, in one request.
+    Warp,
+    /// Warps of one block, between the same barriers.
     Block,
-    /// Of different blocks of a launch.
+    /// Warps of different blocks of a launch.
     Grid,
 }
 
-/// What a conflict is worth.
+/// How severe a conflict is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Nothing orders the two: the result depends on who comes first.
     Race,
     /// All stores are of one place in the source, which may store the same value in all threads.
     OneStore,
-    /// A constant that some blocks store while others read, as flags are; or a counter that is read while others add to it.
+    /// A constant that some blocks store while others read, as flags are; or a load before an atomic operation of the same address
+    /// that it decides over, or that fails if the value has changed (compare-and-swap).
     Flag,
     /// One may have learned from the other, through an atomic operation or a volatile flag, that it can go on.
     MaybeOrdered,
 }
 
-/// What becomes of a meeting; `None`: nothing to tell.
-pub(super) fn judge(table: &SiteTable, mine: &Mark, other: &Mark) -> Option<(Scope, Verdict)> {
+/// The verdict about two accesses of different warps; `None` if they do not conflict. `axes` has a bit for each dimension of the
+/// block with more than one thread.
+pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> Option<(Scope, Verdict)> {
     let scope = if mine.block == other.block {
         if mine.interval != other.interval {
             return None;
@@ -38,10 +43,15 @@ pub(super) fn judge(table: &SiteTable, mine: &Mark, other: &Mark) -> Option<(Sco
     };
     let both = mine.flags & other.flags;
     let either = mine.flags | other.flags;
-    if both & flags::MEETS != 0 || !(mine.writes() || other.writes()) {
+    if !(mine.writes() || other.writes()) {
         return None;
     }
     let [one, two] = [mine, other].map(|mark| &table.sites[mark.site as usize]);
+    let [hint, other_hint] = [mine, other].map(|mark| table.conflict_hint(mark.site));
+    if both & flags::MEETS != 0 {
+        let is_narrow = scope == Scope::Grid && (hint.block_scope || other_hint.block_scope);
+        return is_narrow.then_some((scope, Verdict::Race));
+    }
     let [stored, other_stored] = [mine, other].map(|mark| table.hint(mark.site).stored);
     let stores = one.op == Op::Store && two.op == Op::Store;
     if stores
@@ -61,16 +71,32 @@ pub(super) fn judge(table: &SiteTable, mine: &Mark, other: &Mark) -> Option<(Sco
         return Some((scope, Verdict::MaybeOrdered));
     }
     if stores {
-        // Unrolled loops have several instructions at one place.
-        let verdict = if one.chain == two.chain { Verdict::OneStore } else { Verdict::Race };
+        // Unrolled loops have several instructions at one place. Threads of different blocks may store the same values.
+        let differs = scope == Scope::Block && differs(hint.differs, axes);
+        let verdict = if one.chain == two.chain && !differs { Verdict::OneStore } else { Verdict::Race };
         return Some((scope, verdict));
     }
-    if scope == Scope::Grid {
-        let (reader, writer) = if mine.writes() { (two, stored) } else { (one, other_stored) };
-        let atomic = one.op == Op::Atomic || two.op == Op::Atomic;
-        if reader.op == Op::Load && (atomic || writer != Stored::Anything) {
+    let (reader, written, writer) = if mine.writes() { (two, stored, hint) } else { (one, other_stored, other_hint) };
+    if reader.op == Op::Load {
+        // A load before an atomic operation that it decides over, or that fails if the value has changed.
+        let is_loaded_first = table.sites[writer.site as usize].op == Op::Atomic
+            && writer.loaded_by.is_some_and(|load| table.sites[load as usize].chain == reader.chain);
+        if is_loaded_first || scope == Scope::Grid && written != Stored::Anything {
             return Some((scope, Verdict::Flag));
         }
     }
     Some((scope, Verdict::Race))
+}
+
+/// Whether threads that differ in any dimension of a block store different values
+/// ([`warpline_format::conflict::ConflictHint::differs`]).
+fn differs(mask: u8, axes: u8) -> bool {
+    mask != 0 && mask & axes == axes
+}
+
+/// Whether lanes of one request that store to the same address conflict: they store different values, or what each of them computes
+/// from the value that was there, of which all but one are lost.
+pub(super) fn lanes_conflict(table: &SiteTable, axes: u8, site: u32) -> bool {
+    let hint = table.conflict_hint(site);
+    table.sites[site as usize].op == Op::Store && (hint.update == Update::Value || differs(hint.differs, axes))
 }

@@ -11,7 +11,7 @@ use warpline_format::site_table::{CacheOp, Op};
 use super::RaceCheck;
 use super::sample::{self, Sample};
 use super::shadow::{GlobalShadow, Mark, WORD, Word, flags};
-use super::verdict::{Scope, Verdict, judge};
+use super::verdict::{Scope, Verdict, judge, lanes_conflict};
 use crate::attribution::AllocationMap;
 use crate::requests::{LaunchShape, decode};
 
@@ -56,7 +56,7 @@ pub struct Conflict {
 
 type Key = (u32, Space, u32, u32, Scope, Verdict, Option<AllocationId>);
 
-/// A block that is looked at.
+/// A block that is checked.
 struct Watched {
     block: u32,
     /// Per warp: barriers passed.
@@ -65,10 +65,10 @@ struct Watched {
     knows: Vec<u32>,
     /// A warp of the block did in this launch.
     knows_blocks: bool,
-    /// Newest interval, and whether it is looked at.
+    /// Newest interval, and whether it is checked.
     newest: Option<u32>,
     on: bool,
-    /// Site that it began with, and its requests that were looked at.
+    /// Its first site, and the number of its checked requests.
     first_site: u32,
     requests: u64,
     shared: Vec<Word>,
@@ -92,7 +92,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks at as much as `check` says.
+    /// Creates a check of the extent `check`.
     pub fn new(check: RaceCheck) -> Watch {
         Watch { check, ..Watch::default() }
     }
@@ -126,7 +126,11 @@ impl Watch {
     }
 
     fn starts(&self, running: &mut Running, shape: &LaunchShape, resident: u32, block: u64) {
-        let wanted = self.check == RaceCheck::Full || block < sample::BLOCKS || running.blocks.contains_key(&resident);
+        let is_small = shape.blocks <= sample::SMALL_GRID && self.sample.takes_all();
+        let wanted = self.check == RaceCheck::Full
+            || is_small
+            || block < sample::BLOCKS
+            || running.blocks.contains_key(&resident);
         let Ok(block) = u32::try_from(block) else { return };
         if !wanted || block == Mark::NONE.block {
             return;
@@ -165,7 +169,7 @@ impl Watch {
         self.launches.values().map(running).sum::<u64>() + spare
     }
 
-    /// What was found, in an order that depends on the trace alone, and how much was looked at.
+    /// Returns the conflicts, in an order that depends on the trace alone, and the extent of the check.
     pub fn finish(self) -> (Vec<Conflict>, RaceCheck) {
         (self.found.into_values().collect(), self.check)
     }
@@ -201,8 +205,8 @@ impl Turn<'_> {
         }
     }
 
-    /// A numbered barrier at which all warps of the block arrive separates what they do as a block-wide one does. One for
-    /// some of the warps may order what they do later with what others did before.
+    /// A numbered barrier at which all warps of the block arrive separates what they do as a block-wide one does. One
+    /// for some of the warps may order what they do later with what others did before.
     fn named_barrier(&mut self, meeting: Rendezvous) {
         let warp = self.warp as usize;
         if meeting.cluster {
@@ -215,7 +219,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether the interval that the warp is in is looked at.
+    /// Returns whether the warp's current interval is checked.
     fn looks(&mut self, site: u32) -> bool {
         if self.watch.check == RaceCheck::Full {
             return true;
@@ -252,11 +256,11 @@ impl Turn<'_> {
         let warp = self.warp as usize;
         let interval = self.block.intervals[warp];
         let volatile = site.cache == CacheOp::Volatile;
-        // What orders has to be known of stretches that are not looked at, too.
+        // Accesses that order have to be tracked in stretches that are not checked, too.
         let learns = match site.op {
             Op::Load => volatile,
             Op::Store => false,
-            Op::Atomic => !module.table.hint(access.site).unused,
+            Op::Atomic => !module.table.hint(access.site).unused && module.table.may_order(access.site),
         };
         if learns {
             self.block.knows[warp] = interval + 1;
@@ -282,6 +286,9 @@ impl Turn<'_> {
                 | flag(self.block.knows_blocks, flags::BLOCK_KNOWS)
                 | flag(site.op != Op::Load, flags::WRITES),
         };
+        if lanes_conflict(&module.table, self.shape.axes, access.site) {
+            self.lanes(access, &mark);
+        }
         let width = module.widths[access.site as usize];
         let mut access = *access;
         if matches!(access.addresses, Addresses::Uniform(_)) {
@@ -301,6 +308,21 @@ impl Turn<'_> {
                 }
             }
         });
+    }
+
+    /// Finds lanes of a store that share an address.
+    fn lanes(&mut self, access: &Access<'_>, mark: &Mark) {
+        let mut addresses = [0; LANES];
+        let mut count = 0;
+        access.for_each_lane(|_, address| {
+            addresses[count] = address;
+            count += 1;
+        });
+        let addresses = &mut addresses[..count];
+        addresses.sort_unstable();
+        if let Some(pair) = addresses.windows(2).find(|pair| pair[0] == pair[1]) {
+            self.found(access.space, pair[0], [mark; 2], (Scope::Warp, Verdict::Race));
+        }
     }
 
     fn word(&mut self, space: Space, address: u64, mark: Mark) {
@@ -325,6 +347,9 @@ impl Turn<'_> {
             _ => {
                 let most = match self.watch.check {
                     RaceCheck::Full => usize::MAX,
+                    RaceCheck::Sampled if self.watch.sample.takes_all() => {
+                        sample::UNSAMPLED_LINES[usize::from(mark.writes())]
+                    }
                     RaceCheck::Sampled => sample::LINES[usize::from(mark.writes())],
                 };
                 if let Some(word) = self.global.word(address, most, &mark) {
@@ -342,14 +367,20 @@ impl Turn<'_> {
 
     #[cold]
     fn meeting(&mut self, space: Space, address: u64, mine: &Mark, other: &Mark) {
-        let Some((scope, verdict)) = judge(&self.shape.module.1.table, mine, other) else { return };
+        let table = &self.shape.module.1.table;
+        let Some((scope, verdict)) = judge(table, self.shape.axes, mine, other) else { return };
         if verdict == Verdict::MaybeOrdered && self.watch.check != RaceCheck::Full {
             return;
         }
         let address = address + u64::from((mine.bytes & other.bytes).trailing_zeros());
-        // Who writes comes first; of two that do, the lower site.
+        // The one that writes comes first; of two that do, the lower site.
         let rank = |mark: &Mark| (!mark.writes(), mark.site, mark.block, mark.warp);
-        let (first, second) = if rank(mine) <= rank(other) { (mine, other) } else { (other, mine) };
+        let parties = if rank(mine) <= rank(other) { [mine, other] } else { [other, mine] };
+        self.found(space, address, parties, (scope, verdict));
+    }
+
+    fn found(&mut self, space: Space, address: u64, parties: [&Mark; 2], (scope, verdict): (Scope, Verdict)) {
+        let [first, second] = parties;
         let allocation = if space == Space::Shared { None } else { self.map.find(address).allocation };
         let start = allocation.and_then(|_| self.map.start(address)).unwrap_or(0);
         let key = (self.shape.kernel, space, first.site, second.site, scope, verdict, allocation);
@@ -360,7 +391,7 @@ impl Turn<'_> {
             space,
             scope,
             verdict,
-            parties: [first, second].map(party),
+            parties: parties.map(party),
             path: self.path,
             offset: address - start,
             allocation,

@@ -1,9 +1,10 @@
-//! Conflicts that are there, and cured twins without any.
+//! Programs with conflicts, and fixed twins without any.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use warpline_format::access::{Kind, Space, head, push_access};
+use warpline_format::conflict::{ConflictHint, Update};
 use warpline_format::device::Device;
 use warpline_format::event::Launch;
 use warpline_format::site_table::{CacheOp, File, Frame, Function, Hint, Op, Site, SiteTable, Stored};
@@ -23,10 +24,15 @@ const VOLATILE_STORE: u32 = 7;
 const BYTE: u32 = 8;
 const ARGUMENT: u32 = 9;
 const SAME_CONSTANT: u32 = 10;
+const INCREMENT: u32 = 11;
+const THREAD_INDEX: u32 = 12;
+const BLOCK_ATOMIC: u32 = 13;
+const SWAP: u32 = 14;
 
 const DATA: u64 = 0x1000_0000_0000;
 
-fn module() -> Arc<Module> {
+/// A module in which atomic operations may order other accesses if `fencing`.
+fn module(fencing: bool) -> Arc<Module> {
     let site = |op, bytes, cache| Site {
         function: 0,
         op,
@@ -57,7 +63,18 @@ fn module() -> Arc<Module> {
             Site { chain: vec![1], ..site(Op::Store, 1, CacheOp::Default) },
             Site { chain: vec![1], ..plain(Op::Store) },
             plain(Op::Store),
+            plain(Op::Store),
+            plain(Op::Store),
+            plain(Op::Atomic),
+            plain(Op::Atomic),
         ],
+        conflict_hints: vec![
+            ConflictHint { site: INCREMENT, update: Update::Value, ..ConflictHint::default() },
+            ConflictHint { site: THREAD_INDEX, differs: 1, ..ConflictHint::default() },
+            ConflictHint { site: BLOCK_ATOMIC, block_scope: true, ..ConflictHint::default() },
+            ConflictHint { site: SWAP, update: Update::Value, loaded_by: Some(LOAD), ..ConflictHint::default() },
+        ],
+        fencing: Some(if fencing { vec![0] } else { Vec::new() }),
         hints: vec![
             hint(CONSTANT, Stored::Constant(1), false),
             hint(REDUCTION, Stored::Anything, true),
@@ -81,8 +98,13 @@ enum Step {
 const WARPS: u32 = 4;
 
 fn conflicts(check: RaceCheck, steps: &[Step]) -> Vec<Conflict> {
-    let launch = Launch::of(3, 8, WARPS * 32);
-    let shape = LaunchShape::new(&launch, module(), 0, &Device { sms: 8, ..Device::rtx_2080_ti() });
+    conflicts_of(check, steps, 8, module(true))
+}
+
+/// Of a launch with so many blocks, of which the first eight do the steps.
+fn conflicts_of(check: RaceCheck, steps: &[Step], blocks: u32, module: Arc<Module>) -> Vec<Conflict> {
+    let launch = Launch::with_defaults(3, blocks, WARPS * 32);
+    let shape = LaunchShape::new(&launch, module, 0, &Device { sms: 8, ..Device::rtx_2080_ti() });
     let shape = shape.expect("a good launch");
     let word = |one: u32, two: u32| u64::from(one) | u64::from(two) << 32;
     let slot = |block: u32| block * shape.slots_per_sm;
@@ -168,7 +190,7 @@ fn another_block_is_remembered_behind_two_warps_of_one() {
 }
 
 #[test]
-fn bytes_of_a_word_are_told_apart() {
+fn bytes_of_a_word_are_distinguished() {
     assert_eq!(both(&[one(0, 0, BYTE, 0), one(0, 1, BYTE, 1)]), []);
     assert_eq!(both(&[one(0, 0, BYTE, 1), one(0, 1, BYTE, 1)]), [(Scope::Block, Verdict::OneStore)]);
     // An access that begins in the middle of a word.
@@ -192,7 +214,11 @@ fn blocks_meet_in_device_memory() {
         [(Scope::Grid, Verdict::Race), (Scope::Grid, Verdict::OneStore)]
     );
     assert_eq!(both(&[one(0, 0, CONSTANT, 0), one(1, 0, LOAD, 0)]), [(Scope::Grid, Verdict::Flag)]);
-    assert_eq!(both(&[one(0, 0, REDUCTION, 0), one(1, 0, LOAD, 0)]), [(Scope::Grid, Verdict::Flag)]);
+    assert_eq!(both(&[one(0, 0, REDUCTION, 0), one(1, 0, LOAD, 0)]), [(Scope::Grid, Verdict::Race)]);
+    // The load before a compare-and-swap, in code without a fence.
+    let swap = [one(0, 0, SWAP, 0), one(1, 0, LOAD, 0)];
+    let found = conflicts_of(RaceCheck::Sampled, &swap, 8, module(false));
+    assert_eq!(found.iter().map(|conflict| conflict.verdict).collect::<Vec<_>>(), [Verdict::Flag]);
 }
 
 #[test]
@@ -206,8 +232,8 @@ fn atomics_do_not_meet_each_other_but_what_is_plain() {
 }
 
 #[test]
-fn what_flags_may_order_is_told_in_full_only_and_as_such() {
-    // The last block reads what the others wrote, behind an atomic operation whose result it looked at.
+fn what_flags_may_order_is_reported_in_full_only_and_as_such() {
+    // The last block reads what the others wrote, behind an atomic operation whose result it used.
     let last = [
         one(0, 0, STORE, 0),
         one(0, 0, EXCHANGE, 64),
@@ -219,7 +245,7 @@ fn what_flags_may_order_is_told_in_full_only_and_as_such() {
     ];
     assert_eq!(verdicts(RaceCheck::Sampled, &last), []);
     assert_eq!(verdicts(RaceCheck::Full, &last), [(Scope::Grid, Verdict::MaybeOrdered)]);
-    // Without looking at a result nobody knows.
+    // Without the result, the order is unknown.
     let blind = last.map(|step| match step {
         Step::Access(block, warp, space, EXCHANGE, address, stride) => {
             Step::Access(block, warp, space, REDUCTION, address, stride)
@@ -234,11 +260,52 @@ fn what_flags_may_order_is_told_in_full_only_and_as_such() {
 }
 
 #[test]
+fn lanes_of_a_warp_lose_updates_and_store_different_values() {
+    let race = [(Scope::Warp, Verdict::Race)];
+    assert_eq!(both(&[one(0, 0, INCREMENT, 0)]), race);
+    assert_eq!(both(&[one(0, 0, THREAD_INDEX, 0)]), race);
+    // Pairs of lanes share an element; each lane has its own.
+    let apart = |stride| Step::Access(0, 0, Space::Global, INCREMENT, DATA, stride);
+    assert_eq!(both(&[apart(4)]), []);
+    let found = &conflicts(RaceCheck::Full, &[one(0, 0, INCREMENT, 64)])[0];
+    assert_eq!((found.count, found.parties.map(|party| party.site)), (1, [INCREMENT; 2]));
+    // A store of any value may store the same in all lanes.
+    assert_eq!(both(&[one(0, 0, STORE, 0)]), []);
+}
+
+#[test]
+fn warps_that_store_their_indices_store_different_values() {
+    let stores = |block| [shared(0, THREAD_INDEX, 0), Step::Access(block, 1, Space::Shared, THREAD_INDEX, 0, 4)];
+    assert_eq!(both(&stores(0)), [(Scope::Block, Verdict::Race)]);
+    assert_eq!(both(&stores(1)), []);
+}
+
+#[test]
+fn atomics_of_block_scope_are_not_atomic_for_other_blocks() {
+    assert_eq!(both(&[one(0, 0, BLOCK_ATOMIC, 0), one(0, 1, BLOCK_ATOMIC, 0)]), []);
+    assert_eq!(both(&[one(0, 0, BLOCK_ATOMIC, 0), one(1, 0, REDUCTION, 0)]), [(Scope::Grid, Verdict::Race)]);
+}
+
+#[test]
+fn an_atomic_operation_orders_nothing_without_a_fence() {
+    let ticket = [one(0, 0, EXCHANGE, 64), one(0, 0, STORE, 0), one(1, 0, EXCHANGE, 64), one(1, 0, LOAD, 0)];
+    let found = |fencing| {
+        let found = conflicts_of(RaceCheck::Full, &ticket, 8, module(fencing));
+        found.iter().map(|conflict| conflict.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!((found(true), found(false)), (vec![Verdict::MaybeOrdered], vec![Verdict::Race]));
+}
+
+#[test]
 fn a_sample_leaves_out_blocks_and_comes_back_to_new_code() {
     let far = [one(6, 0, STORE, 0), one(7, 0, LOAD, 0)];
-    assert_eq!((verdicts(RaceCheck::Sampled, &far), verdicts(RaceCheck::Full, &far).len()), (vec![], 1));
-    // A long stretch uses up its share; what begins elsewhere behind the next barrier is looked at again.
-    let mut steps: Vec<Step> = (0..100_000).map(|_| shared(0, LOAD, 0)).collect();
+    let sampled = |steps: &[Step], blocks| {
+        let found = conflicts_of(RaceCheck::Sampled, steps, blocks, module(true));
+        found.iter().map(|conflict| (conflict.scope, conflict.verdict)).collect::<Vec<_>>()
+    };
+    assert_eq!((sampled(&far, 100), sampled(&far, 8).len()), (vec![], 1));
+    // A long stretch uses up its share; what begins elsewhere behind the next barrier is checked again.
+    let mut steps: Vec<Step> = (0..200_000).map(|_| shared(0, LOAD, 0)).collect();
     steps.push(shared(1, STORE, 0));
     assert_eq!(verdicts(RaceCheck::Sampled, &steps), []);
     steps.extend((0..WARPS).map(|warp| Step::Barrier(0, warp)));
@@ -259,7 +326,7 @@ fn a_sample_sees_a_late_phase_of_a_kernel_that_has_touched_much_before() {
     assert_eq!(both(&steps), [(Scope::Block, Verdict::Race)]);
 }
 
-/// All pairs of accesses, looked at one by one: the first meeting of each pair of sites and scope.
+/// All pairs of accesses, compared one by one: the first meeting of each pair of sites and scope.
 fn reference(steps: &[Step]) -> bool {
     let mut intervals = [[0; WARPS as usize]; 8];
     let mut known: Vec<(u32, u32, u32, bool, u64)> = Vec::new();

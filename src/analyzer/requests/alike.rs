@@ -1,6 +1,6 @@
 //! Requests of a site, or of a bundle, to shared memory that are alike.
 //!
-//! In the inner loop of a tiled kernel a site asks for shared memory millions of times with the same lanes, the same
+//! In the inner loop of a tiled kernel a site accesses shared memory millions of times with the same lanes, the same
 //! stride and addresses that differ by whole lines. Where such a request is counted and what it costs is the same
 //! each time, so that it is enough to count how often.
 
@@ -83,7 +83,7 @@ impl Alike {
         Some(!std::mem::replace(&mut self.listed, true))
     }
 
-    /// Remembers the form of a request that was counted by itself, or forgets the last one. Those before must have been
+    /// Keeps the form of a request that was counted separately, or discards the last one. Those before must have been
     /// [taken](Self::take).
     #[inline]
     pub(super) fn remember(&mut self, shifts: Shifts, access: &Access<'_>, context: ContextId, epoch: u64) {

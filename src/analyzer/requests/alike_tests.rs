@@ -14,7 +14,7 @@ use warpline_simulator::metrics::Counters;
 /// Site and offset of the members of each bundle.
 const BUNDLES: [&[(u32, i32)]; 2] = [&[(0, 0), (1, 8), (0, -12)], &[(1, 0), (1, 256)]];
 
-/// Wants every request, so that each is counted by itself.
+/// Requires every request, so that each is counted separately.
 struct Watching;
 
 impl AnalysisTool for Watching {
@@ -73,7 +73,7 @@ fn members_of(members: &[(u32, i32)]) -> Vec<Member> {
     members.iter().map(|&(site, offset)| Member { site, offset }).collect()
 }
 
-/// Bundles taken apart: each of their requests by itself.
+/// Bundles split into their requests.
 fn taken_apart(steps: &[Step]) -> Vec<Step> {
     let apart = |step: &Step| match *step {
         Step::Request { site, shared, mask, base, halves, stride } if bundle_of(site).is_some() => {
@@ -114,7 +114,7 @@ fn module() -> Arc<Module> {
 }
 
 fn counted<T: AnalysisTool>(steps: &[Step], banks: BankRules, tool: T) -> Vec<(CellKey, Counters)> {
-    let launch = Launch::of(3, 1, 128);
+    let launch = Launch::with_defaults(3, 1, 128);
     let shape = Arc::new(
         LaunchShape::new(&launch, module(), 0, &Device { sms: 1, ..Device::rtx_2080_ti() }).expect("a good launch"),
     );

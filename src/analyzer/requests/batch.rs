@@ -1,5 +1,5 @@
 //! Checks an access batch whole before any of it is counted, so that a damaged batch leaves no
-//! trace in the figures and the workers need not look for damage.
+//! trace in the figures and the workers need no checks.
 
 use warpline_format::access::{Item, bundle_of, requests_of};
 
@@ -13,7 +13,7 @@ pub enum BatchError {
     #[error("site {site} of {sites}")]
     Site { site: u32, sites: u32 },
     /// A bundle that the module does not have, or not so.
-    #[error("bundle {index} of {bundles} is not what its record says")]
+    #[error("bundle {index} of {bundles} differs from its record")]
     Bundle { index: u32, bundles: usize },
     /// An item belongs to no warp.
     #[error("an item lies outside a turn")]
@@ -28,7 +28,7 @@ pub enum BatchError {
     #[error("a turn is longer than its batch")]
     LongTurn,
     /// Unknown bytes.
-    #[error("what stands at byte {0} of the batch is no item")]
+    #[error("invalid record at byte {0} of the batch")]
     NoItem(usize),
     /// A block starts where a warp's items are.
     #[error("a block starts inside a turn")]

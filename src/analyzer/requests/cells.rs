@@ -10,7 +10,7 @@ use warpline_simulator::metrics::Counters;
 /// Whose memory a request touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Owner {
-    /// The space says it: the block's shared memory, the lanes' stacks.
+    /// The space alone: the block's shared memory, the lanes' stacks.
     Space,
     /// One allocation.
     Allocation(AllocationId),

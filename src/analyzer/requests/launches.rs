@@ -20,6 +20,8 @@ pub struct LaunchShape {
     pub kernel: u32,
     /// Warps of a block.
     pub warps: u32,
+    /// Dimensions of a block with more than one thread, a bit each from x.
+    pub axes: u8,
     /// Blocks of the grid.
     pub blocks: u64,
     /// Warp slots of an SM.
@@ -72,6 +74,7 @@ impl LaunchShape {
             module: (launch.module, module),
             kernel,
             warps,
+            axes: (0..3).filter(|&axis| launch.block[axis] > 1).map(|axis| 1 << axis).sum(),
             blocks,
             slots_per_sm: per_sm as u32,
             slots: slots as u32,

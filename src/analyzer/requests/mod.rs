@@ -22,6 +22,6 @@ pub use cells::{CellId, CellKey, Cells, Owner};
 pub use decode::request as read_request;
 pub use launches::{LaunchShape, ShapeError};
 pub use pool::{Pool, WorkerLost};
-pub use request::{Part, Request};
+pub use request::{OwnerShare, Request};
 pub use tool::{AnalysisTool, Event};
 pub use worker::{LaunchWork, Worker};

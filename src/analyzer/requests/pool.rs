@@ -67,9 +67,9 @@ impl<T: AnalysisTool + 'static> Pool<T> {
         if self.changes.is_empty() {
             return Ok(());
         }
-        let told = self.workers.apply(&self.changes);
+        let applied = self.workers.apply(&self.changes);
         self.changes.clear();
-        told
+        applied
     }
 
     /// Counts a batch that [`super::check_batch`] has passed.
@@ -163,7 +163,7 @@ impl<T: AnalysisTool> Drop for Workers<T> {
         if let Workers::Threads { jobs, threads, .. } = self {
             jobs.clear();
             for thread in threads.drain(..) {
-                // A thread that panicked has already said so.
+                // A thread that panicked has already reported it.
                 _ = thread.join();
             }
         }

@@ -9,7 +9,7 @@ use warpline_simulator::metrics::{Footprint, Wavefronts};
 
 /// The share of one owner in a request that several own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct OwnerShare {
     /// Where it is counted.
     pub cell: CellId,
     /// Lanes that touch the owner's memory; a lane may be in two parts.
@@ -36,5 +36,5 @@ pub struct Request<'a> {
     /// Where the whole request is counted.
     pub cell: CellId,
     /// Empty unless several allocations own it.
-    pub parts: &'a [Part],
+    pub parts: &'a [OwnerShare],
 }

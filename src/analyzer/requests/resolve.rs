@@ -5,7 +5,7 @@ use warpline_format::event::AllocationId;
 use warpline_format::site_table::Op;
 
 use super::alike::{Alike, Waiting};
-use super::{CellId, CellKey, Cells, Owner, Part};
+use super::{CellId, CellKey, Cells, Owner, OwnerShare};
 use crate::attribution::{AllocationMap, ContextId, ROOT, Segment};
 use warpline_simulator::geometry::{BankRules, Width};
 use warpline_simulator::metrics::{
@@ -80,7 +80,7 @@ pub(super) struct Scratch {
     table: LineTable,
     words: Vec<u64>,
     /// The parts of the last request.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<OwnerShare>,
     shares: Vec<Share>,
 }
 
@@ -101,8 +101,8 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Says where a request is counted, and what it costs. The shares of several owners are counted here, the request
-    /// itself is not.
+    /// Computes the cell that counts a request, and its cost. The shares of several owners are counted here, the
+    /// request itself is not.
     #[inline]
     pub(super) fn resolve(
         &mut self,
@@ -114,7 +114,7 @@ impl Resolver<'_> {
         cells: &mut Cells,
     ) -> Cost {
         self.scratch.parts.clear();
-        let scattered = Scattered::of(access, width);
+        let scattered = Scattered::from_access(access, width);
         let footprint = match &scattered {
             Some(scattered) => scattered.footprint(),
             None => footprint(access, width, &mut state.footprint, &mut self.scratch.table),
@@ -152,7 +152,7 @@ impl Resolver<'_> {
         Cost { cell: first.cell, footprint, passes: first.passes.plus(second.passes) }
     }
 
-    /// The slow way to a request's cell: asks the map, and counts the parts of several owners.
+    /// The slow path to a request's cell: searches the map, and counts the parts of several owners.
     #[cold]
     fn find(
         &mut self,
@@ -196,7 +196,7 @@ impl Resolver<'_> {
             }
             let footprint = self.scratch.table.footprint();
             cells.counters(part).count_part(share.mask.count_ones(), useful, footprint);
-            self.scratch.parts.push(Part { cell: part, mask: share.mask });
+            self.scratch.parts.push(OwnerShare { cell: part, mask: share.mask });
         }
         cell
     }
@@ -227,7 +227,7 @@ impl Resolver<'_> {
     }
 }
 
-/// First and last byte of a request; `None` where they cannot be told simply (addresses that wrap).
+/// First and last byte of a request; `None` if they are not simple to compute (addresses that wrap).
 #[inline]
 fn extent(access: &Access<'_>, width: Width) -> Option<(u64, u64)> {
     let tail = u64::from(width.bytes - 1);

@@ -35,8 +35,9 @@ pub trait AnalysisTool: Send {
     /// What a shard returns at the end of a launch. Its sum over shards must not depend on their number.
     type Result: Default + Send;
 
-    /// Whether the tool needs every request to shared memory. If not, requests without bank conflicts may be left out.
-    fn wants_shared(&self) -> bool {
+    /// Returns whether the tool needs every request to shared memory. If not, requests without bank conflicts may be
+    /// left out.
+    fn needs_shared(&self) -> bool {
         true
     }
     /// Lanes of one request of the model: 32, or 64 where two neighbouring warps make one request.
@@ -61,7 +62,7 @@ pub trait AnalysisTool: Send {
 impl AnalysisTool for () {
     type Result = ();
 
-    fn wants_shared(&self) -> bool {
+    fn needs_shared(&self) -> bool {
         false
     }
 
@@ -73,8 +74,8 @@ impl AnalysisTool for () {
 impl<T: AnalysisTool> AnalysisTool for Option<T> {
     type Result = Option<T::Result>;
 
-    fn wants_shared(&self) -> bool {
-        self.as_ref().is_some_and(T::wants_shared)
+    fn needs_shared(&self) -> bool {
+        self.as_ref().is_some_and(T::needs_shared)
     }
 
     fn wave_lanes(&self) -> u32 {
@@ -109,8 +110,8 @@ impl<T: AnalysisTool> AnalysisTool for Option<T> {
 impl<A: AnalysisTool, B: AnalysisTool> AnalysisTool for (A, B) {
     type Result = (A::Result, B::Result);
 
-    fn wants_shared(&self) -> bool {
-        self.0.wants_shared() || self.1.wants_shared()
+    fn needs_shared(&self) -> bool {
+        self.0.needs_shared() || self.1.needs_shared()
     }
 
     fn wave_lanes(&self) -> u32 {

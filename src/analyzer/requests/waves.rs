@@ -16,40 +16,40 @@ const MOST_AHEAD: usize = 256;
 
 /// A request that waits for the other half's.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct PendingRequest {
     pub(super) slot: u32,
     pub(super) context: ContextId,
     site: u32,
     space: Space,
     mask: u32,
-    addresses: HeldAddresses,
+    addresses: PendingAddresses,
 }
 
 #[derive(Clone, Debug)]
-enum HeldAddresses {
+enum PendingAddresses {
     Uniform(u64),
     Affine([u64; 2], i32),
     Delta(u64, Vec<u8>),
     Full(Vec<u8>),
 }
 
-impl Held {
-    fn of(access: &Access<'_>, slot: u32, context: ContextId) -> Held {
+impl PendingRequest {
+    fn new(access: &Access<'_>, slot: u32, context: ContextId) -> PendingRequest {
         let addresses = match access.addresses {
-            Addresses::Uniform(address) => HeldAddresses::Uniform(address),
-            Addresses::Affine { bases, stride } => HeldAddresses::Affine(bases, stride),
-            Addresses::Delta(base, deltas) => HeldAddresses::Delta(base, deltas.to_vec()),
-            Addresses::Full(addresses) => HeldAddresses::Full(addresses.to_vec()),
+            Addresses::Uniform(address) => PendingAddresses::Uniform(address),
+            Addresses::Affine { bases, stride } => PendingAddresses::Affine(bases, stride),
+            Addresses::Delta(base, deltas) => PendingAddresses::Delta(base, deltas.to_vec()),
+            Addresses::Full(addresses) => PendingAddresses::Full(addresses.to_vec()),
         };
-        Held { slot, context, site: access.site, space: access.space, mask: access.mask, addresses }
+        PendingRequest { slot, context, site: access.site, space: access.space, mask: access.mask, addresses }
     }
 
     pub(super) fn access(&self) -> Access<'_> {
         let addresses = match &self.addresses {
-            HeldAddresses::Uniform(address) => Addresses::Uniform(*address),
-            HeldAddresses::Affine(bases, stride) => Addresses::Affine { bases: *bases, stride: *stride },
-            HeldAddresses::Delta(base, deltas) => Addresses::Delta(*base, deltas),
-            HeldAddresses::Full(addresses) => Addresses::Full(addresses),
+            PendingAddresses::Uniform(address) => Addresses::Uniform(*address),
+            PendingAddresses::Affine(bases, stride) => Addresses::Affine { bases: *bases, stride: *stride },
+            PendingAddresses::Delta(base, deltas) => Addresses::Delta(*base, deltas),
+            PendingAddresses::Full(addresses) => Addresses::Full(addresses),
         };
         Access { site: self.site, space: self.space, mask: self.mask, addresses }
     }
@@ -57,18 +57,18 @@ impl Held {
 
 /// What becomes of requests.
 #[derive(Debug)]
-pub(super) enum Made {
+pub(super) enum WaveRequest {
     /// One of a half alone.
-    Half(Held),
+    Half(PendingRequest),
     /// One of both halves, the even warp's first.
-    Whole(Held, Held),
+    Whole(PendingRequest, PendingRequest),
 }
 
 /// The waves of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Waves {
     /// By slot of the even warp: requests of the half that is ahead.
-    ahead: Vec<VecDeque<Held>>,
+    ahead: Vec<VecDeque<PendingRequest>>,
 }
 
 /// Slot of the even warp of a slot's wave, and whether there is an odd one.
@@ -79,7 +79,7 @@ fn wave(slot: u32, warps: u32) -> (usize, bool) {
 }
 
 impl Waves {
-    fn queue(&mut self, even: usize) -> &mut VecDeque<Held> {
+    fn queue(&mut self, even: usize) -> &mut VecDeque<PendingRequest> {
         if self.ahead.len() <= even {
             self.ahead.resize_with(even + 1, VecDeque::new);
         }
@@ -93,12 +93,12 @@ impl Waves {
         slot: u32,
         warps: u32,
         context: ContextId,
-        mut made: impl FnMut(Made),
+        mut made: impl FnMut(WaveRequest),
     ) {
-        let held = Held::of(access, slot, context);
+        let held = PendingRequest::new(access, slot, context);
         let (even, whole) = wave(slot, warps);
         if !whole {
-            return made(Made::Half(held));
+            return made(WaveRequest::Half(held));
         }
         let queue = self.queue(even);
         if queue.front().is_none_or(|front| front.slot == slot) {
@@ -106,33 +106,33 @@ impl Waves {
             if queue.len() > MOST_AHEAD
                 && let Some(first) = queue.pop_front()
             {
-                made(Made::Half(first));
+                made(WaveRequest::Half(first));
             }
             return;
         }
         let Some(other) = queue.pop_front() else { return };
         if (other.site, other.space, other.context) == (held.site, held.space, held.context) {
-            made(if other.slot < slot { Made::Whole(other, held) } else { Made::Whole(held, other) });
+            made(if other.slot < slot { WaveRequest::Whole(other, held) } else { WaveRequest::Whole(held, other) });
         } else {
-            made(Made::Half(other));
-            made(Made::Half(held));
+            made(WaveRequest::Half(other));
+            made(WaveRequest::Half(held));
         }
     }
 
     /// A warp reaches a barrier: what the other half did before it has no counterpart any more.
-    pub(super) fn barrier(&mut self, slot: u32, warps: u32, mut made: impl FnMut(Made)) {
+    pub(super) fn barrier(&mut self, slot: u32, warps: u32, mut made: impl FnMut(WaveRequest)) {
         let (even, _) = wave(slot, warps);
         let queue = self.queue(even);
         if queue.front().is_some_and(|front| front.slot != slot) {
-            queue.drain(..).for_each(|held| made(Made::Half(held)));
+            queue.drain(..).for_each(|held| made(WaveRequest::Half(held)));
         }
     }
 
     /// The blocks in these slots are over.
-    pub(super) fn over(&mut self, first: u32, count: u32, mut made: impl FnMut(Made)) {
+    pub(super) fn over(&mut self, first: u32, count: u32, mut made: impl FnMut(WaveRequest)) {
         let end = self.ahead.len().min(first as usize + count as usize);
         for queue in self.ahead.get_mut(first as usize..end).into_iter().flatten() {
-            queue.drain(..).for_each(|held| made(Made::Half(held)));
+            queue.drain(..).for_each(|held| made(WaveRequest::Half(held)));
         }
     }
 }
@@ -145,11 +145,11 @@ mod tests {
         Access { site, space: Space::Global, mask: 1, addresses: Addresses::Uniform(address) }
     }
 
-    fn told(made: Made) -> String {
-        let one = |held: &Held| format!("{}@{}", held.site, held.slot);
+    fn described(made: WaveRequest) -> String {
+        let one = |held: &PendingRequest| format!("{}@{}", held.site, held.slot);
         match made {
-            Made::Half(held) => one(&held),
-            Made::Whole(even, odd) => format!("{}+{}", one(&even), one(&odd)),
+            WaveRequest::Half(held) => one(&held),
+            WaveRequest::Whole(even, odd) => format!("{}+{}", one(&even), one(&odd)),
         }
     }
 
@@ -159,18 +159,18 @@ mod tests {
         let mut all = Vec::new();
         // Three warps a block: 4 and 3 are a wave, 5 is alone; the odd one comes first.
         for (slot, site) in [(4, 1), (4, 2), (3, 1), (5, 9), (3, 7), (3, 8)] {
-            waves.request(&access(site, 0), slot, 3, 0, |made| all.push(told(made)));
+            waves.request(&access(site, 0), slot, 3, 0, |made| all.push(described(made)));
         }
         assert_eq!(all, ["1@3+1@4", "9@5", "2@4", "7@3"]);
         all.clear();
         // Warp 3 is ahead, and stays so at its own barrier; the other's ends it.
-        waves.barrier(3, 3, |made| all.push(told(made)));
+        waves.barrier(3, 3, |made| all.push(described(made)));
         assert!(all.is_empty());
-        waves.barrier(4, 3, |made| all.push(told(made)));
+        waves.barrier(4, 3, |made| all.push(described(made)));
         assert_eq!(all, ["8@3"]);
         all.clear();
-        waves.request(&access(5, 0), 4, 3, 0, |made| all.push(told(made)));
-        waves.over(3, 3, |made| all.push(told(made)));
+        waves.request(&access(5, 0), 4, 3, 0, |made| all.push(described(made)));
+        waves.over(3, 3, |made| all.push(described(made)));
         assert_eq!(all, ["5@4"]);
     }
 
@@ -178,8 +178,8 @@ mod tests {
     fn contexts_and_spaces_are_kept_apart() {
         let mut waves = Waves::default();
         let mut all = Vec::new();
-        waves.request(&access(1, 0), 0, 2, 1, |made| all.push(told(made)));
-        waves.request(&access(1, 0), 1, 2, 2, |made| all.push(told(made)));
+        waves.request(&access(1, 0), 0, 2, 1, |made| all.push(described(made)));
+        waves.request(&access(1, 0), 1, 2, 2, |made| all.push(described(made)));
         assert_eq!(all, ["1@0", "1@1"]);
     }
 }

@@ -9,13 +9,13 @@ use warpline_format::site_table::{Member, Op};
 
 use super::alike::{Alike, Shifts};
 use super::resolve::{Cost, Resolver, Scratch, SiteState};
-use super::waves::{Held, Made, Waves};
+use super::waves::{PendingRequest, WaveRequest, Waves};
 use super::{AnalysisTool, Cells, Event, LaunchShape, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
 use warpline_simulator::geometry::{BankRules, Width};
 
-/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each, stay
-/// below those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
+/// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each,
+/// stay below those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
 const PLACES: u32 = 4;
 const _: () = assert!(2 * MOST_MEMBERS as u32 <= 16 * PLACES);
 
@@ -53,8 +53,8 @@ pub struct Worker<T: AnalysisTool> {
     module: u32,
     /// Two neighbouring warps are a wave.
     wide: bool,
-    /// The memory as it is for the next batch; each worker has a map of its own, as copies of one would cost time in proportion
-    /// to it whenever memory is allocated between launches.
+    /// The memory as it is for the next batch; each worker has a map of its own, as copies of one would cost time in
+    /// proportion to it whenever memory is allocated between launches.
     map: AllocationMap,
     /// Moves on with the map.
     map_version: u64,
@@ -162,7 +162,7 @@ impl<T: AnalysisTool> Worker<T> {
         state.bundles.resize(module.table.bundles.len(), BundleState::default());
         self.tool.batch(launch);
         let mut counting = Counting {
-            alike: !self.wide && !self.tool.wants_shared(),
+            alike: !self.wide && !self.tool.needs_shared(),
             wide: self.wide,
             warps: shape.warps,
             module,
@@ -196,7 +196,7 @@ impl<T: AnalysisTool> Worker<T> {
                 counting.context = work.warps[next as usize].context();
                 continue;
             }
-            // The batch was checked before; nothing after damage is looked at.
+            // The batch was checked before; nothing after damage is read.
             let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
             at += length;
             match item {
@@ -363,7 +363,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
         let op = self.module.table.sites[access.site as usize].op;
         let cost = self.resolver.resolve(access, width, op, self.context, site, self.cells);
         cost.count_one(access, width, self.cells);
-        // Which addresses of atomic operations meet depends on more than their banks: each is looked at.
+        // Which addresses of atomic operations meet depends on more than their banks: each is analysed.
         if op != Op::Atomic {
             site.alike.remember(self.shifts, access, self.context, epoch);
         }
@@ -387,8 +387,8 @@ impl<T: AnalysisTool> Counting<'_, T> {
         self.tool.event(Event::Request(&request));
     }
 
-    /// A request of the current warp: counted, or first put together with that of the other half of its wave. Uses up two
-    /// places.
+    /// A request of the current warp: counted, or first put together with that of the other half of its wave. Uses up
+    /// two places.
     #[inline(always)]
     fn make(&mut self, access: &Access<'_>, place: u32) -> Cost {
         if self.wide {
@@ -409,7 +409,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
     }
 
     /// Counts what `work` makes of waiting halves.
-    fn with_waves(&mut self, place: u32, work: impl FnOnce(&mut Waves, &Self, &mut dyn FnMut(Made))) {
+    fn with_waves(&mut self, place: u32, work: impl FnOnce(&mut Waves, &Self, &mut dyn FnMut(WaveRequest))) {
         let mut all = Vec::new();
         let mut waves = std::mem::take(self.waves);
         work(&mut waves, self, &mut |made| all.push(made));
@@ -417,18 +417,18 @@ impl<T: AnalysisTool> Counting<'_, T> {
         let (slot, context) = (self.slot, self.context);
         for (number, made) in (0..2).chain(std::iter::repeat(1)).zip(all) {
             match made {
-                Made::Half(held) => {
+                WaveRequest::Half(held) => {
                     (self.slot, self.context) = (held.slot, held.context);
                     self.request(&held.access(), place + number);
                 }
-                Made::Whole(even, odd) => self.whole(&even, &odd, place),
+                WaveRequest::Whole(even, odd) => self.whole(&even, &odd, place),
             }
         }
         (self.slot, self.context) = (slot, context);
     }
 
     /// Counts a request of a whole wave. Caches see the halves one after the other, as they group lanes by 32 or fewer.
-    fn whole(&mut self, even: &Held, odd: &Held, place: u32) {
+    fn whole(&mut self, even: &PendingRequest, odd: &PendingRequest, place: u32) {
         let number = even.access().site as usize;
         let width = self.module.widths[number];
         let op = self.module.table.sites[number].op;

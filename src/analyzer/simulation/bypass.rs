@@ -12,7 +12,7 @@ pub struct Bypass {
 }
 
 impl Bypass {
-    /// Whether loads of warp `warp` of a block at a site go past L1.
+    /// Returns whether loads of warp `warp` of a block at a site go past L1.
     #[inline]
     pub fn covers(&self, kernel: u32, site: u32, warp: u32) -> bool {
         self.warps.is_some_and(|first| warp >= first) || self.sites.contains(&(kernel, site))

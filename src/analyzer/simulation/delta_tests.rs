@@ -119,7 +119,7 @@ fn nvidia_sectors() {
         }
         // Four accesses share a tag and still miss four times.
         let sum = walk(&config, 4 * c1, 8, 4 * c1 / 8, CacheOp::Default);
-        assert_eq!(misses(&sum.l1), 4 * c1 / 8, "{name}, first lap");
+        assert_eq!(misses(&sum.l1), 4 * c1 / 8, "{name}, first pass");
     }
     // Least recently used sets: the closed form beyond the capacity, in whole lines.
     let config = model("gtx480");

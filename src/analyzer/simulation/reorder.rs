@@ -20,9 +20,9 @@ use crate::requests::{BatchError, LaunchShape, check_batch};
 
 /// Bytes of items after which a batch is handed on.
 const BATCH_BYTES: usize = 256 << 10;
-/// Blocks without a record are dealt out too, since they take their turns, up to so many and [`EMPTY_PER_BLOCK`] for each
-/// block that has one. The grid of a larger launch is its own claim, which nothing in the trace bears out: then only
-/// blocks with records are dealt out.
+/// Blocks without a record are dealt out too, since they take their turns, up to so many and [`EMPTY_PER_BLOCK`] for
+/// each block that has one. The grid of a larger launch is its own claim, which nothing in the trace bears out: then
+/// only blocks with records are dealt out.
 const MOST_EMPTY: u64 = 1 << 22;
 /// See [`MOST_EMPTY`].
 const EMPTY_PER_BLOCK: u64 = 64;
@@ -121,8 +121,8 @@ impl Reorder {
         &self.device
     }
 
-    /// A launch begins; its registers and resident blocks become those of the device. `recorded` is the device of the run.
-    /// `known` is what ptxas reported of its kernel; without that, the registers are those of the run.
+    /// A launch begins; its registers and resident blocks become those of the device. `recorded` is the device of the
+    /// run. `known` is what ptxas reported of its kernel; without that, the registers are those of the run.
     ///
     /// # Errors
     /// Why it cannot be put into the device's order.
@@ -197,8 +197,8 @@ impl Reorder {
         self.launches.values().map(of).sum()
     }
 
-    /// Forgets a running launch; returns the bytes of its records.
-    pub fn forget(&mut self, launch: LaunchId) -> u64 {
+    /// Discards a running launch; returns the bytes of its records.
+    pub fn discard(&mut self, launch: LaunchId) -> u64 {
         self.launches.remove(&launch).map_or(0, |taken| taken.bytes.len() as u64)
     }
 
@@ -277,7 +277,7 @@ impl Reorder {
         let stands = taken.sampled.then(|| taken.recorded());
         let assumed = stands.as_ref().is_some_and(|recorded| (recorded.len() as u64) < blocks);
         let mut dealer =
-            Dealer { taken: &taken, dealt, stands, slots: vec![Place::default(); slots], batch: Vec::new(), out };
+            Dealer { taken: &taken, dealt, stands, slots: vec![SlotState::default(); slots], batch: Vec::new(), out };
         schedule::run(&shape, &mut dealer)?;
         dealer.hand_on()?;
         Ok(assumed)
@@ -286,7 +286,7 @@ impl Reorder {
 
 /// Where a slot's warp is.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct SlotState {
     stream: usize,
     piece: usize,
     /// Byte in the piece.
@@ -299,10 +299,10 @@ struct Dealer<'a, F> {
     taken: &'a Taken,
     /// See [`Taken::dealt`].
     dealt: Option<Vec<u64>>,
-    /// Of a sample the blocks with records, in order: each stands for those up to the next, which take as many turns and have no
-    /// records.
+    /// Of a sample the blocks with records, in order: each stands for those up to the next, which take as many turns
+    /// and have no records.
     stands: Option<Vec<u64>>,
-    slots: Vec<Place>,
+    slots: Vec<SlotState>,
     batch: Vec<u8>,
     out: F,
 }
@@ -316,9 +316,9 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
         Ok(())
     }
 
-    /// As the CPU device does it: the budget is looked at first, a warp without items is over.
+    /// As on the CPU device: the budget is checked first, a warp without items is over.
     fn take(&mut self, slot: usize, mut requests: u32) -> TurnEnd {
-        let Place { stream, mut piece, mut at, silent } = self.slots[slot];
+        let SlotState { stream, mut piece, mut at, silent } = self.slots[slot];
         let pieces = self.taken.streams.get(stream).map_or(&[][..], Vec::as_slice);
         let end = loop {
             if requests == 0 {
@@ -342,7 +342,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
                 Step::Other => {}
             }
         };
-        self.slots[slot] = Place { stream, piece, at, silent };
+        self.slots[slot] = SlotState { stream, piece, at, silent };
         end
     }
 }
@@ -363,7 +363,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> WarpStreams for Dealer<'_, F> {
         for warp in 0..warps {
             // A block without a record has no items either.
             let stream = number.map_or(usize::MAX, |number| number * warps as usize + warp as usize);
-            self.slots[(first_slot + warp) as usize] = Place { stream, silent, ..Place::default() };
+            self.slots[(first_slot + warp) as usize] = SlotState { stream, silent, ..SlotState::default() };
         }
         self.batch.extend_from_slice(&head(Kind::BlockStart, Space::Generic, first_slot).to_le_bytes());
         self.batch.extend_from_slice(&warps.to_le_bytes());
@@ -528,7 +528,7 @@ mod tests {
     }
 
     fn launch(device: &Device, blocks: u32, threads: u32) -> Launch {
-        Launch { resident_blocks: device.resident_blocks(threads, 32, 0), ..Launch::of(0, blocks, threads) }
+        Launch { resident_blocks: device.resident_blocks(threads, 32, 0), ..Launch::with_defaults(0, blocks, threads) }
     }
 
     /// Puts a launch of which a share was recorded into the order of a device.

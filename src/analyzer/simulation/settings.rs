@@ -42,11 +42,11 @@ pub struct ReuseSettings {
     pub scope: ReuseScope,
 }
 
-/// What the profile says where distances were not computed.
+/// The profile's text if distances were not computed.
 const NOT_COMPUTED: &str = "not computed (--reuse off)";
-/// What the profile says of approximate distances; `docs/design/locality.md` has the measurements.
+/// The profile's text for approximate distances; `docs/design/locality.md` has the measurements.
 const APPROXIMATE: &str =
-    "approximate, by average eviction time, which takes the mix of uses for constant within a scope";
+    "approximate, by average eviction time, which assumes that the mix of uses is constant within a scope";
 
 /// What is simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,8 +55,8 @@ pub struct Settings {
     pub hierarchy: HierarchyConfig,
     /// Copies leave their data in L2.
     pub warm_copies: bool,
-    /// L2 is empty at each launch, as a profiler leaves it that flushes caches; what was written to it is not counted as
-    /// written to memory then.
+    /// L2 is empty at each launch, as a profiler leaves it that flushes caches; what was written to it is not counted
+    /// as written to memory then.
     pub flush_at_launch: bool,
     /// What stores do to reuse distances.
     pub stores: Stores,
@@ -64,11 +64,11 @@ pub struct Settings {
     pub reuse: Option<ReuseSettings>,
     /// What the user states about occupancy; further models and `sim` go by it as the run does.
     pub stated: Stated,
-    /// Loads that go past L1 whatever the program says; `None`: none.
+    /// Loads that bypass L1 whatever their cache operator; `None`: none.
     pub bypass: Option<Arc<Bypass>>,
     /// Pages to count.
     pub pages: Option<PageSettings>,
-    /// How many accesses are looked at for conflicts between warps.
+    /// Extent of the check for conflicts between warps.
     pub races: RaceCheck,
     /// Bytes that the analysis may take, where they are bounded.
     pub memory: Option<u64>,
@@ -80,8 +80,8 @@ pub struct Settings {
 const BASE_BYTES: u64 = 160 << 20;
 /// For each worker: batches and requests that wait.
 const WORKER_BYTES: u64 = 64 << 20;
-/// Bytes that distances which are counted may take; with less memory than these and what is fixed they are approximated, which
-/// bounds the lines that are followed.
+/// Bytes that distances which are counted may take; with less memory than these and what is fixed they are
+/// approximated, which bounds the lines that are followed.
 const COUNTED_REUSE_BYTES: u64 = 512 << 20;
 
 impl Settings {
@@ -115,14 +115,14 @@ impl Settings {
         BASE_BYTES + self.hierarchy.l2.bytes() / 4
     }
 
-    /// Bytes that what a trace makes grow may take: half of what is not taken at once, the other half is the workers'. It does not depend
-    /// on their number, as figures must not.
+    /// Bytes that what a trace makes grow may take: half of what is not taken at once, the other half is the workers'.
+    /// It does not depend on their number, as figures must not.
     pub fn growth_bytes(&self) -> Option<u64> {
         self.memory.map(|granted| granted.saturating_sub(self.base_bytes()) / 2)
     }
 
-    /// Bounds the memory. Distances that are counted grow with the memory that a scope touches, so where little is granted, or a
-    /// scope has no bound of its own, they are approximated.
+    /// Bounds the memory. Distances that are counted grow with the memory that a scope touches, so where little is
+    /// granted, or a scope has no bound of its own, they are approximated.
     pub fn bound_memory(&mut self, granted: u64) {
         self.memory = Some(granted);
         let little = granted < self.base_bytes().saturating_add(COUNTED_REUSE_BYTES);
@@ -134,12 +134,12 @@ impl Settings {
         }
     }
 
-    /// Whether one worker has to see the requests of all SMs in their order.
+    /// Returns whether one worker has to see the requests of all SMs in their order.
     pub fn needs_one_worker(&self) -> bool {
         self.reuse.is_some_and(|reuse| reuse.scope == ReuseScope::Launch)
     }
 
-    /// Returns what the profile's notes say about analyses that are switched off.
+    /// Returns the profile's notes about analyses that are switched off.
     pub fn notes(&self) -> Vec<String> {
         match self.reuse {
             None => vec![
@@ -150,7 +150,7 @@ impl Settings {
         }
     }
 
-    /// What the profile says about the state of the caches.
+    /// Returns the profile's text about the state of the caches.
     pub fn assumptions(&self) -> BTreeMap<String, String> {
         let copies = if self.warm_copies { "warm" } else { "cold" };
         let l2 = if self.flush_at_launch { "empty at each launch" } else { "kept between launches" };

@@ -1,4 +1,4 @@
-//! What a worker simulates by itself.
+//! The part of the simulation that a worker does alone.
 
 use rustc_hash::FxHashMap;
 use warpline_format::abi::windows;
@@ -139,7 +139,7 @@ impl Simulation {
 impl AnalysisTool for Simulation {
     type Result = ();
 
-    fn wants_shared(&self) -> bool {
+    fn needs_shared(&self) -> bool {
         false
     }
 

@@ -1,6 +1,6 @@
 //! Passes through the stages of L1 against hardware counters, measured on one SM with 32 warps (a block of 1024
 //! threads) that load from lines present in L1: te42kyfo/gpu-benches 1c36d509, gpu-strides, single figures.
-//! The tag stage's rule was fitted on the A100; A40 and H200 were not looked at for it.
+//! The tag stage's rule was fitted on the A100; A40 and H200 were not used for it.
 
 use warpline_format::access::{Item, Items, Space, push_access};
 use warpline_format::site_table::Op;
@@ -71,7 +71,7 @@ const H200: &[Measured] = &[
     (8, Stride(14), 4.0, 7.0, 7.0),
 ];
 
-/// The A40; its 8-byte rows are limited by its double-precision units and say nothing of L1.
+/// The A40; its 8-byte rows are limited by its double-precision units and do not measure L1.
 const A40: &[Measured] = &[
     (4, Block(2), 1.0, 5.1, 5.1),
     (4, Block(8), 4.0, 2.1, 4.0),

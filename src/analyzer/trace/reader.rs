@@ -9,7 +9,7 @@ use warpline_format::chunk::{
 use warpline_format::event::{Event, EventError, LaunchId};
 
 /// Payloads are taken in pieces of at most this size, so that a damaged length does not make the
-/// reader ask for memory that the stream cannot fill.
+/// reader allocate memory that the stream cannot fill.
 const READ_STEP: usize = 1 << 20;
 
 /// One chunk of a trace.
@@ -107,7 +107,7 @@ impl<R: Read> TraceReader<R> {
         self.sequence.saturating_sub(1)
     }
 
-    /// The next chunk, or how the stream ended. Bytes after the `End` record are not looked at.
+    /// The next chunk, or how the stream ended. Bytes after the `End` record are not read.
     #[expect(clippy::should_implement_trait, reason = "lends from the reader, which Iterator cannot")]
     pub fn next(&mut self) -> Result<Message<'_>, Ending> {
         if self.ended {

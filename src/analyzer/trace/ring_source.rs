@@ -11,7 +11,7 @@ use warpline_format::ring::{DATA_OFFSET, MAGIC, Ring};
 /// How long the reader sleeps when the ring stays empty: short enough not to be felt, long enough
 /// to cost nothing.
 const LONGEST_SLEEP: Duration = Duration::from_millis(2);
-/// Looks at an empty ring before the reader begins to sleep.
+/// Polls of an empty ring before the reader starts to sleep.
 const SPINS: u32 = 64;
 
 /// A ring in an anonymous memory file that a child process can inherit.
@@ -87,7 +87,7 @@ pub struct RingReader<'a, F> {
 }
 
 impl<'a, F: FnMut() -> bool> RingReader<'a, F> {
-    /// `gone` says whether nothing can write any more; it is asked while the ring is empty.
+    /// `gone` returns whether all writers have ended; it is called while the ring is empty.
     pub fn new(memory: &'a RingMemory, gone: F) -> Self {
         RingReader { memory, gone }
     }
@@ -101,7 +101,7 @@ impl<F: FnMut() -> bool> Read for RingReader<'_, F> {
         let ring = self.memory.ring();
         let mut tries = 0u32;
         loop {
-            // Both are asked before the last look: what came before the close must not be missed.
+            // Both are queried before the last read: what came before the close must not be missed.
             let over = ring.control().closed.load(Ordering::Acquire) != 0 || (tries >= SPINS && (self.gone)());
             let count = ring.read_some(buffer);
             if count > 0 || over {

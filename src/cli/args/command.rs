@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use super::build::{CcArguments, ProfileArguments};
 use super::manual::{CompletionsArguments, ManArguments, SetupArguments};
+use super::mcp::McpArguments;
 use super::models::{GpusArguments, ValidateArguments};
 use super::predict::PredictArguments;
 use super::recordings::{GateArguments, HistoryArguments, RecordArguments};
@@ -84,6 +85,8 @@ pub enum Command {
     Validate(ValidateArguments),
     /// List the GPU models, or print one
     Gpus(GpusArguments),
+    /// Serve profiles to agents and other programs by the Model Context Protocol
+    Mcp(McpArguments),
     /// Check the installation: what is installed, what is missing, how to get it, and which device runs kernels
     Doctor,
     /// Fetch the CUDA toolkit parts that compiling needs; the first `warpline cc` without a toolkit does the same

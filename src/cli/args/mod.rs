@@ -3,6 +3,7 @@
 mod build;
 mod command;
 mod manual;
+mod mcp;
 mod models;
 mod predict;
 mod recordings;
@@ -14,6 +15,7 @@ mod traces;
 pub use build::{CcArguments, ProfileArguments};
 pub use command::{Cli, ColorChoice, Command};
 pub use manual::{CompletionsArguments, ManArguments, SetupArguments};
+pub use mcp::McpArguments;
 pub use models::{GpusArguments, ValidateArguments, ValidateFormat};
 pub use predict::{PredictArguments, PredictFormat};
 pub use recordings::{
@@ -22,7 +24,7 @@ pub use recordings::{
 pub use report::{ExplainArguments, ExploreArguments, FilterArguments, FindingArguments, Format, ReportArguments};
 pub use run::{
     CheckChoice, CopiesChoice, DeviceChoice, FloatChoice, HostAllocationChoice, LaunchesChoice, ModeChoice,
-    RestartChoice, ReuseChoice, ReuseScopeChoice, RunArguments, StateArguments, StopArguments, StopOn,
+    RestartChoice, ReuseChoice, ReuseScopeChoice, RunArguments, StateArguments, StopArguments, StopOn, ValuesChoice,
 };
 pub use several::{DiffArguments, DiffFormat, ExportArguments, MergeArguments, QueryArguments, SynthesizeArguments};
 pub use traces::{CompactArguments, SimArguments, TopArguments, TopFormat};

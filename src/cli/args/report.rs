@@ -85,6 +85,10 @@ pub struct FilterArguments {
 pub enum Format {
     /// For people.
     Text,
+    /// What is needed to act, in at most 60 lines of Markdown.
+    Brief,
+    /// The same as JSON.
+    BriefJson,
     /// The whole profile, for programs.
     Json,
     /// Findings and kernels, for a pull request or an issue.
@@ -119,6 +123,8 @@ impl Format {
             Format::Pprof => Some("pb.gz"),
             Format::Perfetto => Some("pftrace"),
             Format::Text
+            | Format::Brief
+            | Format::BriefJson
             | Format::Json
             | Format::Markdown
             | Format::Csv

@@ -16,8 +16,8 @@ const MODEL: &str = "Analysis and assumptions";
 /// Arguments of `run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArguments {
-    /// File of the profile [default: warpline.<program>.wlprof]. %p is the process id, %q{NAME} an environment variable; MPI ranks
-    /// and Slurm tasks write FILE.d/rank-N.wlprof
+    /// File of the profile [default: warpline.<program>.wlprof]. %p is the process id, %q{NAME} an environment
+    /// variable; MPI ranks and Slurm tasks write FILE.d/rank-N.wlprof
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub output: Option<PathBuf>,
     /// Also keep the raw trace, compressed if the name ends in .zst
@@ -29,8 +29,8 @@ pub struct RunArguments {
     /// Split the kept trace into compressed files of at most this size: FILE.0001.zst, FILE.0002.zst, …
     #[arg(long, value_name = "SIZE", requires = "trace", help_heading = OUTPUT)]
     pub trace_rotate: Option<String>,
-    /// GPU models to simulate (see `warpline gpus`); blocks and warps run in the order of the first one [default: the model for the
-    /// architecture of the build, or the GPU found]
+    /// GPU models to simulate (see `warpline gpus`); blocks and warps run in the order of the first one [default: the
+    /// model for the architecture of the build, or the GPU found]
     #[arg(long, value_name = "MODEL[,MODEL…]", help_heading = DEVICE)]
     pub gpu: Option<String>,
     /// Device that runs the kernels [default: cpu]
@@ -45,8 +45,8 @@ pub struct RunArguments {
     /// Record only these launches of the kernels that `--kernels` selects, numbered from 0: 0,3-5
     #[arg(long, value_name = "NUMBERS", help_heading = SELECTION)]
     pub launches: Option<String>,
-    /// Record a random sample of launches, up to this share of the program's work (10% or 1/10), and estimate the figures of all
-    /// launches from it, with bounds
+    /// Record a random sample of launches, up to this share of the program's work (10% or 1/10), and estimate the
+    /// figures of all launches from it, with bounds
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["launches", "blocks"], help_heading = SELECTION)]
     pub budget: Option<String>,
     /// Seed of the sample of `--budget`
@@ -64,14 +64,21 @@ pub struct RunArguments {
     /// Switch warps at each access, as a GPU does, for programs in which warps wait for each other without a barrier
     #[arg(long, help_heading = DEVICE)]
     pub interleave: bool,
-    /// Report reads and copies to the host of global and shared memory that nothing has written; device memory is filled with a
-    /// pattern instead of zeroes
+    /// Report reads and copies to the host of global and shared memory that nothing has written; device memory is
+    /// filled with a pattern instead of zeroes
     #[arg(long, help_heading = CHECKS)]
     pub check_init: bool,
-    /// Report NaNs, infinities and subnormal results with the operation that made them, or stop a kernel at its first NaN; device
-    /// code is compiled once more for it, and kept
+    /// Report NaNs, infinities and subnormal results with the operation that made them, or stop a kernel at its first
+    /// NaN; device code is compiled once more for it, and kept
     #[arg(long, value_enum, value_name = "ACTION", help_heading = CHECKS)]
     pub check_float: Option<FloatChoice>,
+    /// Follow values of accesses to global and shared memory: stores that change nothing, arrays of one or of few values, of small
+    /// range, of zeros [default without a value: memory]
+    #[arg(
+        long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "memory",
+        help_heading = CHECKS
+    )]
+    pub values: Option<ValuesChoice>,
     /// Report device and pinned memory that the program never frees
     #[arg(long, help_heading = CHECKS)]
     pub check_leaks: bool,
@@ -103,8 +110,8 @@ impl RunArguments {
 /// Accesses at which the program stops.
 #[derive(Clone, Debug, Default, Args)]
 pub struct StopArguments {
-    /// Stop at each recorded access of this source line, and show its launch, block, warp, call paths and the address and memory of
-    /// each lane; a suffix of the path suffices; repeatable
+    /// Stop at each recorded access of this source line, and show its launch, block, warp, call paths and the address
+    /// and memory of each lane; a suffix of the path suffices; repeatable
     #[arg(long, value_name = "FILE:LINE", help_heading = STOPS)]
     pub stop_at: Vec<String>,
     /// Stop at each recorded access to an allocation of this name; repeatable
@@ -113,7 +120,8 @@ pub struct StopArguments {
     /// Stop at accesses of this kind
     #[arg(long, value_enum, value_name = "WHAT", help_heading = STOPS)]
     pub stop_on: Option<StopOn>,
-    /// Show this number of stops without asking, then continue [default: ask on the terminal; without a terminal, 1]
+    /// Show this number of stops without a prompt, then continue [default: prompt on the terminal; without a terminal,
+    /// 1]
     #[arg(long, value_name = "N", help_heading = STOPS, value_parser = clap::value_parser!(u64).range(1..))]
     pub stop_count: Option<u64>,
 }
@@ -149,8 +157,8 @@ pub struct StateArguments {
     /// Scope of reuse distances; `launch` restricts the analysis to one thread
     #[arg(long, value_enum, default_value_t = ReuseScopeChoice::Block, help_heading = MODEL)]
     pub reuse_scope: ReuseScopeChoice,
-    /// Memory limit of the analysis: 512M. Near the limit, reuse distances are approximated, races are not checked and large launches
-    /// are left out; the profile states which
+    /// Memory limit of the analysis: 512M. Near the limit, reuse distances are approximated, races are not checked and
+    /// large launches are left out; the profile states which
     #[arg(long, value_name = "SIZE", help_heading = MODEL)]
     pub memory: Option<String>,
     /// Check every access for races between warps and blocks, instead of a sample
@@ -226,6 +234,13 @@ pub enum ModeChoice {
     Trace,
     /// Counts per instruction, computed on the GPU.
     Counters,
+}
+
+/// Values that are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ValuesChoice {
+    /// Those of loads, stores and atomic operations.
+    Memory,
 }
 
 /// Action at exceptional floating-point values.

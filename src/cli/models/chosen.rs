@@ -29,7 +29,7 @@ pub(in crate::cli) struct Chosen {
     pub(in crate::cli) simulation: Settings,
     /// Its rates.
     pub(in crate::cli) rates: Rates,
-    /// Why it was chosen, where it was not asked for.
+    /// Why it was chosen, if it was not requested.
     pub(in crate::cli) reason: Option<String>,
     /// What the user should know of that choice.
     pub(in crate::cli) note: Option<String>,
@@ -38,7 +38,7 @@ pub(in crate::cli) struct Chosen {
 }
 
 impl Chosen {
-    /// What the profile says about the model.
+    /// Returns the profile's assumptions about the model.
     pub(in crate::cli) fn assumptions(&self) -> BTreeMap<String, String> {
         let mut all = BTreeMap::from([("model".to_owned(), self.device.name.clone())]);
         all.extend(self.simulation.assumptions());
@@ -55,7 +55,7 @@ impl Chosen {
     }
 }
 
-/// Bounds the memory of the analysis of each model, where that is asked for.
+/// Bounds the memory of the analysis of each model, if that is requested.
 ///
 /// # Errors
 /// It is no size, or too small for what cannot be given up.

@@ -1,4 +1,4 @@
-//! The GPU model that is taken when none is asked for: that of the GPU found, else by the architecture that the program
+//! The GPU model that is used if none is requested: that of the GPU found, else by the architecture that the program
 //! was built for.
 
 use std::ffi::OsStr;
@@ -31,18 +31,18 @@ impl DefaultModel {
         DefaultModel { model, reason: format!("the program was built for sm_{number}"), note: None }
     }
 
-    /// Of a program whose code for `runs` runs, though `asked` was asked for.
-    fn by_architectures(runs: u32, asked: u32) -> DefaultModel {
+    /// Chooses for a program whose code for `runs` runs, although `requested` was requested.
+    fn by_architectures(runs: u32, requested: u32) -> DefaultModel {
         let by_code = DefaultModel::by_architecture(runs);
-        if asked == runs || asked == 0 {
+        if requested == runs || requested == 0 {
             return by_code;
         }
-        let (model, wanted) = (&by_code.model, model_for(asked));
+        let (model, wanted) = (&by_code.model, model_for(requested));
         let note = format!(
-            "the program was built for sm_{asked}, which the CUDA toolkit of the build does not support: the code of sm_{runs} runs, \
-             and the GPU model is {model}; --gpu {wanted} runs it on a GPU of the kind that was asked for"
+            "the program was built for sm_{requested}, which the CUDA toolkit of the build does not support: the code of sm_{runs} runs, \
+             and the GPU model is {model}; --gpu {wanted} runs it on a GPU of the requested kind"
         );
-        let reason = format!("the code of sm_{runs} runs, though sm_{asked} was asked for");
+        let reason = format!("the code of sm_{runs} runs, although sm_{requested} was requested");
         DefaultModel { reason, note: Some(note), ..by_code }
     }
 
@@ -62,20 +62,22 @@ pub(in crate::cli) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel 
     let built = || {
         found(program)
             .and_then(|path| built_for(&path))
-            .map(|(runs, asked)| DefaultModel::by_architectures(runs, asked))
+            .map(|(runs, requested)| DefaultModel::by_architectures(runs, requested))
     };
     gpu.or_else(built).or_else(|| interpreted(program)).unwrap_or_else(DefaultModel::none)
 }
 
-/// Interpreters compile their kernels for the GPU that is modelled: the newest that needs none of Hopper's own instructions.
+/// Interpreters compile their kernels for the GPU that is modelled: the newest that needs none of Hopper's own
+/// instructions.
 fn interpreted(program: &OsStr) -> Option<DefaultModel> {
     let name = Path::new(program).file_name()?.to_str()?;
     let python = ["python", "ipython", "pytest", "jupyter"].iter().any(|one| name.starts_with(one));
     python.then(|| DefaultModel { model: "a100".to_owned(), reason: "the program is in Python".to_owned(), note: None })
 }
 
-/// For a trace: by the GPU that the kernels ran on or that the run was made for. A program for an old architecture that was
-/// started by hand ran for [`DEFAULT_MODEL`] without having asked for it; then the first module's architecture decides.
+/// For a trace: by the GPU that the kernels ran on or that the run was made for. A program for an old architecture that
+/// was started by hand ran for [`DEFAULT_MODEL`] without having requested it; then the first module's architecture
+/// decides.
 pub(in crate::cli) fn of_trace(path: &Path) -> DefaultModel {
     let mut recorded = None;
     let Ok(opened) = trace::open(path) else { return DefaultModel::none() };
@@ -115,7 +117,7 @@ pub(in crate::cli) fn found(program: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// The oldest architecture whose code runs among an executable's units, and the one that was asked for there.
+/// The oldest architecture whose code runs among an executable's units, and the one that was requested there.
 fn built_for(path: &Path) -> Option<(u32, u32)> {
     let cache = ReadCache::new(File::open(path).ok()?);
     let file = object::File::parse(&cache).ok()?;

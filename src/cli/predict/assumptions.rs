@@ -1,4 +1,4 @@
-//! What the figures of a document rest on, in sentences.
+//! Assumptions of a document's figures, in sentences.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,9 @@ use warpline_prediction::configurations::GridRule;
 use warpline_prediction::count::Basis;
 use warpline_prediction::document::RecordedSite;
 use warpline_prediction::launch::Launch;
+use warpline_prediction::model::Model;
+use warpline_prediction::outcome::Prediction;
 use warpline_prediction::overflow::overflows;
-use warpline_prediction::predict::{Model, Prediction};
 use warpline_prediction::subject::Subject;
 
 /// Sites that some configuration took from the run.
@@ -42,7 +43,7 @@ pub(super) fn order_not_replayed(model: &Model<'_>) -> Option<String> {
     })
 }
 
-/// What the figures rest on.
+/// Returns the assumptions of the figures.
 pub(super) fn assumptions(
     subject: &Subject<'_>,
     wishes: &Wishes<'_>,
@@ -68,7 +69,7 @@ pub(super) fn assumptions(
     let fixed = wishes.fixed_axes(subject);
     if !fixed.is_empty() {
         all.push(format!(
-            "along {} grids are as large as in the run, whatever --set and --over say: no comparison of an index there tells of which parameter they are made; \
+            "along {} grids are as large as in the run, for every --set and --over: no comparison of an index there shows the parameter that determines them; \
              give them by --grid where that is wrong",
             fixed.join(" and ")
         ));
@@ -99,10 +100,6 @@ pub(super) fn assumptions(
     }
     if predictions.iter().any(|one| one.sites.iter().any(|site| site.basis == Basis::Sample)) {
         all.push("addresses that are not affine were counted for some of the blocks".to_owned());
-    }
-    if predictions.iter().any(|one| one.recorded_traffic) {
-        let text = "what DRAM moves for addresses that are neither affine nor have affine cases is what it was in the run, for as many threads as come to them";
-        all.push(text.to_owned());
     }
     let untold: BTreeSet<u32> = predictions.iter().flat_map(|one| untold(subject, one)).collect();
     if !untold.is_empty() {
@@ -135,12 +132,13 @@ pub(super) fn taken_from_the_run(measured_on: Option<&str>, model: &str, wishes:
         ));
     }
     if wishes.changes() {
-        all.push("what is taken from the run is as it was for each thread, whatever --set says".to_owned());
+        all.push("what is taken from the run is as it was for each thread, for every --set".to_owned());
     }
     all
 }
 
-/// Share by which a launch may be predicted to move another number of bytes than it did, and bytes below which that does not matter.
+/// Share by which a launch may be predicted to move another number of bytes than it did, and bytes below which that
+/// does not matter.
 const APART: f64 = 0.1;
 const FEW_BYTES: f64 = (1 << 20) as f64;
 
@@ -170,10 +168,10 @@ pub(super) fn beside_the_run(subject: &Subject<'_>, found: &Prediction, model: &
     })
 }
 
-/// Footprint over capacity from which the curve of what L2 keeps matters.
+/// Footprint over capacity from which it matters what L2 keeps.
 const NEARLY_FULL: f64 = 0.5;
 
-/// What figures of the caches rest on.
+/// Returns the assumptions of the figures of the caches.
 fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
     let mut all = Vec::new();
     let blocks = |one: &Prediction| one.grid.iter().map(|&size| u64::from(size)).product::<u64>();
@@ -207,8 +205,8 @@ fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
         None => {}
     }
     if predictions.iter().filter(nearly_full).any(|one| one.sampled.is_none()) {
-        let text = "L2 keeps of what earlier blocks touched what a curve says that was fitted to simulations; where loops go through arrays about as \
-                    large as L2, DRAM traffic can be off by factors";
+        let text = "DRAM traffic of some shapes is an estimate from footprints, as too much would have to be run through L2: it can be off by factors where \
+                    loops go through arrays about as large as L2";
         all.push(text.to_owned());
     }
     all

@@ -30,7 +30,7 @@ pub(super) struct Changed {
     /// Where each of its sites comes from.
     pub origins: Vec<Origin>,
     /// In words.
-    pub told: Vec<String>,
+    pub descriptions: Vec<String>,
 }
 
 impl Changes {
@@ -89,12 +89,12 @@ impl Changes {
             return Err(Failure::new(exit_code::USAGE, message));
         }
         let mut origins = Origin::same(subject.addresses.sites.len());
-        let mut told = Vec::new();
+        let mut descriptions = Vec::new();
         let mut addresses = subject.addresses.clone();
         for name in &self.layouts {
             let one = subject.with(&addresses, &origins);
             let (next, after, bytes) = parted(&one, array(&one, name).map_err(failed)?).map_err(failed)?;
-            told.push(format!(
+            descriptions.push(format!(
                 "{name} as a structure of arrays (its structures have {bytes} bytes, as indices move through it)"
             ));
             origins = Origin::then(&origins, &after);
@@ -103,17 +103,17 @@ impl Changes {
         for (name, axis, by) in &self.pads {
             let one = subject.with(&addresses, &origins);
             let next = padded(&one, array(&one, name).map_err(failed)?, *axis, *by).map_err(failed)?;
-            told.push(format!("{name} padded by {by} along {}", ["x", "y", "z"][*axis]));
+            descriptions.push(format!("{name} padded by {by} along {}", ["x", "y", "z"][*axis]));
             addresses = next;
         }
         let (addresses, after) = folded(&addresses, self.fold).map_err(failed)?;
         for (axis, points) in ["x", "y", "z"].iter().zip(self.fold).filter(|(_, points)| *points > 1) {
-            told.push(format!(
+            descriptions.push(format!(
                 "each thread does {points} points along {axis}; what these load in common is loaded once, also where a compiler may keep it apart, as each point has a condition \
                  of its own; registers and instructions per request are those of the code as it is"
             ));
         }
-        Ok(Some(Changed { addresses, origins: Origin::then(&origins, &after), told }))
+        Ok(Some(Changed { addresses, origins: Origin::then(&origins, &after), descriptions }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `predict --check`: the program is run with what was predicted, and both are shown side by side.
 //!
-//! A configuration can be checked where a launch of it can be recorded: the program is run again with the command line that
-//! `--check` is given, in which `{x}`, `{y}` and `{z}` stand for the block's sizes.
+//! A configuration can be checked where a launch of it can be recorded: the program is run again with the command line
+//! that `--check` is given, in which `{x}`, `{y}` and `{z}` stand for the block's sizes.
 
 use std::fmt::Write as _;
 use std::fs::Permissions;
@@ -20,8 +20,8 @@ use warpline_profile::{self as profile, Profile};
 /// Configurations between the best and the worst one that are run.
 const BETWEEN: usize = 3;
 
-/// Runs the best, the worst and some other configurations, and tells predicted beside simulated figures. `with_grid` predicts a shape
-/// again, with another grid. The table, and how many configurations it compares.
+/// Runs the best, the worst and some other configurations, and compares predicted with simulated figures. `with_grid`
+/// predicts a shape again, with another grid. The table, and how many configurations it compares.
 pub(super) fn check(
     document: &Document,
     kernel: &Kernel,
@@ -83,7 +83,7 @@ pub(super) fn check(
 fn run(model: &str, words: &[String]) -> Result<Profile, Failure> {
     let failed = |what: &dyn std::fmt::Display| Failure::new(exit_code::UNEXPECTED, format!("--check: {what}"));
     let own = std::env::current_exe().map_err(|error| failed(&error))?;
-    // Nobody else can foretell its name, or put anything there.
+    // No other user can predict its name, or write there.
     let private = Permissions::from_mode(0o700);
     let folder = tempfile::Builder::new().prefix("warpline-predict.").permissions(private).tempdir();
     let folder = folder.map_err(|error| failed(&error))?;

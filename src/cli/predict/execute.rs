@@ -18,8 +18,10 @@ use crate::exit_code;
 use warpline_prediction::configurations::GridRule;
 use warpline_prediction::document::{self, Compared, Configuration, Document, Refused, Size, Sizes};
 use warpline_prediction::launch::Launch;
+use warpline_prediction::model::Model;
 use warpline_prediction::other_work::{most_work, other_work};
-use warpline_prediction::predict::{Model, Prediction, Refusal, predict};
+use warpline_prediction::outcome::{Prediction, Refusal};
+use warpline_prediction::predict::predict;
 use warpline_prediction::subject::Subject;
 use warpline_profile::model::Kernel;
 use warpline_profile::{self as profile, Profile, nine_digits};
@@ -62,7 +64,7 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
 enum Origin<'a> {
     /// A run, whose figures of caches are those of a model.
     Profile { measured_on: Option<&'a str> },
-    /// A kernel that never ran, with what is to be said of that.
+    /// A kernel that never ran, with notes about it.
     Executable(&'a [String]),
 }
 
@@ -106,7 +108,7 @@ fn execute_with(
                 }
             }
         }
-        document.changes = changed.iter().flat_map(|changed| changed.told.iter().cloned()).collect();
+        document.changes = changed.iter().flat_map(|changed| changed.descriptions.iter().cloned()).collect();
         documents.push(document);
     }
     let mut documents = documents.into_iter();
@@ -147,7 +149,7 @@ fn execute_with(
     Ok(exit_code::OK)
 }
 
-/// Refuses a kernel that never ran and has accesses that only a run could tell.
+/// Refuses a kernel that never ran and has accesses that only a run could determine.
 fn refuse_unknown(subject: &Subject<'_>, document: &Document) -> Result<(), Failure> {
     let Some(first) = document.recorded.first() else { return Ok(()) };
     let message = format!(
@@ -206,7 +208,7 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
         Work::Of(launch) => Some(launch),
         Work::Most => None,
     };
-    // Launches that no shape is of, such as the recorded one where others were asked for, are predicted beside.
+    // Launches of no shape, such as the recorded one if others were requested, are predicted as well.
     let mut all: Vec<&Launch> = launches.iter().map(|(launch, _)| launch).collect();
     for launch in reference.into_iter().chain(was_run.then_some(&subject.launch)) {
         if !all.contains(&launch) {
@@ -276,7 +278,8 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
     Ok(document)
 }
 
-/// Marks what does other work than the launch that all are to do the work of, as far as that is predicted; `predictions` are those of the document, in its order.
+/// Marks what does other work than the launch that all are to do the work of, as far as that is predicted;
+/// `predictions` are those of the document, in its order.
 fn mark_other_work(
     subject: &Subject<'_>,
     (work, own): (&Work, Option<&Prediction>),
@@ -303,7 +306,8 @@ fn size(value: i64, found: &Prediction) -> Size {
     }
 }
 
-/// All launches, on as many threads as there are cores. Each takes the next one, as narrow blocks take several times as long.
+/// All launches, on as many threads as there are cores. Each takes the next one, as narrow blocks take several times as
+/// long.
 fn predict_all(subject: &Subject<'_>, launches: &[&Launch], model: &Model<'_>) -> Vec<Result<Prediction, Refusal>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(launches.len());
     let next = AtomicUsize::new(0);

@@ -11,7 +11,7 @@ use warpline_prediction::subject::Subject;
 use warpline_prediction::tiling::Tiling;
 use warpline_profile::model::Parameter;
 
-/// What is asked for.
+/// The requested changes.
 pub(super) struct Wishes<'a> {
     /// Points that a thread does along each axis.
     fold: [u32; 3],
@@ -20,7 +20,7 @@ pub(super) struct Wishes<'a> {
     /// Name and values of a parameter.
     over: Option<(String, Vec<i64>)>,
     blocks: Vec<[u32; 3]>,
-    /// All shapes were asked for of a kernel that is right for one.
+    /// All shapes were requested of a kernel that is right for one.
     recorded_shape_only: bool,
     grid: Option<[u32; 3]>,
     /// The recorded launch with its arguments changed.
@@ -33,7 +33,7 @@ pub(super) struct Wishes<'a> {
 pub enum Work {
     /// That of the run.
     Recorded,
-    /// One of the recorded shape, with what else is asked for.
+    /// One of the recorded shape, with the other requested changes.
     Of(Launch),
     /// Of those that are predicted the one that does the most.
     Most,
@@ -112,7 +112,7 @@ impl<'a> Wishes<'a> {
         Ok(Wishes { fold, grids, over, blocks: distinct, recorded_shape_only, grid, base, changed })
     }
 
-    /// Whether arguments are other ones.
+    /// Returns whether arguments are other ones.
     pub(super) fn changes(&self) -> bool {
         self.changed
     }
@@ -127,14 +127,14 @@ impl<'a> Wishes<'a> {
         }
     }
 
-    /// Axes along which grids do not follow what `--set` and `--over` say.
+    /// Axes along which grids do not follow `--set` and `--over`.
     pub(super) fn fixed_axes(&self, subject: &Subject<'_>) -> Vec<&'static str> {
         let has_sizes = self.over.is_some() || self.base.arguments != subject.launch.arguments;
         let fixed = self.grids.fixed(subject).map(|fixed| fixed && has_sizes && self.grid.is_none());
         ["x", "y", "z"].into_iter().zip(fixed).filter_map(|(name, fixed)| fixed.then_some(name)).collect()
     }
 
-    /// Whether all shapes were asked for of a kernel that is right for one.
+    /// Returns whether all shapes were requested of a kernel that is right for one.
     pub(super) fn recorded_shape_only(&self) -> bool {
         self.recorded_shape_only
     }
@@ -179,7 +179,7 @@ impl<'a> Wishes<'a> {
     }
 }
 
-/// What is said of a size that leaves no block.
+/// The message for a size that leaves no block.
 fn empty(option: &str, name: &str, value: i64) -> String {
     format!(
         "{option} {name}={value}: grids follow {name}, and this leaves no block: take a larger value, or give the grid by --grid"

@@ -9,14 +9,14 @@ use crate::exit_code;
 use warpline_prediction::configurations::{is_block, sizes};
 use warpline_prediction::executable::{ExecutableError, Unlaunched, made_up, modules, unseen_call};
 
-/// Whether a file is an executable and no profile.
+/// Returns whether a file is an executable and no profile.
 pub(super) fn is_executable(path: &Path) -> bool {
     let mut head = [0; 4];
     std::fs::File::open(path).is_ok_and(|mut file| std::io::Read::read_exact(&mut file, &mut head).is_ok())
         && head == *b"\x7fELF"
 }
 
-/// The only kernel whose name matches, with a launch as it is asked for.
+/// The only kernel whose name matches, with the requested launch.
 pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let modules = modules(&arguments.file).map_err(|error| {
@@ -52,7 +52,7 @@ pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure
     let own = name(module, built.function);
     if let Some(place) = unseen_call(&modules, module, built) {
         let message = format!(
-            "{own}: {place} calls a function that was not inlined, whose accesses are not told apart by kernel; `warpline run` the program \
+            "{own}: {place} calls a function that was not inlined, whose accesses are not attributed to kernels; profile the program with `warpline run` \
              and give `predict` the profile, which has what they do"
         );
         return Err(Failure::new(exit_code::NOTHING_MATCHED, message));
@@ -61,7 +61,7 @@ pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure
     let grid = arguments.grid.as_deref().and_then(sizes);
     let (Some(block), Some(grid)) = (first, grid) else {
         return Err(usage(format!(
-            "{own} was never launched: --block SHAPE,… and --grid SHAPE have to say how it would be; give a profile where \
+            "{own} was never launched: --block SHAPE,… and --grid SHAPE are required; give a profile if \
              shapes should follow a launch"
         )));
     };
@@ -74,7 +74,7 @@ pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure
         }
     }
     let found = made_up(module, built, block, grid, &values).ok_or_else(|| {
-        Failure::new(exit_code::NOTHING_MATCHED, format!("{own}: the compiler told no address of this kernel"))
+        Failure::new(exit_code::NOTHING_MATCHED, format!("{own}: the compiler recorded no address of this kernel; rebuild the program with this version's warpline-cc"))
     })?;
     if !found.missing.is_empty() {
         let list: Vec<String> = found.missing.iter().map(|name| format!("--set {name}=VALUE")).collect();

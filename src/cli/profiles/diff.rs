@@ -21,7 +21,7 @@ pub(in crate::cli) fn execute(arguments: &DiffArguments, color: Color) -> Result
     }
     let limits = arguments.limits.as_deref().map(limits).transpose()?;
     let (mut before, mut after) = (read(&arguments.before)?, read(&arguments.after)?);
-    // What a comment in the source says not to tell is no finding on either side.
+    // A finding that a comment in the source suppresses is left out on both sides.
     let left_out = FindingArguments { ignore: arguments.ignore.clone(), ..FindingArguments::default() };
     for profile in [&mut before, &mut after] {
         findings::suppress(profile, &left_out)?;

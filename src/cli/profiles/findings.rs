@@ -13,7 +13,7 @@ pub(in crate::cli) fn add(profile: &mut Profile, rates: Option<&Rates>) {
     profile.findings = findings::find(profile, rates);
 }
 
-/// Leaves out what the arguments and comments in the source ask for.
+/// Removes findings that the arguments and comments in the source suppress.
 pub(in crate::cli) fn suppress(profile: &mut Profile, arguments: &FindingArguments) -> Result<Ignored, Failure> {
     let parsed: Result<Vec<Suppression>, _> = arguments.ignore.iter().map(|text| text.parse()).collect();
     let suppressions = parsed.map_err(|error| Failure::new(exit_code::USAGE, format!("--ignore {error}")))?;

@@ -8,7 +8,7 @@ use crate::exit_code;
 use warpline_comparison::merge::{self, Files, FilesError};
 use warpline_profile::{self as profile, ranks};
 
-/// Notes that are told on the terminal; the report has all of them.
+/// Most notes that are printed on the terminal; the report has all of them.
 const MOST_NOTES: usize = 20;
 
 pub(in crate::cli) fn execute(arguments: &MergeArguments) -> Result<u8, Failure> {

@@ -1,4 +1,4 @@
-//! `warpline query`: hands over to the Python package, which asks DuckDB.
+//! `warpline query`: hands over to the Python package, which uses DuckDB.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -12,7 +12,7 @@ use crate::exit_code;
 /// Python of the user's choice.
 const PYTHON_VARIABLE: &str = "WARPLINE_PYTHON";
 
-/// Imports what a query takes, and says what is missing.
+/// Imports what a query requires, and reports what is missing.
 const PROBE: &str = "import warpline._query, duckdb";
 
 pub(in crate::cli) fn execute(arguments: &QueryArguments) -> Result<u8, Failure> {

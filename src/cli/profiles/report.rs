@@ -98,6 +98,8 @@ pub(in crate::cli) fn render(
             let views = answers.iter().map(|view| report::views::markdown(view, filter.top));
             views.collect::<Vec<_>>().join("")
         }
+        Format::Brief => report::brief_markdown(&filtered),
+        Format::BriefJson => report::brief_json(&filtered),
         Format::Json => report::json(&filtered),
         Format::Html => report::html(&filtered),
         Format::Csv => report::csv(&filtered),

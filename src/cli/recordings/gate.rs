@@ -76,7 +76,8 @@ pub(in crate::cli) fn execute(arguments: &GateArguments, color: Color) -> Result
     Ok(verdict(&judged, arguments))
 }
 
-/// The exit code, with what to do where it is none of success. A broken limit is told before what could not be compared.
+/// Returns the exit code, and prints the next step after a failure. A broken limit is reported before a failed
+/// comparison.
 fn verdict(judged: &[Judged], arguments: &GateArguments) -> u8 {
     let of = |verdict: Verdict| judged.iter().filter(move |one| one.program.verdict == verdict);
     for one in of(Verdict::Unlike) {
@@ -146,7 +147,7 @@ fn cases(
     repository: Option<&Repository>,
 ) -> Result<Vec<(Case, Option<Recorded>)>, Failure> {
     let origin = |labels: &BTreeMap<String, String>| {
-        origin::of(&arguments.origin, labels, repository, |name| std::env::var(name).ok())
+        origin::resolve(&arguments.origin, labels, repository, |name| std::env::var(name).ok())
     };
     if !arguments.files.is_empty() {
         let one = |path: &PathBuf| {
@@ -218,10 +219,10 @@ fn candidates(
             resolved.as_deref() == Some(commit) || (baseline.len() >= LEAST_COMMIT && commit.starts_with(baseline))
         };
         records.retain(is_it);
-        return Candidates { records, why: "the commit that was asked for".to_owned() };
+        return Candidates { records, why: "the requested commit".to_owned() };
     }
-    // On the baseline's own branch a commit is compared with what was there before it; elsewhere, the same commit is the
-    // nearest there is.
+    // On the baseline's own branch a commit is compared with what was there before it; elsewhere, the same commit is
+    // the nearest there is.
     let itself = |recorded: &Recorded| {
         own.is_some_and(|own| own.id == recorded.id)
             || (case.branch.as_deref() == Some(baseline)

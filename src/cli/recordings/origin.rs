@@ -1,4 +1,5 @@
-//! Which commit and branch a profile is of: as the user says, else the profile's labels, else the CI service, else git.
+//! Which commit and branch a profile is of: by the user's options, else the profile's labels, else the CI service, else
+//! git.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +9,9 @@ use crate::cli::args::OriginArguments;
 use crate::exit_code;
 use warpline_profile::store::is_commit;
 
-/// Variables in which CI services tell the commit and the branch.
+/// Variables in which CI services pass the commit and the branch.
 const SERVICES: [(&str, &str); 7] = [
-    // A pull request's is `12/merge` here, so that no fork's `main` is taken for the project's.
+    // A pull request's is `12/merge` here, so that a fork's `main` is not treated as the project's.
     ("GITHUB_SHA", "GITHUB_REF_NAME"),
     ("CI_COMMIT_SHA", "CI_COMMIT_REF_NAME"),
     ("BITBUCKET_COMMIT", "BITBUCKET_BRANCH"),
@@ -32,7 +33,7 @@ pub(super) struct Origin {
 }
 
 /// Finds it out.
-pub(super) fn of(
+pub(super) fn resolve(
     arguments: &OriginArguments,
     labels: &BTreeMap<String, String>,
     repository: Option<&Repository>,
@@ -42,10 +43,10 @@ pub(super) fn of(
     let label = |name: &str| labels.get(name).filter(|text| !text.is_empty()).cloned();
     let set = |name: &str| variable(name).filter(|text| !text.is_empty());
     let service = SERVICES.iter().find_map(|(commit, branch)| Some((set(commit)?, set(branch))));
-    let told = arguments.commit.clone().or_else(|| label("commit"));
+    let given = arguments.commit.clone().or_else(|| label("commit"));
     let checked_out = || repository?.resolve("HEAD");
     let mut edited = false;
-    let commit = match told.or_else(|| service.as_ref().map(|(commit, _)| commit.clone())) {
+    let commit = match given.or_else(|| service.as_ref().map(|(commit, _)| commit.clone())) {
         Some(name) => {
             let known = repository.and_then(|repository| repository.resolve(&name));
             let commit = known.unwrap_or(name);
@@ -61,7 +62,7 @@ pub(super) fn of(
             commit
         }
     };
-    // A branch that is checked out says nothing of another commit.
+    // A branch that is checked out does not belong to another commit.
     let here = commit.is_some() && commit == checked_out();
     let branch = arguments
         .branch
@@ -90,15 +91,15 @@ mod tests {
         };
         let none = OriginArguments::default();
         let labels = BTreeMap::from([("commit".to_owned(), "1.4.2".to_owned())]);
-        let found = of(&none, &BTreeMap::new(), None, variable).unwrap();
+        let found = resolve(&none, &BTreeMap::new(), None, variable).unwrap();
         assert_eq!((found.commit, found.branch.as_deref()), (Some("c".repeat(40)), Some("12/merge")));
-        let found = of(&none, &labels, None, variable).unwrap();
+        let found = resolve(&none, &labels, None, variable).unwrap();
         assert_eq!((found.commit.as_deref(), found.branch.as_deref()), (Some("1.4.2"), Some("12/merge")));
         let said = OriginArguments { commit: Some("r77".into()), branch: Some("trunk".into()), compiler: None };
-        let found = of(&said, &labels, None, variable).unwrap();
+        let found = resolve(&said, &labels, None, variable).unwrap();
         assert_eq!((found.commit.as_deref(), found.branch.as_deref()), (Some("r77"), Some("trunk")));
         let wrong = OriginArguments { commit: Some("../../etc".into()), ..none.clone() };
-        assert!(of(&wrong, &labels, None, variable).unwrap_err().message.contains("is no commit"));
-        assert_eq!(of(&none, &BTreeMap::new(), None, |_| None).unwrap(), Origin::default());
+        assert!(resolve(&wrong, &labels, None, variable).unwrap_err().message.contains("is no commit"));
+        assert_eq!(resolve(&none, &BTreeMap::new(), None, |_| None).unwrap(), Origin::default());
     }
 }

@@ -32,7 +32,7 @@ fn remote(address: &str, create: bool) -> Result<Store, StoreError> {
 #[cfg(not(feature = "object-store"))]
 fn remote(address: &str, _: bool) -> Result<Store, StoreError> {
     Err(StoreError::Unfit(format!(
-        "{address}: this build of warpline knows folders only: give --store a folder, or build warpline with \
+        "{address}: this build of warpline supports folders only: give --store a folder, or build warpline with \
          --features object-store"
     )))
 }
@@ -47,7 +47,7 @@ pub(super) fn failure(error: StoreError) -> Failure {
     Failure::new(code, error)
 }
 
-/// The records of a listing in their order, oldest first; what cannot be read is told.
+/// The records of a listing in their order, oldest first; what cannot be read is reported.
 pub(super) fn ordered(listing: Listing, repository: Option<&Repository>) -> Vec<Recorded> {
     for problem in &listing.problems {
         output::say(format_args!("note: {}: {}", problem.place, problem.what));

@@ -23,12 +23,12 @@ pub(in crate::cli) fn execute(arguments: &RecordArguments) -> Result<u8, Failure
         profiles.push((path, profile));
     }
     let store = open(&arguments.store, true)?;
-    let mut told = false;
+    let mut warned = false;
     for (path, profile) in &profiles {
         let labels = &profile.run.environment.labels;
-        let origin = origin::of(&arguments.origin, labels, repository.as_ref(), |name| std::env::var(name).ok())?;
-        if origin.edited && !told {
-            told = true;
+        let origin = origin::resolve(&arguments.origin, labels, repository.as_ref(), |name| std::env::var(name).ok())?;
+        if origin.edited && !warned {
+            warned = true;
             output::say(
                 "note: files were edited since the commit that is checked out; give --commit another name if they count",
             );
@@ -56,7 +56,7 @@ pub(in crate::cli) fn execute(arguments: &RecordArguments) -> Result<u8, Failure
     Ok(exit_code::OK)
 }
 
-/// By itself a recording is called like its program.
+/// By default a recording is called like its program.
 pub(super) fn name_of(profile: &Profile, path: &Path) -> String {
     let program = profile.run.program.first().map(String::as_str).unwrap_or_default();
     let name = program.rsplit('/').next().unwrap_or_default();

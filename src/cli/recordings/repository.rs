@@ -1,4 +1,4 @@
-//! What git knows of commits, where the current folder is in a repository.
+//! Commits from git, if the current folder is in a repository.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use warpline_profile::store::is_commit;
 
-/// Most ancestors that are looked through: a baseline further away says little.
+/// Most ancestors that are searched: a baseline further away is of little use.
 const MOST_ANCESTORS: usize = 100_000;
 
 /// The repository of the current folder.
@@ -26,7 +26,7 @@ pub(super) struct Facts {
 impl Repository {
     /// The one at hand, if there is one and git is installed.
     pub(super) fn here() -> Option<Repository> {
-        let root = asked(&["rev-parse", "--show-toplevel"], "")?.trim_end().to_owned();
+        let root = query(&["rev-parse", "--show-toplevel"], "")?.trim_end().to_owned();
         (!root.is_empty()).then_some(Repository { root })
     }
 
@@ -37,14 +37,14 @@ impl Repository {
             return None;
         }
         let commit = format!("{name}^{{commit}}");
-        let found = asked(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit], "")?;
+        let found = query(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit], "")?;
         Some(found.trim().to_owned()).filter(|commit| is_commit(commit))
     }
 
     /// Parents and date of a commit.
     pub(super) fn facts(&self, commit: &str) -> Option<Facts> {
         let format = "--format=%P%n%cd";
-        let text = asked(&["show", "-s", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", format, commit, "--"], "")?;
+        let text = query(&["show", "-s", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", format, commit, "--"], "")?;
         let mut lines = text.lines();
         let parents = lines.next()?.split_whitespace().take(16).map(str::to_owned).collect();
         Some(Facts { parents, date: lines.next().map(str::to_owned) })
@@ -52,13 +52,13 @@ impl Repository {
 
     /// The branch that is checked out.
     pub(super) fn branch(&self) -> Option<String> {
-        let branch = asked(&["symbolic-ref", "--short", "--quiet", "HEAD"], "")?.trim().to_owned();
+        let branch = query(&["symbolic-ref", "--short", "--quiet", "HEAD"], "")?.trim().to_owned();
         (!branch.is_empty()).then_some(branch)
     }
 
-    /// Whether files that git follows differ from the commit.
+    /// Returns whether files that git follows differ from the commit.
     pub(super) fn is_edited(&self) -> bool {
-        asked(&["status", "--porcelain", "--untracked-files=no"], "").is_some_and(|text| !text.trim().is_empty())
+        query(&["status", "--porcelain", "--untracked-files=no"], "").is_some_and(|text| !text.trim().is_empty())
     }
 
     /// Of some commits those that are known here, parents before children.
@@ -86,16 +86,16 @@ impl Repository {
         if input.is_empty() {
             return Vec::new();
         }
-        let text = asked(arguments, &input).unwrap_or_default();
+        let text = query(arguments, &input).unwrap_or_default();
         text.lines().take(most).filter(|commit| among.contains(commit)).map(str::to_owned).collect()
     }
 }
 
 /// What git prints; `None` where it is not there or does not know.
-fn asked(arguments: &[&str], input: &str) -> Option<String> {
+fn query(arguments: &[&str], input: &str) -> Option<String> {
     let mut git = Command::new("git")
         .args(arguments)
-        // The same answer in every time zone and language, and no lock taken for a question.
+        // The same answer in every time zone and language, and a query takes no lock.
         .envs([("TZ", "UTC"), ("LC_ALL", "C"), ("GIT_OPTIONAL_LOCKS", "0")])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -23,7 +23,7 @@ use crate::exit_code;
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// By itself.
+    /// By an exit code.
     Exit(u8),
     /// By a signal.
     Signal(i32),
@@ -55,7 +55,8 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts the program with the descriptors of the ring and of the socket for stops. Signals to this process go on to it.
+    /// Starts the program with the descriptors of the ring and of the socket for stops. Signals to this process go on
+    /// to it.
     pub(super) fn start(
         plan: &Plan,
         descriptor: i32,
@@ -65,7 +66,7 @@ impl Child {
         let forwarding = Forwarding::install();
         let mut command = Command::new(&plan.program);
         command.args(&plan.arguments).env(VARIABLE, plan.options(descriptor, further, stops).encode());
-        // A program that carries code for both devices would choose by itself.
+        // A program that carries code for both devices would choose the device.
         command.env(DEVICE_VARIABLE, plan.device);
         // What the program compiles while it runs is compiled by this release, which need not be on the search path.
         if std::env::var_os(COMPILER_VARIABLE).is_none()
@@ -81,7 +82,7 @@ impl Child {
         let flag = Arc::clone(&ended);
         let waiter = std::thread::spawn(move || {
             let status = child.wait();
-            signals::to_nobody();
+            signals::to_no_one();
             let seconds = started.elapsed().as_secs_f64();
             flag.store(true, Ordering::Release);
             status.map(|status| (status, seconds))

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::child::{Child, Ended};
 use super::further::Kept;
-use super::messages::{not_instrumented, other_processes, tell};
+use super::messages::{not_instrumented, other_processes, report};
 use super::plan::Plan;
 use super::processes::Processes;
 use super::stops::{Serving, Stops};
@@ -35,7 +35,7 @@ pub(in crate::cli) struct Outcome {
     pub(in crate::cli) code: u8,
     /// The trace file could not be written to its end.
     pub(in crate::cli) trace_lost: Option<String>,
-    /// The program's runtime has said why it does not run.
+    /// The program's runtime has reported why it does not run.
     pub(in crate::cli) declined: bool,
 }
 
@@ -54,7 +54,7 @@ pub(in crate::cli) fn execute(arguments: &RunArguments) -> Result<u8, Failure> {
         return Ok(if outcome.code == 0 { exit_code::RUN_NOT_PROFILED } else { outcome.code });
     };
     write(profile, &plan)?;
-    tell(&plan, profile);
+    report(&plan, profile);
     if let Some(message) = outcome.trace_lost {
         return Err(Failure::new(exit_code::RUN_NOT_PROFILED, message));
     }
@@ -68,7 +68,7 @@ pub(in crate::cli) fn print_options(arguments: &RunArguments) -> Result<u8, Fail
     Ok(exit_code::OK)
 }
 
-/// Writes the profile where it was asked for; where that fails, it goes to the folder for temporary files, as the run may
+/// Writes the profile to the requested file; if that fails, it goes to the folder for temporary files, as the run may
 /// have taken hours.
 pub(in crate::cli) fn write(profile: &Profile, plan: &Plan) -> Result<(), Failure> {
     let Err(error) = profile::write(profile, &plan.output) else { return Ok(()) };
@@ -131,7 +131,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     drop(publisher);
     bar.clear();
     let analysis_seconds = started.elapsed().as_secs_f64();
-    // After damage, or an error of ours, nobody reads on; the program must not wait for us.
+    // After damage, or an error of ours, the reader stops; the program must not wait for us.
     memory.ring().control().abandoned.store(1, Ordering::Release);
     let end = child.wait()?;
     let stopped = serving.map_or(0, Serving::finish);
@@ -194,7 +194,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let all: Vec<&Chosen> = std::iter::once(&plan.model).chain(&plan.others).collect();
     let profile = processes.add_to(profile, further_processes, plan, &|| facts_of(&all))?;
     if let Some(wanted) = plan.stop_at() {
-        stops::say_if_never(wanted, stopped, Some(&profile));
+        stops::report_if_never(wanted, stopped, Some(&profile));
     }
     Ok(Outcome { profile: Some(profile), code: end.code(), trace_lost, declined: false })
 }

@@ -12,14 +12,14 @@ use crate::exit_code;
 use warpline_analyzer::analysis::{Analysis, Finish};
 use warpline_analyzer::trace::first_of;
 
-/// The trace as it is kept for further models, or because the user wants it.
+/// The trace as it is kept for further models, or because the user requests it.
 pub(super) struct Kept {
     temporary: Option<(TempPath, Removal)>,
     wanted: Option<PathBuf>,
 }
 
 impl Kept {
-    /// Makes the file where one is needed, and says where it is and how large it may become.
+    /// Makes the file where one is needed, and reports its path and its possible size.
     ///
     /// # Errors
     /// No file can be made.
@@ -49,8 +49,8 @@ impl Kept {
         self.wanted.as_deref().or(self.temporary.as_ref().map(|(path, _)| &**path))
     }
 
-    /// Simulates the further models. Returns how many could be, and why the rest could not; what the first model gave is not
-    /// lost with them. `problem` is what befell the file while it was written.
+    /// Simulates the further models. Returns how many could be, and why the rest could not; what the first model gave
+    /// is not lost with them. `problem` is what befell the file while it was written.
     pub(super) fn simulate(
         &self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! What `run` says when the program has ended.
+//! Messages of `run` when the program has ended.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::plan::Plan;
 use warpline_profile::Profile;
 use warpline_profile::ranks;
 
-/// Says so where further processes of the program used the device and are not in the profile.
+/// Returns a note if further processes of the program used the device and are not in the profile.
 pub(super) fn other_processes(refused: u32, children: bool) -> Option<String> {
     let (processes, their, were) =
         if refused == 1 { ("process", "its", "was") } else { ("processes", "their", "were") };
@@ -28,7 +28,7 @@ pub(super) fn not_instrumented(plan: &Plan, code: u8) -> String {
     let python = Path::new(&plan.program).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
     let built = match python {
         true => "launched no kernel that Warpline compiles (of Triton or NVRTC)",
-        false => "was not built with `warpline cc`, never reached the CUDA runtime, or said why it cannot",
+        false => "was not built with `warpline cc`, never reached the CUDA runtime, or reported why it cannot",
     };
     let program = plan.program.to_string_lossy();
     match code {
@@ -45,15 +45,15 @@ pub(in crate::cli) fn gpu_offer(name: &str, how: &str) -> String {
 }
 
 /// One line for the user, and the command that shows more.
-pub(super) fn tell(plan: &Plan, profile: &Profile) {
+pub(super) fn report(plan: &Plan, profile: &Profile) {
     if plan.rank.rank.as_ref().is_some_and(|rank| rank.index != 0) {
-        tell_of_rank(profile);
+        report_rank(profile);
         return;
     }
     for note in &profile.run.notes {
         crate::cli::output::say(format_args!("note: {note}"));
     }
-    // The program's runtime has told each of them when it happened.
+    // The program's runtime has reported each of them when it happened.
     let of_kind = |kind: &str| profile.faults.iter().filter(|fault| fault.kind == kind).count();
     let (barriers, pairs) = (of_kind("divergent_barrier"), of_kind("different_barriers"));
     let remarks = of_kind("misaligned_local");
@@ -111,8 +111,8 @@ pub(super) fn tell(plan: &Plan, profile: &Profile) {
     }
 }
 
-/// Of thousands of ranks each says at most one line, and only where it is not as all should be.
-fn tell_of_rank(profile: &Profile) {
+/// Prints at most one line for each of thousands of ranks, and only for a problem.
+fn report_rank(profile: &Profile) {
     let faults = profile.faults.len();
     let mut parts = Vec::new();
     if let Some(code) = profile.run.exit_code.filter(|code| *code != 0) {

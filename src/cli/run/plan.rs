@@ -12,13 +12,15 @@ use warpline_toolchain::gpu;
 
 use super::ranked::own_file;
 use super::stops;
-use crate::cli::args::{CheckChoice, DeviceChoice, FloatChoice, HostAllocationChoice, ModeChoice, RunArguments};
+use crate::cli::args::{
+    CheckChoice, DeviceChoice, FloatChoice, HostAllocationChoice, ModeChoice, RunArguments, ValuesChoice,
+};
 use crate::cli::models::chosen::{Chosen, bound_memory, choose};
 use crate::cli::models::default_model;
 use crate::cli::{Failure, labels, quantities};
 use crate::exit_code;
 use warpline_analyzer::trace::{DEFAULT_LEVEL, Packing};
-use warpline_profile::ranks::{self, Told};
+use warpline_profile::ranks::{self, RankEnvironment};
 
 /// What to run and how.
 pub(in crate::cli) struct Plan {
@@ -30,7 +32,7 @@ pub(in crate::cli) struct Plan {
     /// How the trace is kept, where not plainly.
     pub(super) packing: Option<Packing>,
     /// Which rank of a job this is.
-    pub(super) rank: Told,
+    pub(super) rank: RankEnvironment,
     pub(super) threads: u32,
     /// The model whose order the run follows.
     pub(super) model: Chosen,
@@ -44,7 +46,7 @@ pub(in crate::cli) struct Plan {
     pub(super) children: bool,
     /// Memory that is never freed is reported.
     pub(super) check_leaks: bool,
-    /// Stops that are shown without asking how to go on.
+    /// Stops that are shown without a prompt.
     pub(super) stop_count: Option<u64>,
     /// What the profile is to be known by.
     pub(super) labels: BTreeMap<String, String>,
@@ -90,6 +92,11 @@ impl Plan {
         }
         if arguments.check_init && arguments.device() != DeviceChoice::Cpu {
             return Err(usage("--check-init needs --device cpu: a GPU has no shadow of initialised bytes".to_owned()));
+        }
+        if arguments.values.is_some() && arguments.device() != DeviceChoice::Cpu {
+            return Err(usage(
+                "--values needs --device cpu: code for a GPU does not show the values of accesses".to_owned(),
+            ));
         }
         if arguments.check_float.is_some() && arguments.device() != DeviceChoice::Cpu {
             return Err(usage(
@@ -153,6 +160,7 @@ impl Plan {
                 },
                 interleave: arguments.interleave,
                 check_init: arguments.check_init,
+                memory_values: arguments.values == Some(ValuesChoice::Memory),
                 check_float: match arguments.check_float {
                     None => FloatCheck::Off,
                     Some(FloatChoice::Report) => FloatCheck::Report,
@@ -166,8 +174,8 @@ impl Plan {
         })
     }
 
-    /// The options for a program whose ring has this descriptor; `further` is the folder for traces of further processes,
-    /// `stops` the socket over which it tells of stops.
+    /// The options for a program whose ring has this descriptor; `further` is the folder for traces of further
+    /// processes, `stops` the socket over which it reports stops.
     pub(super) fn options(&self, descriptor: i32, further: Option<String>, stops: Option<i32>) -> Options {
         let stop_at = self.options.stop_at.clone().zip(stops);
         Options {
@@ -192,7 +200,7 @@ impl Plan {
         self.options.encode()
     }
 
-    /// Whether warps take turns at their accesses.
+    /// Returns whether warps take turns at their accesses.
     pub(super) fn interleaves(&self) -> bool {
         self.options.interleave
     }
@@ -224,8 +232,8 @@ impl Plan {
         &self.options.launches
     }
 
-    /// Makes the folders of a rank's files. A profile that this rank left there in an earlier job goes: if this run dies, it
-    /// must not be taken for its own.
+    /// Makes the folders of a rank's files. A profile that this rank left there in an earlier job goes: if this run
+    /// dies, it must not be mistaken for its own.
     fn make_folders(&self) -> Result<(), Failure> {
         if self.rank.rank.is_none() {
             return Ok(());

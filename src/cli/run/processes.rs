@@ -1,5 +1,5 @@
-//! `--children`: the further processes of a run. The first that uses the device has the ring; each other writes a trace of its
-//! own into a private folder, which is analysed when the program is over.
+//! `--children`: the further processes of a run. The first that uses the device has the ring; each other writes a trace
+//! of its own into a private folder, which is analysed when the program is over.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    /// Makes the folder where one is wanted, and says where it is.
+    /// Makes the folder if one is wanted, and reports its path.
     ///
     /// # Errors
     /// No folder can be made.
@@ -100,7 +100,7 @@ fn of_process(trace: &Path, plan: &Plan, facts: RunFacts) -> Result<Profile, Fai
     Ok(profile)
 }
 
-/// The program that was asked for, and its arguments.
+/// Returns the requested program and its arguments.
 fn program(plan: &Plan) -> Vec<String> {
     let found = default_model::found(&plan.program).and_then(|path| std::fs::canonicalize(path).ok());
     let path = found.map_or(plan.program.to_string_lossy(), |path| path.to_string_lossy().into_owned().into());
@@ -108,8 +108,8 @@ fn program(plan: &Plan) -> Vec<String> {
     std::iter::once(path).chain(arguments).map(String::from).collect()
 }
 
-/// Puts the profiles of a run's processes together. Which of them was first says nothing: the facts of the run are those of the
-/// program that was asked for, and the order follows from what the profiles hold.
+/// Puts the profiles of a run's processes together. Their order is not significant: the facts of the run are those of
+/// the requested program, and the order follows from what the profiles hold.
 fn together(profiles: Vec<Profile>, lost: Vec<String>, program: &[String]) -> Result<Profile, Failure> {
     let mut profiles = profiles;
     let count = profiles.len();

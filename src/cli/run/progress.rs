@@ -1,4 +1,4 @@
-//! One line on a terminal that tells how far the run is.
+//! One line on a terminal with the progress of the run.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use warpline_analyzer::analysis::{Progress, Status};
 
 const EVERY: Duration = Duration::from_millis(150);
-/// Chunks between two looks at the clock.
+/// Chunks between two reads of the clock.
 const SKIP: u32 = 8;
 
 /// The line.

@@ -29,7 +29,7 @@ pub(super) fn own_file(
     Ok(ranks::folder(&file).join(ranks::file_name(rank.index, extension)))
 }
 
-/// Whether a name differs from process to process once it is filled in.
+/// Returns whether a name differs from process to process once it is filled in.
 fn is_of_one_process(named: &Path) -> bool {
     let text = named.to_string_lossy().replace("%%", "");
     let mut quoted = text.split("%q{").skip(1).filter_map(|after| after.split_once('}'));

@@ -60,7 +60,7 @@ impl Forwarding {
 }
 
 /// Has signals go nowhere: the program was waited for, and its number may become another's.
-pub(super) fn to_nobody() {
+pub(super) fn to_no_one() {
     TARGET.store(GONE, Ordering::SeqCst);
 }
 
@@ -76,7 +76,8 @@ impl Drop for Forwarding {
 extern "C" fn forward(signal: libc::c_int, information: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the system passes valid information to a handler installed with SA_SIGINFO.
     let code = unsafe { (*information).si_code };
-    // The terminal sends its signals to the program as well; that our own processor time is used up is told to us alone.
+    // The terminal sends its signals to the program as well; the signal for our own processor time goes to this process
+    // alone.
     if code == libc::SI_KERNEL && signal != libc::SIGXCPU {
         return;
     }

@@ -1,4 +1,4 @@
-//! Stops at accesses: tells the user where the program stands, and the program how to go on.
+//! Stops at accesses: shows the user the program's position, and sends the program the user's commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -21,14 +21,14 @@ use warpline_profile::model::Frame;
 use warpline_report::{self as report, LinePlace};
 use warpline_simulator::geometry::Banks;
 
-/// Stops that are shown where nobody can be asked.
+/// Stops that are shown without a terminal for a prompt.
 const SHOWN_UNASKED: u64 = 1;
-/// Columns of a stop where the terminal does not tell.
+/// Columns of a stop if the terminal's width is unknown.
 const WIDTH: usize = 100;
 /// All lanes are shown.
 const ROWS: usize = 32;
 
-/// What the arguments ask for; `None` where that is nothing.
+/// Returns the requested stops; `None` without any.
 pub(super) fn wanted(arguments: &RunArguments) -> Result<Option<StopAt>, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let StopArguments { stop_at, stop_at_allocation, stop_on, stop_count } = &arguments.stops;
@@ -113,7 +113,7 @@ fn answer_all(socket: &UnixStream, count: Option<u64>, banks: Banks) -> u64 {
         stops += 1;
         show(stopped, stops, banks);
         let reply = match &mut terminal {
-            Some(terminal) => terminal.ask(),
+            Some(terminal) => terminal.prompt(),
             None if stops >= unasked => Reply::Continue,
             None => Reply::Next(0),
         };
@@ -158,7 +158,7 @@ impl Terminal {
         Some(Terminal { lines: BufReader::new(file), last: Reply::Next(0) })
     }
 
-    fn ask(&mut self) -> Reply {
+    fn prompt(&mut self) -> Reply {
         loop {
             eprint!(
                 "warpline: n next request, n 10 the tenth from here, c go on without stopping, q end the program: "
@@ -198,8 +198,8 @@ fn answer(line: &str, before: Reply) -> Option<Reply> {
     }
 }
 
-/// Says why a program never stopped, as far as its profile tells.
-pub(super) fn say_if_never(wanted: &StopAt, stops: u64, profile: Option<&Profile>) {
+/// Prints why a program never stopped, from its profile.
+pub(super) fn report_if_never(wanted: &StopAt, stops: u64, profile: Option<&Profile>) {
     if stops > 0 {
         return;
     }

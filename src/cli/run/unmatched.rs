@@ -2,7 +2,8 @@
 
 use warpline_analyzer::analysis::{Analysis, KernelData};
 
-/// Says so where `--kernels` matched none of the kernels that were launched, or `--launches` has numbers that no launch had.
+/// Returns notes if `--kernels` matched none of the kernels that were launched, or `--launches` has numbers that no
+/// launch had.
 pub(super) fn notes(kernels: Option<&str>, launches: &[(u64, u64)], analysis: &Analysis) -> Vec<String> {
     let pattern = kernels.and_then(|wanted| regex::Regex::new(wanted).ok());
     let named: Vec<(&str, &KernelData)> =
@@ -33,8 +34,8 @@ fn name<'a>(analysis: &'a Analysis, kernel: &KernelData) -> Option<&'a str> {
 
 /// Numbers that none of `count` launches had.
 fn beyond(kernels: Option<&str>, launches: &[(u64, u64)], count: u64) -> Option<String> {
-    let told = |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    let wrong: Vec<String> = launches.iter().filter(|(_, last)| *last >= count).map(told).collect();
+    let range = |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let wrong: Vec<String> = launches.iter().filter(|(_, last)| *last >= count).map(range).collect();
     if wrong.is_empty() {
         return None;
     }
@@ -44,7 +45,7 @@ fn beyond(kernels: Option<&str>, launches: &[(u64, u64)], count: u64) -> Option<
         _ => format!("there were {count} launches{of}, numbered from 0 to {}", count - 1),
     };
     let none = launches.iter().all(|(first, _)| *first >= count);
-    let what = if none { "so no launch was recorded" } else { "so not all that was asked for was recorded" };
+    let what = if none { "so no launch was recorded" } else { "so not all requested launches were recorded" };
     Some(format!("--launches {}: {there}, {what}", wrong.join(",")))
 }
 
@@ -53,7 +54,7 @@ mod tests {
     use super::beyond;
 
     #[test]
-    fn numbers_that_no_launch_had_are_told() {
+    fn numbers_that_no_launch_had_are_reported() {
         assert_eq!(beyond(None, &[(0, 0), (2, 2)], 3), None);
         assert_eq!(beyond(None, &[], 3), None);
         assert_eq!(
@@ -63,8 +64,8 @@ mod tests {
         assert_eq!(
             beyond(Some("^a"), &[(0, 0), (1, 4)], 1).as_deref(),
             Some(
-                "--launches 1-4: there was 1 launch of the kernels that --kernels ^a chooses, number 0, so not all that \
-                 was asked for was recorded"
+                "--launches 1-4: there was 1 launch of the kernels that --kernels ^a chooses, number 0, so not all requested \
+                 launches were recorded"
             )
         );
     }

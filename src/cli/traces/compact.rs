@@ -46,7 +46,7 @@ struct Unfinished {
 
 impl Unfinished {
     /// For a file; none for a device or a pipe, in whose place no file should come.
-    fn of(to: &Path) -> io::Result<Option<Unfinished>> {
+    fn create(to: &Path) -> io::Result<Option<Unfinished>> {
         let Some(name) = to.file_name() else { return Ok(None) };
         if std::fs::metadata(to).is_ok_and(|there| !there.is_file()) {
             return Ok(None);
@@ -90,7 +90,7 @@ pub(in crate::cli) fn execute(arguments: &CompactArguments) -> Result<u8, Failur
     let mut header = [0; warpline_format::chunk::HEADER_BYTES];
     opened.stream.read_exact(&mut header).map_err(|error| unreadable(&format!("this is no whole trace: {error}")))?;
     warpline_format::chunk::check_header(&header).map_err(|error| unreadable(&error))?;
-    let unfinished = if rotate.is_none() { Unfinished::of(to).map_err(|error| cannot(&error))? } else { None };
+    let unfinished = if rotate.is_none() { Unfinished::create(to).map_err(|error| cannot(&error))? } else { None };
     let place = unfinished.as_ref().map_or(to, |unfinished| &unfinished.path);
     let mut target = if packed {
         let packing = Packing { level: arguments.level, rotate };

@@ -32,7 +32,7 @@ impl Whole {
     ///
     /// # Errors
     /// It is no trace, or there is no room for it.
-    pub(in crate::cli) fn of(named: &Path) -> Result<Whole, Failure> {
+    pub(in crate::cli) fn open(named: &Path) -> Result<Whole, Failure> {
         let source = if named.as_os_str() == "-" { Path::new("/dev/stdin") } else { named };
         // Folders, and what is not there, are refused by whoever reads them.
         if std::fs::metadata(source).map_or(true, |there| there.is_file() || there.is_dir()) {
@@ -85,7 +85,7 @@ impl Whole {
     }
 }
 
-/// Copies chunks up to the first that is none, which whoever reads the copy tells of: what follows may have no end.
+/// Copies chunks up to the first invalid one, which the reader of the copy reports: what follows may be endless.
 fn copy_chunks(pipe: &mut impl Read, copy: &mut impl Write) -> io::Result<()> {
     for number in 0.. {
         let mut head = Vec::with_capacity(CHUNK_HEAD_BYTES);

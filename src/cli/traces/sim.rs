@@ -21,7 +21,7 @@ use warpline_profile::{self as profile, BuildInput, RunFacts, Sources};
 
 pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let labels = crate::cli::labels::parse(&arguments.label)?;
-    let whole = Whole::of(&arguments.trace)?;
+    let whole = Whole::open(&arguments.trace)?;
     let trace = whole.path();
     let mut models = choose(arguments.gpu.as_deref(), || default_model::of_trace(trace), &arguments.state)?;
     if let Some(text) = &arguments.page_size {

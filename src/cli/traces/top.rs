@@ -1,4 +1,4 @@
-//! `warpline top`: looks at a program that runs under `warpline run`.
+//! `warpline top`: shows a program that runs under `warpline run`.
 
 use std::io::{IsTerminal as _, stdin, stdout};
 use std::path::PathBuf;

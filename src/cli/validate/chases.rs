@@ -1,4 +1,5 @@
-//! Pointer chases: simulated from what the program did, beside closed forms, and on a GPU beside its latencies and counters.
+//! Pointer chases: simulated from the program's accesses and compared with closed forms, and on a GPU with its
+//! latencies and counters.
 
 use super::program::Chases;
 use super::write;
@@ -66,7 +67,7 @@ pub(super) fn execute(arguments: &ValidateArguments) -> Result<u8, Failure> {
     Ok(if validation.wrong() == 0 { exit_code::OK } else { exit_code::THRESHOLD })
 }
 
-/// Misses of the loads at both levels, by chase, and what the run had to say.
+/// Misses of the loads at both levels, by chase, and the notes of the run.
 type Simulated = (Vec<(u64, u64)>, Vec<String>);
 
 /// Simulates what a run with hooks did.

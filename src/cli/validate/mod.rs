@@ -22,7 +22,7 @@ pub(super) fn execute(arguments: &ValidateArguments) -> Result<u8, Failure> {
     if arguments.profiles.is_empty() { chases::execute(arguments) } else { counters::execute(arguments) }
 }
 
-/// Writes a result in the form that was asked for.
+/// Writes a result in the requested form.
 fn write(
     arguments: &ValidateArguments,
     document: &impl serde::Serialize,

@@ -88,8 +88,8 @@ impl Chases {
         let output = command.stdin(Stdio::null()).output().map_err(|error| format!("ncu: {error}"))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let counters = read_counters(&text).map_err(|error| {
-            let said = text.lines().find(|line| line.contains("ERR")).unwrap_or_default();
-            format!("ncu: {error} {said}")
+            let line_of_error = text.lines().find(|line| line.contains("ERR")).unwrap_or_default();
+            format!("ncu: {error} {line_of_error}")
         })?;
         let of_chases: Vec<KernelCounters> =
             counters.into_iter().filter(|launch| launch.kernel.contains("chase")).collect();

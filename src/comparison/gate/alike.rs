@@ -23,7 +23,7 @@ impl Accepted {
     }
 }
 
-/// What a record alone tells; most recordings that are unlike need not be read for it.
+/// Compares what a record alone contains; most recordings that are unlike need not be read for it.
 pub(super) fn of_record(record: &Record, case: &Case, accepted: &Accepted) -> Vec<Difference> {
     let run = &case.profile.run;
     let mut found = Vec::new();

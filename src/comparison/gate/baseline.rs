@@ -6,7 +6,7 @@ use super::document::Passed;
 use warpline_profile::Profile;
 use warpline_profile::store::{Recorded, Store, StoreError};
 
-/// Most recordings that are looked at: what is further away says little of a change.
+/// Most recordings that are searched: older ones are poor baselines for a change.
 const MOST: usize = 200;
 
 /// Recordings that may serve, the nearest first.
@@ -27,7 +27,7 @@ pub struct Choice {
     pub passed: Vec<Passed>,
 }
 
-/// Looks for the nearest recording that was made like `case`.
+/// Finds the nearest recording that was made like `case`.
 ///
 /// # Errors
 /// A profile is missing or damaged.

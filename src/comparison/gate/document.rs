@@ -1,4 +1,4 @@
-//! The JSON document of `gate --format json`, version 1. `docs/ci.md` says what it means. Fields are only ever added.
+//! The JSON document of `gate --format json`, version 1. `docs/ci.md` describes it. Fields are only ever added.
 
 use serde::{Deserialize, Serialize};
 use warpline_format::visible;
@@ -19,7 +19,7 @@ pub struct Gate {
     pub schema: String,
     /// Version of the document.
     pub version: u32,
-    /// What was asked for: a branch or a commit.
+    /// The requested baseline: a branch or a commit.
     pub baseline: String,
     /// One per profile.
     pub programs: Vec<Program>,
@@ -86,7 +86,7 @@ pub struct Baseline {
 
 impl Baseline {
     /// A recording, and why it was taken.
-    pub fn of(recorded: &Recorded, why: &str) -> Baseline {
+    pub fn from_record(recorded: &Recorded, why: &str) -> Baseline {
         Baseline {
             record: recorded.id.to_string(),
             commit: recorded.record.commit.clone(),

@@ -25,7 +25,7 @@ pub struct Judged {
 pub fn judge(case: Case, choice: Choice, why: &str, limits: &LimitSet, options: &Options) -> Judged {
     let Case { name, commit, branch, profile: after, .. } = case;
     let (baseline, before) = match choice.chosen {
-        Some((recorded, profile)) => (Some(Baseline::of(&recorded, why)), Some(profile)),
+        Some((recorded, profile)) => (Some(Baseline::from_record(&recorded, why)), Some(profile)),
         None => (None, None),
     };
     let comparison = match (&before, choice.passed.is_empty()) {

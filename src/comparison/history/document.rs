@@ -40,7 +40,7 @@ pub struct Series {
 pub struct Point {
     /// The commit; `None` where the recording has none.
     pub commit: Option<String>,
-    /// When it was committed, or else run; empty where nothing says.
+    /// When it was committed, or else run; empty if it is unknown.
     pub date: String,
     /// The branch that it was built on.
     pub branch: Option<String>,

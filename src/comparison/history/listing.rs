@@ -33,11 +33,11 @@ pub struct Recording {
     pub branch: Option<String>,
     /// GPU models.
     pub models: Vec<String>,
-    /// Compiler and its options, as they were told.
+    /// Compiler and its options, as they were recorded.
     pub compiler: Option<String>,
     /// Whether the profile is whole.
     pub complete: bool,
-    /// Its profile's file, where files were asked for and this one can be read.
+    /// Its profile's file, if files were requested and this one can be read.
     pub file: Option<String>,
 }
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use warpline_profile::store::Recorded;
 
-/// Puts recordings in order, oldest first. What a repository knows of the commits goes first: `known` are those that it knows,
-/// parents before children. Then come the parents that the records tell, then dates; what still is equal stands by digests, so
-/// that the order never depends on who asks.
+/// Puts recordings in order, oldest first. The repository's order of commits comes first: `known` are its commits,
+/// parents before children. Then come the parents in the records, then dates, then digests, so
+/// that the order never depends on the caller.
 pub fn in_order(records: Vec<Recorded>, known: &[String]) -> Vec<Recorded> {
     let mut groups: BTreeMap<String, Vec<Recorded>> = BTreeMap::new();
     for recorded in records {
@@ -35,7 +35,7 @@ fn commits(groups: &BTreeMap<String, Vec<Recorded>>, known: &[String]) -> Vec<St
     for (child, records) in groups.values().enumerate() {
         let parents = records.iter().flat_map(|recorded| &recorded.record.parents);
         for &parent in parents.filter_map(|parent| number.get(parent.as_str())) {
-            // What the repository knows of both is better known.
+            // The repository's order takes precedence.
             if parent != child && !(ranked.contains(&parent) && ranked.contains(&child)) {
                 edges.insert((parent, child));
             }

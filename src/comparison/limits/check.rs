@@ -12,7 +12,7 @@ pub struct Row {
     pub subject: Subject,
     /// How it is called in messages.
     pub name: Both<String>,
-    /// What patterns are looked for in.
+    /// Texts that patterns are matched with.
     pub texts: Vec<String>,
     pub figures: Both<Figures>,
 }
@@ -44,7 +44,7 @@ fn check_figure(limit: &FigureLimit, row: &Row, result: &mut Limits) {
     let value = |figures: &Figures| figures.get(&limit.metric);
     let before = row.figures.before.as_ref().map(value);
     let Some(now) = value(after) else {
-        // A figure that the row had, and that is nothing now, was looked at.
+        // A figure that the row had, and that is absent now, was checked.
         result.checked += u64::from(before.flatten().is_some());
         return;
     };

@@ -96,7 +96,7 @@ pub fn parse(text: &str, path: &Path) -> Result<LimitSet, LimitsError> {
     read(&table).map_err(wrong)
 }
 
-/// Place and cause.
+/// SourceLine and cause.
 type Wrong = (String, String);
 
 fn read(file: &Table) -> Result<LimitSet, Wrong> {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_is_told_with_its_place_and_a_cure() {
+    fn what_has_no_meaning_is_reported_with_its_place_and_a_cure() {
         for (text, wanted) in [
             ("[kernel.x]\n", "limits.toml: kernel: there is no such table; nearest are `kernels`"),
             (

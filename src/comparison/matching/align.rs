@@ -85,13 +85,13 @@ fn in_order(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget) -> Vec
     pairs
 }
 
-/// Lines that say something, the same, once on each side.
+/// Returns pairs of equal, significant lines that occur once on each side.
 fn unique(before: &[Item<'_>], after: &[Item<'_>], (one, other): &Rest) -> Vec<(usize, usize)> {
     let mut found: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
-    for &index in one.iter().filter(|&&index| before[index].text.is_telling()) {
+    for &index in one.iter().filter(|&&index| before[index].text.is_significant()) {
         found.entry(before[index].text.key()).or_default().0.push(index);
     }
-    for &index in other.iter().filter(|&&index| after[index].text.is_telling()) {
+    for &index in other.iter().filter(|&&index| after[index].text.is_significant()) {
         found.entry(after[index].text.key()).or_default().1.push(index);
     }
     let single = |(one, other): &(Vec<usize>, Vec<usize>)| match (&one[..], &other[..]) {
@@ -191,9 +191,9 @@ fn score(before: &Item<'_>, after: &Item<'_>, edited: u32) -> u32 {
         (false, false) if same_file && before.line == after.line => SAME,
         (true, true) if before.text.key() == after.text.key() => {
             // Braces follow what is around them.
-            place + if before.text.is_telling() { SAME + 100 } else { 100 }
+            place + if before.text.is_significant() { SAME + 100 } else { 100 }
         }
-        (true, true) if before.text.is_telling() && after.text.is_telling() => {
+        (true, true) if before.text.is_significant() && after.text.is_significant() => {
             let likeness = before.text.likeness(after.text);
             if likeness >= edited { likeness + place } else { 0 }
         }
@@ -207,11 +207,11 @@ fn moved_unique(before: &[Item<'_>], after: &[Item<'_>], rest: &Rest, _: &mut Bu
 
 fn moved_any(before: &[Item<'_>], after: &[Item<'_>], (one, other): &Rest, _: &mut Budget) -> Vec<(usize, usize)> {
     let mut places: BTreeMap<&str, std::collections::VecDeque<usize>> = BTreeMap::new();
-    for &index in other.iter().filter(|&&index| after[index].text.is_telling()) {
+    for &index in other.iter().filter(|&&index| after[index].text.is_significant()) {
         places.entry(after[index].text.key()).or_default().push_back(index);
     }
-    let telling = one.iter().filter(|&&index| before[index].text.is_telling());
-    telling.filter_map(|&index| Some((index, places.get_mut(before[index].text.key())?.pop_front()?))).collect()
+    let significant = one.iter().filter(|&&index| before[index].text.is_significant());
+    significant.filter_map(|&index| Some((index, places.get_mut(before[index].text.key())?.pop_front()?))).collect()
 }
 
 fn moved_edited(
@@ -227,7 +227,7 @@ fn moved_edited(
     for &at in one {
         for &to in other {
             let score = score(&before[at], &after[to], EDITED_AND_MOVED);
-            if score > 0 && before[at].text.is_telling() {
+            if score > 0 && before[at].text.is_significant() {
                 scores.push((score, at, to));
             }
         }

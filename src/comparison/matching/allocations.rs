@@ -1,8 +1,8 @@
-//! Allocations: those of one name, kind and call path are told together, however often it is taken.
+//! Allocations: those of one name, kind and call path are reported together, however often it is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lines::{Code, Lines, Place};
+use super::lines::{Code, Lines, SourceLine};
 use super::pairs::{Pairs, in_order};
 use warpline_profile::model::{Allocation, Frame};
 
@@ -36,7 +36,7 @@ impl<'a> AllocationGroup<'a> {
     }
 
     /// The line of the user's own code that makes them.
-    pub fn place(&self) -> Option<Place<'a>> {
+    pub fn place(&self) -> Option<SourceLine<'a>> {
         let frame = self.path().iter().rev().find(|frame| frame.line != 0 && !is_header(&frame.file))?;
         Some((&frame.file, frame.line))
     }
@@ -52,7 +52,7 @@ fn is_header(file: &str) -> bool {
     file.is_empty() || file.starts_with("/usr/") || file.contains("/include/")
 }
 
-/// All groups, by their first row. What the compiler made is told only where it is used.
+/// All groups, by their first row. Memory of the compiler is included only if it is used.
 pub fn groups<'a>(code: &Code<'a>) -> Vec<AllocationGroup<'a>> {
     let mut known: BTreeMap<(&str, Option<&str>, &[Frame]), usize> = BTreeMap::new();
     let mut groups: Vec<AllocationGroup<'a>> = Vec::new();

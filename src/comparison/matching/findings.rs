@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::allocations::AllocationGroup;
-use super::lines::{Code, Lines, Place};
+use super::lines::{Code, Lines, SourceLine};
 use super::pairs::{Pairs, in_order};
 use warpline_profile::model::Finding;
 
 /// Findings about an allocation in all kernels, which stand at the access that takes most of it.
 const OF_ALLOCATIONS: [&str; 1] = ["cache-sweep"];
 
-/// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is no data that is swept again.
+/// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is no data that
+/// is swept again.
 const OF_VARIANTS: [&str; 1] = ["inputs_read_bytes"];
 
 /// Everything a finding is known by, in terms of the profile after.
@@ -20,11 +21,11 @@ struct Key<'a> {
     variant: Option<&'static str>,
     /// Kernel, by index.
     kernel: Option<usize>,
-    place: Option<Place<'a>>,
+    place: Option<SourceLine<'a>>,
     /// Its line is in both profiles.
     is_kept: bool,
     /// All its lines.
-    lines: BTreeSet<Place<'a>>,
+    lines: BTreeSet<SourceLine<'a>>,
     /// Group of allocations, by index.
     allocation: Option<usize>,
     object: Option<&'a str>,
@@ -69,7 +70,7 @@ pub fn pair(
 }
 
 /// Kernel, place, allocation and object, as far as they count.
-type Part<'k> = (Option<usize>, Option<Place<'k>>, Option<usize>, Option<&'k str>);
+type Part<'k> = (Option<usize>, Option<SourceLine<'k>>, Option<usize>, Option<&'k str>);
 
 /// Which findings may be one. Of two lines that are both in both profiles, one is another place.
 #[derive(Clone, Copy, PartialEq)]
@@ -102,7 +103,7 @@ impl<'a> Matching<'a> {
         pairs.by_key(sizes, of_before, of_after, in_order);
     }
 
-    /// Pairs those of which the one has the other's line as a further one, as where the worst line of several was mended.
+    /// Pairs those of which the one has the other's line as a further one, as if the worst line of several was fixed.
     fn by_further_lines(&mut self) {
         let Matching { befores, afters, pairs } = self;
         let (one, other) = pairs.rest(befores.len(), afters.len());
@@ -174,7 +175,7 @@ fn variant(finding: &Finding) -> Option<&'static str> {
 }
 
 /// A finding's lines, the first and further ones.
-fn lines_of(finding: &Finding) -> impl Iterator<Item = Place<'_>> {
+fn lines_of(finding: &Finding) -> impl Iterator<Item = SourceLine<'_>> {
     let all = std::iter::once(finding.line).chain(finding.lines.iter().map(|one| one.line));
     all.filter(|line| *line != 0).map(|line| (&finding.file[..], line))
 }

@@ -5,7 +5,7 @@ use super::pairs::{Pairs, best_first, in_order};
 use super::text::{SAME, likeness, words};
 use warpline_profile::model::Kernel;
 
-/// A kernel with another name is taken for the same one from here on; of [`SAME`].
+/// Least likeness at which a kernel with another name is treated as the same one; of [`SAME`].
 const RENAMED: u32 = 500;
 /// Pairs of kernels that are compared by what they do; of more, only names count.
 const MOST_COMPARED: usize = 40_000;
@@ -21,7 +21,8 @@ struct Facts<'a> {
     base: &'a str,
     /// Without numbers of what has no names.
     parameters: String,
-    /// For what has a number in place of a name: its name without such numbers, which change where another one is added.
+    /// For what has a number in place of a name: its name without such numbers, which change where another one is
+    /// added.
     unnamed: Option<String>,
     words: Vec<String>,
     /// Of all its lines, sorted.
@@ -35,7 +36,8 @@ impl<'a> Facts<'a> {
             let parameters = unnamed(parameters).unwrap_or_else(|| parameters.to_owned());
             let mut grams: Vec<u64> = Vec::new();
             for place in code.lines_of(index) {
-                // The head has the name and the parameters, and most kernels have a line that makes an index of these two.
+                // The head has the name and the parameters, and most kernels have a line that makes an index of these
+                // two.
                 let text = code.text(place);
                 if *place == (kernel.file.as_str(), kernel.line)
                     || ["blockIdx", "threadIdx"].iter().all(|one| text.key().contains(one))

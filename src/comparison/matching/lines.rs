@@ -10,7 +10,7 @@ use warpline_profile::Profile;
 use warpline_profile::model::Frame;
 
 /// File and line.
-pub type Place<'a> = (&'a str, u32);
+pub type SourceLine<'a> = (&'a str, u32);
 
 /// A profile's code: the lines that its rows name, by kernel.
 pub struct Code<'a> {
@@ -18,9 +18,9 @@ pub struct Code<'a> {
     texts: BTreeMap<&'a str, BTreeMap<u32, Text>>,
     unknown: Text,
     /// By index of the kernel.
-    of_kernels: Vec<BTreeSet<Place<'a>>>,
+    of_kernels: Vec<BTreeSet<SourceLine<'a>>>,
     /// Lines that rows of no kernel name.
-    host: BTreeSet<Place<'a>>,
+    host: BTreeSet<SourceLine<'a>>,
     by_id: BTreeMap<u32, usize>,
 }
 
@@ -72,16 +72,16 @@ impl<'a> Code<'a> {
     }
 
     /// Lines of a kernel, by its index.
-    pub(super) fn lines_of(&self, kernel: usize) -> &BTreeSet<Place<'a>> {
+    pub(super) fn lines_of(&self, kernel: usize) -> &BTreeSet<SourceLine<'a>> {
         &self.of_kernels[kernel]
     }
 
-    pub(super) fn text(&self, place: &Place<'_>) -> &Text {
+    pub(super) fn text(&self, place: &SourceLine<'_>) -> &Text {
         self.texts.get(place.0).and_then(|lines| lines.get(&place.1)).unwrap_or(&self.unknown)
     }
 
-    fn items(&'a self, places: &[Place<'a>]) -> Vec<Item<'a>> {
-        let item = |place: &Place<'a>| Item { text: self.text(place), file: file_name(place.0), line: place.1 };
+    fn items(&'a self, places: &[SourceLine<'a>]) -> Vec<Item<'a>> {
+        let item = |place: &SourceLine<'a>| Item { text: self.text(place), file: file_name(place.0), line: place.1 };
         places.iter().map(item).collect()
     }
 
@@ -94,7 +94,7 @@ impl<'a> Code<'a> {
 }
 
 /// Lines after by file and line before.
-type Map<'a> = BTreeMap<&'a str, BTreeMap<u32, Place<'a>>>;
+type Map<'a> = BTreeMap<&'a str, BTreeMap<u32, SourceLine<'a>>>;
 
 /// Which line is which.
 pub struct Lines<'a> {
@@ -106,9 +106,9 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub fn new(before: &'a Code<'a>, after: &'a Code<'a>, kernels: &Pairs) -> Lines<'a> {
         let mut budget = Budget::default();
-        let mut paired = |one: &BTreeSet<Place<'a>>, other: &BTreeSet<Place<'a>>| {
-            let one: Vec<Place<'a>> = one.iter().copied().collect();
-            let other: Vec<Place<'a>> = other.iter().copied().collect();
+        let mut paired = |one: &BTreeSet<SourceLine<'a>>, other: &BTreeSet<SourceLine<'a>>| {
+            let one: Vec<SourceLine<'a>> = one.iter().copied().collect();
+            let other: Vec<SourceLine<'a>> = other.iter().copied().collect();
             let mut map = Map::new();
             for (at, to) in align(&before.items(&one), &after.items(&other), &mut budget) {
                 let (file, line) = one[at];
@@ -121,7 +121,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The line after of a line before, in a kernel (by its index before) or in host code.
-    pub fn after(&self, kernel: Option<usize>, place: Place<'_>) -> Option<Place<'a>> {
+    pub fn after(&self, kernel: Option<usize>, place: SourceLine<'_>) -> Option<SourceLine<'a>> {
         let map = match kernel {
             Some(kernel) => self.kernels.get(&kernel)?,
             None => &self.host,
@@ -129,8 +129,8 @@ impl<'a> Lines<'a> {
         map.get(place.0)?.get(&place.1).copied()
     }
 
-    /// Whether a line after is one that was there before, in a kernel (by its index before) or in host code.
-    pub fn was_there(&self, kernel: Option<usize>, place: Place<'_>) -> bool {
+    /// Returns whether a line after is one that was there before, in a kernel (by its index before) or in host code.
+    pub fn was_there(&self, kernel: Option<usize>, place: SourceLine<'_>) -> bool {
         let map = match kernel {
             Some(kernel) => self.kernels.get(&kernel),
             None => Some(&self.host),

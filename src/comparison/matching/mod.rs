@@ -13,6 +13,6 @@ mod text;
 pub(super) use allocations::{AllocationGroup, groups, pair as pair_allocations};
 pub(super) use findings::pair as pair_findings;
 pub(super) use kernels::pair as pair_kernels;
-pub(super) use lines::{Code, Lines, Place};
+pub(super) use lines::{Code, Lines, SourceLine};
 pub(super) use pairs::Pairs;
 use pairs::best_first;

@@ -40,7 +40,7 @@ impl Pairs {
         (one, other)
     }
 
-    /// Pairs rows that share a key. Where several do, they are paired in order, or as `choose` says.
+    /// Pairs rows that share a key. Where several do, they are paired in order, or by `choose`.
     pub fn by_key<K: Ord>(
         &mut self,
         (before, after): (usize, usize),

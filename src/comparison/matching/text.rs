@@ -4,7 +4,7 @@ use std::hash::{Hash as _, Hasher as _};
 
 use rustc_hash::FxHasher;
 
-/// Tokens of a line that are looked at; a profile of anybody's may have lines of any length.
+/// Most tokens of a line that are compared; an untrusted profile may have lines of any length.
 const MOST_TOKENS: usize = 200;
 /// What [`Text::likeness`] is out of.
 pub const SAME: u32 = 1000;
@@ -16,8 +16,8 @@ pub struct Text {
     key: String,
     /// Hashes of tokens and of pairs of neighbours, sorted; equal ones stay.
     grams: Vec<u64>,
-    /// It has a name or a number: a brace alone says nothing of what the line is.
-    telling: bool,
+    /// It has a name or a number: a brace alone does not identify the line.
+    significant: bool,
 }
 
 impl Text {
@@ -26,20 +26,20 @@ impl Text {
         let mut grams: Vec<u64> = tokens.iter().map(|token| hash(&[token])).collect();
         grams.extend(tokens.windows(2).map(hash));
         grams.sort_unstable();
-        let telling = tokens.iter().any(|token| token.starts_with(is_word));
-        Text { key: tokens.join(" "), grams, telling }
+        let significant = tokens.iter().any(|token| token.starts_with(is_word));
+        Text { key: tokens.join(" "), grams, significant }
     }
 
-    /// Whether the profile has the line.
+    /// Returns whether the profile has the line.
     pub fn is_known(&self) -> bool {
         !self.key.is_empty()
     }
 
-    pub fn is_telling(&self) -> bool {
-        self.telling
+    pub fn is_significant(&self) -> bool {
+        self.significant
     }
 
-    /// What lines that say the same share.
+    /// Key that equal lines share.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -146,9 +146,9 @@ mod tests {
     #[test]
     fn blanks_and_comments_do_not_matter() {
         let same = ["a[i]=b; // now", "  a [ i ] = b ;", "a[i] /* why */ = b;\t"].map(Text::new);
-        assert!(same.iter().all(|text| text.key() == "a [ i ] = b ;" && text.is_telling()));
+        assert!(same.iter().all(|text| text.key() == "a [ i ] = b ;" && text.is_significant()));
         assert_eq!(Text::new("f(\"// \\\" no comment\", 1);").key(), "f ( \"// \\\" no comment\" , 1 ) ;");
-        assert!(!Text::new("} // end of f").is_telling());
+        assert!(!Text::new("} // end of f").is_significant());
         assert!(!Text::new("// nothing").is_known());
         // Nothing that is cut in the middle makes it fail.
         for text in ["\"", "\"\\", "/*", "/", "é\"é", "…", "/**/"] {

@@ -28,15 +28,15 @@ pub enum FilesError {
     Merge(#[from] MergeError),
 }
 
-/// Puts the profiles of files together. A file that cannot be read is told in the whole; it is an error where `strict`, or where
-/// no other is left.
+/// Puts the profiles of files together. A file that cannot be read is reported in the whole; it is an error where
+/// `strict`, or where no other is left.
 ///
 /// # Errors
 /// [`FilesError`].
 pub fn of_files(files: &[PathBuf], threads: usize, strict: bool) -> Result<Files, FilesError> {
     let threads = threads.clamp(1, files.len().div_ceil(4).max(1));
     let share = files.len().div_ceil(threads).max(1);
-    let parts: Vec<Result<Part, FilesError>> = std::thread::scope(|scope| {
+    let parts: Vec<Result<MergedShare, FilesError>> = std::thread::scope(|scope| {
         let workers: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || of_share(files, strict))).collect();
         workers
             .into_iter()
@@ -47,7 +47,7 @@ pub fn of_files(files: &[PathBuf], threads: usize, strict: bool) -> Result<Files
     let mut unreadable = Vec::new();
     let several = parts.len() > 1;
     for part in parts {
-        let Part { merger, taken, unreadable: of_part } = part?;
+        let MergedShare { merger, taken, unreadable: of_part } = part?;
         if !several {
             whole = merger;
         } else if taken {
@@ -67,15 +67,15 @@ pub fn of_files(files: &[PathBuf], threads: usize, strict: bool) -> Result<Files
 }
 
 /// What a thread has.
-struct Part {
+struct MergedShare {
     merger: Merger,
     /// There is anything in it.
     taken: bool,
     unreadable: Vec<ProfileError>,
 }
 
-fn of_share(files: &[PathBuf], strict: bool) -> Result<Part, FilesError> {
-    let mut part = Part { merger: Merger::new(), taken: false, unreadable: Vec::new() };
+fn of_share(files: &[PathBuf], strict: bool) -> Result<MergedShare, FilesError> {
+    let mut part = MergedShare { merger: Merger::new(), taken: false, unreadable: Vec::new() };
     let mut reader = MergeReader::default();
     for file in files {
         let read = match reader.read(file) {

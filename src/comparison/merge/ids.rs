@@ -54,8 +54,8 @@ impl Interner {
     }
 }
 
-/// Rows by what they are. A profile may have several that nothing tells apart (copies that unrolling made): the second of one
-/// profile is the second of another.
+/// Rows by what they are. A profile may have several that nothing distinguishes (copies that unrolling made): the
+/// second of one profile is the second of another.
 #[derive(Debug)]
 pub(super) struct Rows<K> {
     places: FxHashMap<(K, u32), usize>,

@@ -52,7 +52,7 @@ impl Merger {
         Ok(())
     }
 
-    /// Takes the profile of a rank, of which only what merging looks at need be there.
+    /// Takes the profile of a rank, of which only the part that merging reads need be there.
     ///
     /// # Errors
     /// As [`Self::take`].
@@ -63,7 +63,7 @@ impl Merger {
         Ok(())
     }
 
-    /// Tells that a file is missing, and of which rank it is, where its name says so.
+    /// Records that a file is missing, and its rank if its name contains one.
     pub fn miss(&mut self, file: String, rank: Option<u32>) {
         self.merged.facts.miss(file, rank);
     }
@@ -103,8 +103,8 @@ impl Merger {
     }
 }
 
-/// Those of the whole that are of one of the runs, too: what each of many processes does once is not done many times. What
-/// is of several ranks only is found here.
+/// Those of the whole that are of one of the runs, too: what each of many processes does once is not done many times.
+/// What is of several ranks only is found here.
 ///
 /// Rates are known of built-in models; a profile must not make anybody read a file that it names.
 fn findings(whole: &Profile) -> Vec<Finding> {

@@ -1,5 +1,5 @@
-//! The last numbers and the order of a merged profile's rows. Both follow from what the rows are, not from the order in which
-//! profiles were taken.
+//! The last numbers and the order of a merged profile's rows. Both follow from what the rows are, not from the order in
+//! which profiles were taken.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::settle;
 use super::sums::{patterns, spreads};
 use super::taking::{launches, rows};
 use warpline_profile::model::{
-    Allocation, Branch, FailedCall, FloatException, HostAllocation, Kernel, NameOverRanks, PathOverRanks, Profile,
-    Uninitialised,
+    AccessValues, Allocation, Branch, FailedCall, FloatException, HostAllocation, Kernel, NameOverRanks, PathOverRanks,
+    Profile, Uninitialised,
 };
 
 /// What rows were, by what they are called now.
@@ -18,7 +18,7 @@ struct Places<T> {
 }
 
 impl<T: Ord + Copy> Places<T> {
-    fn of(&self, before: T) -> T {
+    fn renumber(&self, before: T) -> T {
         self.now.get(&before).copied().unwrap_or(before)
     }
 }
@@ -91,65 +91,72 @@ fn number_host_allocations(rows: &mut [HostAllocation]) -> Places<u64> {
 
 fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64>, host: &Places<u64>) {
     for row in &mut whole.lines {
-        row.kernel = kernels.of(row.kernel);
+        row.kernel = kernels.renumber(row.kernel);
     }
     for row in &mut whole.sites {
-        row.kernel = kernels.of(row.kernel);
+        row.kernel = kernels.renumber(row.kernel);
         for owner in &mut row.by_allocation {
-            owner.allocation = owner.allocation.map(|id| allocations.of(id));
+            owner.allocation = owner.allocation.map(|id| allocations.renumber(id));
         }
         row.by_allocation.sort_by_key(|row| row.allocation);
         row.contexts.sort_by(|one, other| one.calls.cmp(&other.calls));
         if let Some(pattern) = &mut row.pattern {
-            let renumbered = patterns::renumbered(pattern, |id| Some(allocations.of(id)));
+            let renumbered = patterns::renumbered(pattern, |id| Some(allocations.renumber(id)));
             *pattern = renumbered;
             patterns::put_in_order(pattern);
         }
     }
     for row in &mut whole.allocations {
         for owner in &mut row.by_kernel {
-            owner.kernel = kernels.of(owner.kernel);
+            owner.kernel = kernels.renumber(owner.kernel);
         }
         row.by_kernel.sort_by_key(|row| row.kernel);
         for copy in &mut row.copies {
-            copy.host = copy.host.map(|id| host.of(id));
+            copy.host = copy.host.map(|id| host.renumber(id));
         }
         row.copies.sort_by(|one, other| {
             (&one.direction, one.host, &one.path).cmp(&(&other.direction, other.host, &other.path))
         });
     }
     for row in &mut whole.branches {
-        row.kernel = kernels.of(row.kernel);
+        row.kernel = kernels.renumber(row.kernel);
     }
     for row in &mut whole.blocks {
-        row.kernel = kernels.of(row.kernel);
+        row.kernel = kernels.renumber(row.kernel);
     }
     for row in &mut whole.faults {
-        row.kernel = row.kernel.map(|id| kernels.of(id));
-        row.allocation = row.allocation.map(|id| allocations.of(id));
+        row.kernel = row.kernel.map(|id| kernels.renumber(id));
+        row.allocation = row.allocation.map(|id| allocations.renumber(id));
     }
     for row in &mut whole.conflicts {
-        row.kernel = kernels.of(row.kernel);
-        row.allocation = row.allocation.map(|id| allocations.of(id));
+        row.kernel = kernels.renumber(row.kernel);
+        row.allocation = row.allocation.map(|id| allocations.renumber(id));
+    }
+    for row in &mut whole.access_values {
+        row.kernel = kernels.renumber(row.kernel);
+        row.allocation = row.allocation.map(|id| allocations.renumber(id));
+    }
+    for row in &mut whole.allocation_values {
+        row.allocation = allocations.renumber(row.allocation);
     }
     for row in &mut whole.float_exceptions {
-        row.kernel = kernels.of(row.kernel);
+        row.kernel = kernels.renumber(row.kernel);
     }
     for step in whole.float_origins.iter_mut().flat_map(|origin| &mut origin.steps) {
-        step.kernel = kernels.of(step.kernel);
-        step.allocation = step.allocation.map(|id| allocations.of(id));
+        step.kernel = kernels.renumber(step.kernel);
+        step.allocation = step.allocation.map(|id| allocations.renumber(id));
     }
     for row in &mut whole.uninitialised {
-        row.kernel = row.kernel.map(|id| kernels.of(id));
-        row.allocation = row.allocation.map(|id| allocations.of(id));
-        row.earlier = row.earlier.map(|id| allocations.of(id));
+        row.kernel = row.kernel.map(|id| kernels.renumber(id));
+        row.allocation = row.allocation.map(|id| allocations.renumber(id));
+        row.earlier = row.earlier.map(|id| allocations.renumber(id));
     }
     for row in &mut whole.run.missing {
-        row.kernel = row.kernel.map(|id| kernels.of(id));
+        row.kernel = row.kernel.map(|id| kernels.renumber(id));
     }
 }
 
-/// Rows that nothing tells apart stay as they are: the second of one profile was added to the second of another.
+/// Rows that nothing distinguishes stay as they are: the second of one profile was added to the second of another.
 fn sort(whole: &mut Profile) {
     whole.lines.sort_by(|one, other| (one.kernel, &one.file, one.line).cmp(&(other.kernel, &other.file, other.line)));
     whole.sites.sort_by(|one, other| {
@@ -172,6 +179,8 @@ fn sort(whole: &mut Profile) {
         let rest = serde_json::to_string(row).unwrap_or_default();
         (row.severity != "warning", std::cmp::Reverse(row.count), rest)
     });
+    AccessValues::sort(&mut whole.access_values);
+    whole.allocation_values.sort_by_key(|row| row.allocation);
     FloatException::sort(&mut whole.float_exceptions);
     whole.float_origins.sort_by_cached_key(|row| serde_json::to_string(row).unwrap_or_default());
     Uninitialised::sort(&mut whole.uninitialised);

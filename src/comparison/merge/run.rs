@@ -1,4 +1,4 @@
-//! What the profiles say of their runs: facts that hold for all, and what has to be told of single ones.
+//! Facts of the profiles' runs: those that are true for all, and notes on single ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use warpline_profile::model::{
 };
 
 const ARGUMENTS: &str = "the runs had different arguments or paths of the executable; none are reported";
-const RACES: &str = "conflicts between warps were not looked for alike in all runs";
+const RACES: &str = "conflicts between warps were not checked alike in all runs";
 
 /// Facts of the runs that were taken.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Whether a profile belongs to those before it.
+    /// Returns whether a profile belongs to those before it.
     pub(super) fn check(&self, other: &Profile) -> Result<(), MergeError> {
         let Some(one) = &self.run else { return Ok(()) };
         let two = &other.run;
@@ -94,12 +94,12 @@ impl Facts {
         self.taken
     }
 
-    /// Tells that a file could not be read.
+    /// Records that a file could not be read.
     pub(super) fn miss(&mut self, file: String, rank: Option<u32>) {
         self.from.unreadable.insert(file, rank);
     }
 
-    /// Whether files could not be read.
+    /// Returns whether files could not be read.
     pub(super) fn misses_any(&self) -> bool {
         !self.from.unreadable.is_empty()
     }
@@ -111,7 +111,7 @@ impl Facts {
         let mut notes = vec![format!("merged from {} profiles", from.profiles)];
         run.complete = from.incomplete == 0 && from.unreadable.is_empty();
         if let Some(ranks) = &from.ranks {
-            run.complete &= tell_ranks(ranks, &mut notes);
+            run.complete &= note_ranks(ranks, &mut notes);
         }
         for (file, rank) in &from.unreadable {
             let of = rank.map_or(String::new(), |rank| format!("rank {rank}: "));
@@ -145,7 +145,7 @@ impl Facts {
 }
 
 /// Notes on a job's ranks; whether all of them are there and complete.
-fn tell_ranks(ranks: &MergedRanks, notes: &mut Vec<String>) -> bool {
+fn note_ranks(ranks: &MergedRanks, notes: &mut Vec<String>) -> bool {
     let absent = ranks.count.map(|count| ranges::absent(&ranks.present, count)).unwrap_or_default();
     let has = |ranges: &Ranges, one: &'static str, several: &'static str| {
         if ranges::size(ranges) == 1 { one } else { several }
@@ -286,6 +286,7 @@ fn add_run(sum: &mut Run, more: &Run, left_out: &mut BTreeSet<String>) {
     sum.leak_check |= more.leak_check;
     sum.init_check |= more.init_check;
     sum.float_check |= more.float_check;
+    sum.memory_values |= more.memory_values;
     super::sums::whole::add(&mut sum.whole_run, more.whole_run.as_ref(), false);
     add_values(&mut sum.assumptions, &more.assumptions);
     if sum.program != more.program {
@@ -323,7 +324,7 @@ fn add_environment(sum: &mut Environment, more: &Environment) {
     }
     add_values(&mut sum.versions, &more.versions);
     for (what, time) in &more.seconds {
-        // In milliseconds, which they are told in, so that the order does not matter.
+        // In milliseconds, the reported unit, so that the order does not matter.
         let sum = sum.seconds.entry(what.clone()).or_default();
         *sum = ((*sum * 1e3).round() + (time * 1e3).round()) / 1e3;
     }

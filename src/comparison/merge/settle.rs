@@ -1,4 +1,4 @@
-//! Tells what follows from the sums of a whole.
+//! Computes what follows from the sums of a whole.
 
 use super::sums::{estimates, open, spreads};
 use warpline_profile::memory_divergence;
@@ -8,7 +8,7 @@ fn spaces(of: &mut Spaces) {
     of.values_mut().for_each(open::metrics);
 }
 
-/// Tells all that follows from the sums of a whole.
+/// Computes all that follows from the sums of a whole.
 pub(super) fn whole(of: &mut Profile) {
     for kernel in &mut of.kernels {
         spreads::settle(kernel);

@@ -15,7 +15,7 @@ use warpline_analyzer::requests::{BatchError, LaunchShape, ShapeError, check_bat
 use warpline_profile::op_name;
 use warpline_simulator::metrics::{FootprintMemo, LineTable, Scattered, footprint};
 
-/// What a trace cannot say.
+/// Why a trace is refused.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Refusal {
@@ -42,7 +42,8 @@ pub enum Refusal {
 struct Open<'a> {
     shape: LaunchShape,
     name: &'a str,
-    /// By warp slot: linear block, and the slot of its first warp. Only of slots that were used, whatever a record claims.
+    /// By warp slot: linear block, and the slot of its first warp. Only of slots that were used, whatever a record
+    /// claims.
     slots: FxHashMap<u32, (u64, u32)>,
 }
 
@@ -179,7 +180,7 @@ impl<'a> Follow<'a> {
                 warp = next - first;
                 continue;
             }
-            // The batch was checked before; nothing after damage is looked at.
+            // The batch was checked before; nothing after damage is read.
             let Some((Ok(item), length)) = decode::item(&items[at..]) else { break };
             at += length;
             if let Item::BlockStart { slot, warps, block } = item {
@@ -212,7 +213,7 @@ impl Request<'_> {
     ) -> RequestRow<'r> {
         let access = self.access;
         let width = module.widths[access.site as usize];
-        let counted = match Scattered::of(access, width) {
+        let counted = match Scattered::from_access(access, width) {
             Some(scattered) => scattered.footprint(),
             None => footprint(access, width, &mut site.memo, table),
         };
@@ -254,7 +255,7 @@ impl Request<'_> {
     }
 }
 
-/// Address of the first active lane, and the distance of neighbouring lanes where the record says that it is constant.
+/// Address of the first active lane, and the distance of neighbouring lanes if the record marks it as constant.
 fn first_and_stride(access: &Access<'_>) -> (u64, Option<i64>) {
     let mut first = None;
     let stride = match access.addresses {

@@ -15,7 +15,7 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn of(run: &'a Run<'a>) -> Places<'a> {
+    pub(super) fn new(run: &'a Run<'a>) -> Places<'a> {
         let profile = run.profile;
         let allocations = profile.allocations.iter().filter_map(|one| Some((one.id, one.name.as_deref()?)));
         Places {

@@ -80,7 +80,7 @@ impl Requests {
         let folder_path = file.folder.clone();
         let failed = |error| ExportError::Encode { path: folder_path.clone(), error };
         let mut writer = encode::writer(&RequestRow::TABLE, &mut file.out).map_err(failed)?;
-        let mut follow = Follow::new(Places::of(run));
+        let mut follow = Follow::new(Places::new(run));
         let mut rows = Rows::of::<RequestRow<'_>>();
         let mut count = 0;
         let cut = loop {

@@ -3,7 +3,7 @@
 use crate::row::table;
 
 table! {
-    /// A finding. Those of a profile of several models rest on the first one, and stand with it only.
+    /// A finding. Those of a profile of several models are of the first one, and stand with it only.
     struct FindingRow<'a> = "findings" {
         run: &'a str, "", "see `runs`";
         position: u32, "", "from 1, what matters most first";
@@ -22,7 +22,7 @@ table! {
         object: Option<&'a str>, "", "name of the array, member or allocation concerned";
         reason: &'a str, "", "what happens and why it costs";
         cure: &'a str, "", "what to do";
-        evidence: &'a str, "", "the numbers it rests on, as a JSON object";
+        evidence: &'a str, "", "the numbers that it is based on, as a JSON object";
         gain_factor: Option<f64>, "", "estimated time before over after, of the kernel or program";
         gain_seconds: Option<f64>, "seconds", "estimated to be saved over all launches";
     }

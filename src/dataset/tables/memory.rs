@@ -15,7 +15,7 @@ table! {
         freed: bool, "", "freed before the end, all of them";
         live_at_once: u64, "allocations", "most from its call path that were live at a time; 0 where the path is not known";
         touched_bytes: u64, "bytes", "bytes of the sectors that kernels touched, each once";
-        first_launch: Option<u64>, "", "number of the launch that follows its begin";
+        first_launch: Option<u64>, "", "number of the launch that follows its start";
         last_launch: Option<u64>, "", "number of the launch that follows its end";
         path: Option<u64>, "", "see `paths`: where it was made";
     }

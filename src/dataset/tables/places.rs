@@ -41,7 +41,8 @@ table! {
 }
 
 table! {
-    /// An allocation that a memory instruction touches. A request that spans several allocations counts for each of them.
+    /// An allocation that a memory instruction touches. A request that spans several allocations counts for each of
+    /// them.
     struct AccessRow<'a> = "accesses" {
         run: &'a str, "", "see `runs`";
         kernel: u32, "", "see `kernels`";
@@ -104,7 +105,7 @@ table! {
         lanes: u64, "lanes", "lanes that ran it, summed";
         lanes_lost: u64, "lanes", "of the 32 of each execution those that did not run it, summed";
         instructions: u64, "instructions", "of one execution";
-        warps: Option<u64>, "warps", "warps that ran it; missing where the device does not tell them";
+        warps: Option<u64>, "warps", "warps that ran it; missing if the device does not report them";
         divergent_warps: Option<u64>, "warps", "of these, whose lanes, summed over all executions, are no multiple of 32";
         partial_warps: Option<u64>, "warps", "of these, with an execution by fewer lanes than the warp had live";
     }

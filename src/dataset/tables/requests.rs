@@ -3,7 +3,7 @@
 use crate::row::table;
 
 table! {
-    /// A request: one execution of a memory instruction by a warp. Of kept traces, where `--requests` asks for it.
+    /// A request: one execution of a memory instruction by a warp. Of kept traces, if `--requests` is given.
     struct RequestRow<'a> = "requests" {
         run: &'a str, "", "see `runs`";
         launch: u64, "", "number in the program; see `launches`";
@@ -25,6 +25,6 @@ table! {
         allocation: Option<u64>, "", "see `allocations`: that of the first active lane; missing for shared and local memory, and where none is live";
         allocation_name: Option<&'a str>, "", "name of its variable";
         first_address: u64, "", "address of the first active lane: in shared memory from the block's, in local memory from the lane's";
-        stride_bytes: Option<i64>, "bytes", "from one lane to the next, where the trace says that it is the same for all; 0 for one address";
+        stride_bytes: Option<i64>, "bytes", "from one lane to the next, if the trace marks it as the same for all; 0 for one address";
     }
 }

@@ -3,8 +3,8 @@
 use crate::row::table;
 
 table! {
-    /// A profile on one of its GPU models. A profile of several models is as many runs: its counted figures stand in each, as they
-    /// would if it had been made for each model by itself.
+    /// A profile on one of its GPU models. A profile of several models is as many runs: its counted figures stand in
+    /// each, as they would if it had been made for each model alone.
     struct RunRow<'a> = "runs" {
         run: &'a str, "", "name of the run, the same in all tables: what the profile holds, and the model";
         profile: &'a str, "", "name of the profile: what it holds";
@@ -22,7 +22,7 @@ table! {
         node: Option<&'a str>, "", "machine, by the launcher's name or its own";
         launcher: Option<&'a str>, "", "what started the ranks";
         labels: &'a str, "", "labels, as a JSON object";
-        assumptions: &'a str, "", "what the figures rest on, as a JSON object";
+        assumptions: &'a str, "", "what the figures are based on, as a JSON object";
         versions: &'a str, "", "releases of the tools, as a JSON object";
         command: &'a str, "", "command line, as a JSON list";
         notes: &'a str, "", "what a reader should know, as a JSON list";

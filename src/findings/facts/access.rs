@@ -1,4 +1,5 @@
-//! Accesses as the source has them: the sites of one place in a kernel, which unrolling and inlining made several, in one.
+//! Accesses as the source has them: the sites of one place in a kernel, which unrolling and inlining made several, in
+//! one.
 
 use super::super::prelude::*;
 use super::super::texture;
@@ -147,7 +148,7 @@ pub struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// Name of the variable that the source has there; what a library calls it, or the way to it, tells its users nothing.
+    /// Name of the variable that the source has there; a library's name for it means nothing to its users.
     pub fn variable(&self) -> Option<&str> {
         if is_system(self.file) {
             return None;
@@ -224,8 +225,8 @@ fn owner(sites: &[&Site]) -> Option<u64> {
     owners.into_iter().max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id))).map(|(id, _)| id)
 }
 
-/// The sites of one place by what they access: a macro has all its operands at one place, and a function that several calls have taken in
-/// has other data in each. What has another name and lies in other memory is another access.
+/// The sites of one place by what they access: a macro has all its operands at one place, and a function that several
+/// calls have taken in has other data in each. What has another name and lies in other memory is another access.
 fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
     let name = |site: &Site| site.operand.as_ref().and_then(|operand| operand.variable.clone());
     let mut names: BTreeMap<Option<String>, Vec<&Site>> = BTreeMap::new();
@@ -243,8 +244,8 @@ fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
     parts.into_iter().map(|(_, sites)| sites).collect()
 }
 
-/// The sites of which another one lies a fixed distance apart, as those of an unrolled loop over neighbours; all of them where that is
-/// not known. Those of an unrolled loop over rows are far apart, each where its row starts.
+/// The sites of which another one lies a fixed distance apart, as those of an unrolled loop over neighbours; all of
+/// them where that is not known. Those of an unrolled loop over rows are far apart, each where its row starts.
 fn neighbours<'a>(kernel: &Kernel, sites: &[&'a Site]) -> Vec<&'a Site> {
     let address = |site: &Site| kernel.addresses.as_ref()?.sites.iter().find(|one| one.site == site.id);
     let place = |site: &&Site| Some(place_of(kernel, address(site)?.address)?.0);

@@ -16,7 +16,7 @@ pub fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {
 
 /// The innermost loop around an access has a barrier, behind which another thread may need the value: on a line of the loop, or as often
 /// executed as the access and on a line between the loop and the next one. Profiles count barriers by line.
-fn has_barrier(facts: &Facts<'_>, access: &Access<'_>) -> bool {
+pub fn has_barrier(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let count = |row: &Line| row.instructions.get("barrier").map_or(0, |count| count.warps);
     let of_kernel = |row: &&Line| row.kernel == access.kernel.id && count(row) > 0;
     let mut barriers = facts.profile.lines.iter().filter(of_kernel);
@@ -31,8 +31,14 @@ fn has_barrier(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     })
 }
 
+/// Returns whether warps arrive at barriers of one line of the access's kernel at least so often.
+pub fn has_barriers(facts: &Facts<'_>, access: &Access<'_>, times: u64) -> bool {
+    let count = |row: &Line| row.instructions.get("barrier").map_or(0, |count| count.warps);
+    facts.profile.lines.iter().any(|row| row.kernel == access.kernel.id && count(row) >= times.max(1))
+}
+
 /// Lines of the head of the innermost loop around an access, of the loop's last access, and of the head of the next loop.
-fn loop_lines(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, u32, Option<u32>)> {
+pub fn loop_lines(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, u32, Option<u32>)> {
     let addresses = access.kernel.addresses.as_ref()?;
     let innermost = *addresses.sites.iter().find(|one| Some(one.site) == access.site)?.loops.last()?;
     let first = addresses.loops.get(innermost as usize).map(|one| one.line).filter(|&line| line != 0)?;

@@ -19,7 +19,8 @@ pub enum Left {
 }
 
 impl Left {
-    /// Those of all in global memory, at most; `None` where as many requests are left. Each block updates each address once.
+    /// Those of all in global memory, at most; `None` where as many requests are left. Each block updates each address
+    /// once.
     fn lanes(self, found: &Contention<'_, '_>) -> Option<u64> {
         let blocks = blocks(found.access.kernel).max(1);
         let addresses = match self {
@@ -56,7 +57,7 @@ impl Contention<'_, '_> {
     /// Seconds of the operations in shared memory, one after the other on all SMs that have a block.
     pub fn shared_seconds(&self) -> f64 {
         let operations = self.atomics.deepest;
-        // The estimate knows the blocks of each launch.
+        // The estimate has the blocks of each launch.
         let known = self.limits().iter().find(|limit| limit.name == "shared_atomics" && limit.amount >= operations);
         if let Some(limit) = known {
             return limit.seconds * share(operations, limit.amount);
@@ -75,8 +76,8 @@ impl Contention<'_, '_> {
         hot_lanes.max(self.atomics.deepest / self.atomics.requests.max(1)) as f64 / self.clock()
     }
 
-    /// What the kernel needs less with the remedy. Operations on different addresses run in parallel, so that those on the hottest
-    /// address that is left count.
+    /// What the kernel needs less with the remedy. Operations on different addresses run in parallel, so that those on
+    /// the hottest address that is left count.
     pub fn saving(&self, left: Left) -> Saving {
         if self.is_shared() {
             return Saving::of(self.limit(), self.atomics.deepest.saturating_sub(self.atomics.requests) as f64);
@@ -110,8 +111,8 @@ impl Contention<'_, '_> {
         Saving::of(self.limit(), amount as f64 * share(before.saturating_sub(after), before))
     }
 
-    /// What all contended accesses of the kernel save together, and the lines of the others: with several equally hot addresses,
-    /// the remedy of one alone gains nothing. `None` where there are no others.
+    /// What all contended accesses of the kernel save together, and the lines of the others: with several equally hot
+    /// addresses, the remedy of one alone gains nothing. `None` where there are no others.
     pub fn saving_together(&self, left: impl Fn(&Contention<'_, '_>) -> Left) -> Option<(Saving, BTreeSet<u32>)> {
         let left_of = |other: &Access<'_>| Contention::of(self.facts, other).map(|other| left(&other));
         let others = self.facts.accesses_of(self.access.kernel.id, "global");
@@ -128,7 +129,8 @@ impl Contention<'_, '_> {
             .and(Saving::of("l1_tag", sums.stages.tag as f64))
     }
 
-    /// What is saved already where the compiler or the GPU merges those of a warp's lanes that collide, as they do with some.
+    /// What is saved already where the compiler or the GPU merges those of a warp's lanes that collide, as they do with
+    /// some.
     pub fn merged(&self) -> Option<Saving> {
         let can_merge = !matches!(self.kind(), AtomicKind::Attempt | AtomicKind::Exchange | AtomicKind::Lock);
         (can_merge && self.is_deep() && !self.is_shared()).then(|| self.saving(Left::Warp))

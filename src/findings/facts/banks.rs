@@ -1,4 +1,4 @@
-//! Statements whose lanes want different words of one bank of shared memory, and how the lanes lie.
+//! Statements whose lanes access different words of one bank of shared memory, and how the lanes lie.
 
 use super::super::gain::total;
 use super::super::prelude::*;
@@ -105,7 +105,8 @@ impl<'f, 'a> Conflict<'f, 'a> {
         sums.passes as f64 >= MOST_ALIKE * sums.requests as f64 * f64::from(self.request.passes)
     }
 
-    /// Loops change the step, by their counter or as unrolled iterations, and requests take different numbers of passes.
+    /// Loops change the step, by their counter or as unrolled iterations, and requests take different numbers of
+    /// passes.
     fn stride_changes(&self) -> bool {
         let (sums, worst) = (&self.access.sums, f64::from(self.request.passes));
         let Some(stride) = self.stride.filter(|_| !self.has_equal_passes() && !self.has_structures) else {
@@ -150,8 +151,8 @@ impl<'f, 'a> Conflict<'f, 'a> {
         row.is_some() && row == self.block_row && self.stride.map(i64::unsigned_abs) != self.block_row
     }
 
-    /// Each lane stays in a row of its own whose length is a multiple of the words of all banks: the element in the row decides
-    /// over the bank.
+    /// Each lane stays in a row of its own whose length is a multiple of the words of all banks: the element in the row
+    /// decides over the bank.
     pub fn has_own_rows(&self) -> bool {
         let period = u64::from(self.banks.pass_bytes());
         let lanes = &self.request.lanes;
@@ -174,8 +175,8 @@ impl<'f, 'a> Conflict<'f, 'a> {
         self.is_data_dependent || !self.is_of_thread && index::is_decided_by_data(self.access)
     }
 
-    /// Three of the lanes that want different words of the bank with most of these, where there are several; lanes that are served in different passes in
-    /// any case, as of 8 and 16 bytes each, do not collide.
+    /// Returns three of the lanes that access different words of the bank with most of these, where there are several;
+    /// lanes that are served in different passes in any case, as of 8 and 16 bytes each, do not collide.
     pub fn colliding_lanes(&self) -> Option<String> {
         let together = match self.request.bytes {
             0..=4 => WARP,

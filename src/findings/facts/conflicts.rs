@@ -1,7 +1,8 @@
-//! Conflicts between warps: what their accesses have in common, and which barriers are there.
+//! Conflicts between threads: what their accesses have in common, and which barriers are there.
 
 use super::super::prelude::*;
 use super::super::thresholds::races::*;
+use super::accumulator;
 use super::address::place;
 use warpline_profile::model::{Conflict, ConflictParty};
 
@@ -28,8 +29,76 @@ impl<'f, 'a> Race<'f, 'a> {
         is_in_block(self.conflict)
     }
 
+    /// Returns whether lanes of one warp meet in one request.
+    pub fn is_in_warp(&self) -> bool {
+        self.conflict.scope == "warp"
+    }
+
     fn has(&self, op: &str) -> bool {
-        self.conflict.accesses.iter().any(|party| party.op == op)
+        self.party(op).is_some()
+    }
+
+    fn party(&self, op: &str) -> Option<&'f ConflictParty> {
+        self.conflict.accesses.iter().find(|party| party.op == op)
+    }
+
+    /// How a store or an atomic operation of the two depends on a load of its address (`value` or `condition`).
+    pub fn update(&self) -> Option<&'f str> {
+        self.conflict.accesses.iter().find_map(|party| party.update.as_ref()).map(|update| &update.by[..])
+    }
+
+    /// Returns whether both are atomic operations, of which one is atomic for its own block only.
+    pub fn is_of_narrow_atomics(&self) -> bool {
+        self.conflict.accesses.iter().all(|party| party.op == "atomic")
+    }
+
+    /// Returns whether one side is a load and the other one an atomic operation.
+    pub fn is_read_of_atomic(&self) -> bool {
+        self.has("atomic") && self.has("load")
+    }
+
+    /// Returns whether the atomic operation is made or left out by the value of the load.
+    pub fn is_guard_of_atomic(&self) -> bool {
+        self.is_read_of_atomic() && self.update() == Some("condition") && self.is_loaded_for("atomic")
+    }
+
+    /// Returns whether the load is one that the other access depends on: it is on that load's line, and does not compute its address
+    /// in another way.
+    fn is_loaded_for(&self, op: &str) -> bool {
+        let (Some(load), Some(other)) = (self.party("load"), self.party(op)) else { return false };
+        let is_there = other.update.as_ref().is_some_and(|update| update.line == load.frame.line);
+        let [one, two] = [load, other].map(|party| self.access(party).and_then(place));
+        is_there && (one.is_none() || two.is_none() || one == two)
+    }
+
+    /// Returns whether several threads update the same element by a load and a store of each.
+    pub fn is_update_by_several(&self) -> bool {
+        self.is_loaded_for("store") || self.is_of_one_store() && self.update().is_some()
+    }
+
+    /// Returns whether both sides are the same store.
+    pub fn is_of_one_store(&self) -> bool {
+        self.are_on_one_line() && self.conflict.accesses.iter().all(|party| party.op == "store")
+    }
+
+    /// Returns whether the statement is in a loop in which no barrier is. A loop that the compiler unrolled is several copies of the
+    /// statement; a barrier in it is executed as often.
+    pub fn is_in_loop_without_barrier(&self) -> bool {
+        let Some((party, store)) = self.party("store").and_then(|party| Some((party, self.access(party)?))) else {
+            return false;
+        };
+        if accumulator::loop_lines(self.facts, store).is_some() {
+            return !accumulator::has_barrier(self.facts, store);
+        }
+        let frame = &party.frame;
+        let is_copy = |site: &&Site| {
+            site.kernel == self.conflict.kernel
+                && site.op == party.op
+                && (&site.file, site.line, site.column) == (&frame.file, frame.line, frame.column)
+        };
+        let copies = self.facts.profile.sites.iter().filter(is_copy).count() as u64;
+        let warps = self.kernel.map_or(0, warps);
+        copies > 1 && !accumulator::has_barriers(self.facts, store, copies.saturating_mul(warps))
     }
 
     /// The accesses of one side.
@@ -152,6 +221,14 @@ impl<'f, 'a> Race<'f, 'a> {
             arrivals % warps_of_block(kernel).max(1) != 0
         })
     }
+}
+
+/// Returns whether a plain load decides whether an atomic operation is made. Whether an old value does harm depends on the program.
+pub fn is_guard(conflict: &Conflict) -> bool {
+    let is_made_by_load = |party: &ConflictParty| {
+        party.op == "atomic" && party.update.as_ref().is_some_and(|update| update.by == "condition")
+    };
+    conflict.verdict == "flag" && conflict.accesses.iter().any(is_made_by_load)
 }
 
 pub fn is_in_block(conflict: &Conflict) -> bool {

@@ -22,8 +22,16 @@ pub fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
     sites.all(is_same).then_some(Frame { function, file, line: first.line, column: first.column })
 }
 
-/// Where the fault's kernel has a race that is reported: data that it leaves undefined makes indices that are.
+/// Where the fault's kernel has a race that is reported, if the fault's address depends on loaded data: a race leaves data undefined,
+/// and an index that is read from it is.
 pub fn race_of<'a>(facts: &Facts<'a>, fault: &Fault) -> Option<&'a Frame> {
+    let is_faulty = |access: &&Access<'_>| {
+        (access.file, access.line, access.op) == (&fault.frame.file[..], fault.frame.line, &fault.op[..])
+    };
+    let mut faulty = facts.accesses_of(fault.kernel?, "global").filter(is_faulty).peekable();
+    if faulty.peek().is_some() && !faulty.any(Access::has_loaded_index) {
+        return None;
+    }
     let mut races = facts.profile.conflicts.iter().filter(|conflict| conflict.severity == "warning");
     let race = races.find(|conflict| fault.kernel == Some(conflict.kernel))?;
     race.accesses.first().map(|party| &party.frame)

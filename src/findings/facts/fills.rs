@@ -21,10 +21,35 @@ pub fn overwritten<'a>(facts: &Facts<'a>) -> Vec<Overwritten<'a>> {
     large.filter_map(|(allocation, fill)| of_fill(facts, allocation, fill)).collect()
 }
 
+/// Fills that write what an earlier one wrote and nothing has changed, if values were followed.
+pub struct Refilled<'a> {
+    pub allocation: &'a Allocation,
+    pub fill: &'a CopyRow,
+    /// Bytes of these fills.
+    pub bytes: u64,
+    pub seconds: f64,
+}
+
+pub fn refilled<'a>(facts: &Facts<'a>) -> Vec<Refilled<'a>> {
+    let rows = facts.profile.allocations.iter().flat_map(|allocation| {
+        let again = allocation.copies.iter().filter(|copy| copy.direction == "set" && copy.unchanged_count > 0);
+        again.map(move |fill| (allocation, fill))
+    });
+    let refilled = rows.map(|(allocation, fill)| {
+        let bytes = fill.bytes / fill.count.max(1) * fill.unchanged_count;
+        Refilled { allocation, fill, bytes, seconds: fill_seconds(facts, bytes, fill.unchanged_count) }
+    });
+    refilled.filter(|one| one.bytes >= LEAST_FILLED_BYTES).collect()
+}
+
+fn fill_seconds(facts: &Facts<'_>, bytes: u64, count: u64) -> f64 {
+    let moved = facts.rates.and_then(|rates| rates.dram).map_or(0.0, |rate| bytes as f64 / rate);
+    moved + count as f64 * SECONDS_PER_DEVICE_COPY
+}
+
 fn of_fill<'a>(facts: &Facts<'a>, allocation: &'a Allocation, fill: &'a CopyRow) -> Option<Overwritten<'a>> {
     let by_copy = is_copied_over(allocation, fill);
-    let moved = facts.rates.and_then(|rates| rates.dram).map_or(0.0, |rate| fill.bytes as f64 / rate);
-    let seconds = moved + fill.count as f64 * SECONDS_PER_DEVICE_COPY;
+    let seconds = fill_seconds(facts, fill.bytes, fill.count);
     (by_copy || is_stored_over(facts, allocation, fill)).then_some(Overwritten { allocation, fill, by_copy, seconds })
 }
 

@@ -17,7 +17,8 @@ fn has(access: &Access<'_>, what: fn(Kind) -> bool) -> bool {
     address(access).is_some_and(|address| address.is_in(address.root, what))
 }
 
-/// The address is the same in each iteration of the innermost loop around the access, as that of a sum which is kept in memory.
+/// The address is the same in each iteration of the innermost loop around the access, as that of a sum which is kept in
+/// memory.
 pub fn stays_in_loop(access: &Access<'_>) -> bool {
     address(access).is_some_and(|address| {
         let changes =
@@ -26,8 +27,8 @@ pub fn stays_in_loop(access: &Access<'_>) -> bool {
     })
 }
 
-/// An atomic operation gave the place, as of an entry in a list that threads append to. What only chooses between places, as whether
-/// a compare-and-swap got its slot, gives none.
+/// An atomic operation gave the place, as of an entry in a list that threads append to. What only chooses between
+/// places, as whether a compare-and-swap got its slot, gives none.
 pub fn is_given_by_atomics(access: &Access<'_>) -> bool {
     let is_atomic = |kind: Kind| matches!(kind, Kind::Unknown(Reason::Atomic, _));
     address(access).is_some_and(|address| address.is_made_of(address.root, is_atomic, |_| false))
@@ -61,13 +62,13 @@ pub fn is_walked(access: &Access<'_>) -> bool {
     has(access, |kind| matches!(kind, Kind::Unknown(Reason::Recurrence, _)))
 }
 
-/// Each thread appends to a part of its own, as many elements as the data says.
+/// Each thread appends to a part of its own, a number of elements that depends on the data.
 pub fn is_appended(access: &Access<'_>) -> bool {
     access.op == "store" && is_walked(access)
 }
 
-/// The thread's number is multiplied by what a loop changes, as in the steps of a reduction or a scan: then the distance between
-/// neighbouring threads changes, too.
+/// The thread's number is multiplied by what a loop changes, as in the steps of a reduction or a scan: then the
+/// distance between neighbouring threads changes, too.
 pub fn step_grows(access: &Access<'_>) -> bool {
     is_multiplied_by(access, |kind| matches!(kind, Kind::Counter(_) | Kind::Unknown(Reason::Recurrence, _)))
 }
@@ -77,8 +78,8 @@ pub fn step_is_loaded(access: &Access<'_>) -> bool {
     is_multiplied_by(access, |kind| matches!(kind, Kind::Unknown(Reason::Loaded, _)))
 }
 
-/// A loop moves the address by less than what a warp takes, and not by whole sectors: a window that slides, of which no layout aligns
-/// all places.
+/// A loop moves the address by less than what a warp takes, and not by whole sectors: a window that slides, of which no
+/// layout aligns all places.
 pub fn slides(access: &Access<'_>) -> bool {
     let of_warp = 32 * i64::from(access.bytes);
     terms_of_launches(access).iter().any(|term| {
@@ -89,7 +90,8 @@ pub fn slides(access: &Access<'_>) -> bool {
     })
 }
 
-/// Bytes from the start of a row, or of the data, to the first element that the threads take, by the numbers in the index.
+/// Bytes from the start of a row, or of the data, to the first element that the threads take, by the numbers in the
+/// index.
 pub fn border_bytes(access: &Access<'_>) -> i64 {
     terms_of(access).iter().filter_map(|term| term.constant).fold(0, i64::saturating_add)
 }
@@ -111,8 +113,8 @@ pub fn with_its_line(mut draft: Draft, facts: &Facts<'_>, access: &Access<'_>) -
     draft.evidence("index_line", line.into())
 }
 
-/// Line and statement of the kernel that make an index of the thread's number which the access's line uses; `None` where that line
-/// has the thread's number itself, or is in another function.
+/// Line and statement of the kernel that make an index of the thread's number which the access's line uses; `None`
+/// where that line has the thread's number itself, or is in another function.
 fn made_at(facts: &Facts<'_>, access: &Access<'_>) -> Option<(u32, String)> {
     let axis = thread_index(lane_axis(access.kernel));
     let lines = lines_of(facts, access.file).filter(|_| access.file == access.kernel.file)?;

@@ -37,5 +37,6 @@ pub(super) mod staging;
 pub(super) mod steps;
 pub(super) mod sweep;
 pub(super) mod untouched;
+pub(super) mod values;
 
 pub(super) use profile::*;

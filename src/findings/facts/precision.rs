@@ -1,4 +1,4 @@
-//! Double-precision operations of a kernel, and whether its data asks for them.
+//! Double-precision operations of a kernel, and whether its data requires them.
 
 use super::super::prelude::*;
 use super::super::thresholds::arithmetic::*;

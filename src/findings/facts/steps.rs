@@ -13,7 +13,7 @@ pub enum Needs {
     Nothing,
     /// Its own value.
     Itself,
-    /// Those of elements beside it, at fixed distances.
+    /// Those of neighbouring elements, at fixed distances.
     Neighbours,
     /// Those of elements anywhere.
     Everything,
@@ -60,8 +60,8 @@ pub fn is_handed_over(facts: &Facts<'_>, allocation: &Allocation) -> bool {
     !readers.is_empty() && !writers.is_empty() && readers.is_disjoint(&writers)
 }
 
-/// Launches store all of an allocation again and again, no kernel loads it, and the host reads it for half of them at most, as what the
-/// kernels of a benchmark leave.
+/// Launches store all of an allocation again and again, no kernel loads it, and the host reads it for half of them at
+/// most, as what the kernels of a benchmark leave.
 fn is_left(facts: &Facts<'_>, id: u64) -> bool {
     let Some(allocation) = facts.profile.allocation(id) else { return false };
     let rows = || {

@@ -1,5 +1,5 @@
-//! Lanes that want different words of one bank of shared memory: their request takes a pass for each (CUDA C++ Programming Guide,
-//! "Shared Memory" of compute capability 5.x).
+//! Lanes that access different words of one bank of shared memory: their request takes a pass for each (CUDA C++
+//! Programming Guide, "Shared Memory" of compute capability 5.x).
 
 use super::super::facts::banks::{Conflict, conflicts};
 use super::super::facts::padding::Padding;

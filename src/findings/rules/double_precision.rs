@@ -1,5 +1,5 @@
-//! Double precision on a GPU that has few units for it, or where nothing asks for it (CUDA C++ Programming Guide, "Arithmetic
-//! Instructions").
+//! Double precision on a GPU that has few units for it, or where nothing requires it (CUDA C++ Programming Guide,
+//! "Arithmetic Instructions").
 
 use super::super::facts::precision::{Doubles, doubles};
 use super::super::prelude::*;

@@ -1,5 +1,5 @@
-//! Requests of neighbouring lanes that start within a sector: they touch one sector more (CUDA C++ Best Practices Guide, "A
-//! Sequential but Misaligned Access Pattern").
+//! Requests of neighbouring lanes that start within a sector: they touch one sector more (CUDA C++ Best Practices
+//! Guide, "A Sequential but Misaligned Access Pattern").
 
 use super::super::facts::{address, index, staging};
 use super::super::prelude::*;
@@ -104,12 +104,12 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
         .gain(gain)
         .score(score)
         .note_if(is_note);
-    // Where a library is to start, the user knows.
+    // The user chooses the start of the data that a library gets.
     (draft.severity > Severity::Note || !is_system(&worst.kernel.file)).then_some(draft)
 }
 
-/// A stencil reads its neighbours beside the element itself, and only one of the three can be aligned. So all accesses of the
-/// kernel through one pointer have to be misaligned, or the rows start anywhere.
+/// A stencil reads its neighbours in addition to the element itself, and only one of the three can be aligned. So all
+/// accesses of the kernel through one pointer have to be misaligned, or the rows start anywhere.
 fn found<'a>(facts: &Facts<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>> {
     let misaligned = |access: &Access<'_>| share(access.pattern.misaligned, access.pattern.contiguous) >= 0.5;
     let are_off = accesses.iter().all(|access| !is_contiguous(access) || misaligned(access) && !access.has_aligned);
@@ -134,8 +134,8 @@ fn found<'a>(facts: &Facts<'_>, accesses: &[&'a Access<'a>]) -> Option<Found<'a>
 
 type Condition = fn(&Access<'_>) -> bool;
 
-/// Accesses of which no layout aligns all requests: a launch that works on a part, a window held within rows, places that data
-/// decides, a window that slides.
+/// Accesses of which no layout aligns all requests: a launch that works on a part, a window held within rows, places
+/// that data decides, a window that slides.
 const UNALIGNABLE: &[Condition] = &[is_one_part, address::is_held_within, index::is_decided_by_data, index::slides];
 
 /// Where the requests of an access start, and what to align; `None` where nothing could be.

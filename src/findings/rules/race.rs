@@ -1,6 +1,6 @@
-//! Conflicts between warps that nothing orders, as far as they were searched for (`src/analyzer/races`).
+//! Conflicts between threads that nothing orders, as far as they were searched for (`src/analyzer/races`).
 
-use super::super::facts::conflicts::{Race, is_between_blocks, is_in_block};
+use super::super::facts::conflicts::{Race, is_between_blocks, is_guard, is_in_block};
 use super::super::facts::launches::shape;
 use super::super::phrase::{Phrase, Unnamed};
 use super::super::prelude::*;
@@ -16,7 +16,15 @@ described! {
         OneBarrier { barrier: Shown } => "one-barrier-in-loop",
         EarlyLoad => "early-load",
         Neighbours => "missing-barrier-in-loop",
-        Update => "unordered-update",
+        Replaced => "read-and-replaced",
+        LostInWarp => "lost-update-in-warp",
+        DifferInWarp => "different-values-in-warp",
+        Narrow => "atomic-of-block-scope",
+        Guard => "plain-read-before-atomic",
+        ReadOfAtomic => "plain-read-of-atomic",
+        CheckThenAct { scope: Choice } => "check-then-act",
+        Differ { scope: Choice } => "different-values-stored",
+        Update { scope: Choice } => "unordered-update",
         InPlace { scope: Choice } => "computed-in-place",
         Stores { scope: Choice } => "unordered-stores",
         StoreAndAtomic { scope: Choice } => "store-and-atomic",
@@ -30,6 +38,12 @@ described! {
         SecondBarrier => "second-barrier",
         CheckThreads => "check-threads",
         BarrierInLoop => "barrier-in-loop",
+        ReadThenStore => "barrier-between-read-and-store",
+        OneThread => "store-by-one-thread",
+        WidenScope => "device-scope",
+        AtomicLoad => "atomic-load",
+        UseReturned => "use-returned-value",
+        AtomicCheck => "atomic-check",
         Atomic => "atomic-update",
         SeparateOutput { scope: Choice } => "separate-output",
         OrderStores => "order-stores",
@@ -46,22 +60,32 @@ type Classifier = fn(&Race<'_, '_>) -> Option<(Cause, Remedy)>;
 const ORDER: &[Classifier] = &[
     |race| (race.is_triton() && race.is_in_block()).then_some((Cause::SmallTile, Remedy::SeparateTensors)),
     |race| race.is_triton().then_some((Cause::Blocks, Remedy::AtomicOrSplit)),
+    of_lanes,
     of_axis,
+    of_atomics,
+    of_update,
     of_barrier,
     |race| race.is_early_load().then_some((Cause::EarlyLoad, Remedy::CheckThreads)),
     |race| {
         let is_meant = race.is_in_block() && race.is_statement() && race.reads_other_threads();
-        is_meant.then_some((Cause::Neighbours, Remedy::BarrierInLoop))
+        is_meant.then(|| match race.is_in_loop_without_barrier() {
+            true => (Cause::Neighbours, Remedy::BarrierInLoop),
+            false => (Cause::Replaced, Remedy::ReadThenStore),
+        })
     },
-    |race| (race.is_in_block() && race.is_statement()).then_some((Cause::Update, Remedy::Atomic)),
     |race| {
-        let (scope, is_meant) = (scope(race), race.conflict.space == "global" && race.is_read_elsewhere());
+        (race.is_in_block() && race.is_statement()).then_some((Cause::Update { scope: scope(race) }, Remedy::Atomic))
+    },
+    |race| {
+        let is_of_others = race.is_read_elsewhere() || race.is_statement() && race.reads_other_threads();
+        let (scope, is_meant) = (scope(race), race.conflict.space == "global" && is_of_others);
         is_meant.then_some((Cause::InPlace { scope }, Remedy::SeparateOutput { scope }))
     },
     |race| {
         let remedy = if race.is_in_block() { Remedy::OrderStores } else { Remedy::SplitKernel };
         race.is_of_stores().then_some((Cause::Stores { scope: scope(race) }, remedy))
     },
+    |race| race.is_of_one_store().then_some((Cause::Differ { scope: scope(race) }, Remedy::OneThread)),
     |race| {
         let scope = scope(race);
         race.is_store_with_atomic().then_some((Cause::StoreAndAtomic { scope }, Remedy::AtomicStore { scope }))
@@ -81,6 +105,37 @@ fn of_axis(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     Some((Cause::IdleAxis { axis: axis.clone(), block, threads }, Remedy::UseAxis { axis }))
 }
 
+/// Lanes of one warp.
+fn of_lanes(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
+    race.is_in_warp().then(|| match race.update() {
+        Some("value") => (Cause::LostInWarp, Remedy::Atomic),
+        _ => (Cause::DifferInWarp, Remedy::OneThread),
+    })
+}
+
+/// Atomic operations that meet a plain load, or other blocks although they are of block scope.
+fn of_atomics(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
+    if race.is_of_narrow_atomics() {
+        return Some((Cause::Narrow, Remedy::WidenScope));
+    }
+    if race.is_guard_of_atomic() {
+        return Some((Cause::Guard, Remedy::AtomicLoad));
+    }
+    race.is_read_of_atomic().then(|| match race.is_in_block() {
+        true => (Cause::Warps, Remedy::Barrier),
+        false => (Cause::ReadOfAtomic, Remedy::UseReturned),
+    })
+}
+
+/// An element that several threads update: no barrier helps.
+fn of_update(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
+    let scope = scope(race);
+    race.is_update_by_several().then(|| match race.update() {
+        Some("condition") => (Cause::CheckThenAct { scope }, Remedy::AtomicCheck),
+        _ => (Cause::Update { scope }, Remedy::Atomic),
+    })
+}
+
 fn of_barrier(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     let line = race.barrier_between().filter(|_| race.is_in_block() && race.is_read_elsewhere())?;
     let barrier = Shown(line.to_string());
@@ -94,7 +149,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let all = &facts.profile.conflicts;
     // What happens between blocks as well is reported of these: no barrier orders them.
     let is_meant = |conflict: &&Conflict| {
-        conflict.severity == "warning"
+        (conflict.severity == "warning" || is_guard(conflict))
             && !(is_in_block(conflict) && all.iter().any(|other| is_between_blocks(other, conflict)))
     };
     // One pair of lines is one thing to change, in however many blocks' memory it happens.
@@ -146,7 +201,7 @@ fn draft(facts: &Facts<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
     let others = (memory.len() as u64).checked_sub(1).filter(|&others| others > 0).map(Count);
     let race = Race::new(facts, worst);
     let diagnosis = diagnosis(&race, others)?;
-    let severity = if race.is_early_load() { Severity::Note } else { Severity::Warning };
+    let severity = if race.is_early_load() || is_guard(worst) { Severity::Note } else { Severity::Warning };
     let draft = Draft::of(diagnosis).at_frame(worst.accesses.first().map(|party| &party.frame));
     let draft = Draft { kernel: Some(worst.kernel), allocation: worst.allocation, ..draft };
     Some(draft.object(worst.variable.clone()).evidence("times", times as f64).score(1.0).severity(severity))

@@ -1,4 +1,4 @@
-//! Members of structures: neighbouring lanes are a structure apart, and what of it nobody uses is moved all the same (CUDA C++
+//! Members of structures: neighbouring lanes are a structure apart, and its unused members are moved as well (CUDA C++
 //! Best Practices Guide, "Strided Accesses"; arrays of structures against structures of arrays).
 
 use super::super::facts::source::assigns_whole_element;
@@ -32,7 +32,7 @@ fn vector(size: u64) -> u64 {
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     type Key<'a> = (u32, &'a str, Option<u64>);
     let mut groups: BTreeMap<Key<'_>, Vec<&Access<'_>>> = BTreeMap::new();
-    // How a library lays out what it keeps for itself, nobody changes.
+    // A user cannot change the layout of a library's own data.
     let of_library = |access: &Access<'_>| access.by_library || facts.memory(access).is_some_and(is_of_library);
     for access in facts
         .accesses
@@ -55,8 +55,8 @@ fn is_small(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
         && !facts.accesses.iter().any(|access| !access.is_load() && access.allocation == id)
 }
 
-/// Whether the lines give a whole structure a new value, of which the compiler leaves out the members that stay what they were: the kernel loads
-/// those, too.
+/// Whether the lines give a whole structure a new value, of which the compiler leaves out the members that stay what
+/// they were: the kernel loads those, too.
 fn stores_all_that_changes(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
     let gives_whole = |access: &&Access<'_>| {
         let text = facts.profile.sources.get(access.file).and_then(|lines| lines.get(&access.line));

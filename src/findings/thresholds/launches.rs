@@ -9,7 +9,7 @@ pub const LEAST_IDLE: f64 = 0.75;
 pub const LEAST_IDLE_OF_STEPS: f64 = 0.1;
 /// Least share of a kernel in the time of all. Policy.
 pub const LEAST_KERNEL_SHARE: f64 = 0.1;
-/// Least seconds of a launch that is worth a change by itself. Policy.
+/// Least seconds of a launch that alone is worth a change. Policy.
 pub const LEAST_LAUNCH_SECONDS: f64 = 20e-6;
 /// Least time of launches over that of their starts, below which they do next to nothing. Policy.
 pub const LEAST_OF_START: f64 = 0.05;
@@ -47,7 +47,8 @@ pub const LEAST_ROWS: f64 = 0.5;
 /// Least share of the time of all kernels that block shapes waste. Policy.
 pub const LEAST_SHAPE_WASTE: f64 = 0.005;
 
-/// Least traffic over that of the best block shape. Calibrated on 36 sets of block shapes (`docs/cases/block-shapes.md`).
+/// Least traffic over that of the best block shape. Calibrated on 36 sets of block shapes
+/// (`docs/cases/block-shapes.md`).
 pub const LEAST_TRAFFIC_FACTOR: f64 = 1.3;
 /// Least gain of estimated time of another block shape. Policy.
 pub const LEAST_SHAPE_GAIN: f64 = 1.15;

@@ -1,5 +1,5 @@
-//! The numbers that findings compare with, one file per subject. Each says its unit and what it is: *physical* (a property of
-//! hardware), a *policy* (what is worth a user's time), or *calibrated* (chosen on programs, which are named).
+//! The numbers that findings compare with, one file per subject. Each has its unit and its kind: *physical* (a property
+//! of hardware), a *policy* (what is worth a user's time), or *calibrated* (chosen on programs, which are named).
 
 pub(super) mod allocations;
 pub(super) mod arithmetic;
@@ -12,3 +12,4 @@ pub(super) mod local_memory;
 pub(super) mod races;
 pub(super) mod reuse;
 pub(super) mod transfers;
+pub(super) mod values;

@@ -28,10 +28,10 @@ pub fn folded(addresses: &Addresses, fold: [u32; 3]) -> Result<(Addresses, Vec<O
     for copy in 0..points as u32 {
         let at = [copy % fold[0], copy / fold[0] % fold[1], copy / fold[0] / fold[1]];
         let first = loops.len() as LoopId;
-        let mut laps: Vec<LoopId> = Vec::with_capacity(changing.len());
-        for (lap, _) in (0..).zip(&addresses.loops) {
-            let own = changing[..lap as usize].iter().filter(|changes| **changes).count() as LoopId;
-            laps.push(if changing[lap as usize] { first + own } else { lap });
+        let mut loop_ids: Vec<LoopId> = Vec::with_capacity(changing.len());
+        for (loop_id, _) in (0..).zip(&addresses.loops) {
+            let own = changing[..loop_id as usize].iter().filter(|changes| **changes).count() as LoopId;
+            loop_ids.push(if changing[loop_id as usize] { first + own } else { loop_id });
         }
         let mut numbers = Vec::with_capacity(addresses.expressions.len());
         for &one in &addresses.expressions {
@@ -47,19 +47,19 @@ pub fn folded(addresses: &Addresses, fold: [u32; 3]) -> Result<(Addresses, Vec<O
                         _ => many,
                     }
                 }
-                ExpressionKind::Counter(lap) => {
-                    let kind = ExpressionKind::Counter(laps[lap as usize]);
+                ExpressionKind::Counter(loop_id) => {
+                    let kind = ExpressionKind::Counter(loop_ids[loop_id as usize]);
                     graph.add(warpline_format::expression::Expression { kind, ..one })
                 }
                 _ => graph.again(one, |operand| numbers[operand as usize]),
             };
             numbers.push(number);
         }
-        for (lap, _) in addresses.loops.iter().zip(&changing).filter(|(_, changes)| **changes) {
+        for (one, _) in addresses.loops.iter().zip(&changing).filter(|(_, changes)| **changes) {
             loops.push(LoopExpression {
-                line: lap.line,
-                around: lap.around.iter().map(|&lap| laps[lap as usize]).collect(),
-                ends: lap.ends.iter().map(|&end| numbers[end as usize]).collect(),
+                line: one.line,
+                around: one.around.iter().map(|&loop_id| loop_ids[loop_id as usize]).collect(),
+                ends: one.ends.iter().map(|&end| numbers[end as usize]).collect(),
             });
         }
         for (number, site) in addresses.sites.iter().enumerate() {
@@ -67,7 +67,7 @@ pub fn folded(addresses: &Addresses, fold: [u32; 3]) -> Result<(Addresses, Vec<O
                 site: site.site,
                 address: numbers[site.address as usize],
                 guard: site.guard.map(|guard| numbers[guard as usize]),
-                loops: site.loops.iter().map(|&lap| laps[lap as usize]).collect(),
+                loops: site.loops.iter().map(|&loop_id| loop_ids[loop_id as usize]).collect(),
             });
             origins.push(Origin { site: number, copy, bytes: None });
         }
@@ -83,7 +83,7 @@ fn changing(addresses: &Addresses, fold: [u32; 3]) -> Vec<bool> {
         for one in &addresses.expressions {
             let differ = match one.kind {
                 ExpressionKind::Thread(axis) | ExpressionKind::BlockSize(axis) => fold[usize::from(axis)] > 1,
-                ExpressionKind::Counter(lap) => changing[lap as usize],
+                ExpressionKind::Counter(loop_id) => changing[loop_id as usize],
                 kind => kind.operands().any(|of| differs[of as usize]),
             };
             differs.push(differ);
@@ -92,10 +92,10 @@ fn changing(addresses: &Addresses, fold: [u32; 3]) -> Vec<bool> {
             .loops
             .iter()
             .zip(&changing)
-            .map(|(lap, changes)| {
+            .map(|(one, changes)| {
                 *changes
-                    || lap.ends.iter().any(|&end| differs[end as usize])
-                    || lap.around.iter().any(|&lap| changing[lap as usize])
+                    || one.ends.iter().any(|&end| differs[end as usize])
+                    || one.around.iter().any(|&loop_id| changing[loop_id as usize])
             })
             .collect();
         if next == changing {

@@ -9,9 +9,10 @@ use warpline_format::expression::{AddressExpression, Binary};
 
 use super::graph::Graph;
 use super::{ChangeError, Origin};
-use crate::evaluate::{Evaluated, Value};
+use crate::evaluated::Evaluated;
 use crate::form::gcd;
 use crate::subject::Subject;
+use crate::value::Value;
 use warpline_profile::model::Addresses;
 
 /// Each of the arrays starts at a multiple of so many bytes, as one that `cudaMalloc` makes.

@@ -7,10 +7,11 @@ use warpline_format::expression::{Binary, ExpressionId, ExpressionKind};
 
 use super::ChangeError;
 use super::graph::Graph;
-use crate::evaluate::{Evaluated, Value};
+use crate::evaluated::Evaluated;
 use crate::form::Form;
 use crate::launch::Launch;
 use crate::subject::Subject;
+use crate::value::Value;
 use warpline_profile::model::{Addresses, Parameter};
 
 /// The expressions with an array (its number in the subject) padded by so many elements along an axis.

@@ -131,7 +131,7 @@ fn row(table: &SiteTable, number: u32) -> Option<Site> {
     })
 }
 
-/// Whether some value is made of a parameter.
+/// Returns whether some value is made of a parameter.
 fn uses(addresses: &Addresses, number: u32, at: u32) -> bool {
     let is_it =
         |kind| matches!(kind, ExpressionKind::Parameter { parameter, offset } if (parameter, offset) == (number, at));

@@ -1,61 +1,46 @@
-//! A launch's footprints beside the caches that they meet: what both levels are worked out from.
+//! A launch's accesses and the caches that serve them.
 
+use super::access::{LINE, MemoryAccess, SECTOR};
 use super::capacity::Capacity;
-use super::replay::golden;
-use super::volumes::{Affine, Blocks, Family, Footprints, Union};
+use super::footprint::{Blocks, Family, Footprints, Union, boxes};
 use crate::form::Bounds;
 use crate::launch::Launch;
 use warpline_profile::model::Addresses;
-use warpline_simulator::hierarchy::HierarchyConfig;
-
-/// Bytes of the pieces that unions are counted in: sectors, and lines, of which caches hold whole ones.
-pub(super) const SECTOR: i64 = 32;
-pub(super) const LINE: i64 = 128;
-/// Blocks that stand for all.
-const SAMPLES: u64 = 4;
 
 /// A launch and its caches.
-pub(super) struct Flow<'a> {
-    /// Those with footprints.
-    pub(super) accesses: &'a [Affine],
+pub struct Flow<'a> {
+    /// Accesses with affine addresses, in a form for footprints.
+    pub accesses: &'a [MemoryAccess],
     /// Ranges of their indices.
-    pub(super) bounds: &'a Bounds,
-    /// All accesses with their iterations as counters, those whose addresses are worked out thread by thread among them, in the order of the code.
-    pub(super) all: (&'a [Affine], &'a Bounds),
-    pub(super) addresses: &'a Addresses,
-    pub(super) footprints: Footprints<'a>,
-    pub(super) launch: &'a Launch,
-    pub(super) capacity: &'a Capacity,
-    pub(super) hierarchy: &'a HierarchyConfig,
+    pub bounds: &'a Bounds,
+    /// All accesses in the order of the code, with the ranges of their indices.
+    pub all: (&'a [MemoryAccess], &'a Bounds),
+    /// The kernel's expressions.
+    pub addresses: &'a Addresses,
+    /// Footprints of `accesses`.
+    pub footprints: Footprints<'a>,
+    /// The launch.
+    pub launch: &'a Launch,
+    /// The caches.
+    pub capacity: &'a Capacity<'a>,
 }
 
 impl Flow<'_> {
-    /// Distinct pieces that wanted accesses touch in some blocks.
-    pub(super) fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
+    /// Returns the distinct pieces of `grain` bytes that wanted accesses touch in some blocks.
+    pub fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
         self.footprints.union(wanted, boxes, grain)
     }
 
-    /// The same of loads.
-    pub(super) fn loads(&self, boxes: &[Blocks], grain: i64) -> Union {
-        self.union(|family| family.loads, boxes, grain)
+    /// Returns the distinct sectors that a block loads.
+    pub fn block_loads(&self, block: u64) -> Union {
+        self.union(|family| family.loads, &boxes(block, block + 1, self.launch.grid), SECTOR)
     }
 
-    /// Whether blocks and threads are numbered along one axis.
-    pub(super) fn is_linear(&self) -> bool {
-        let [_, height, depth] = self.launch.grid;
-        let [_, rows, planes] = self.launch.block;
-        (height, depth, rows, planes) == (1, 1, 1, 1)
-    }
-
-    /// Whether some access is in a loop.
-    pub(super) fn loops(&self) -> bool {
-        self.accesses.iter().any(|access| !access.counters.is_empty())
-    }
-
-    /// Blocks that stand for all, evenly spread but not in step with rows of blocks: multiples of the golden section.
-    pub(super) fn samples(&self) -> impl Iterator<Item = u64> {
-        let blocks = self.launch.blocks();
-        let count = blocks.min(SAMPLES);
-        (1..=count).map(move |number| ((golden(number) * blocks as f64) as u64).min(blocks - 1))
+    /// Returns the lines that a run of blocks touches. Of accesses whose addresses are computed for each lane each request counts.
+    pub fn lines(&self, first: u64, end: u64) -> f64 {
+        let affine = self.union(|_| true, &boxes(first, end, self.launch.grid), LINE).sectors;
+        let others = self.all.0.iter().filter(|access| !access.is_affine());
+        let sectors: f64 = others.map(|access| access.sectors).sum();
+        affine + sectors * (SECTOR as f64 / LINE as f64) * (end - first) as f64 / self.launch.blocks() as f64
     }
 }

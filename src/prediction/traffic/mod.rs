@@ -1,23 +1,12 @@
-//! From footprints to traffic: volumes of blocks and waves, and what the caches keep of them.
+//! Traffic between the levels of the memory hierarchy.
 
-mod box_order;
-pub mod by_thread;
-pub mod caches;
+pub mod access;
 pub mod capacity;
-mod carry;
-pub mod curves;
-mod first_level;
 mod flow;
-mod kinds;
-mod lattice;
+mod footprint;
+mod l1;
+mod l2;
+mod lane_addresses;
+pub mod moved;
 mod overlaps;
-mod partitions;
-mod replay;
-mod rounds;
-mod sampled;
-mod second_level;
-mod skewed;
-mod stagger;
-mod sweep;
-pub mod volumes;
-mod windows;
+mod schedule;

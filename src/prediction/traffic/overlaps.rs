@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::volumes::Affine;
+use super::access::MemoryAccess;
 use crate::form::Bounds;
 
 /// Arrays are moved by multiples of it, so that lines, sectors and sets of small caches are those that they were.
 const STEP: i64 = 1 << 30;
 
 /// Accesses with arrays moved out of each other; as they were where none overlap, or where some address cannot be moved.
-pub(super) fn without_overlaps<'a>(accesses: &'a [Affine], bounds: &Bounds) -> Cow<'a, [Affine]> {
-    if accesses.iter().any(|access| !access.has_footprint()) {
+pub(super) fn without_overlaps<'a>(accesses: &'a [MemoryAccess], bounds: &Bounds) -> Cow<'a, [MemoryAccess]> {
+    if accesses.iter().any(|access| !access.is_affine()) {
         return Cow::Borrowed(accesses);
     }
     // By array: its number, first and last byte.
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn arrays_that_have_grown_into_each_other_are_moved() {
-        let access = |allocation: usize, constant: i64| Affine {
+        let access = |allocation: usize, constant: i64| MemoryAccess {
             allocation,
-            ..Affine::load(Form { constant, terms: vec![(0, 128)] }, Truth::Known(true), 4)
+            ..MemoryAccess::load(Form { constant, terms: vec![(0, 128)] }, Truth::Known(true), 4)
         };
         let all = [access(0, 4096), access(1, 8192), access(0, 4100), access(2, 1 << 40)];
         // Arrays of 4 KiB lie side by side, those of 8 KiB in each other.

@@ -1,13 +1,14 @@
-//! Conflicts between warps as rows of the profile.
+//! Conflicts between threads as rows of the profile.
 
 use std::collections::BTreeMap;
 
 use super::rows::{Paths, chain_place, op_name};
-use crate::model::{Conflict, ConflictParty};
+use crate::model::{Conflict, ConflictParty, ConflictUpdate, Fault};
 use warpline_analyzer::analysis::{Analysis, space_name};
 use warpline_analyzer::races::{self, Scope, Verdict};
+use warpline_format::conflict::Update;
 
-/// How much was looked at.
+/// Returns the extent of the check for conflicts.
 pub(super) fn extent(analysis: &Analysis) -> Option<String> {
     let name = match analysis.conflicts.as_ref()?.1 {
         races::RaceCheck::Sampled => "sampled",
@@ -42,17 +43,36 @@ pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<Conflict> 
     rows
 }
 
+/// Whether one of the accesses only reached the memory by a bad address: it was out of bounds of another allocation. That is reported
+/// as a fault.
+pub(super) fn is_by_fault(conflict: &Conflict, faults: &[Fault]) -> bool {
+    conflict.accesses.iter().any(|party| {
+        faults.iter().any(|fault| {
+            (fault.kernel, &fault.frame, &fault.op) == (Some(conflict.kernel), &party.frame, &party.op)
+                && fault.allocation != conflict.allocation
+        })
+    })
+}
+
 fn row(analysis: &Analysis, paths: &mut Paths<'_>, conflict: &races::Conflict) -> Option<Conflict> {
     let kernel = analysis.kernels.get(conflict.kernel as usize)?;
     let module = analysis.modules.get(&kernel.module)?;
     let party = |party: &races::Party| {
         let site = module.table.sites.get(party.site as usize)?;
+        let hint = module.table.conflict_hint(party.site);
+        let line_of = |site: Option<u32>| {
+            let site = site.and_then(|site| module.table.sites.get(site as usize));
+            site.map_or(0, |site| chain_place(module, &site.chain).user.line)
+        };
         Some(ConflictParty {
             op: op_name(site.op).to_owned(),
             frame: chain_place(module, &site.chain).user,
             site: party.site,
             block: party.block,
             warp: party.warp,
+            update: update_name(hint.update)
+                .map(|by| ConflictUpdate { by: by.to_owned(), line: line_of(hint.loaded_by) }),
+            block_scope: hint.block_scope,
         })
     };
     let [first, second] = &conflict.parties;
@@ -67,7 +87,7 @@ fn row(analysis: &Analysis, paths: &mut Paths<'_>, conflict: &races::Conflict) -
     Some(Conflict {
         severity: if conflict.verdict == Verdict::Race { "warning" } else { "note" }.to_owned(),
         verdict: verdict.to_owned(),
-        scope: if conflict.scope == Scope::Block { "block" } else { "grid" }.to_owned(),
+        scope: scope_name(conflict.scope).to_owned(),
         space: space_name(conflict.space).to_owned(),
         kernel: conflict.kernel,
         launch: conflict.launch,
@@ -78,4 +98,20 @@ fn row(analysis: &Analysis, paths: &mut Paths<'_>, conflict: &races::Conflict) -
         count: conflict.count,
         path: paths.host(conflict.path),
     })
+}
+
+fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Warp => "warp",
+        Scope::Block => "block",
+        Scope::Grid => "grid",
+    }
+}
+
+fn update_name(update: Update) -> Option<&'static str> {
+    match update {
+        Update::No => None,
+        Update::Value => Some("value"),
+        Update::Condition => Some("condition"),
+    }
 }

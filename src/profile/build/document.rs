@@ -11,7 +11,7 @@ use warpline_format::visible;
 
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
-use super::{advice, conflicts, floats, initialisation, missing, notes, sources, unnamed};
+use super::{advice, conflicts, floats, initialisation, missing, notes, sources, unnamed, values};
 use crate::model::{self, Missing, Profile};
 use crate::{estimate, memory_divergence};
 use warpline_analyzer::advice::Advice;
@@ -20,7 +20,7 @@ use warpline_analyzer::analysis::{AllocationData, Analysis, FaultData, Finish, K
 use warpline_simulator::metrics::Counters;
 use warpline_simulator::models::Rates;
 
-/// What the caller knows of the run beside the trace.
+/// Facts of the run that the trace does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct RunFacts {
     /// `cpu` or `gpu`.
@@ -35,7 +35,7 @@ pub struct RunFacts {
     pub pages: Option<PageSettings>,
     /// Exit code of the program, 128 + n for a signal.
     pub exit_code: Option<i32>,
-    /// The program ended by itself, not by a signal.
+    /// The program exited, and was not ended by a signal.
     pub ended_by_itself: bool,
     /// Memory that is never freed is to be reported.
     pub check_leaks: bool,
@@ -43,7 +43,7 @@ pub struct RunFacts {
     pub sources: sources::Sources,
     /// What figures lack, and why; each makes the profile incomplete.
     pub lost: Vec<String>,
-    /// More assumptions than the analysis knows.
+    /// Assumptions in addition to the analysis'.
     pub assumptions: BTreeMap<String, String>,
     /// More notes.
     pub notes: Vec<String>,
@@ -97,6 +97,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
             leak_check: facts.check_leaks,
             init_check: analysis.initialisation.checked,
             float_check: analysis.floats.checked,
+            memory_values: analysis.values.followed,
             exit_code: facts.exit_code,
             merged: None,
             assumptions: assumptions(analysis, facts.assumptions),
@@ -125,6 +126,8 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         uninitialised: Vec::new(),
         float_exceptions: Vec::new(),
         float_origins: Vec::new(),
+        access_values: Vec::new(),
+        allocation_values: Vec::new(),
         failed_calls: Vec::new(),
         memory_divergence: BTreeMap::new(),
         findings: Vec::new(),
@@ -164,9 +167,12 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     let pairs = analysis.different.iter().map(|(pair, launch)| different_row(&mut paths, pair, *launch));
     profile.faults.extend(pairs);
     profile.conflicts = conflicts::rows(analysis, &mut paths);
+    profile.conflicts.retain(|conflict| !conflicts::is_by_fault(conflict, &profile.faults));
     profile.uninitialised = initialisation::rows(analysis, &mut paths);
     profile.float_exceptions = floats::exceptions(analysis, &mut paths);
     profile.float_origins = floats::origins(analysis, &mut paths);
+    profile.access_values = values::accesses(analysis);
+    profile.allocation_values = values::allocations(analysis);
     profile.failed_calls = missing::failed_calls(analysis, &mut paths);
     notes.extend(notes::of_left_out(analysis, &profile.run.models));
     notes.extend(notes::of_assumed_turns(analysis, &profile.run.models));
@@ -321,8 +327,8 @@ fn add_kernel(
     });
 }
 
-/// Most that were live at the same time of a row's call path. The copies that unrolling makes of a path are not live together
-/// where no more of that name were.
+/// Most that were live at the same time of a row's call path. The copies that unrolling makes of a path are not live
+/// together where no more of that name were.
 fn live_at_once(analysis: &Analysis, data: &AllocationData, of_path: u64) -> u64 {
     let of_name = data.event.name.as_ref().and_then(|name| analysis.live_by_name.get(name));
     of_name.map_or(of_path, |&most| of_path.min(most))
@@ -494,7 +500,7 @@ fn different_row(paths: &mut Paths<'_>, pair: &DifferentBarriers, launch: Option
     }
 }
 
-/// Whether a bad access is one to local memory.
+/// Returns whether a bad access is one to local memory.
 fn is_local(fault: &warpline_format::event::Fault, site: Option<&warpline_format::site_table::Site>) -> bool {
     let stacks = windows::LOCAL..windows::LOCAL + windows::LOCAL_BYTES;
     site.is_some_and(|site| site.space == Space::Local) || stacks.contains(&fault.address)

@@ -11,6 +11,7 @@ mod notes;
 mod rows;
 mod sources;
 mod unnamed;
+mod values;
 
 pub use document::{BuildInput, RunFacts, build};
 pub use kernels::addresses_of;

@@ -15,7 +15,7 @@ const COUNTERS_MODE: &str = "requests were counted on the GPU and no trace was k
 /// Launches without an end that are named one by one.
 const MOST_CUT: usize = 8;
 
-/// Says how the run and its trace ended, and what is missing for it.
+/// Returns notes on how the run and its trace ended, and on what is missing because of it.
 pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     let mut notes = Vec::new();
     match &analysis.finish {
@@ -35,7 +35,7 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     for given_up in &analysis.given_up {
         let GivenUp::Conflicts { launch } = given_up;
         notes.push(format!(
-            "--memory: conflicts between warps were not looked for from launch {launch} on, as the memory of who touched what is \
+            "--memory: conflicts between warps were not checked from launch {launch} on, as the memory of who touched what is \
              too large; those found before are listed"
         ));
     }
@@ -49,14 +49,17 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
         }
     }
     if analysis.dropped > 0 {
-        notes.push(format!("{} records were dropped, as asked for: all counts are too low by them", analysis.dropped));
+        notes.push(format!(
+            "{} records were dropped, as the options allow: all counts are too low by them",
+            analysis.dropped
+        ));
     }
     let recorded: u64 = analysis.kernels.iter().map(KernelData::recorded_launches).sum();
     if sampled(analysis) && recorded == 0 {
         let all: u64 = analysis.kernels.iter().map(KernelData::launch_count).sum();
         let launches = if all == 1 { "the only launch was not" } else { &format!("none of the {all} launches was") };
         notes.push(format!(
-            "nothing was recorded: {launches} asked for; only allocations and copies are in the profile"
+            "nothing was recorded: {launches} requested; only allocations and copies are in the profile"
         ));
     } else if let Some(whole) = &analysis.whole {
         notes.push(whole::note(&whole.all));
@@ -70,7 +73,7 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     if grouped > 0 {
         let all: u64 = analysis.kernels.iter().map(KernelData::launch_count).sum();
         notes.push(format!(
-            "{grouped} of {all} launches are summed up in groups: told one by one are the first {} of each call path and \
+            "{grouped} of {all} launches are summed up in groups: listed are the first {} of each call path and \
              shape, and no more than {} in all",
             LAUNCHES.of_a_kind, LAUNCHES.in_all
         ));
@@ -87,6 +90,10 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
                 ALLOCATIONS.of_a_kind, ALLOCATIONS.in_all
             ));
         }
+    }
+    if analysis.values.more > 0 {
+        let more = analysis.values.more;
+        notes.push(format!("values of accesses at more places are not listed: {more} of launches"));
     }
     if analysis.floats.more > 0 {
         let more = analysis.floats.more;
@@ -119,7 +126,7 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     notes
 }
 
-/// Says where lanes of a warp went on ahead of others that waited, by kernel.
+/// Returns notes on lanes of a warp that went on ahead of others that waited, by kernel.
 pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
     let mut places: BTreeMap<u32, BTreeSet<(&str, u32)>> = BTreeMap::new();
     for branch in profile.branches.iter().filter(|branch| branch.order_assumed) {
@@ -138,7 +145,7 @@ pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
     places.into_iter().map(each).collect()
 }
 
-/// Says of which launches the order of blocks on a model's SMs is assumed in part, by kernel.
+/// Returns notes on launches whose order of blocks on a model's SMs is assumed in part, by kernel.
 pub(super) fn of_assumed_turns(analysis: &Analysis, models: &[String]) -> Vec<String> {
     let line = |(&(model, kernel), launches): (&(usize, u32), &u64)| {
         format!(
@@ -152,7 +159,8 @@ pub(super) fn of_assumed_turns(analysis: &Analysis, models: &[String]) -> Vec<St
     analysis.assumed_turns.iter().map(line).collect()
 }
 
-/// Says so where Triton compiled the kernels for another architecture than the model's: its choices are in them.
+/// Returns a note if Triton compiled the kernels for an architecture different from the model's: its choices are in
+/// them.
 pub(super) fn of_other_kernels(analysis: &Analysis, profile: &Profile) -> Option<String> {
     let modelled = architecture(analysis.program.as_ref()?.device.compute_capability);
     let built = &profile.run.architectures;
@@ -176,7 +184,7 @@ fn short_name(analysis: &Analysis, kernel: u32) -> &str {
     found.unwrap_or("?")
 }
 
-/// Says which launches some model's figures lack, by kernel and reason.
+/// Returns notes on launches that a model's figures lack, by kernel and reason.
 pub(super) fn of_left_out(analysis: &Analysis, models: &[String]) -> Vec<String> {
     let mut groups: BTreeMap<(usize, u32, &str), Vec<u64>> = BTreeMap::new();
     for left in &analysis.left_out {

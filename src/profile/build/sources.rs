@@ -19,7 +19,7 @@ const MAX_CHECKED_BYTES: u64 = 1 << 30;
 const MAX_LINE_CHARACTERS: usize = 400;
 /// What stands in a comment that silences findings.
 pub const IGNORE_COMMENT: &str = "warpline: ignore";
-/// What stands where a kernel makes its index: findings say from which line an index comes.
+/// What stands where a kernel makes its index: findings name the line that an index comes from.
 const INDEX: &str = "threadIdx";
 /// Lines with it that are kept of a file.
 const MOST_INDEX_LINES: usize = 1024;
@@ -32,10 +32,10 @@ pub enum Sources {
     /// All that the program names: it was just run here, and could have read them itself.
     #[default]
     All,
-    /// A trace from elsewhere may name any file. Read are those that are what the compiler read, by the checksum in the site
-    /// table or in the debug information, and those below these folders.
+    /// A trace from elsewhere may name any file. Read are those that are what the compiler read, by the checksum in the
+    /// site table or in the debug information, and those below these folders.
     Fitting {
-        /// Folders whose files are read whatever the checksums say.
+        /// Folders whose files are read whatever their checksums are.
         roots: Vec<PathBuf>,
     },
 }
@@ -54,10 +54,10 @@ enum Missing {
     NotVouchedFor,
 }
 
-/// Says whether a file is the one that a program was built from.
+/// Decides whether a file is the one that a program was built from.
 struct Judge {
     roots: Vec<PathBuf>,
-    /// What the file has to be, by one module or another; empty where nobody knows.
+    /// Digests of the file in the modules; empty if no module has one.
     digests: BTreeMap<String, BTreeSet<Digest>>,
     /// Files without a checksum in the debug information of an object that is the reader's own and of the run.
     vouched: BTreeSet<String>,
@@ -151,6 +151,9 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
     for fault in &profile.faults {
         want(&fault.frame.file, fault.frame.line);
         each(&fault.path, &mut want);
+    }
+    for row in &profile.access_values {
+        want(&row.frame.file, row.frame.line);
     }
     for row in &profile.float_exceptions {
         want(&row.frame.file, row.frame.line);

@@ -1,4 +1,4 @@
-//! Allocations without a name because Warpline's compiler did not see the code that asks for them.
+//! Allocations without a name because Warpline's compiler did not see the code that requests them.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,11 @@ use crate::model::{Allocation, Frame, Profile};
 /// Places that are named in one note.
 const MOST_PLACES: usize = 3;
 
-/// Says how to get names for allocations that other compilers' code made. `makers` has the main source files of the program and
-/// whether clang, and so probably Warpline's compiler, made their code; it is asked for where that matters only.
+/// Returns a note on how to get names for allocations that other compilers' code made. `makers` has the main source
+/// files of the program and whether clang, and so probably Warpline's compiler, made their code; it is called only if
+/// that matters.
 pub(super) fn notes(profile: &Profile, makers: impl FnOnce() -> BTreeMap<String, bool>) -> Option<String> {
-    // What the program itself asks for; variables and the device's own heap have other names.
+    // Allocations by the program's own code; variables and the device's own heap have other names.
     let unnamed = |row: &&Allocation| row.name.is_none() && row.kind.starts_with("cuda") && !row.path.is_empty();
     let rows: Vec<&Allocation> = profile.allocations.iter().filter(unnamed).collect();
     if rows.is_empty() {
@@ -43,8 +44,8 @@ pub(super) fn notes(profile: &Profile, makers: impl FnOnce() -> BTreeMap<String,
     ))
 }
 
-/// The innermost place of a path that another compiler made: a source file, or a function without debug information. `None`
-/// where Warpline's compiler made the code and found no name.
+/// The innermost place of a path that another compiler made: a source file, or a function without debug information.
+/// `None` where Warpline's compiler made the code and found no name.
 fn foreign(path: &[Frame], makers: &BTreeMap<String, bool>) -> Option<String> {
     for frame in path.iter().rev() {
         if frame.file.is_empty() {

@@ -1,5 +1,5 @@
-//! A look at a run that goes on: the analyzing process leaves a snapshot in a private folder twice a second, and `warpline top` shows
-//! it.
+//! Snapshots of a run in progress: the analyzing process leaves a snapshot in a private folder twice a second, and
+//! `warpline top` shows it.
 
 mod place;
 mod publish;

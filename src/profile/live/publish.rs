@@ -18,10 +18,10 @@ use warpline_simulator::hierarchy::LevelCounts;
 const EVERY: Duration = Duration::from_millis(500);
 /// A snapshot that takes longer comes less often, so that no more than this part of the time goes into them.
 const SHARE: u32 = 100;
-/// Chunks between two looks at the clock.
+/// Chunks between two reads of the clock.
 const SKIP: u32 = 8;
 
-/// What the publisher cannot see by itself.
+/// Inputs of the publisher.
 pub struct Source<'a> {
     /// Process of the program.
     pub program_pid: u32,
@@ -81,7 +81,7 @@ impl<'a, P: Progress> Publisher<'a, P> {
         }
     }
 
-    /// Under a temporary name, then renamed, so that nobody reads half of it.
+    /// Under a temporary name, then renamed, so that no process reads half of it.
     fn leave(&mut self, snapshot: &Snapshot) {
         let Some((path, new)) = &self.files else { return };
         let write = || -> std::io::Result<()> {
@@ -94,7 +94,7 @@ impl<'a, P: Progress> Publisher<'a, P> {
         };
         // Another run that was the last may have taken the folder away.
         if write().or_else(|error| made().map_err(|_| error).and_then(|_| write())).is_err() {
-            // The run matters more than a look at it. What was left so far would say what is no longer so.
+            // The run matters more than its snapshot. The last snapshot would be out of date.
             self.remove();
             self.files = None;
         }
@@ -106,7 +106,7 @@ impl<P: Progress> Progress for Publisher<'_, P> {
         self.next.update(status, kernel);
     }
 
-    fn wants(&mut self) -> bool {
+    fn needs_results(&mut self) -> bool {
         self.skipped += 1;
         if self.files.is_none() || self.skipped < SKIP {
             return false;
@@ -115,7 +115,7 @@ impl<P: Progress> Progress for Publisher<'_, P> {
         Instant::now() >= self.due
     }
 
-    fn look(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
+    fn receive(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
         let begun = Instant::now();
         let mut snapshot = self.snapshot(status, kernel);
         (snapshot.kernels, snapshot.kernel_count) = rows(analysis);

@@ -1,4 +1,4 @@
-//! What a snapshot tells.
+//! Contents of a snapshot.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,10 +72,10 @@ pub struct KernelRow {
     pub dram_sectors: u64,
 }
 
-/// Whether a process lives.
+/// Returns whether a process lives.
 pub fn is_running(pid: u32) -> bool {
     let Ok(pid) = i32::try_from(pid) else { return false };
-    // SAFETY: signal 0 is sent to nobody; it only asks.
+    // SAFETY: signal 0 is not delivered; it only tests.
     let answer = unsafe { libc::kill(pid, 0) };
     pid > 0 && (answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM))
 }

@@ -27,7 +27,7 @@ pub struct Addresses {
     /// Names of the shared variables, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared: Vec<String>,
-    /// Registers by architecture, as ptxas says.
+    /// Registers by architecture, as ptxas reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Resources>,
 }

@@ -21,8 +21,8 @@ pub struct Allocation {
     pub path: Vec<Frame>,
     /// Freed before the end; all of them.
     pub freed: bool,
-    /// How many allocations share this row, as they have its name, kind, path and size; `bytes` and all other figures are
-    /// sums over them.
+    /// How many allocations share this row, as they have its name, kind, path and size; `bytes` and all other figures
+    /// are sums over them.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub count: u64,
     /// How many of these were freed before the end.
@@ -43,7 +43,7 @@ pub struct Allocation {
     /// Copies and fills.
     pub copies: Vec<CopyRow>,
     /// Over all spaces; absent where requests were counted without their addresses.
-    #[serde(default, skip_serializing_if = "Metrics::is_untold")]
+    #[serde(default, skip_serializing_if = "Metrics::is_unreported")]
     pub metrics: Metrics,
     /// By kernel.
     pub by_kernel: Vec<ByKernel>,
@@ -64,7 +64,7 @@ pub struct TouchedMap {
 /// Rows of which a part was touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchedRows {
-    /// Bytes from a row to the next one, as far as sectors tell.
+    /// Bytes from a row to the next one, at the precision of sectors.
     pub pitch_bytes: u64,
     /// The parts of all rows are as long.
     pub equal: bool,
@@ -73,7 +73,7 @@ pub struct TouchedRows {
 /// When an allocation was there, by numbers of launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifetime {
-    /// The launch that follows its begin; where several share the row, the first one's.
+    /// The launch that follows its start; where several share the row, the first one's.
     pub first_launch: u64,
     /// The launch that follows its end, the last one's; `None` where not all were freed.
     pub last_launch: Option<u64>,
@@ -88,8 +88,8 @@ pub struct CopyRow {
     pub bytes: u64,
     /// Copies.
     pub count: u64,
-    /// Of these, those that brought nothing new: their bytes were at the destination already, although no kernel had stored there
-    /// since the copy before, or still in the device memory that they had come to the host from.
+    /// Of these, those that brought nothing new: their bytes were at the destination already, although no kernel had
+    /// stored there since the copy before, or still in the device memory that they had come to the host from.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub unchanged_count: u64,
     /// Of these, those of which this is the source and other device memory the destination, whose row counts them, too.

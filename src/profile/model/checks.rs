@@ -165,15 +165,15 @@ impl FailedCall {
     }
 }
 
-/// Two accesses of the same bytes by different warps, at least one of them writing, that nothing orders.
+/// Two accesses of the same bytes by different threads, at least one of them writing, that nothing orders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conflict {
     /// `warning`, or `note` for what may be meant or harmless.
     pub severity: String,
-    /// `race`; `one_store`: all stores are of one place and may store the same value; `flag`: a constant or a
-    /// counter that other blocks read; `maybe_ordered`: atomics or volatile accesses in between may order them.
+    /// `race`; `one_store`: all stores are of one place and may store the same value; `flag`: a constant that
+    /// other blocks read, or a load of what others replace by compare-and-swap; `maybe_ordered`: atomics or volatile accesses in between may order them.
     pub verdict: String,
-    /// `block`: warps of one block between the same barriers; `grid`: warps of different blocks.
+    /// `warp`: lanes of one warp in one request; `block`: warps of one block between the same barriers; `grid`: warps of different blocks.
     pub scope: String,
     /// `global` or `shared`.
     pub space: String,
@@ -208,6 +208,22 @@ pub struct ConflictParty {
     pub block: u64,
     /// Warp in the block.
     pub warp: u32,
+    /// How a store or an atomic operation depends on a load of the same address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update: Option<ConflictUpdate>,
+    /// An atomic operation of block scope.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub block_scope: bool,
+}
+
+/// How a store or an atomic operation depends on a load of the same address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConflictUpdate {
+    /// `value`: its value is computed from the loaded one, or it is a compare-and-swap that expects it; `condition`: whether it
+    /// happens depends on the loaded value.
+    pub by: String,
+    /// Line of the load; 0 where it is unknown.
+    pub line: u32,
 }
 
 /// Something that is missing in the figures.
@@ -234,12 +250,12 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Whether a GPU would have done it, or more of it. What a GPU refuses as well is no work of the program.
+    /// Returns whether a GPU would have done it, or more of it. What a GPU refuses as well is no work of the program.
     pub fn is_work(&self) -> bool {
         self.what != "refused"
     }
 
-    /// Whether it is a launch that ended early.
+    /// Returns whether it is a launch that ended early.
     pub fn ended_early(&self) -> bool {
         self.what == "ended_early"
     }

@@ -23,14 +23,15 @@ pub struct Branch {
     /// Per side, warp instructions issued in blocks that run because of it; empty where nothing does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<u64>,
-    /// Lane slots that stay idle, at most, in blocks that part of a warp's live lanes run, where this is the innermost branch
-    /// that diverged among those that decide over the block; lanes that did not come to it are an outer one's.
+    /// Lane slots that stay idle, at most, in blocks that part of a warp's live lanes run, where this is the innermost
+    /// branch that diverged among those that decide over the block; lanes that did not come to it are an outer one's.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub idle_lane_slots: u64,
     /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub kernel_line: u32,
-    /// What makes its condition differ from lane to lane; empty where the compiler sees nothing that does, or did not look.
+    /// What makes its condition differ from lane to lane; empty where the compiler sees nothing that does, or did not
+    /// look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decided_by: Vec<Decider>,
     /// One of its sides leaves a loop, and another stays in it.
@@ -48,7 +49,8 @@ pub struct LaneSlots {
     pub issued: u64,
     /// Of these, with an active lane.
     pub active: u64,
-    /// Idle ones in executions of blocks with fewer lanes than the warp had live, at most: what divergence costs at most.
+    /// Idle ones in executions of blocks with fewer lanes than the warp had live, at most: what divergence costs at
+    /// most.
     pub lost_partial: u64,
 }
 
@@ -78,7 +80,7 @@ pub struct Block {
     pub lanes: u64,
     /// Executions with fewer lanes than the warp had live.
     pub partial: u64,
-    /// By warp; absent where the device does not tell it.
+    /// By warp; absent if the device does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warp_blocks: Option<WarpBlocks>,
     /// Instructions of one execution.

@@ -48,7 +48,7 @@ pub struct Limit {
     /// `instructions`, `fp32`, `fp64`, `special`, `l1_data`, `l1_tag`, `l1_lanes`, `shared`, `constant`,
     /// `l2`, `dram`, `bus`, `atomic_address`, `shared_atomics`, and the products of tensor cores by their names.
     pub name: String,
-    /// What the kernel asks of it.
+    /// The kernel's work on it.
     pub amount: u64,
     /// Unit of the amount.
     pub unit: String,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::basis::Basis;
 use super::frames::Frame;
 
 /// How much a finding matters.
@@ -85,6 +86,9 @@ pub struct Finding {
     /// The remedy was applied to the recorded addresses and counted again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
+    /// How the figures are obtained that the cause depends on; absent in profiles of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Basis>,
     /// What it is, in about 60 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
@@ -96,11 +100,12 @@ pub struct Finding {
     pub line: u32,
     /// From 1; 0 unknown.
     pub column: u32,
-    /// Further lines of the file where the same happens to the same object, and the same cure helps; figures are those of the
-    /// first line, shares and gain those of all.
+    /// Further lines of the file where the same happens to the same object, and the same cure helps; figures are those
+    /// of the first line, shares and gain those of all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<FindingLine>,
-    /// Other instantiations of the kernel's template in which the same happens; figures and gain are those of the one in `kernel`.
+    /// Other instantiations of the kernel's template in which the same happens; figures and gain are those of the one
+    /// in `kernel`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_kernels: Vec<u32>,
     /// Where in a library it happens that this line calls.
@@ -110,13 +115,13 @@ pub struct Finding {
     pub allocation: Option<u64>,
     /// Name of a shared or local array, a member or a variable.
     pub object: Option<String>,
-    /// The numbers it rests on.
+    /// The numbers that it is based on.
     pub evidence: BTreeMap<String, f64>,
     /// What happens and why it costs, in a sentence.
     pub reason: String,
     /// What to do, in a sentence.
     pub cure: String,
-    /// What that brings, where the estimate can tell.
+    /// What that brings, if the estimate can determine it.
     pub gain: Option<Gain>,
 }
 
@@ -137,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn further_lines_are_told_once_each_and_not_without_end() {
+    fn further_lines_are_reported_once_each_and_not_without_end() {
         let lines = |numbers: &[u32]| -> Vec<FindingLine> {
             numbers.iter().map(|&line| FindingLine { line, column: 1 }).collect()
         };

@@ -15,7 +15,7 @@ pub struct Frame {
     pub column: u32,
 }
 
-/// Whether a file is not the user's own.
+/// Returns whether a file is not the user's own.
 pub fn is_system(file: &str) -> bool {
     const PARTS: [&str; 17] = [
         "/include/crt/",

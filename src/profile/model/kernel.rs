@@ -36,14 +36,14 @@ pub struct Kernel {
     /// Over all launches.
     #[serde(default)]
     pub lane_slots: LaneSlots,
-    /// Basic blocks by warp, over all launches; absent where the device does not tell them.
+    /// Basic blocks by warp, over all launches; absent if the device does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warp_blocks: Option<WarpBlocks>,
     /// What of the sectors of `dram` is host memory that the kernel reaches where it is, by model: a GPU moves it over
     /// its bus. Requests that touch several allocations are not in it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host_memory: BTreeMap<String, DramMetrics>,
-    /// The first ones of each call path and shape, in order; `run.notes` says so where there are more.
+    /// The first ones of each call path and shape, in order; `run.notes` reports it if there are more.
     pub launches: Vec<Launch>,
     /// Those that are not in `launches`, summed up by call path and shape.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +68,7 @@ pub struct Kernel {
     /// Bottleneck estimates, one per model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub estimates: Vec<Estimate>,
-    /// Who should use level 1, where that was asked for.
+    /// Advice on which warps should use L1, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bypass: Option<BypassAdvice>,
     /// Pages touched by global and local requests, where a page size is known or was given.
@@ -95,7 +95,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Whether it was written in Triton: its source has tiles in the place of threads, and Triton chose the code for one architecture.
+    /// Returns whether it was written in Triton: its source has tiles in the place of threads, and Triton chose the
+    /// code for one architecture.
     pub fn is_triton(&self) -> bool {
         self.file.ends_with(".py")
     }

@@ -1,5 +1,5 @@
-//! What a profile of several runs or ranks has beside the sums: how figures differ from rank to rank, and what is needed to
-//! merge it again without losing a digit.
+//! What a profile of several runs or ranks has in addition to the sums: how figures differ from rank to rank, and what
+//! is needed to merge it again without losing a digit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub struct MergedFrom {
     /// The findings of the single profiles: only these can be findings of the whole.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub findings: BTreeSet<FoundBefore>,
-    /// Files that could not be read, by name, with the rank's number where the name tells it.
+    /// Files that could not be read, by name, with the rank's number if the name contains it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unreadable: BTreeMap<String, Option<u32>>,
     /// There were so many launches that all of them are in groups.
@@ -43,7 +43,7 @@ pub struct MergedFrom {
 /// Ranks of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergedRanks {
-    /// How many the job has; `None` where its launcher does not say.
+    /// How many the job has; `None` if its launcher does not report it.
     pub count: Option<u32>,
     /// Those whose profiles are in this one.
     pub present: Ranges,

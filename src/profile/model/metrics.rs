@@ -42,7 +42,7 @@ pub struct Metrics {
     /// Device memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dram: Option<DramMetrics>,
-    /// The further models that were asked for, by name.
+    /// The further requested models, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_models: BTreeMap<String, CacheMetrics>,
     /// Reuse distances within thread blocks; global space.
@@ -52,7 +52,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Nothing was counted, not even that there was nothing: what is counted has its distributions.
-    pub fn is_untold(&self) -> bool {
+    pub fn is_unreported(&self) -> bool {
         self.lines_touched.is_empty()
     }
 }

@@ -1,9 +1,10 @@
 //! The JSON document of `report --format json`, version 1. `docs/profile-v1.schema.json` is its
-//! schema, `docs/report.md` says what each figure means. Fields are only ever added.
+//! schema, `docs/report.md` defines each figure. Fields are only ever added.
 
 mod addresses;
 mod advice;
 mod allocations;
+mod basis;
 mod checks;
 mod control_flow;
 mod estimate;
@@ -22,11 +23,13 @@ mod profile;
 mod run;
 mod spread;
 mod table;
+mod values;
 
 pub use addresses::{Addresses, Argument, Parameter, Unreached, Variable};
 pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap, TouchedRows};
-pub use checks::{Conflict, ConflictParty, FailedCall, Fault, Missing, Uninitialised};
+pub use basis::Basis;
+pub use checks::{Conflict, ConflictParty, ConflictUpdate, FailedCall, Fault, Missing, Uninitialised};
 pub use control_flow::{Block, BlockPart, Branch, LaneSlots, WarpBlocks};
 pub use estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use finding::{Finding, FindingLine, Gain, Severity, also_on};
@@ -52,3 +55,4 @@ pub use profile::{NotSeen, Profile, SCHEMA, VERSION};
 pub use run::{CacheBytes, Environment, LookupBytes, Rank, Run};
 pub use spread::{Estimated, PathSpread, RatioSpread, Spread, WholeRun};
 pub use table::{Table, TableCell, TableColumn};
+pub use values::{AccessValues, AllocationValues, ValueSet};

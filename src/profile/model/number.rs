@@ -55,18 +55,18 @@ pub(super) fn one() -> u64 {
     1
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde requires")]
 pub(super) fn is_one(count: &u64) -> bool {
     *count == 1
 }
 
-/// Whether a figure is left out of the document.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+/// Returns whether a figure is left out of the document.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde requires")]
 pub(super) fn is_nothing(bytes: &u32) -> bool {
     *bytes == 0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde requires")]
 pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }

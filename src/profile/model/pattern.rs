@@ -13,9 +13,9 @@ pub struct Pattern {
     pub requests: u64,
     /// All lanes at one address.
     pub uniform: u64,
-    /// Lane beside lane.
+    /// Adjacent lanes access adjacent elements.
     pub contiguous: u64,
-    /// Of these, whose lane 0 is not at the begin of a 32-byte sector, or would not be.
+    /// Of these, requests whose lane 0 is not at the start of a 32-byte sector, or would not be.
     pub misaligned: u64,
     /// A constant stride that leaves gaps, or goes backwards.
     pub strided: u64,
@@ -65,7 +65,7 @@ pub struct Atomics {
     pub deepest: u64,
     /// The places that most lanes met.
     pub hottest: Vec<HotPlace>,
-    /// All places that the single profiles tell, in profiles of several runs; empty where there are too many.
+    /// All places in the single profiles, in profiles of several runs; empty where there are too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub places: Option<Vec<HotPlace>>,
 }
@@ -75,7 +75,7 @@ pub struct Atomics {
 pub struct HotPlace {
     /// Allocation.
     pub allocation: u64,
-    /// Bytes from its begin.
+    /// Bytes from its start.
     pub offset: u64,
     /// Lanes that met there, at most.
     pub lanes: u64,
@@ -96,13 +96,13 @@ pub struct BankConflict {
     pub lanes: Vec<(u32, u64)>,
 }
 
-/// Places of atomic operations that are told.
+/// Number of listed places of atomic operations.
 pub const HOTTEST: usize = 4;
 
 impl Pattern {
     /// Adds another site's or run's, whose allocations have the same numbers.
     pub fn add(&mut self, more: &Pattern) {
-        // What most of the requests of a shape have in common is told of the run that has more of them.
+        // What most of the requests of a shape have in common is taken from the run that has more of them.
         if more.strided > self.strided {
             self.stride_bytes = more.stride_bytes;
         }

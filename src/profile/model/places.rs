@@ -76,12 +76,12 @@ pub struct Site {
     /// What it accesses, in the words of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operand: Option<Operand>,
-    /// How its requests use memory; absent where nothing was simulated or there is nothing to say.
+    /// How its requests use memory; absent if nothing was simulated or it would be empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
     /// A request that spans several allocations counts for each of them.
     pub by_allocation: Vec<ByAllocation>,
-    /// Only contexts with calls that survived inlining, and the kernel itself beside them.
+    /// Only contexts with calls that survived inlining, and the kernel itself.
     pub contexts: Vec<Context>,
     /// How its figures differ from rank to rank, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -13,6 +13,7 @@ use super::kernel::Kernel;
 use super::merged::NameOverRanks;
 use super::places::{Line, Site};
 use super::run::Run;
+use super::values::{AccessValues, AllocationValues};
 
 /// Value of [`Profile::schema`].
 pub const SCHEMA: &str = "warpline.profile";
@@ -57,6 +58,12 @@ pub struct Profile {
     /// Where NaNs and infinities in allocations come from, with `--check-float`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub float_origins: Vec<FloatOrigin>,
+    /// Values that accesses move, with `--values`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access_values: Vec<AccessValues>,
+    /// Values in allocations, with `--values`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allocation_values: Vec<AllocationValues>,
     /// Calls of CUDA's API that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_calls: Vec<FailedCall>,

@@ -20,7 +20,7 @@ pub struct Run {
     pub device: String,
     /// GPU models; the first one's scheduler gave the order.
     pub models: Vec<String>,
-    /// The program ended by itself, its trace is whole, and no kernel ended early or is missing.
+    /// The program exited, its trace is whole, and no kernel ended early or is missing.
     pub complete: bool,
     /// Architectures that the code which ran was built for, as 75 for `sm_75`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,7 +32,7 @@ pub struct Run {
     pub mode: String,
     /// Only a share of the launches or blocks was recorded.
     pub sampled: bool,
-    /// How much was looked at for conflicts between warps: `sampled` or `full`; absent where nothing was.
+    /// Extent of the check for conflicts between warps: `sampled` or `full`; absent if nothing was checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race_check: Option<String>,
     /// Memory that is never freed is reported (`--check-leaks`).
@@ -44,11 +44,14 @@ pub struct Run {
     /// Exceptional floating-point values were followed (`--check-float`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub float_check: bool,
+    /// Values of accesses were followed (`--values`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub memory_values: bool,
     /// Exit code of the program (128 + n for a signal); `None` when it is not known.
     pub exit_code: Option<i32>,
-    /// What the figures rest on.
+    /// What the figures are based on.
     pub assumptions: BTreeMap<String, String>,
-    /// Program's executable and arguments, as the program told them.
+    /// Program's executable and arguments, as the program reported them.
     #[serde(default)]
     pub program: Vec<String>,
     /// What a reader should know; the same for identical runs.
@@ -108,13 +111,13 @@ pub struct Environment {
     pub date: Option<String>,
     /// Threads of the analysis.
     pub threads: Option<u32>,
-    /// Which of the job's processes it was; absent where nothing says that it was one of several.
+    /// Which of the job's processes it was; absent if nothing shows that it was one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<Rank>,
     /// The ranks of each node, in profiles of several ranks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub nodes: BTreeMap<String, Ranges>,
-    /// What the user said of the run: `commit`, `branch` and the like.
+    /// Labels that the user gave the run: `commit`, `branch` and the like.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }
@@ -124,12 +127,12 @@ pub struct Environment {
 pub struct Rank {
     /// Its number, from 0.
     pub index: u32,
-    /// How many there are; `None` where the launcher does not say.
+    /// How many there are; `None` if the launcher does not report it.
     pub count: Option<u32>,
     /// Its number among those of its node.
     pub local_index: Option<u32>,
     /// The node that it ran on.
     pub node: Option<String>,
-    /// Whose environment told so: `open-mpi`, `pmi` (MPICH and its kin), `slurm` or `pmix`.
+    /// The launcher whose environment names the rank: `open-mpi`, `pmi` (MPICH and its kin), `slurm` or `pmix`.
     pub launcher: String,
 }

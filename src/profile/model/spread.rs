@@ -38,7 +38,7 @@ pub struct RatioSpread {
 pub struct PathSpread {
     /// Host call path.
     pub path: Vec<Frame>,
-    /// Numbers of those that are told by themselves.
+    /// Numbers of those that are listed separately.
     pub launches: Vec<u64>,
     /// How many launches there are, those in groups among them.
     #[serde(default)]
@@ -64,8 +64,8 @@ impl PathSpread {
 pub struct Estimated {
     /// Estimate.
     pub estimate: f64,
-    /// The figure of the whole run is within so much of it, with the confidence told; `None` where nothing says how much
-    /// launches differ.
+    /// The figure of the whole run is within so much of it, with the stated confidence; `None` if it is unknown how
+    /// much launches differ.
     pub bound: Option<f64>,
 }
 
@@ -76,7 +76,7 @@ pub struct WholeRun {
     pub launches: u64,
     /// Of these, those that were recorded.
     pub recorded_launches: u64,
-    /// Kinds of launches (kernel, shape, call path) that were told apart.
+    /// Kinds of launches (kernel, shape, call path) that were distinguished.
     pub kinds: u64,
     /// Share of the bounds that hold, over all choices of launches.
     pub confidence: f64,
@@ -107,7 +107,8 @@ impl WholeRun {
 }
 
 impl Estimated {
-    /// Adds a sum of another run: whole numbers, and bounds at their worst, so that neither order nor parts of a merge matter.
+    /// Adds a sum of another run: whole numbers, and bounds at their worst, so that neither order nor parts of a merge
+    /// matter.
     pub fn add(&mut self, more: &Estimated) {
         self.estimate = self.estimate.round() + more.estimate.round();
         self.bound = self.bound.zip(more.bound).map(|(one, other)| one.ceil() + other.ceil());

@@ -1,5 +1,5 @@
-//! What can stand in a section: numbers, texts, lists and maps of them. Reading takes place in what is there already, so that the
-//! next rank needs no new memory.
+//! What can stand in a section: numbers, texts, lists and maps of them. Reading takes place in what is there already,
+//! so that the next rank needs no new memory.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::writer::Writer;
 
 /// A value with a place in a section.
 pub(super) trait Pack: Default {
-    /// Tells its form; what differs in form differs in text.
+    /// Describes its form; what differs in form differs in text.
     fn describe(to: &mut String);
     fn pack(&self, to: &mut Writer);
     /// Reads it in the place of another one.
@@ -264,8 +264,8 @@ impl<V: Pack> Pack for BTreeMap<String, V> {
     }
 }
 
-/// How a structure stands in a section: its fields in order, then those that stand as their JSON. `without` names those that
-/// merging does not look at.
+/// How a structure stands in a section: its fields in order, then those that stand as their JSON. `without` names those
+/// that merging does not read.
 macro_rules! pack {
     ($($name:ident { $($field:ident)* $(; json $($json:ident)*)? $(; without $($without:ident)*)? })*) => { $(
         impl Pack for $name {
@@ -280,7 +280,7 @@ macro_rules! pack {
             }
 
             fn pack(&self, to: &mut Writer) {
-                // All of them, so that none is forgotten.
+                // All of them, so that none is left out.
                 let $name { $($field,)* $($($json,)*)? $($($without: _,)*)? } = self;
                 $( $field.pack(to); )*
                 $($( to.json($json); )*)?

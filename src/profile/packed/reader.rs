@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         Ok(Reader { names, lines, body })
     }
 
-    /// The names from here on, to be looked at before they are read.
+    /// The names from here on, to be inspected before they are read.
     pub(super) fn ahead(&self) -> Ahead<'_, 'a> {
         Ahead { names: &self.names, body: self.body }
     }
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         crate::shown::read(self.name()?.as_bytes()).map_err(|_| Broken)
     }
 
-    /// Goes on where names that were looked at end.
+    /// Continues after the inspected names.
     pub(super) fn skip_to(&mut self, rest: &'a [u8]) {
         self.body = rest;
     }

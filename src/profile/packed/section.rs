@@ -27,7 +27,7 @@ pub fn section(profile: &Profile) -> Option<Vec<u8>> {
     writer.finish(layout())
 }
 
-/// Reads a section into a profile, whose memory is used again. What merging does not look at is left empty.
+/// Reads a section into a profile, whose memory is used again. What merging does not read is left empty.
 ///
 /// # Errors
 /// [`Broken`]; then the profile has parts of it.

@@ -21,7 +21,7 @@ type SourceLines = BTreeMap<u32, String>;
 pack! {
     Profile {
         schema version kernels lines sites allocations host_allocations branches blocks findings allocation_names sources;
-        json run faults conflicts uninitialised float_exceptions float_origins failed_calls memory_divergence not_seen
+        json run faults conflicts uninitialised float_exceptions float_origins access_values allocation_values failed_calls memory_divergence not_seen
     }
     Kernel {
         id name mangled module file line metrics instructions lane_slots warp_blocks host_memory launches launch_groups
@@ -100,7 +100,7 @@ pack! {
     NameOverRanks { name over_ranks }
     // What a whole remembers of the findings of its parts.
     FindingLine { line column }
-    Finding { id kernel file line lines other_kernels; without rank severity cause remedy verified title column inside_library allocation object evidence reason cure gain }
+    Finding { id kernel file line lines other_kernels; without rank severity cause remedy verified confidence title column inside_library allocation object evidence reason cure gain }
 }
 
 impl Pack for ThreadStep {

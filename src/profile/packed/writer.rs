@@ -37,7 +37,7 @@ impl Texts {
     }
 }
 
-/// Seven bits a byte, the low ones first; the highest bit says that more follow.
+/// Seven bits a byte, the low ones first; the highest bit marks that more follow.
 fn put(to: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         to.push(number as u8 | 0x80);

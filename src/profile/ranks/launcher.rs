@@ -4,7 +4,7 @@ use warpline_format::visible;
 
 use crate::model::Rank;
 
-/// No job has as many ranks; numbers beyond are nobody's.
+/// No job has as many ranks; larger numbers are invalid.
 const MOST_RANKS: u32 = 1 << 24;
 /// Longest name of a node, as of a host.
 const MOST_NAME_BYTES: usize = 255;
@@ -16,13 +16,13 @@ struct Launcher {
     /// The first of these that is there.
     count: &'static [&'static str],
     local_index: Option<&'static str>,
-    /// Without this variable the others say nothing.
+    /// Without this variable the others are ignored.
     only_with: Option<&'static str>,
     /// One process alone is no job.
     only_several: bool,
 }
 
-/// Asked in this order: a launcher of MPI may itself run in a task of Slurm, or speak PMIx.
+/// Tested in this order: a launcher of MPI may itself run in a task of Slurm, or speak PMIx.
 const LAUNCHERS: [Launcher; 4] = [
     Launcher {
         name: "open-mpi",
@@ -40,8 +40,8 @@ const LAUNCHERS: [Launcher; 4] = [
         only_with: None,
         only_several: false,
     },
-    // A batch script has number and count of the job's tasks without being one of them; only `srun` makes steps. A shell
-    // that `srun` gives to a user is a step of one task, and what is started there is no job.
+    // A batch script has number and count of the job's tasks without being one of them; only `srun` makes steps. A
+    // shell that `srun` gives to a user is a step of one task, and what is started there is no job.
     Launcher {
         name: "slurm",
         index: "SLURM_PROCID",
@@ -53,9 +53,9 @@ const LAUNCHERS: [Launcher; 4] = [
     Launcher { name: "pmix", index: "PMIX_RANK", count: &[], local_index: None, only_with: None, only_several: false },
 ];
 
-/// What an environment says.
+/// What an environment contains.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct RankEnvironment {
     /// The rank, if it is one.
     pub rank: Option<Rank>,
     /// What was no sense in it.
@@ -64,24 +64,24 @@ pub struct Told {
 
 /// Which rank this process is, by its variables; `host` is the name of the machine where no variable names the node.
 ///
-/// The environment is anybody's: what is no number of a rank is told and has no effect.
-pub fn of_environment(variable: impl Fn(&str) -> Option<String>, host: Option<&str>) -> Told {
+/// The environment is untrusted: an invalid number is reported and has no effect.
+pub fn of_environment(variable: impl Fn(&str) -> Option<String>, host: Option<&str>) -> RankEnvironment {
     let mut notes = Vec::new();
     let rank = LAUNCHERS.iter().find_map(|launcher| launcher.rank(&variable, &mut notes)).map(|rank| {
-        let told = variable("SLURMD_NODENAME").filter(|name| {
+        let named_node = variable("SLURMD_NODENAME").filter(|name| {
             let is_name = !name.is_empty() && name.len() <= MOST_NAME_BYTES;
             if !is_name {
                 notes.push("the environment's SLURMD_NODENAME is no name of a node and is ignored".to_owned());
             }
             is_name
         });
-        let node = told.as_deref().or(host).filter(|name| !name.is_empty());
+        let node = named_node.as_deref().or(host).filter(|name| !name.is_empty());
         Rank { node: node.map(|name| visible::name(name).into_owned()), ..rank }
     });
-    Told { rank, notes }
+    RankEnvironment { rank, notes }
 }
 
-/// Whether a variable has a rank's number in it.
+/// Returns whether a variable has a rank's number in it.
 pub fn names_a_rank(variable: &str) -> bool {
     LAUNCHERS.iter().any(|launcher| launcher.index == variable)
 }
@@ -104,7 +104,7 @@ impl Launcher {
         let count = match &counted {
             None if self.count.is_empty() => None,
             None => {
-                wrong(self.index, &index, "but nothing says how many ranks there are");
+                wrong(self.index, &index, "but the number of ranks is not set");
                 return None;
             }
             Some((name, value)) => match self::number(value).filter(|count| *count > 0) {
@@ -143,7 +143,7 @@ fn number(text: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn told(variables: &[(&str, &str)]) -> Told {
+    fn environment(variables: &[(&str, &str)]) -> RankEnvironment {
         let variable =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         of_environment(variable, Some("here"))
@@ -165,29 +165,29 @@ mod tests {
             ("SLURM_STEP_ID", "0"),
             ("SLURMD_NODENAME", "n07"),
         ];
-        assert_eq!(told(&open_mpi).rank, rank(3, Some(8), Some(1), "here", "open-mpi"));
-        assert_eq!(told(&pmi).rank, rank(0, Some(1), Some(0), "here", "pmi"));
-        assert_eq!(told(&slurm).rank, rank(12, Some(64), Some(4), "n07", "slurm"));
-        assert_eq!(told(&[("PMIX_RANK", "7")]).rank, rank(7, None, None, "here", "pmix"));
+        assert_eq!(environment(&open_mpi).rank, rank(3, Some(8), Some(1), "here", "open-mpi"));
+        assert_eq!(environment(&pmi).rank, rank(0, Some(1), Some(0), "here", "pmi"));
+        assert_eq!(environment(&slurm).rank, rank(12, Some(64), Some(4), "n07", "slurm"));
+        assert_eq!(environment(&[("PMIX_RANK", "7")]).rank, rank(7, None, None, "here", "pmix"));
         // `mpirun` in an allocation of Slurm: the rank is MPI's, the node's name is Slurm's.
-        assert_eq!(told(&[&slurm[..], &open_mpi].concat()).rank, rank(3, Some(8), Some(1), "n07", "open-mpi"));
-        assert_eq!(told(&[]), Told::default());
+        assert_eq!(environment(&[&slurm[..], &open_mpi].concat()).rank, rank(3, Some(8), Some(1), "n07", "open-mpi"));
+        assert_eq!(environment(&[]), RankEnvironment::default());
     }
 
     #[test]
     fn a_batch_script_and_a_shell_of_slurm_are_no_ranks() {
-        assert_eq!(told(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "64")]), Told::default());
+        assert_eq!(environment(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "64")]), RankEnvironment::default());
         let shell = [
             ("SLURM_PROCID", "0"),
             ("SLURM_NTASKS", "64"),
             ("SLURM_STEP_NUM_TASKS", "1"),
             ("SLURM_STEP_ID", "4294967290"),
         ];
-        assert_eq!(told(&shell), Told::default());
+        assert_eq!(environment(&shell), RankEnvironment::default());
     }
 
     #[test]
-    fn what_is_no_rank_is_told_and_ignored() {
+    fn what_is_no_rank_is_reported_and_ignored() {
         let long = "9".repeat(400);
         for (index, count, what) in [
             ("-1", "8", "no number of a rank"),
@@ -202,20 +202,20 @@ mod tests {
             ("0", "0", "no number of ranks"),
             ("0", "many", "no number of ranks"),
         ] {
-            let told = told(&[("PMI_RANK", index), ("PMI_SIZE", count)]);
-            assert_eq!((told.rank, told.notes.len()), (None, 1), "{index} of {count}");
-            assert!(told.notes[0].contains(what) && told.notes[0].len() < 160, "{:?}", told.notes);
+            let environment = environment(&[("PMI_RANK", index), ("PMI_SIZE", count)]);
+            assert_eq!((environment.rank, environment.notes.len()), (None, 1), "{index} of {count}");
+            assert!(environment.notes[0].contains(what) && environment.notes[0].len() < 160, "{:?}", environment.notes);
         }
-        let alone = told(&[("OMPI_COMM_WORLD_RANK", "0")]);
-        assert!(alone.rank.is_none() && alone.notes[0].contains("how many"), "{alone:?}");
-        // The next launcher is asked.
-        let other = told(&[("OMPI_COMM_WORLD_RANK", "x"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
+        let alone = environment(&[("OMPI_COMM_WORLD_RANK", "0")]);
+        assert!(alone.rank.is_none() && alone.notes[0].contains("the number of ranks is not set"), "{alone:?}");
+        // The next launcher is tested.
+        let other = environment(&[("OMPI_COMM_WORLD_RANK", "x"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
         assert_eq!((other.rank, other.notes.len()), (rank(1, Some(2), None, "here", "pmi"), 1));
-        let local = told(&[("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("MPI_LOCALRANKID", "2")]);
+        let local = environment(&[("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("MPI_LOCALRANKID", "2")]);
         assert_eq!((local.rank, local.notes.len()), (rank(1, Some(2), None, "here", "pmi"), 1));
-        let node = told(&[("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("SLURMD_NODENAME", &long)]);
+        let node = environment(&[("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("SLURMD_NODENAME", &long)]);
         assert_eq!((node.rank, node.notes.len()), (rank(1, Some(2), None, "here", "pmi"), 1));
-        let hidden = told(&[("PMIX_RANK", "1"), ("SLURMD_NODENAME", "n\n\u{202e}1")]);
+        let hidden = environment(&[("PMIX_RANK", "1"), ("SLURMD_NODENAME", "n\n\u{202e}1")]);
         assert_eq!(hidden.rank.unwrap().node.unwrap(), "n\\n\\u{202e}1");
     }
 }

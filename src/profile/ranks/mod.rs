@@ -6,5 +6,5 @@ mod launcher;
 mod synthetic;
 
 pub use files::{file_name, folder, profiles_in, rank_of};
-pub use launcher::{Told, names_a_rank, of_environment};
+pub use launcher::{RankEnvironment, names_a_rank, of_environment};
 pub use synthetic::{of_rank, with_sites};

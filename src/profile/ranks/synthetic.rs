@@ -11,6 +11,8 @@ pub fn with_sites(real: &[Profile], sites: usize) -> Option<Profile> {
     whole.uninitialised.clear();
     whole.float_exceptions.clear();
     whole.float_origins.clear();
+    whole.access_values.clear();
+    whole.allocation_values.clear();
     whole.conflicts.clear();
     let mut copies = 0u32;
     for part in real.iter().filter(|part| !part.sites.is_empty()).cycle() {

@@ -22,7 +22,7 @@ pub trait Blobs {
     /// They cannot be listed.
     fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError>;
 
-    /// Whether there is nothing at all.
+    /// Returns whether there is nothing at all.
     ///
     /// # Errors
     /// That cannot be found out.

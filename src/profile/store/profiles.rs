@@ -31,7 +31,7 @@ pub struct Store {
 pub struct Recorded {
     /// Its digest.
     pub id: Digest,
-    /// What it says.
+    /// Its contents.
     pub record: Record,
 }
 
@@ -79,7 +79,7 @@ impl Store {
                     return Err(StoreError::Newer { place: place(), version, newest: VERSION });
                 }
             }
-            // Another writer may have made it since it was looked for.
+            // Another writer may have made it since it was searched.
             None if !blobs.is_empty()? && blobs.read(HEAD, MAX_RECORD)?.is_none() => {
                 return Err(StoreError::NotAStore { place: blobs.place("") });
             }
@@ -104,7 +104,7 @@ impl Store {
     ) -> Result<Recorded, StoreError> {
         let bytes = object_bytes(profile);
         let digest = Digest::of(&bytes);
-        let mut record = Record::of(name, profile, digest);
+        let mut record = Record::new(name, profile, digest);
         complete(&mut record);
         record.make_visible();
         record.check()?;
@@ -182,7 +182,7 @@ impl Store {
         Ok((key, profile))
     }
 
-    /// Looks at every record and every profile; profiles that no record names are told, as a killed writer leaves them.
+    /// Verifies every record and every profile; reports profiles that no record names, as a killed writer leaves them.
     ///
     /// # Errors
     /// The store cannot be listed or read.
@@ -233,7 +233,7 @@ fn object_key(digest: &Digest) -> String {
     format!("objects/{}/{digest}.wlprof", &digest[..2])
 }
 
-/// The folder of a name: what can be shown of it, and enough of its digest to tell names apart.
+/// The folder of a name: what can be shown of it, and enough of its digest to distinguish names.
 fn record_folder(name: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     let shown: String = name.chars().take(SHOWN).map(plain).collect();

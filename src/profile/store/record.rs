@@ -24,11 +24,11 @@ pub struct Record {
     pub schema: String,
     /// Version of this document.
     pub version: u64,
-    /// What history it belongs to: by itself the program's.
+    /// The history it belongs to: by default the program's.
     pub name: String,
     /// SHA-256 of the profile.
     pub object: String,
-    /// The commit that was built; `None` where nothing says.
+    /// The commit that was built; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Its parents, where a repository was at hand.
@@ -56,7 +56,7 @@ pub struct Record {
 
 impl Record {
     /// A recording of a profile whose object is `object`; commit, branch and compiler are not known yet.
-    pub fn of(name: &str, profile: &Profile, object: Digest) -> Record {
+    pub fn new(name: &str, profile: &Profile, object: Digest) -> Record {
         Record {
             schema: SCHEMA.to_owned(),
             version: VERSION,
@@ -86,7 +86,7 @@ impl Record {
         text.get(..10).unwrap_or(text)
     }
 
-    /// Whether it can be kept, or was not made by this store.
+    /// Returns whether it can be kept, or was not made by this store.
     ///
     /// # Errors
     /// What about it is not as it must be.
@@ -144,14 +144,14 @@ impl Record {
     }
 }
 
-/// Whether a text can be the name of a commit, of whatever system.
+/// Returns whether a text can be the name of a commit, of whatever system.
 pub fn is_commit(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     // What begins with a dash would be an option of a program that is given it.
     (1..=MAX_COMMIT).contains(&text.len()) && text.bytes().all(plain) && !text.starts_with('-')
 }
 
-/// Whether it is like `2026-11-20T19:00:00Z`, so that dates stand in the order of their letters.
+/// Returns whether it is like `2026-11-20T19:00:00Z`, so that dates stand in the order of their letters.
 fn is_date(text: &str) -> bool {
     let form = b"0000-00-00T00:00:00Z";
     let fits = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };

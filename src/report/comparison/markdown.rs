@@ -250,7 +250,7 @@ impl Page<'_> {
     }
 
     fn branches(&mut self, diff: &Diff) {
-        let rows: Vec<_> = diff.branches.iter().filter(|row| row.tells()).collect();
+        let rows: Vec<_> = diff.branches.iter().filter(|row| row.is_significant()).collect();
         if rows.is_empty() {
             return;
         }

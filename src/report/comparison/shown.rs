@@ -40,11 +40,11 @@ pub(crate) struct Shown {
     pub(crate) verdict: Verdict,
 }
 
-/// Both profiles, for the names of what a comparison knows by number.
+/// Both profiles, for the names of rows that a comparison has by number.
 pub(crate) struct Sides<'a> {
     pub(crate) before: &'a Profile,
     pub(crate) after: &'a Profile,
-    /// Labels of kernels, each made once: what tells a kernel apart depends on all others.
+    /// Labels of kernels, each made once: what distinguishes a kernel depends on all others.
     labels: RefCell<BTreeMap<(bool, u32), Option<String>>>,
 }
 
@@ -84,7 +84,7 @@ fn kernel(profile: &Profile, id: u32) -> Option<String> {
     profile.kernels.iter().find(|kernel| kernel.id == id).map(|kernel| label(profile, kernel))
 }
 
-/// Executables and arguments; with their folders where these tell them apart.
+/// Executables and arguments; with their folders if only these differ.
 pub(crate) fn programs(before: &Profile, after: &Profile) -> (String, String) {
     let short = (program(before, short_path), program(after, short_path));
     if short.0 == short.1 { (program(before, |path| path), program(after, |path| path)) } else { short }
@@ -142,9 +142,9 @@ pub(crate) fn places(before: Option<&Position>, after: Option<&Position>) -> Str
     }
 }
 
-/// Rows of a table: those of lines of both sides' kernels and of allocations in which more differs than how caches behave, which
-/// follows from what else changed; and how many are left out for that.
-pub(crate) fn telling<'a, T>(
+/// Rows of a table: those of lines of both sides' kernels and of allocations in which more differs than how caches
+/// behave, which follows from what else changed; and how many are left out for that.
+pub(crate) fn significant<'a, T>(
     rows: impl Iterator<Item = &'a T>,
     modelled: impl Fn(&T) -> bool,
     all: bool,
@@ -153,19 +153,19 @@ pub(crate) fn telling<'a, T>(
     (shown, hidden.len())
 }
 
-/// Lines as a comparison shows them. Those of kernels that are new or gone say nothing that these do not.
+/// Lines as a comparison shows them. Those of new or removed kernels would only repeat these.
 pub(crate) fn lines(diff: &Diff, all: bool) -> (Vec<&LineChange>, usize) {
     let rows = diff.lines.iter().filter(|row| row.kernel.before.is_some() && row.kernel.after.is_some());
     let text = |position: &Option<Position>| position.as_ref().map(|position| position.text.clone());
-    telling(rows, |row| row.modelled && text(&row.before) == text(&row.after), all)
+    significant(rows, |row| row.modelled && text(&row.before) == text(&row.after), all)
 }
 
 /// Allocations as a comparison shows them.
 pub(crate) fn allocations(diff: &Diff, all: bool) -> (Vec<&AllocationChange>, usize) {
-    telling(diff.allocations.iter(), |row| row.modelled, all)
+    significant(diff.allocations.iter(), |row| row.modelled, all)
 }
 
-/// What the figures of a row are called, most telling first. `all`: those too that follow from others.
+/// Returns the names of a row's figures, the most significant first. `all`: those too that follow from others.
 pub(crate) fn figures(changes: &Changes, all: bool) -> Vec<Shown> {
     let mut ranked: Vec<(usize, &String)> = changes
         .keys()
@@ -209,7 +209,7 @@ const KERNEL_SECONDS: &str = "estimate.seconds";
 /// Seconds of the program's copies.
 const COPY_SECONDS: &str = "copies.seconds";
 
-/// The program's other time: of copies beside that of kernels.
+/// Returns the program's other time: copies for kernels, and the reverse.
 fn other_time(name: &str) -> Option<&'static str> {
     match name {
         KERNEL_SECONDS => Some(COPY_SECONDS),
@@ -218,7 +218,8 @@ fn other_time(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether one time changes the other way, and more: both together then are no better, or no worse, for the other.
+/// Returns whether one time changes the other way, and more: both together then are no better, or no worse, for the
+/// other.
 fn outweighs(one: [Option<Value>; 2], other: [Option<Value>; 2]) -> bool {
     let change = |[before, after]: [Option<Value>; 2]| Some(after?.number() - before?.number());
     change(one).zip(change(other)).is_some_and(|(one, other)| one * other < 0.0 && one.abs() > other.abs())
@@ -380,21 +381,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_told_as_people_tell_them() {
+    fn changes_are_reported_as_people_tell_them() {
         let count = |before, after| shown("global.sectors", [before, after].map(|side| Some(Value::Count(side))));
-        let told = |shown: Shown| (shown.before, shown.after, shown.change, shown.verdict);
+        let columns = |shown: Shown| (shown.before, shown.after, shown.change, shown.verdict);
         let wanted = |before: &str, after: &str, change: &str, verdict| {
             (before.to_owned(), after.to_owned(), change.to_owned(), verdict)
         };
-        assert_eq!(told(count(294_912, 65_536)), wanted("294 912", "65 536", "4.50 x less", Verdict::Better));
-        assert_eq!(told(count(100, 125)), wanted("100", "125", "+25.0 %", Verdict::Worse));
-        assert_eq!(told(count(0, 8)), wanted("0", "8", "new", Verdict::Neither));
-        assert_eq!(told(count(8, 0)), wanted("8", "0", "gone", Verdict::Better));
-        assert_eq!(told(count(1_230_001, 1_230_002)), wanted("1230001", "1230002", "<0.1 % more", Verdict::Neither));
+        assert_eq!(columns(count(294_912, 65_536)), wanted("294 912", "65 536", "4.50 x less", Verdict::Better));
+        assert_eq!(columns(count(100, 125)), wanted("100", "125", "+25.0 %", Verdict::Worse));
+        assert_eq!(columns(count(0, 8)), wanted("0", "8", "new", Verdict::Neither));
+        assert_eq!(columns(count(8, 0)), wanted("8", "0", "gone", Verdict::Better));
+        assert_eq!(columns(count(1_230_001, 1_230_002)), wanted("1230001", "1230002", "<0.1 % more", Verdict::Neither));
         let share = shown("global.l1.load_hit_rate", [Some(Value::Ratio(0.9)), Some(Value::Ratio(0.25))]);
-        assert_eq!(told(share), wanted("90.0 %", "25.0 %", "-65.0 points", Verdict::Neither));
+        assert_eq!(columns(share), wanted("90.0 %", "25.0 %", "-65.0 points", Verdict::Neither));
         let came = shown("shared.lanes_per_request", [None, Some(Value::Ratio(32.0))]);
-        assert_eq!(told(came), wanted("-", "32.00", "new", Verdict::Neither));
+        assert_eq!(columns(came), wanted("-", "32.00", "new", Verdict::Neither));
     }
 
     #[test]

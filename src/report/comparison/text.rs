@@ -21,7 +21,7 @@ pub struct DiffOptions {
     pub width: usize,
 }
 
-/// Narrower terminals wrap by themselves.
+/// Narrower terminals wrap the lines.
 const LEAST_WIDTH: usize = 60;
 /// Wider lines are hard to read.
 const MOST_WIDTH: usize = 140;
@@ -303,7 +303,7 @@ impl Page<'_> {
     }
 
     fn branches(&mut self, diff: &Diff) {
-        let rows: Vec<_> = diff.branches.iter().filter(|row| row.tells()).collect();
+        let rows: Vec<_> = diff.branches.iter().filter(|row| row.is_significant()).collect();
         if rows.is_empty() {
             return;
         }

@@ -15,7 +15,7 @@ const LABEL: usize = 12;
 /// Characters of a bar of heat.
 const BAR: usize = 5;
 
-/// Draws the session; without colours it says the same.
+/// Draws the session; without colours it has the same text.
 pub fn draw(session: &mut Session, frame: &mut Frame<'_>, color: bool) {
     let [tabs, trail, body, foot] =
         Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(1), Constraint::Length(2)])
@@ -50,7 +50,7 @@ fn tab_line(session: &Session, width: usize) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What the chosen column is, or what there is to say.
+/// Returns the description of the chosen column, or the current message.
 fn meaning_line(session: &mut Session) -> Line<'static> {
     if let Some(typed) = session.typed() {
         return Line::from(format!("show only: {}_", visible::name(typed))).bold();

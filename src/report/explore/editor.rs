@@ -1,4 +1,4 @@
-//! How editors are told a line.
+//! Arguments that open an editor at a line.
 
 use std::ffi::OsString;
 

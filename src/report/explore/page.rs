@@ -21,7 +21,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// Whether the cursor can stand on it.
+    /// Returns whether the cursor can stand on it.
     fn is_place(self) -> bool {
         !matches!(self, Item::Blank | Item::Heading(_) | Item::Head(_))
     }
@@ -167,7 +167,7 @@ impl Page {
         }
     }
 
-    /// Chooses another column of that table, of those that have anything to say.
+    /// Chooses another column of that table, of those with a value.
     pub(super) fn move_column(&mut self, steps: isize) {
         let Some(table) = self.table() else { return };
         let said = |column: &usize| table.rows.iter().any(|row| row.cells.get(*column) != Some(&Cell::Nothing));

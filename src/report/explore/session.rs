@@ -132,7 +132,7 @@ impl Session {
         &mut pages[last]
     }
 
-    /// Whether the run was whole.
+    /// Returns whether the run was whole.
     pub(super) fn is_complete(&self) -> bool {
         self.profiles.profile.run.complete
     }
@@ -142,13 +142,13 @@ impl Session {
         self.typed.as_deref()
     }
 
-    /// What there is to say, until the next key.
+    /// Returns the current message, shown until the next key.
     pub(super) fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
 
-    /// Says something until the next key.
-    pub fn say(&mut self, message: impl Into<String>) {
+    /// Shows a message until the next key.
+    pub fn show_message(&mut self, message: impl Into<String>) {
         self.message = Some(message.into());
     }
 
@@ -196,7 +196,7 @@ impl Session {
             KeyCode::Char('e') => return self.edit(),
             KeyCode::Char('c') => self.changes(),
             KeyCode::Char('?') | KeyCode::F(1) => self.help(),
-            KeyCode::Char(other) => self.say(format!("`{other}` does nothing; ? shows the keys")),
+            KeyCode::Char(other) => self.show_message(format!("`{other}` does nothing; ? shows the keys")),
             _ => {}
         }
         Action::Draw
@@ -237,7 +237,7 @@ impl Session {
         if pages.len() > 1 {
             pages.pop();
         } else if self.page().filter.is_empty() {
-            self.say("this is the list; q leaves");
+            self.show_message("this is the list; q leaves");
         } else {
             self.page().filter("");
         }
@@ -245,13 +245,13 @@ impl Session {
 
     fn follow(&mut self) {
         let Some(target) = self.page().target() else {
-            self.say("this leads nowhere");
+            self.show_message("this leads nowhere");
             return;
         };
         match self.view_of(&target) {
-            Some(view) if view.title == self.page().view.title => self.say("this is the page of it"),
+            Some(view) if view.title == self.page().view.title => self.show_message("this is the page of it"),
             Some(view) => self.open(view),
-            None => self.say("nothing is recorded of it"),
+            None => self.show_message("nothing is recorded of it"),
         }
     }
 
@@ -272,12 +272,12 @@ impl Session {
 
     fn sort(&mut self, reverse: bool) {
         if self.in_tree() {
-            self.say("call paths are sorted by traffic; a node's own page sorts what it calls");
+            self.show_message("call paths are sorted by traffic; a node's own page sorts what it calls");
             return;
         }
         let page = self.page();
         let Some(table) = page.table() else {
-            self.say("the cursor is in no table");
+            self.show_message("the cursor is in no table");
             return;
         };
         let (column, descending) = (page.column, table.descending());
@@ -306,7 +306,7 @@ impl Session {
 
     fn toggle(&mut self) {
         let Some(node) = self.node() else {
-            self.say("only call paths open and close");
+            self.show_message("only call paths open and close");
             return;
         };
         if !self.open.remove(&node) {
@@ -317,7 +317,7 @@ impl Session {
 
     fn toggle_all(&mut self) {
         if !self.in_tree() {
-            self.say("only call paths open and close");
+            self.show_message("only call paths open and close");
             return;
         }
         let all = self.tree.len();
@@ -345,7 +345,7 @@ impl Session {
         match place.or_else(|| self.page().view.place.clone()) {
             Some((file, line)) => Action::Edit { file, line },
             None => {
-                self.say("no line of source belongs to this");
+                self.show_message("no line of source belongs to this");
                 Action::Draw
             }
         }
@@ -354,7 +354,7 @@ impl Session {
     /// What changed in the thing that the cursor is on, or that the page is about.
     fn changes(&mut self) {
         let Some(list) = self.tabs.iter().find(|tab| tab.list == List::Changes) else {
-            self.say("give a second profile to compare with: warpline explore AFTER BEFORE");
+            self.show_message("give a second profile to compare with: warpline explore AFTER BEFORE");
             return;
         };
         let title = self.tabs[self.tab].pages.last().map_or(String::new(), |page| page.view.title.clone());
@@ -371,7 +371,7 @@ impl Session {
             }
         }
         if blocks.is_empty() {
-            self.say("nothing changed here");
+            self.show_message("nothing changed here");
         } else {
             self.open(View { title: "CHANGES here".to_owned(), place: None, blocks });
         }

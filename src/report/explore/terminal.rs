@@ -42,14 +42,14 @@ pub fn run(session: &mut Session, color: bool) -> Result<(), ExploreError> {
                 Action::Leave => return Ok(()),
                 Action::Edit { file, line } => {
                     if !Path::new(&file).exists() {
-                        session.say(format!("{file} is not on this machine"));
+                        session.show_message(format!("{file} is not on this machine"));
                         continue;
                     }
                     ratatui::try_restore()?;
                     let outcome = edit(&file, line);
                     terminal = ratatui::try_init()?;
                     if let Err(message) = outcome {
-                        session.say(message);
+                        session.show_message(message);
                     }
                 }
             }

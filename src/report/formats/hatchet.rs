@@ -24,7 +24,7 @@ pub fn hatchet(profile: &Profile) -> String {
     for (stack, costs) in stacks(profile) {
         let mut node = &mut root;
         for frame in stack.into_iter().take(MOST_DEPTH) {
-            // Readers tell nodes apart by what stands in their frames: no columns.
+            // Readers distinguish nodes by the contents of their frames: no columns.
             node = node.children.entry(Frame { column: 0, ..frame }).or_default();
         }
         for (sum, more) in node.own.iter_mut().zip(costs) {

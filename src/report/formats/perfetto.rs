@@ -1,6 +1,6 @@
 //! A trace for [Perfetto](https://ui.perfetto.dev): launches by stream, copies, allocations and the bytes that are allocated. A profile
-//! knows the order of launches, not their times: each launch takes a microsecond of the trace, and the process says so. The traces
-//! of several ranks put one behind the other are one trace of several processes.
+//! contains the order of launches, not their times: each launch takes a microsecond of the trace, and the process' name
+//! states it. The traces of several ranks put one behind the other are one trace of several processes.
 
 mod message;
 
@@ -92,7 +92,7 @@ impl Writer {
             streams.into_iter().map(|stream| (stream, self.track(&format!("stream {stream}"), None))).collect();
         for kernel in &profile.kernels {
             for launch in &kernel.launches {
-                let mut told = vec![
+                let mut facts = vec![
                     number("launch", launch.id),
                     text("grid", shape(launch.grid)),
                     text("block", shape(launch.block)),
@@ -102,23 +102,23 @@ impl Writer {
                         u64::from(launch.dynamic_shared_bytes) + u64::from(launch.static_shared_bytes),
                     ),
                 ];
-                told.extend(figures(&launch.metrics));
-                told.extend(path(&launch.path));
+                facts.extend(figures(&launch.metrics));
+                facts.extend(path(&launch.path));
                 let from = before(launch.id);
                 let Some(&track) = tracks.get(&launch.stream) else { continue };
-                self.slice(track, from + BEFORE, from + SLOT, plain_name(&kernel.name).to_owned(), told);
+                self.slice(track, from + BEFORE, from + SLOT, plain_name(&kernel.name).to_owned(), facts);
             }
             for group in &kernel.launch_groups {
                 let track = self.track("launches that are summed up", None);
                 let name = format!("{} x{}", plain_name(&kernel.name), group.launches);
-                let mut told =
+                let mut facts =
                     vec![number("launches", group.launches), number("first", group.first), number("last", group.last)];
-                told.extend(group.grid.map(|grid| text("grid", shape(grid))));
-                told.extend(group.block.map(|block| text("block", shape(block))));
-                told.extend(figures(&group.metrics));
-                told.extend(path(&group.path));
+                facts.extend(group.grid.map(|grid| text("grid", shape(grid))));
+                facts.extend(group.block.map(|block| text("block", shape(block))));
+                facts.extend(figures(&group.metrics));
+                facts.extend(path(&group.path));
                 let last = group.last.max(group.first);
-                self.slice(track, before(group.first) + BEFORE, before(last) + SLOT, name, told);
+                self.slice(track, before(group.first) + BEFORE, before(last) + SLOT, name, facts);
             }
         }
     }
@@ -139,13 +139,13 @@ impl Writer {
                 };
                 let host = copy.host.and_then(|host| hosts.get(&host).copied().flatten());
                 let name = format!("{} ({} bytes)", name(allocation), copy.bytes);
-                let told = copy_facts(copy, host);
+                let facts = copy_facts(copy, host);
                 let last = copy.last_launch.filter(|&last| last > first);
                 for (at, which) in [(Some(first), "first of"), (last, "last of")] {
                     let Some(at) = at else { continue };
                     let name =
                         if copy.count > 1 { format!("{which} {} copies: {name}", copy.count) } else { name.clone() };
-                    self.slice(track, before(at), before(at) + BEFORE, name, told.clone());
+                    self.slice(track, before(at), before(at) + BEFORE, name, facts.clone());
                 }
             }
         }
@@ -178,19 +178,19 @@ impl Writer {
             }
             let track = self.track(&name(one), Some(parent));
             let last = life.last_launch.unwrap_or(end).max(life.first_launch);
-            let mut told = vec![
+            let mut facts = vec![
                 text("kind", one.kind.clone()),
                 number("bytes", one.bytes),
                 number("touched_bytes", one.touched_bytes),
             ];
-            told.extend((one.count > 1).then(|| number("allocations", one.count)));
-            told.extend(path(&one.path));
+            facts.extend((one.count > 1).then(|| number("allocations", one.count)));
+            facts.extend(path(&one.path));
             self.slice(
                 track,
                 before(life.first_launch),
                 before(last).max(before(life.first_launch) + BEFORE),
                 name(one),
-                told,
+                facts,
             );
         }
         let uuid = self.track("allocated bytes", None);
@@ -227,11 +227,11 @@ fn name(allocation: &Allocation) -> String {
 }
 
 fn copy_facts(copy: &CopyRow, host: Option<&str>) -> Vec<Annotation> {
-    let mut told =
+    let mut facts =
         vec![number("bytes", copy.bytes), number("copies", copy.count), number("unchanged", copy.unchanged_count)];
-    told.extend(host.map(|host| text("host", host.to_owned())));
-    told.extend(path(&copy.path));
-    told
+    facts.extend(host.map(|host| text("host", host.to_owned())));
+    facts.extend(path(&copy.path));
+    facts
 }
 
 fn number(name: &str, value: u64) -> Annotation {
@@ -252,19 +252,19 @@ fn path(frames: &[Frame]) -> Option<Annotation> {
 }
 
 fn figures(spaces: &Spaces) -> Vec<Annotation> {
-    let mut told = Vec::new();
+    let mut facts = Vec::new();
     for (space, metrics) in spaces {
-        told.push(number(&format!("{space}.requests"), metrics.requests));
+        facts.push(number(&format!("{space}.requests"), metrics.requests));
         if space == "shared" {
             let passes = metrics.shared.as_ref();
-            told.extend(passes.map(|passes| number("shared.wavefronts", passes.wavefronts)));
+            facts.extend(passes.map(|passes| number("shared.wavefronts", passes.wavefronts)));
         } else {
-            told.push(number(&format!("{space}.sectors"), metrics.sectors));
-            told.push(number(&format!("{space}.ideal_sectors"), metrics.ideal_sectors));
+            facts.push(number(&format!("{space}.sectors"), metrics.sectors));
+            facts.push(number(&format!("{space}.ideal_sectors"), metrics.ideal_sectors));
         }
         if let Some(dram) = metrics.dram {
-            told.push(number(&format!("{space}.dram_sectors"), dram.read_sectors.saturating_add(dram.write_sectors)));
+            facts.push(number(&format!("{space}.dram_sectors"), dram.read_sectors.saturating_add(dram.write_sectors)));
         }
     }
-    told
+    facts
 }

@@ -1,15 +1,16 @@
-//! SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format"), for editors and code review: a result per finding.
+//! SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format"), for editors and code review: a result per
+//! finding.
 
 use serde_json::{Value, json};
 
 use crate::finding_text;
 use crate::rows::whole::caution;
 use crate::words::plain_name;
-use warpline_findings::pages;
+use warpline_findings::{confidence, pages};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// A profile, and those of its findings that are told.
+/// A profile, and those of its findings that are included.
 pub(crate) struct Scanned<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) findings: &'a [Finding],
@@ -20,7 +21,7 @@ pub fn sarif(profile: &Profile) -> String {
     of_findings(&[Scanned { profile, findings: &profile.findings }], None)
 }
 
-/// Findings of profiles; files below the folder `root` by their path in it, as code review knows them.
+/// Findings of profiles; files below the folder `root` by their path in it, as code review names them.
 pub(crate) fn of_findings(scanned: &[Scanned<'_>], root: Option<&str>) -> String {
     let rules: Vec<Value> = pages()
         .map(|page| {
@@ -105,6 +106,7 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
         result["properties"]["cause"] = json!(finding.cause);
         result["properties"]["remedy"] = json!(finding.remedy);
         result["properties"]["verified"] = json!(finding.verified);
+        result["properties"]["confidence"] = json!(confidence(finding));
     }
     if let Some(index) = pages().position(|page| page.id == finding.id) {
         result["ruleIndex"] = json!(index);

@@ -35,7 +35,7 @@ struct Entry<'a> {
     col: u32,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde requires")]
 fn unknown(place: &u32) -> bool {
     *place == 0
 }

@@ -1,5 +1,6 @@
-//! The tables of the Python package: columns of numbers, and each text once. A profile of ten thousand memory instructions has some
-//! 80 MB of JSON, which takes longer to read than everything that is done with it; these are a few.
+//! The tables of the Python package: columns of numbers, and each text once. A profile of ten thousand memory
+//! instructions has some 80 MB of JSON, which takes longer to read than everything that is done with it; these are a
+//! few.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,8 +15,8 @@ const VERSION: u32 = 2;
 /// What a row has of a figure, where it has it.
 type Figure = (&'static str, fn(&Metrics) -> Option<u64>);
 
-/// Figures of memory requests. Columns of sites, lines and allocations are called so; those of kernels and launches have the memory
-/// space before them.
+/// Figures of memory requests. Columns of sites, lines and allocations are called so; those of kernels and launches
+/// have the memory space before them.
 const FIGURES: [Figure; 15] = [
     ("requests", |metrics| Some(metrics.requests)),
     ("lanes", |metrics| Some(metrics.lanes)),
@@ -201,7 +202,7 @@ impl<'p> Writer<'p> {
         self.text(&mut columns, "kind", rows.iter().map(|one| Some(one.kind.as_str())));
         self.text(&mut columns, "path", paths.iter().map(|path| Some(path.as_str())));
         counts(&mut columns, "size", rows.iter().map(|one| Some(one.bytes)));
-        // Nothing is said of allocations that nothing touches, as some are only copied.
+        // Allocations that nothing touches have no figures, as some are only copied.
         counts(
             &mut columns,
             "touched_bytes",

@@ -1,5 +1,5 @@
-//! What the page shows, as data in it: what it draws of the documents of `--format json`, and the words that other formats
-//! use for them.
+//! What the page shows, as data in it: what it draws of the documents of `--format json`, and the words that other
+//! formats use for them.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -10,10 +10,12 @@ use serde::Serialize;
 
 use crate::comparison::words;
 use crate::rows::ranks::{RankRows, over_ranks};
+use crate::trust::sentences;
 use crate::words::label;
 use warpline_comparison::{Better, Diff, Unit, better, rank, unit};
 use warpline_profile::Profile;
 use warpline_profile::model::{ByOp, Metrics};
+use warpline_profile::trust::trust;
 
 /// Data above this many bytes is compressed; browsers unpack it faster than they read it from a disk.
 const MOST_PLAIN: usize = 1 << 19;
@@ -35,15 +37,24 @@ pub(super) struct Side {
     profile: Profile,
     /// Kernels as the text report calls them, by number.
     kernel_labels: BTreeMap<u32, String>,
-    /// How work differs from rank to rank, as the other formats tell it; absent where the profile is not of ranks.
+    /// How work differs from rank to rank, as in the other formats; absent where the profile is not of ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranks: Option<RankRows>,
+    /// Sentences on how far the figures can be trusted, by name.
+    trust: Vec<(&'static str, String)>,
 }
 
 impl Side {
     pub(super) fn new(name: &'static str, profile: &Profile) -> Side {
         let labels = profile.kernels.iter().map(|kernel| (kernel.id, label(profile, kernel)));
-        Side { name, profile: drawn(profile), kernel_labels: labels.collect(), ranks: over_ranks(profile) }
+        let trust = sentences(&trust(profile)).into_iter().map(|sentence| (sentence.name, sentence.text));
+        Side {
+            name,
+            profile: drawn(profile),
+            kernel_labels: labels.collect(),
+            ranks: over_ranks(profile),
+            trust: trust.collect(),
+        }
     }
 }
 
@@ -96,7 +107,7 @@ pub(super) struct FigureWords {
     label: String,
     unit: &'static str,
     better: &'static str,
-    /// Place among the figures that tell most; absent for parts and consequences of those.
+    /// Position in the order of significance; absent for parts and consequences of those.
     rank: Option<usize>,
 }
 

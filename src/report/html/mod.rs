@@ -15,7 +15,7 @@ pub fn html(profile: &Profile) -> String {
     parts::page("Warpline", &document)
 }
 
-/// The page of a comparison; the profiles are those it is of, and every view of each can be opened beside it.
+/// The page of a comparison; the profiles are those it is of, and every view of each can be opened from it.
 pub fn diff_html(diff: &Diff, before: &Profile, after: &Profile) -> String {
     let document = Document {
         sides: vec![Side::new("before", before), Side::new("after", after)],

@@ -55,7 +55,7 @@ pub(super) fn page(title: &str, document: &Document<'_>) -> String {
         "data" => data::element(document),
         other => unreachable!("page.html has no place called {other}"),
     };
-    // Each place is filled once and what fills it is not looked at again: data may hold anything.
+    // Each place is filled once and its content is not expanded again: data may hold anything.
     let mut out = String::new();
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {

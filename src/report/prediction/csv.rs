@@ -8,7 +8,7 @@ use warpline_prediction::document::{Configuration, Document};
 const HEADER: &str = "schema_version,kernel,model,rank,block_x,block_y,block_z,grid_x,grid_y,grid_z,recorded,blocks_per_sm,requests,\
                       l1_wavefronts,l1_tag_wavefronts,shared_wavefronts,request_sectors,block_load_sectors,l2_load_bytes,l2_store_bytes,\
                       dram_load_bytes,dram_store_bytes,wave_pages,limiter,seconds,affine_share,computed_share,\
-                      wave_sectors,wave_lines,launch_sectors,launch_lines,other_work";
+                      wave_sectors,wave_lines,launch_sectors,launch_lines,other_work,l2_load_uncertainty,dram_load_uncertainty";
 
 /// All rows with a header.
 pub fn csv(document: &Document) -> String {
@@ -44,6 +44,5 @@ fn row(text: &mut String, document: &Document, rank: usize, one: &Configuration)
     let distinct = [one.wave_sectors, one.wave_lines, one.launch_sectors, one.launch_lines];
     distinct.iter().try_for_each(|count| write!(text, ",{count}"))?;
     write!(text, ",{}", one.other_work.map(|share| share.to_string()).unwrap_or_default())?;
-    text.push('\n');
-    Ok(())
+    writeln!(text, ",{},{}", one.l2_load_uncertainty, one.dram_load_uncertainty)
 }

@@ -9,7 +9,7 @@ const STYLE: &str = include_str!("prediction.css");
 /// Width and height of a drawing of lines.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 240.0;
-/// Room for words beside it.
+/// Width of the labels next to it.
 const RIM: f64 = 70.0;
 /// Rows of the table.
 const MOST_ROWS: usize = 100;
@@ -77,7 +77,7 @@ fn model(out: &mut String, document: &Document, number: usize) -> std::fmt::Resu
         line(out, sizes, number)?;
     }
     table(out, document)?;
-    out.push_str("<h3>What it rests on</h3>\n<ul>\n");
+    out.push_str("<h3>Assumptions</h3>\n<ul>\n");
     for text in &document.assumptions {
         writeln!(out, "<li>{}</li>", escaped(text))?;
     }

@@ -14,7 +14,8 @@ const LEAVE: [&str; 6] = ["L2 store", "L1 passes", "grid", "per SM", "DRAM store
 /// Between two columns.
 const GAP: usize = 2;
 
-/// The tables of all models; `top` configurations of each, and the recorded one. On a terminal of `width` columns lines keep to it.
+/// The tables of all models; `top` configurations of each, and the recorded one. On a terminal of `width` columns lines
+/// keep to it.
 pub fn text(document: &Document, top: usize, width: Option<usize>) -> String {
     let mut out = String::new();
     for (number, one) in std::iter::once(document).chain(&document.other_models).enumerate() {
@@ -28,7 +29,7 @@ pub fn text(document: &Document, top: usize, width: Option<usize>) -> String {
 }
 
 fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>) -> std::fmt::Result {
-    let told = |first: &str, text: &str| match width {
+    let item = |first: &str, text: &str| match width {
         Some(width) => paragraph(first, text, width),
         None => format!("{first}{text}\n"),
     };
@@ -89,13 +90,13 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
             percent(share),
             match document.compared_with {
                 Some(one) if document.configurations.iter().all(|own| own.grid == one.grid) =>
-                    "each shape needs a grid of its own, so ask for one at a time",
+                    "each shape needs a grid of its own, so request one at a time",
                 _ =>
-                    "the program makes some parameter of the shape, which keeps its value here, or the grid does not fit it; say what they are then with \
+                    "the program makes some parameter of the shape, which keeps its value here, or the grid does not fit it; set their values with \
                      --set and --grid",
             }
         );
-        out.push_str(&told("! ", &text));
+        out.push_str(&item("! ", &text));
     }
     if let Some(alike) = as_fast_as_the_first(document) {
         writeln!(
@@ -128,10 +129,10 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
         writeln!(out)?;
     }
     for change in &document.changes {
-        out.push_str(&told("changed: ", change));
+        out.push_str(&item("changed: ", change));
     }
     for assumption in &document.assumptions {
-        out.push_str(&told("assumed: ", assumption));
+        out.push_str(&item("assumed: ", assumption));
     }
     for site in document.recorded.iter().take(MOST_SITES) {
         let name = site.file.rsplit('/').next().unwrap_or(&site.file);
@@ -177,6 +178,11 @@ fn shape([x, y, z]: [u32; 3]) -> String {
     if z == 1 { format!("{x}x{y}") } else { format!("{x}x{y}x{z}") }
 }
 
+/// Bytes with their uncertainty in per cent.
+fn uncertain(number: u64, uncertainty: f64) -> String {
+    format!("{} ±{:.0} %", bytes(number), (100.0 * uncertainty).ceil())
+}
+
 fn cells(one: &Configuration, rank: usize) -> Vec<String> {
     let known = one.affine_share + one.computed_share;
     vec![
@@ -187,9 +193,9 @@ fn cells(one: &Configuration, rank: usize) -> Vec<String> {
         one.seconds.map_or_else(|| "?".to_owned(), seconds),
         one.limiter.clone().unwrap_or_else(|| "?".to_owned()),
         one.l1_wavefronts.map_or_else(|| "?".to_owned(), count),
-        bytes(one.l2_load_bytes),
+        uncertain(one.l2_load_bytes, one.l2_load_uncertainty),
         bytes(one.l2_store_bytes),
-        bytes(one.dram_load_bytes),
+        uncertain(one.dram_load_bytes, one.dram_load_uncertainty),
         bytes(one.dram_store_bytes),
         if one.computed_share > 0.0 && known > one.affine_share {
             format!("{} + {}", percent(one.affine_share), percent(one.computed_share))

@@ -6,11 +6,11 @@ use crate::words::{percent, ratio};
 use warpline_profile::Profile;
 use warpline_profile::model::Branch;
 
-/// Where the lanes of a branch's first sides go that are told.
+/// Most sides of a branch that are listed.
 const MOST_SIDES: usize = 6;
 
-/// The branches of one place in a kernel: unrolling and inlining make several of one. Two places of a line, as in `a && b`, are
-/// two rows.
+/// The branches of one place in a kernel: unrolling and inlining make several of one. Two places of a line, as in `a &&
+/// b`, are two rows.
 #[derive(Clone, Debug)]
 pub(crate) struct BranchRow<'a> {
     pub(crate) kernel: u32,
@@ -28,7 +28,7 @@ impl BranchRow<'_> {
         ratio(self.divergent, self.executions)
     }
 
-    /// Where the lanes go. Copies may have their sides in another order, so theirs are not told.
+    /// Where the lanes go. Copies may have their sides in another order, so theirs are not listed.
     pub(crate) fn sides(&self) -> String {
         let [branch] = self.copies[..] else { return format!("in {} copies", self.copies.len()) };
         let lanes: u64 = branch.lanes.iter().sum();
@@ -88,7 +88,7 @@ mod tests {
         let mut profile = build(BuildInput { analysis: &analysis, facts: RunFacts::default() });
         profile.branches = vec![branch(3, 10, 4), branch(9, 5, 5), branch(3, 30, 6), branch(12, 8, 0)];
         let rows = branch_rows(&profile);
-        let told: Vec<_> = rows.iter().map(|row| (row.column, row.executions, row.divergent, row.sides())).collect();
-        assert_eq!(told, [(3, 40, 10, "in 2 copies".to_owned()), (9, 5, 5, "lanes 25.0 % / 75.0 %".to_owned())]);
+        let shown: Vec<_> = rows.iter().map(|row| (row.column, row.executions, row.divergent, row.sides())).collect();
+        assert_eq!(shown, [(3, 40, 10, "in 2 copies".to_owned()), (9, 5, 5, "lanes 25.0 % / 75.0 %".to_owned())]);
     }
 }

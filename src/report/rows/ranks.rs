@@ -1,4 +1,5 @@
-//! How work differs from rank to rank, in profiles of several ranks: the rows that text, Markdown, the page and sessions show.
+//! How work differs from rank to rank, in profiles of several ranks: the rows that text, Markdown, the page and
+//! sessions show.
 
 use serde::Serialize;
 
@@ -52,7 +53,7 @@ pub(crate) struct RankRows {
 
 impl RankRow {
     /// A value of the row for people.
-    pub(crate) fn told(&self, value: f64) -> String {
+    pub(crate) fn text(&self, value: f64) -> String {
         match self.unit {
             RankUnit::Seconds => seconds(value),
             RankUnit::Bytes => bytes(value.round() as u64),
@@ -76,14 +77,14 @@ impl RankRows {
 
 /// Where a row is.
 #[derive(Clone, Default)]
-struct Place<'a> {
+struct RankPlace<'a> {
     name: String,
     kernel: Option<u32>,
     file: &'a str,
     line: u32,
 }
 
-/// What work in a space is told by.
+/// The figures that measure work in a space.
 const WORK: [(&str, &str); 4] = [
     ("global.sectors", "sectors of global memory"),
     ("local.sectors", "sectors of local memory"),
@@ -102,23 +103,23 @@ pub(crate) fn over_ranks(profile: &Profile) -> Option<RankRows> {
         kernel.map_or_else(|| "?".to_owned(), |kernel| label(profile, kernel))
     };
     for kernel in &profile.kernels {
-        let place = Place { name: label(profile, kernel), kernel: Some(kernel.id), ..Place::default() };
+        let place = RankPlace { name: label(profile, kernel), kernel: Some(kernel.id), ..RankPlace::default() };
         match kernel.over_ranks.get("estimate.picoseconds") {
             Some(time) => rows.kernels.push(row(&place, "estimated time", RankUnit::Seconds, time, 1e-12)),
             None => add_work(&mut rows.kernels, &place, &kernel.over_ranks),
         }
         for path in &kernel.paths_over_ranks {
             let name = format!("{} > {}", host_path(&path.path).join(" > "), place.name);
-            add_work(&mut rows.paths, &Place { name, ..place.clone() }, &path.over_ranks);
+            add_work(&mut rows.paths, &RankPlace { name, ..place.clone() }, &path.over_ranks);
         }
     }
     for line in &profile.lines {
         let name = format!("{} in {}", at(&line.file, line.line), kernel_label(line.kernel));
-        let place = Place { name, kernel: Some(line.kernel), file: &line.file, line: line.line };
+        let place = RankPlace { name, kernel: Some(line.kernel), file: &line.file, line: line.line };
         add_work(&mut rows.lines, &place, &line.over_ranks);
     }
     for named in &profile.allocation_names {
-        let place = Place { name: named.name.clone(), ..Place::default() };
+        let place = RankPlace { name: named.name.clone(), ..RankPlace::default() };
         for (name, figure, unit) in
             [("size", "size", RankUnit::Bytes), ("sectors", "sectors of its traffic", RankUnit::Count)]
         {
@@ -141,13 +142,13 @@ pub(crate) fn over_ranks(profile: &Profile) -> Option<RankRows> {
     Some(rows)
 }
 
-fn add_work(rows: &mut Vec<RankRow>, place: &Place<'_>, over: &OverRanks) {
+fn add_work(rows: &mut Vec<RankRow>, place: &RankPlace<'_>, over: &OverRanks) {
     for (name, figure) in WORK {
         rows.extend(over.get(name).map(|over| row(place, figure, RankUnit::Count, over, 1.0)));
     }
 }
 
-fn row(place: &Place<'_>, figure: &str, unit: RankUnit, over: &RankSpread, scale: f64) -> RankRow {
+fn row(place: &RankPlace<'_>, figure: &str, unit: RankUnit, over: &RankSpread, scale: f64) -> RankRow {
     RankRow {
         name: place.name.clone(),
         kernel: place.kernel,

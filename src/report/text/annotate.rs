@@ -1,4 +1,4 @@
-//! Source lines with what they cost beside them, as `perf annotate` shows instructions.
+//! Source lines with their costs in front, as `perf annotate` shows instructions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

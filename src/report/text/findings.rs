@@ -12,7 +12,7 @@ use crate::words::wrap::{cut, paragraph};
 use warpline_profile::model::{Finding, Severity};
 use warpline_profile::{Profile, SECONDS_PER_LAUNCH, dominant_starts, seconds_between_launches, seconds_of_copies};
 
-/// Findings of a short report. Notes stand there only where nothing asks for a change.
+/// Findings of a short report. Notes stand there only if nothing requires a change.
 const MOST: usize = 5;
 
 /// What limits the program.
@@ -80,7 +80,8 @@ fn plural(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// The findings; all of them, or those worth most in so many lines: the first in full, and of what does not fit the place alone.
+/// The findings; all of them, or those worth most in so many lines: the first in full, and of what does not fit the
+/// place alone.
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: usize, lines: Option<usize>) {
     if profile.findings.is_empty() {
         return;
@@ -95,7 +96,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     };
     let (groups, others) = groups.split_at(shown);
     let rest = others.iter().map(Vec::len).sum::<usize>();
-    // The title, the blank line at the end, and what is said of the rest.
+    // The title, the blank line at the end, and the line about the rest.
     let mut left = lines.map_or(usize::MAX, |lines| lines.saturating_sub(2 + usize::from(rest > 0)));
     let mut in_full = true;
     for (at, group) in groups.iter().enumerate() {
@@ -127,10 +128,10 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     out.push('\n');
 }
 
-/// Places that are told of findings which say the same.
+/// Most listed positions of findings with the same text.
 const MOST_PLACES: usize = 8;
 
-/// Findings in their order, notes that say the same but for their place and figures together: a reader needs them once.
+/// Findings in their order, notes that differ only in position and figures together: a reader needs them once.
 fn alike(findings: &[Finding]) -> Vec<Vec<&Finding>> {
     let mut groups: Vec<Vec<&Finding>> = Vec::new();
     let mut places: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
@@ -159,16 +160,15 @@ fn without_figures(text: &str) -> String {
     parts.map(words).collect()
 }
 
-/// "3 more that say the same: 4. a.cu:12 in first, …"; `None` of none.
+/// Returns "3 more like this: 4. a.cu:12 in first, …"; `None` without others.
 fn elsewhere(profile: &Profile, others: &[&Finding]) -> Option<String> {
     let place = |finding: &&Finding| {
         let kernel = finding_text::kernel(profile, finding).map_or_else(String::new, |kernel| format!(" in {kernel}"));
         format!("{}. {}{kernel}", finding.rank, finding_text::place(finding))
     };
-    let told: Vec<String> = others.iter().take(MOST_PLACES).map(place).collect();
+    let listed: Vec<String> = others.iter().take(MOST_PLACES).map(place).collect();
     let more = if others.len() > MOST_PLACES { ", …" } else { "" };
-    let say = if others.len() == 1 { "says" } else { "say" };
-    (!told.is_empty()).then(|| format!("{} more {say} the same: {}{more}", others.len(), told.join(", ")))
+    (!listed.is_empty()).then(|| format!("{} more like this: {}{more}", others.len(), listed.join(", ")))
 }
 
 /// What it is and where, in a line.
@@ -246,7 +246,7 @@ mod tests {
         let profile = Profile { findings, ..Profile::default() };
         let mut out = String::new();
         write(&mut out, &profile, Style { color: false }, 100, None);
-        assert!(out.contains("    also  2 more say the same: 4. a.cu:30, 5. a.cu:40\n"), "{out}");
+        assert!(out.contains("    also  2 more like this: 4. a.cu:30, 5. a.cu:40\n"), "{out}");
         assert!(!out.contains(" 4. note") && out.contains(" 6. note"), "{out}");
         let mut out = String::new();
         write(&mut out, &profile, Style { color: false }, 100, Some(40));

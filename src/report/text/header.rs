@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use crate::trust::{assumptions, deviations, sentences};
 use crate::words::names;
 use crate::words::places;
 use crate::words::style::Style;
 use crate::words::wrap::paragraph;
 use warpline_profile::Profile;
+use warpline_profile::trust::trust;
 
-pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
+pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, width: usize) {
     let run = &profile.run;
     _ = writeln!(out, "{}", style.heading(&format!("Warpline: memory profile of {}", program(profile))));
-    let mut line = |name: &str, text: String| _ = writeln!(out, "  {name:<10} {text}");
+    let mut line = |name: &str, text: String| _ = writeln!(out, "  {name:<11} {text}");
     let model = run.assumptions.get("model").or(run.models.first()).map_or("no GPU model", String::as_str);
     let device = if run.device == "cpu" { "CPU device (no GPU was used)" } else { "GPU" };
     if run.mode == "counters" {
@@ -22,37 +24,13 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
     }
     let status = status(profile, style);
     line("status", status);
-    let counted = "requests, lanes, bytes, sectors, branches and blocks: exact, from the executed code";
-    line("counted", counted.to_owned());
-    if let Some(text) = inexact(profile) {
-        line("", style.warning(&text));
+    let trust = trust(profile);
+    for sentence in sentences(&trust) {
+        let text = paragraph(&format!("  {:<12}", sentence.name.to_lowercase()), &sentence.text, width);
+        out.push_str(&text);
     }
-    if run.mode == "counters" {
-        out.push('\n');
-        return;
-    }
-    let order = run.assumptions.get("warp_order").map_or(String::new(), |order| format!(" ({order})"));
-    let mut modelled = format!("order of warps and blocks{order}; bank conflicts (32 banks of 4 bytes)");
-    match run.assumptions.get("occupancy").map(String::as_str) {
-        Some("ptxas") => modelled.push_str("; occupancy from ptxas registers"),
-        Some("stated") => modelled.push_str("; occupancy as stated"),
-        Some(_) => modelled.push_str("; occupancy with assumed registers"),
-        None => {}
-    }
-    for (key, what) in [("registers", ""), ("blocks_per_sm", "blocks per SM ")] {
-        if let Some(text) = run.assumptions.get(key) {
-            _ = write!(modelled, " ({what}{text})");
-        }
-    }
-    line("modelled", modelled);
-    if let Some(waves) = run.assumptions.get("wave_lanes") {
-        line("waves", format!("of {waves}"));
-    }
-    if run.assumptions.contains_key("l2_copies") {
-        line("simulated", "L1, L2 and DRAM of the model; docs/design/hierarchy.md says how".to_owned());
-    }
-    if let Some(figures) = run.assumptions.get("model_figures_assumed") {
-        line("assumed", format!("of the model: {figures}"));
+    if let Some(text) = assumptions(&trust) {
+        out.push_str(&paragraph("  assumed     ", &text, width));
     }
     out.push('\n');
 }
@@ -90,7 +68,7 @@ fn inexact(profile: &Profile) -> Option<String> {
     }
 }
 
-/// Whether the run was whole.
+/// Returns whether the run was whole.
 fn status(profile: &Profile, style: Style) -> String {
     let run = &profile.run;
     let mut status = if run.complete { "complete".to_owned() } else { style.warning("INCOMPLETE, see the notes") };
@@ -132,6 +110,14 @@ fn status(profile: &Profile, style: Style) -> String {
 /// What was run, on what, and whether it was whole, in a line.
 pub(crate) fn write_short(out: &mut String, profile: &Profile, style: Style, width: usize) {
     out.push_str(&paragraph(&style.heading("WARPLINE "), &summary(profile, style), width));
+}
+
+/// What the counts lack, where they are not exact.
+pub(crate) fn write_short_trust(out: &mut String, profile: &Profile, style: Style, width: usize) {
+    if let Some(text) = deviations(&trust(profile)) {
+        out.push_str(&paragraph(&style.heading("TRUST    "), &format!("{text}."), width));
+        out.push('\n');
+    }
 }
 
 /// Program, model, and how far the figures can be trusted, in a sentence.

@@ -51,11 +51,12 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     if options.all {
         findings::write(&mut out, profile, style, width, None);
         out.push_str(&kernels);
-        header::write(&mut out, profile, style);
+        header::write(&mut out, profile, style, width);
         sections::write_all(&mut out, profile, style, top);
         header::write_notes(&mut out, profile, style);
         return out;
     }
+    header::write_short_trust(&mut out, profile, style, width);
     let mut end = String::new();
     header::write_short_notes(&mut end, profile, style, width);
     let next = "More: --all shows every section, `warpline explain ID` what a finding means, --kernel, --line, --allocation, \
@@ -66,7 +67,7 @@ pub fn text(profile: &Profile, options: &TextOptions) -> String {
     let further = profile.kernels.len().min(top + 1).saturating_sub(KERNELS);
     findings::write(&mut out, profile, style, width, Some((LINES + further).saturating_sub(rest)));
     out.push_str(&kernels);
-    sections::write_asked_for(&mut out, profile, style, top);
+    sections::write_requested(&mut out, profile, style, top);
     out.push_str(&end);
     out
 }

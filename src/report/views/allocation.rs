@@ -6,6 +6,7 @@ use super::figures::{Figures, columns, words};
 use super::links::{access_name, all_sectors, findings, kernel_name, line_target, path_target, place, rows, table};
 use super::model::{Block, Cell, Fact, Target, View};
 use crate::text::name_of;
+use crate::words::values::summary;
 use crate::words::{at, bytes, count, host_path, percent, ratio};
 use warpline_profile::Profile;
 use warpline_profile::model::{Allocation, CopyRow, user_frame};
@@ -65,6 +66,7 @@ fn life(profile: &Profile, allocation: &Allocation) -> Vec<Fact> {
         facts.push(Fact { label: "touched", text, target: None });
     }
     facts.extend(from.into_iter().map(|copy| copied(profile, copy)));
+    facts.extend(values(profile, allocation.id));
     let freed = match (allocation.freed, allocation.freed_count, allocation.count) {
         (true, _, _) => "yes".to_owned(),
         (false, 0, _) => "no".to_owned(),
@@ -72,6 +74,24 @@ fn life(profile: &Profile, allocation: &Allocation) -> Vec<Fact> {
     };
     facts.push(Fact { label: "freed", text: freed, target: None });
     facts
+}
+
+/// Values that kernels load from it and leave there, if they were followed.
+fn values(profile: &Profile, id: u64) -> Vec<Fact> {
+    let Some(row) = profile.allocation_values.iter().find(|row| row.allocation == id) else { return Vec::new() };
+    let zeros = percent(ratio(row.values.zeros, row.values.count));
+    let mut text = format!("{}; {} in all, {zeros} zeros", summary(&row.values), count(row.values.count));
+    if row.sectors > 0 {
+        text.push_str(&format!(", {} of its blocks of 32 bytes", percent(ratio(row.zero_sectors, row.sectors))));
+    }
+    let stores = profile.access_values.iter().filter(|one| one.allocation == Some(id) && one.op != "load");
+    let (silent, lanes) = stores.fold((0u64, 0u64), |(silent, lanes), one| {
+        (silent.saturating_add(one.silent_lanes), lanes.saturating_add(one.lanes))
+    });
+    if lanes > 0 {
+        text.push_str(&format!("; {} of what is stored changes nothing", percent(ratio(silent, lanes))));
+    }
+    vec![Fact { label: "values", text, target: None }]
 }
 
 fn copied(profile: &Profile, copy: &CopyRow) -> Fact {

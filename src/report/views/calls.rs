@@ -58,7 +58,7 @@ impl CallTree {
             let one = kernel.launches.iter().map(|launch| (&launch.path, 1, &launch.metrics));
             let groups = kernel.launch_groups.iter().map(|group| (&group.path, group.launches, &group.metrics));
             for (path, launches, metrics) in one.chain(groups) {
-                tree.add(profile, kernel.id, path, launches, &Figures::of(metrics));
+                tree.add(profile, kernel.id, path, launches, &Figures::from_spaces(metrics));
             }
         }
         tree.sort();
@@ -125,7 +125,7 @@ impl CallTree {
         self.nodes.len()
     }
 
-    /// Whether nothing was launched.
+    /// Returns whether nothing was launched.
     pub fn is_empty(&self) -> bool {
         self.nodes.len() < 2
     }

@@ -9,7 +9,7 @@ use warpline_comparison::{Options, compare};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// Figures that a row tells.
+/// Figures of a row.
 const FIGURES: usize = 4;
 
 /// The view of a comparison.
@@ -70,10 +70,11 @@ fn or_nothing(text: &str) -> &str {
     if text.is_empty() { "nothing" } else { text }
 }
 
-/// The figures that tell most, as name, `294 912 -> 65 536`, and `4.50 x less, better`.
+/// Returns the most significant figures, as name, `294 912 -> 65 536`, and `4.50 x less, better`.
 fn changes(metrics: &Changes, most: usize) -> Vec<[String; 3]> {
-    let told = figures(metrics, false);
-    told.into_iter()
+    let significant = figures(metrics, false);
+    significant
+        .into_iter()
         .take(most)
         .map(|figure| {
             let verdict = if figure.verdict == Verdict::Neither { "" } else { figure.verdict.word() };

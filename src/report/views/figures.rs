@@ -27,7 +27,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    pub(super) fn of(spaces: &Spaces) -> Figures {
+    pub(super) fn from_spaces(spaces: &Spaces) -> Figures {
         Figures { memory: memory(spaces), shared: spaces.get("shared").cloned().unwrap_or_default() }
     }
 

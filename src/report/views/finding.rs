@@ -1,4 +1,4 @@
-//! Everything of a finding: what, where, why, what to do, and the numbers it rests on.
+//! Everything of a finding: what, where, why, what to do, and its evidence.
 
 use super::figures::{figure, words};
 use super::links::{allocation_name, kernel_name, line_target};
@@ -71,7 +71,7 @@ fn evidence(finding: &Finding) -> Option<Block> {
         .iter()
         .map(|(name, &value)| Row { cells: vec![number(value), Cell::Text(name.clone())], target: None })
         .collect();
-    let columns = vec![figure("value", 1, "The number that the finding rests on"), words("evidence")];
+    let columns = vec![figure("value", 1, "The number that the finding is based on"), words("evidence")];
     let table = Table { heading: "EVIDENCE".to_owned(), columns, rows, sorted: None };
     (!finding.evidence.is_empty()).then_some(Block::Table(table))
 }

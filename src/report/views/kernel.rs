@@ -72,9 +72,9 @@ fn limits(kernel: &Kernel) -> Option<Block> {
         target: None,
     });
     let columns = vec![
-        figure("at least", 1, "What the kernel asks of this part, over the part's rate; modelled"),
+        figure("at least", 1, "The kernel's work on this part, over the part's rate; modelled"),
         figure("of time", 1, "Of the estimated time, which is that of the slowest part in each launch"),
-        words("asked of it"),
+        words("work"),
         words("part"),
     ];
     table(format!("LIMITS on {}", estimate.model), columns, rows.collect())
@@ -83,7 +83,7 @@ fn limits(kernel: &Kernel) -> Option<Block> {
 fn lines(profile: &Profile, id: u32) -> Option<Block> {
     let mut sums: BTreeMap<(&str, u32), Figures> = BTreeMap::new();
     for row in profile.lines.iter().filter(|row| row.kernel == id) {
-        sums.entry((&row.file, row.line)).or_default().add(&Figures::of(&row.metrics));
+        sums.entry((&row.file, row.line)).or_default().add(&Figures::from_spaces(&row.metrics));
     }
     sums.retain(|_, figures| figures.requests() > 0);
     let name = |(file, line): &(&str, u32)| vec![place(file, *line), source_cell(profile, file, *line)];
@@ -109,7 +109,7 @@ fn allocations(profile: &Profile, id: u32) -> Option<Block> {
     table("ALLOCATIONS that it uses", columns(&[words("allocation")]), rows)
 }
 
-/// Divergent branches of one kernel or of all, at the places that are asked for.
+/// Divergent branches of one kernel or of all, at the requested positions.
 pub(super) fn branches(profile: &Profile, kernel: Option<u32>, at_place: impl Fn(&str, u32) -> bool) -> Option<Block> {
     let rows: Vec<Row> = branch_rows(profile)
         .iter()

@@ -13,7 +13,7 @@ use warpline_profile::Profile;
 /// Lines of source before and after.
 const AROUND: u32 = 5;
 
-/// The view of a line; `None` where the profile says nothing of it.
+/// The view of a line; `None` if the profile has nothing about it.
 pub fn line(profile: &Profile, file: &str, number: u32) -> Option<View> {
     let here = |path: &str, line: u32| path == file && line == number;
     let mut blocks: Vec<Block> = source(profile, file, number, AROUND).map(Block::Source).into_iter().collect();
@@ -33,7 +33,7 @@ pub fn line(profile: &Profile, file: &str, number: u32) -> Option<View> {
 /// Requests and issued instructions of the line in each kernel.
 fn by_kernel(profile: &Profile, here: impl Fn(&str, u32) -> bool) -> Option<Block> {
     let rows = profile.lines.iter().filter(|row| here(&row.file, row.line)).map(|row| {
-        let mut cells = super::figures::cells(&Figures::of(&row.metrics), all_sectors(profile));
+        let mut cells = super::figures::cells(&Figures::from_spaces(&row.metrics), all_sectors(profile));
         let (warps, lanes) = row.instructions.values().fold((0u64, 0u64), |(warps, lanes), more| {
             (warps.saturating_add(more.warps), lanes.saturating_add(more.lanes))
         });

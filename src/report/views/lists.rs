@@ -52,7 +52,7 @@ pub fn kernels(profile: &Profile) -> Table {
             Cell::Text(estimate.map_or_else(|| "-".to_owned(), limiter)),
             Cell::Count(kernel.recorded_launches()),
         ];
-        cells.extend(super::figures::cells(&Figures::of(&kernel.metrics), all));
+        cells.extend(super::figures::cells(&Figures::from_spaces(&kernel.metrics), all));
         cells.push(Cell::Text(label(profile, kernel)));
         Row { cells, target: Some(Target::Kernel(kernel.id)) }
     });
@@ -69,7 +69,7 @@ pub fn kernels(profile: &Profile) -> Table {
 pub fn lines(profile: &Profile) -> Table {
     let mut sums: BTreeMap<(&str, u32), Figures> = BTreeMap::new();
     for row in &profile.lines {
-        sums.entry((&row.file, row.line)).or_default().add(&Figures::of(&row.metrics));
+        sums.entry((&row.file, row.line)).or_default().add(&Figures::from_spaces(&row.metrics));
     }
     let name = |(file, line): &(&str, u32)| vec![place(file, *line), source_cell(profile, file, *line)];
     let rows = rows(sums, all_sectors(profile), name, |(file, line)| line_target(file, *line));

@@ -1,4 +1,4 @@
-//! What there is to say of one thing (a kernel, a line, an allocation, a call path, a finding), and lists of them: paragraphs and
+//! Views of one thing (a kernel, a line, an allocation, a call path, a finding), and lists of them: paragraphs and
 //! tables, before anything decides how they look. Reports print them, `warpline explore` walks through them.
 
 mod allocation;

@@ -27,7 +27,7 @@ pub enum Target {
 /// One figure or word.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// There is nothing to say.
+    /// There is no value.
     Nothing,
     /// As it stands.
     Text(String),
@@ -62,7 +62,7 @@ impl Cell {
         }
     }
 
-    /// Whether it is a figure, or would be one if it were known.
+    /// Returns whether it is a figure, or would be one if it were known.
     pub fn is_figure(&self) -> bool {
         !matches!(self, Cell::Text(_))
     }
@@ -129,10 +129,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// Columns for a width, and how wide each is: those with anything to say in the first `rows` rows, without the ones that
-    /// can be spared where there is no room. `gap` columns of the terminal lie between two; the last one, which names the row,
-    /// gets what is left. `keep` is not spared. With `signs` the name of the
-    /// sorted column has room for one.
+    /// Columns for a width, and how wide each is: those with a value in the first `rows` rows, without the ones that
+    /// can be spared where there is no room. `gap` columns of the terminal lie between two; the last one, which names
+    /// the row, gets what is left. `keep` is not spared. With `signs` the name of the sorted column has room for one.
     pub fn layout(
         &self,
         rows: std::ops::Range<usize>,
@@ -146,7 +145,7 @@ impl Table {
         let said = |column: &usize| rows.iter().any(|row| cell(row, *column) != Cell::Nothing);
         let widest = |column: usize| {
             let widest = rows.iter().map(|row| cell(row, column).text().chars().count()).max().unwrap_or(0);
-            // The sorted column has a sign beside its name.
+            // The sorted column has a sign after its name.
             let name = self.columns[column].name.chars().count() + usize::from(self.sorted == Some(column) && signs);
             widest.min(MOST_CELL).max(name)
         };
@@ -170,7 +169,7 @@ impl Table {
         }
     }
 
-    /// Whether the highest come first, in the column that the rows are sorted by.
+    /// Returns whether the highest come first, in the column that the rows are sorted by.
     pub fn descending(&self) -> bool {
         let ends = self.sorted.and_then(|column| {
             let cell = |row: &Row| row.cells.get(column).cloned().unwrap_or(Cell::Nothing);
@@ -179,7 +178,7 @@ impl Table {
         ends.is_none_or(|(first, last)| first.compare(&last) != Ordering::Less)
     }
 
-    /// Whether a column has figures, which stand to the right.
+    /// Returns whether a column has figures, which stand to the right.
     pub fn has_figures(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row.cells.get(column).is_none_or(Cell::is_figure))
     }
@@ -194,7 +193,7 @@ impl Table {
     }
 }
 
-/// Something said of the whole, with a label before it.
+/// A sentence about the whole, with a label before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// One or two words; empty where the sentence goes on from the fact before.

@@ -5,6 +5,7 @@ pub(super) mod figures;
 pub(super) mod names;
 pub(super) mod places;
 pub(super) mod style;
+pub(super) mod values;
 pub(super) mod wrap;
 
 pub(super) use figures::{add, bytes, count, hit_rate, memory, percent, ratio, seconds};

@@ -1,6 +1,6 @@
 //! Names of functions and kernels for people.
 //!
-//! Kernels of template libraries have names of several hundred characters, of which the first tell nothing: where
+//! Kernels of template libraries have names of several hundred characters, of which the first only state where
 //! they come from. Such a name is cut down to what fits: namespaces go first, then the innermost template arguments.
 
 use warpline_profile::model::Kernel;
@@ -16,12 +16,12 @@ const MOST: usize = 64;
 /// Characters that a name is cut to at least, for the sake of its arguments.
 const LEAST: usize = 8;
 
-/// A kernel's name, told apart from others of that name: by its parameters, by its place, or else by number. A library's
-/// kernel is called by the user's line that it runs for, and by its own name where that line runs several:
+/// Returns a kernel's name, distinguished from others of that name: by its parameters, by its place, or else by number.
+/// A library's kernel is called by the user's line that it runs for, and by its own name where that line runs several:
 /// `main.cu:19 thrust::gather (transform_kernel)`.
 pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     if let Some(label) = library_label(kernel) {
-        let name = |kernel: &Kernel| Part::of(plain_name(&kernel.name)).name;
+        let name = |kernel: &Kernel| NamePart::parse(plain_name(&kernel.name)).name;
         let others = profile.kernels.iter().filter(|other| library_label(other).is_some_and(|other| other == label));
         let alike: Vec<(u32, String)> = others.map(|other| (other.id, name(other))).collect();
         let own = name(kernel);
@@ -38,12 +38,13 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
         let shown = short(plain);
         let alike = |other: &&Kernel| short(plain_name(&other.name)) == shown;
         if others().any(|other| alike(&other)) {
-            let told = |kernel| {
-                let told = differing(profile, kernel).map(|(own, told)| own.name.clone() + &own.brackets(&told));
-                told.filter(|told| !is_long(told))
+            let label = |kernel| {
+                let distinct =
+                    differing(profile, kernel).map(|(own, distinct)| own.name.clone() + &own.brackets(&distinct));
+                distinct.filter(|distinct| !is_long(distinct))
             };
-            if let Some(own) = told(kernel)
-                && !others().any(|other| told(other).as_ref() == Some(&own))
+            if let Some(own) = label(kernel)
+                && !others().any(|other| label(other).as_ref() == Some(&own))
             {
                 return own;
             }
@@ -62,15 +63,15 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     }
 }
 
-/// A kernel's label in at most so many characters. What it is told apart by comes first where not all fits.
+/// A kernel's label in at most so many characters. What distinguishes it comes first if not all fits.
 pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
     let whole = label(profile, kernel);
     if whole.chars().count() <= most || library_label(kernel).is_some() {
         return cut(&whole, most);
     }
-    let Some((own, told)) = differing(profile, kernel) else { return cut(&whole, most) };
+    let Some((own, distinct)) = differing(profile, kernel) else { return cut(&whole, most) };
     // As many of them as find room, and then as much of the name.
-    let brackets = (1..=told.len()).rev().map(|count| own.brackets(&told[..count]));
+    let brackets = (1..=distinct.len()).rev().map(|count| own.brackets(&distinct[..count]));
     let mut rooms = brackets.map(|brackets| (most.saturating_sub(brackets.chars().count()), brackets));
     match rooms.find(|(room, _)| *room >= LEAST.min(own.name.chars().count())) {
         Some((room, brackets)) => cut(&own.name, room) + &brackets,
@@ -79,15 +80,15 @@ pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
 }
 
 /// A kernel's name, and those of its arguments that not all kernels of this name have; `None` where there are none.
-fn differing(profile: &Profile, kernel: &Kernel) -> Option<(Part, Vec<String>)> {
-    let own = Part::of(plain_name(&kernel.name));
+fn differing(profile: &Profile, kernel: &Kernel) -> Option<(NamePart, Vec<String>)> {
+    let own = NamePart::parse(plain_name(&kernel.name));
     let others = profile.kernels.iter().filter(|other| other.id != kernel.id);
-    let others: Vec<Part> =
-        others.map(|other| Part::of(plain_name(&other.name))).filter(|other| other.name == own.name).collect();
-    let of_all = |argument: &Part| others.iter().all(|other| other.arguments.contains(argument));
-    let told: Vec<String> =
+    let others: Vec<NamePart> =
+        others.map(|other| NamePart::parse(plain_name(&other.name))).filter(|other| other.name == own.name).collect();
+    let of_all = |argument: &NamePart| others.iter().all(|other| other.arguments.contains(argument));
+    let distinct: Vec<String> =
         own.arguments.iter().filter(|argument| !of_all(argument)).map(|argument| argument.text(1)).collect();
-    (!told.is_empty()).then_some((own, told))
+    (!distinct.is_empty()).then_some((own, distinct))
 }
 
 fn library_label(kernel: &Kernel) -> Option<String> {
@@ -100,7 +101,7 @@ fn library_label(kernel: &Kernel) -> Option<String> {
     Some(format!("{}{more} {}", places::at(&call.caller.file, call.caller.line), call.function))
 }
 
-/// Whether a name is not shown whole.
+/// Returns whether a name is not shown whole.
 pub(crate) fn is_long(name: &str) -> bool {
     name.chars().count() > MOST
 }
@@ -110,7 +111,7 @@ pub(crate) fn short(name: &str) -> String {
     if !is_long(name) {
         return name.to_owned();
     }
-    let tree = Part::of(name);
+    let tree = NamePart::parse(name);
     let fits = |text: &String| text.chars().count() <= MOST;
     // Ever deeper template arguments, as long as they find room.
     let whole = (0..).map(|depth| tree.text(depth)).take_while(fits).take(MOST).last();
@@ -124,26 +125,26 @@ pub(crate) fn short(name: &str) -> String {
 
 /// A name and its template arguments, or the constants of a kernel of Triton.
 #[derive(Debug, Default, PartialEq)]
-struct Part {
+struct NamePart {
     /// Without namespaces.
     name: String,
-    arguments: Vec<Part>,
+    arguments: Vec<NamePart>,
     /// Whether these stand in square brackets.
     square: bool,
     /// What follows the arguments, a `*` or the member of a class.
     rest: String,
 }
 
-impl Part {
+impl NamePart {
     /// Reads a name. What is no template is one part.
-    fn of(text: &str) -> Part {
+    fn parse(text: &str) -> NamePart {
         let text = last_component(text.trim());
         let Some((open, close)) = last_arguments(text) else {
-            return Part { name: without_namespaces(text), ..Part::default() };
+            return NamePart { name: without_namespaces(text), ..NamePart::default() };
         };
-        Part {
+        NamePart {
             name: without_namespaces(&text[..open]),
-            arguments: split(&text[open + 1..close]).into_iter().map(Part::of).collect(),
+            arguments: split(&text[open + 1..close]).into_iter().map(NamePart::parse).collect(),
             square: text[open..].starts_with('['),
             rest: text[close + 1..].to_owned(),
         }
@@ -297,11 +298,11 @@ mod tests {
     fn constants_in_square_brackets_are_arguments() {
         let long = "_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, BLOCK_N=32, STAGE=3, warp_specialize=False, num_warps=8]";
         assert_eq!(short(long), "_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, …]");
-        assert_eq!(Part::of("values[3]").text(1), "values[3]");
+        assert_eq!(NamePart::parse("values[3]").text(1), "values[3]");
     }
 
     #[test]
-    fn kernels_of_one_name_are_told_apart_by_what_differs() {
+    fn kernels_of_one_name_are_distinguished_by_what_differs() {
         let kernel = |id: u32, name: &str| Kernel { id, name: name.to_owned(), ..Kernel::default() };
         let constants =
             |last: &str| format!("_fused_attention_forward[HEAD_DIM=64, BLOCK_M=128, BLOCK_N=32, STAGE=3, {last}]");
@@ -339,11 +340,11 @@ mod tests {
             ("std::pair<a::b, c::d> const&", "pair<b, d> const&"),
             ("unsigned long", "unsigned long"),
         ] {
-            assert_eq!(Part::of(name).text(9), wanted);
+            assert_eq!(NamePart::parse(name).text(9), wanted);
         }
         // Nothing that is cut in the middle makes it fail.
         for text in ["<", ">", "a<", "a>::b", "::", "a::", "<<>>::<", "operator<::a", "{a::b", "…::<…>"] {
-            let _ = (short(text), without_namespaces(text), Part::of(text).text(3));
+            let _ = (short(text), without_namespaces(text), NamePart::parse(text).text(3));
         }
     }
 }

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_without_a_function_are_told_by_line() {
+    fn places_without_a_function_are_reported_by_line() {
         let place = |function: &str, file: &str, line| {
             frame(&Frame { function: function.to_owned(), file: file.to_owned(), line, column: 0 })
         };

@@ -1,4 +1,4 @@
-//! Colours, and bars that say the same without them.
+//! Colours, and bars that show the same without them.
 
 /// With or without colours.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@ impl Banks {
     /// 32 banks of 4 bytes: shared memory of every compute capability but 3.x.
     pub const USUAL: Banks = Banks { banks: 32, bank_bytes: 4, word_bytes: 4, merges_pairs: false };
 
-    /// Whether these are 32 banks of 4 bytes.
+    /// Returns whether these are 32 banks of 4 bytes.
     pub fn are_usual(&self) -> bool {
         Banks { merges_pairs: false, ..*self } == Banks::USUAL
     }

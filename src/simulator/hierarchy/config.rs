@@ -1,4 +1,4 @@
-//! What the memory hierarchy of a GPU is made of, as the model files say it.
+//! Configuration of a GPU's memory hierarchy, as in the model files.
 
 use super::array::{Index, Replacement};
 use super::coalesce::Groups;
@@ -17,8 +17,9 @@ pub enum StorePolicy {
     Update,
     /// The line is allocated and the whole stored sector counts as present (profiner's model).
     Allocate,
-    /// The line is allocated; a sector can be read once all its bytes have been stored. A store hits with all its sectors
-    /// where the line is present, whatever of it is known: so count the counters of a GV100 (AccelWattch's `hw_perf.csv`).
+    /// The line is allocated; a sector can be read once all its bytes have been stored. A store hits with all its
+    /// sectors where the line is present, whatever of it is known: so count the counters of a GV100 (AccelWattch's
+    /// `hw_perf.csv`).
     AllocateBytes,
 }
 
@@ -46,8 +47,8 @@ pub struct L1Config {
     /// Sizes that shared memory can take of the array; empty where it has memory of its own.
     #[serde(default)]
     pub shared_options: Vec<u64>,
-    /// Bytes that shared memory takes of the array if the program states no preference and needs no more. Absent: the smallest
-    /// option that holds the resident blocks' shared memory.
+    /// Bytes that shared memory takes of the array if the program states no preference and needs no more. Absent: the
+    /// smallest option that holds the resident blocks' shared memory.
     #[serde(default)]
     pub default_shared: Option<u64>,
     /// Bytes of a line (of a tag).
@@ -91,9 +92,10 @@ impl L1Config {
         self.lines_preferred(shared, CarveoutPreference::Default)
     }
 
-    /// Returns the lines of the cache when the resident blocks of a launch need `shared` bytes of shared memory in all. Shared
-    /// memory takes the preferred option, or the smallest one that holds them where that is larger (CUDA C++ Programming Guide,
-    /// "Compute Capability 3.x" and "7.x", Shared Memory). Where no option splits the array evenly, `Equal` is no preference.
+    /// Returns the lines of the cache when the resident blocks of a launch need `shared` bytes of shared memory in all.
+    /// Shared memory takes the preferred option, or the smallest one that holds them where that is larger (CUDA C++
+    /// Programming Guide, "Compute Capability 3.x" and "7.x", Shared Memory). Where no option splits the array evenly,
+    /// `Equal` is no preference.
     pub fn lines_preferred(&self, shared: u64, preference: CarveoutPreference) -> u32 {
         let mut options = self.shared_options.clone();
         options.sort_unstable();
@@ -133,8 +135,8 @@ pub enum L2Misses {
     /// A fetch: further sectors of the same request that it brings are hits.
     #[default]
     Fetch,
-    /// Each lookup that found its data missing when the request came, as NVIDIA's counters have it. What a fetch brought
-    /// besides is a hit of later requests.
+    /// Each lookup that found its data missing when the request came, as NVIDIA's counters have it. What a fetch
+    /// brought besides is a hit of later requests.
     Lookup,
 }
 
@@ -186,9 +188,10 @@ impl L2Config {
             * u64::from(self.partitions)
     }
 
-    /// Returns the partition that serves an SM. Vendors do not publish the assignment. One SM of each pair of neighbours belongs to
-    /// either partition, chosen by a fixed hash: if SMs alternated, blocks of even and odd numbers would stay in different partitions,
-    /// and the volumes measured on an A100 (Ernst et al. 2023, section 5.6) and an H100 (docs/fidelity.md) contradict that.
+    /// Returns the partition that serves an SM. Vendors do not publish the assignment. One SM of each pair of
+    /// neighbours belongs to either partition, chosen by a fixed hash: if SMs alternated, blocks of even and odd
+    /// numbers would stay in different partitions, and the volumes measured on an A100 (Ernst et al. 2023, section 5.6)
+    /// and an H100 (docs/fidelity.md) contradict that.
     #[inline(always)]
     pub fn partition_of_sm(&self, sm: u32) -> u32 {
         match self.partitions {
@@ -280,7 +283,7 @@ impl HierarchyConfig {
         BankRules { shared: self.shared.unwrap_or(Banks::USUAL), data: self.stages.map(|stages| stages.data) }
     }
 
-    /// Looks for what cannot be simulated.
+    /// Checks that the configuration can be simulated.
     ///
     /// # Errors
     /// The field and what is wrong with it.
@@ -413,7 +416,8 @@ mod tests {
         assert_eq!([Default, L1, Shared].map(|one| kib("p100", 0, one)), [24, 24, 24]);
     }
 
-    /// Blocks go to the SMs in turn, so blocks whose numbers differ by a row or a plane of a grid lie a fixed number of SMs apart.
+    /// Blocks go to the SMs in turn, so blocks whose numbers differ by a row or a plane of a grid lie a fixed number of
+    /// SMs apart.
     #[test]
     fn the_distance_of_two_sms_does_not_decide_whether_they_share_a_partition() {
         for name in ["a100", "h100", "b200"] {

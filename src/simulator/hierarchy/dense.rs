@@ -1,6 +1,6 @@
 //! Dense numbers for lines.
 //!
-//! Device addresses are spread over a 48-bit space; tables indexed by line want small numbers. The
+//! Device addresses are spread over a 48-bit space; tables indexed by line need small numbers. The
 //! space is cut into regions, and a region gets the next free range of numbers at its first touch,
 //! so every table grows with the footprint and never with the address space.
 

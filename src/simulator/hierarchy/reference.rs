@@ -154,7 +154,7 @@ pub(super) struct SlowL1 {
     array: Array,
 }
 
-/// What L2 is asked for, sector by sector, with the bytes of stores, and the cell that it is counted in.
+/// Requests to L2, sector by sector, with the bytes of stores, and the cell that it is counted in.
 pub(super) type SentToL2 = Vec<(L2Op, u64, u32, u32)>;
 
 /// A request to L2 in the form of [`SentToL2`].
@@ -461,7 +461,7 @@ mod tests {
                 let (mut got, mut want) = (SentToL2::new(), SentToL2::new());
                 let outcome = fast.serve(sm as u32, route, &piece, number, |request| flatten(&request, dense.line(request.number), 0, &mut got));
                 prop_assert_eq!(outcome, slow.serve(route, &piece, 0, &mut want), "{:?} {:?}", route, piece);
-                // Parts of one piece are independent lines; only what is asked for matters.
+                // Parts of one piece are independent lines; only the requests matter.
                 got.sort_unstable_by_key(|asked| (asked.1, asked.2));
                 want.sort_unstable_by_key(|asked| (asked.1, asked.2));
                 prop_assert_eq!(got, want, "{:?} {:?}", route, piece);

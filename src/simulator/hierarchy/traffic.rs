@@ -87,7 +87,7 @@ impl TrafficCells {
     }
 }
 
-/// Knows where a request that left an SM is counted.
+/// Maps a request that left an SM to the sum that counts it.
 pub trait SumOf {
     /// The sum of cell `cell` of what `part` handed on.
     fn sum(&mut self, part: usize, cell: u32) -> &mut Traffic;

@@ -2,8 +2,8 @@
 //!
 //! Every use takes the next position. A position is *live* while it is the last use of its element,
 //! so the number of live positions after an element's last use is the number of distinct elements
-//! used since: its reuse distance (Bennett and Kruskal). Positions are bits; how many live ones lie before each word of a
-//! block, each block of 512, 32 of those and 32 of those again is kept. So a query reads one number of each level,
+//! used since: its reuse distance (Bennett and Kruskal). Positions are bits; how many live ones lie before each word of
+//! a block, each block of 512, 32 of those and 32 of those again is kept. So a query reads one number of each level,
 //! and an update takes something off all numbers behind it, a few vectors of them: neither has loops of unknown length.
 
 use crate::simd::processor;
@@ -78,7 +78,7 @@ impl Axis {
         self.live
     }
 
-    /// Whether `count` more positions fit.
+    /// Returns whether `count` more positions fit.
     #[inline(always)]
     pub fn has_room(&self, count: u32) -> bool {
         self.end as usize + count as usize <= self.words.len() * 64
@@ -231,7 +231,7 @@ impl Axis {
         Ranks { before: before.collect(), words: &self.words }
     }
 
-    /// Forgets dead positions: live ones become 0, 1, 2, … in order. The owner has replaced its times
+    /// Removes dead positions: live ones become 0, 1, 2, … in order. The owner has replaced its times
     /// by their ranks before.
     pub fn compact(&mut self) {
         let live = self.live;
@@ -256,7 +256,7 @@ impl Axis {
         self.live = 0;
     }
 
-    /// Asks for the memory that a query from `position` and its clearing will need.
+    /// Prefetches the memory that a query from `position` and its clearing will need.
     #[inline]
     pub fn prefetch(&self, position: u32) {
         processor::read(&self.words, position as usize / 64);
@@ -281,7 +281,7 @@ pub struct Ranks<'a> {
 impl Ranks<'_> {
     /// The rank of one.
     #[inline(always)]
-    pub fn of(&self, position: u32) -> u32 {
+    pub fn rank(&self, position: u32) -> u32 {
         let word = position as usize / 64;
         self.before[word] + (self.words[word] & !(u64::MAX << (position % 64))).count_ones()
     }

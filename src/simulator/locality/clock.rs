@@ -1,11 +1,11 @@
 //! Approximate reuse distances from reuse times: average eviction time.
 //!
 //! Of each use only the *gap* is taken, the number of uses since the last one of the same element; there is no order to
-//! keep. When the scope ends, gaps become distances. Of the *g* uses in a gap, one is the first of its element there if its
-//! own gap reaches back beyond the start; if the mix of uses does not change over time, the number of those is
-//! D(g) = Σ P(b ≥ s) for s = 0 to g − 1, where b is the gap of any use of the scope, infinite for a first one (the depth to which
-//! a line falls in an LRU stack, equation 2 of Hu and others, "Kinetic modeling of data eviction in cache", USENIX ATC
-//! 2016). That sum is the mean of min(b + 1, g) over all uses.
+//! keep. When the scope ends, gaps become distances. Of the *g* uses in a gap, one is the first of its element there if
+//! its own gap reaches back beyond the start; if the mix of uses does not change over time, the number of those is D(g)
+//! = Σ P(b ≥ s) for s = 0 to g − 1, where b is the gap of any use of the scope, infinite for a first one (the depth to
+//! which a line falls in an LRU stack, equation 2 of Hu and others, "Kinetic modeling of data eviction in cache",
+//! USENIX ATC 2016). That sum is the mean of min(b + 1, g) over all uses.
 
 use super::cells::{ReuseCells, counters};
 use super::histogram::Limits;
@@ -18,7 +18,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Times end here, because one bit of 32 is their users'; older ones than half of that are taken for as old.
+    /// Times end here, because one bit of 32 is their users'; ages above half of that are clamped to it.
     const MOST: u32 = 1 << 31;
     const HALF: u32 = Self::MOST / 2;
 }
@@ -69,7 +69,8 @@ impl Timeline for Clock {
     }
 }
 
-/// Gaps from 4 on fall into this many bins per power of two. A bin has the mean of its gaps, so that equal ones stay exact.
+/// Gaps from 4 on fall into this many bins per power of two. A bin has the mean of its gaps, so that equal ones stay
+/// exact.
 const FINE: u32 = 4;
 const BINS: usize = bin(u32::MAX) + 1;
 
@@ -106,10 +107,10 @@ struct OfCell {
 }
 
 impl OfCell {
-    /// Makes the sample say as many uses as there were. What differs by no more than chance takes with first uses (their
-    /// number is one per line) is theirs. The rest comes from lines that are used often, of which the sample has too few or too
-    /// many, and those have short distances: it belongs to the shortest (SHARDS-adj: Waldspurger and others, FAST 2015).
-    /// Returns the number of first uses.
+    /// Scales the sample to the true number of uses. What differs by no more than chance takes with first uses (their
+    /// number is one per line) is theirs. The rest comes from lines that are used often, of which the sample has too
+    /// few or too many, and those have short distances: it belongs to the shortest (SHARDS-adj: Waldspurger and others,
+    /// FAST 2015). Returns the number of first uses.
     fn adjust(&mut self, weight: u32) -> u64 {
         let followed = self.bins.iter().map(|bin| bin.count).sum::<u64>() + self.cold;
         let chance = (self.cold as f64 * f64::from(weight)).sqrt() as u64;
@@ -242,7 +243,7 @@ impl<'a> Fall<'a> {
         let index = bin(gap as u32);
         // Uses that were not followed may have been given a gap that none had.
         let (Some(&(uses, below)), Some(own)) = (self.before.get(index), self.bins.get(index)) else { return 0 };
-        // The bin's gaps are taken for equal to their mean.
+        // The bin's gaps are assumed to equal their mean.
         let own_sum = (own.sum + own.count).min(gap * own.count);
         let sum = below as f64 + own_sum as f64 + gap as f64 * (self.total - uses - own.count) as f64;
         (sum / self.total as f64).round() as u32

@@ -5,7 +5,7 @@ use crate::simd::processor;
 
 /// Not used so far.
 const NEVER: u32 = u32::MAX;
-/// How far ahead the table and the axis are asked for.
+/// How far ahead the table and the axis are prefetched.
 const TABLE_AHEAD: usize = 96;
 const AXIS_AHEAD: usize = 16;
 
@@ -26,7 +26,7 @@ impl Distances {
     }
 
     /// Distances of many uses, handed to `f` in order. The stream is known ahead, so its memory is
-    /// asked for ahead.
+    /// prefetched.
     pub fn use_all(&mut self, ids: &[u32], f: impl FnMut(u32, Option<u32>)) {
         if let Some(&most) = ids.iter().max() {
             self.prepare(most);
@@ -88,7 +88,7 @@ impl processor::Job for Renumber<'_> {
     fn run(self) {
         let ranks = self.axis.ranks();
         for time in self.last.iter_mut().filter(|time| **time != NEVER) {
-            *time = ranks.of(*time);
+            *time = ranks.rank(*time);
         }
     }
 }

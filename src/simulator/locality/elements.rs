@@ -98,7 +98,7 @@ impl Run {
         Run { first: Use { time, ..self.first }, start: low as u8, length: (high - low) as u8 }
     }
 
-    /// Whether `next` continues it in place and time.
+    /// Returns whether `next` continues it in place and time.
     fn continues(self, next: Run) -> bool {
         self.end() == u32::from(next.start)
             && self.first.time.wrapping_add(self.length.into()) == next.first.time
@@ -241,8 +241,8 @@ impl Groups {
         &mut self.elements(group)[index as usize]
     }
 
-    /// Uses the elements from `low` to before `high` in order, and tells `found` of each what it found and how many
-    /// found the same. The axis must have room for them.
+    /// Uses the elements from `low` to before `high` in order, and calls `found` with each result and the number of
+    /// elements that have it. The axis must have room for them.
     #[inline(always)]
     pub(super) fn use_range(
         &mut self,
@@ -380,7 +380,7 @@ impl Groups {
         self.set(group, &next);
     }
 
-    /// Tells of the elements of a group that were used once: where, and how many.
+    /// Calls `f` for the elements of a group that were used once: position and number.
     pub(super) fn for_each_once(&self, group: u32, mut f: impl FnMut(u32, u32)) {
         let group = &self.groups[group as usize];
         if group.split {

@@ -1,5 +1,5 @@
 //! Locality independent of any cache: reuse distances, exact and approximate, and streaming uses.
-//! `docs/design/locality.md` tells the definitions and the method.
+//! `docs/design/locality.md` has the definitions and the method.
 
 mod axis;
 mod cells;

@@ -26,7 +26,7 @@ pub enum Stores {
     Use,
 }
 
-/// Lines that are found again without a look at the table.
+/// Lines that are found again without a lookup in the table.
 const RECENT: usize = 4;
 
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ impl Sample {
         self.halvings = 0;
     }
 
-    /// Whether a line is followed.
+    /// Returns whether a line is followed.
     #[inline(always)]
     pub(super) fn takes(&self, line: u64) -> bool {
         self.halvings == 0 || (line ^ self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.halvings) == 0
@@ -42,7 +42,7 @@ impl Sample {
         1 << self.halvings
     }
 
-    /// Whether a request, which has up to 64 lines, could make them too many.
+    /// Returns whether a request, which has up to 64 lines, could make them too many.
     #[inline(always)]
     pub(super) fn is_full(&self, lines: usize) -> bool {
         lines > self.most - 64 && self.halvings < MOST_HALVINGS

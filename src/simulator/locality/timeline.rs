@@ -13,7 +13,7 @@ pub trait Timeline: Clone + Debug + Default {
     /// Only some lines are followed where there are many.
     const SAMPLED: bool;
 
-    /// Whether `count` more times can be given out.
+    /// Returns whether `count` more times can be given out.
     fn has_room(&self, count: u32) -> bool;
     /// Makes room where that is the right thing to do; `false` where the owner should renumber its times and call
     /// [`compact`](Self::compact).
@@ -22,13 +22,13 @@ pub trait Timeline: Clone + Debug + Default {
     fn push(&mut self, count: u32) -> u32;
     /// `count` uses of what is not followed.
     fn skip(&mut self, count: u32);
-    /// `count` times from `first` on are nobody's last use any more.
+    /// `count` times from `first` on are not the last use of any element any more.
     fn clear(&mut self, first: u32, count: u32);
     /// How far back `from` lies, before that the time counts no more.
     fn after(&self, from: u32) -> u32;
     /// What times will be after [`compact`](Self::compact).
     fn renumber(&self) -> impl Fn(u32) -> u32;
-    /// Forgets what is not needed; the owner has renumbered its times before.
+    /// Removes unused times; the owner has renumbered its times before.
     fn compact(&mut self);
     /// Back to the beginning.
     fn reset(&mut self);
@@ -90,7 +90,7 @@ impl Timeline for Axis {
 
     fn renumber(&self) -> impl Fn(u32) -> u32 {
         let ranks = self.ranks();
-        move |time| ranks.of(time)
+        move |time| ranks.rank(time)
     }
 
     fn compact(&mut self) {

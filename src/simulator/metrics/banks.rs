@@ -1,16 +1,16 @@
 //! Passes of a request over banks: shared memory, the data stage of L1, and constant memory.
 //!
 //! A pass takes one row of each bank; lanes that touch the same row share it (CUDA C++ Programming Guide,
-//! "Shared Memory" of compute capabilities 3.x and 5.x). What neighbouring lanes ask for in a pass is at
+//! "Shared Memory" of compute capabilities 3.x and 5.x). What neighbouring lanes access in a pass is at
 //! most as wide as all rows together, so with 32 banks of 4 bytes half warps are served for 8 bytes a lane
 //! and quarters for 16. Constant memory serves one address per pass.
 //!
-//! Shared loads of 8 and 16 bytes are served in groups twice as large where the lanes share addresses in pairs: each active lane n has
-//! the address of lane n ^ 1, or each has that of lane n ^ 2, as far as those are active. The data of a pair takes one
-//! register's width on its way back (Greg Smith, NVIDIA developer forum, thread 77228, on compute capabilities 7.0 to 7.5: 2
-//! requests in place of 4 for 16 bytes). Nsight Compute shows the same on compute capabilities 8.6 and 9.0 (thread 373160),
-//! and lanes n and n + 16 that share addresses are not such pairs. Fermi's guide excludes it; models state it as
-//! [`Banks::merges_pairs`].
+//! Shared loads of 8 and 16 bytes are served in groups twice as large where the lanes share addresses in pairs: each
+//! active lane n has the address of lane n ^ 1, or each has that of lane n ^ 2, as far as those are active. The data of
+//! a pair takes one register's width on its way back (Greg Smith, NVIDIA developer forum, thread 77228, on compute
+//! capabilities 7.0 to 7.5: 2 requests in place of 4 for 16 bytes). Nsight Compute shows the same on compute
+//! capabilities 8.6 and 9.0 (thread 373160), and lanes n and n + 16 that share addresses are not such pairs. Fermi's
+//! guide excludes it; models state it as [`Banks::merges_pairs`].
 
 use super::Scattered;
 use crate::geometry::{BankRules, Banks, Width, period};
@@ -119,7 +119,8 @@ fn group_lanes(bytes: u32, pass_bytes: u32) -> u32 {
     }
 }
 
-/// Whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are active.
+/// Returns whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are
+/// active.
 fn shares_in_pairs(access: &Access<'_>) -> bool {
     let mut addresses = [None; LANES];
     access.for_each_lane(|lane, address| addresses[lane as usize] = Some(address));

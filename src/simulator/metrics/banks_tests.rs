@@ -14,7 +14,7 @@ fn passes_in(space: Space, rules: BankRules, mask: u32, addresses: &[u64], width
     let mut items = Vec::new();
     push_access(&mut items, space, 0, mask, addresses);
     let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-    let scattered = Scattered::of(&access, width);
+    let scattered = Scattered::from_access(&access, width);
     let banks = if space == Space::Shared { rules.shared } else { rules.data.unwrap_or(Banks::USUAL) };
     let [store, load] = [Op::Store, Op::Load].map(|op| {
         let mut memo = WavefrontMemo::default();
@@ -110,7 +110,7 @@ fn constant_memory_serves_one_address_after_another() {
             &rules,
             &mut memo,
             &mut words,
-            Scattered::of(&access, Width::solid(4)).as_ref(),
+            Scattered::from_access(&access, Width::solid(4)).as_ref(),
         )
     };
     assert_eq!(constant(|_| 64), Wavefronts { passes: 1, ideal: 1 });
@@ -133,7 +133,7 @@ fn stacks_have_no_conflicts() {
         &rules,
         &mut memo,
         &mut Vec::new(),
-        Scattered::of(&access, Width::solid(8)).as_ref(),
+        Scattered::from_access(&access, Width::solid(8)).as_ref(),
     );
     assert_eq!(got, Wavefronts { passes: 2, ideal: 2 });
     let none = wavefronts(&access, Width::solid(8), Op::Load, &BankRules::default(), &mut memo, &mut Vec::new(), None);
@@ -202,7 +202,7 @@ proptest! {
         let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
         let distinct: std::collections::BTreeSet<u64> = addresses.into_iter().collect();
         let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
-        for scattered in [None, Scattered::of(&access, Width::solid(bytes))] {
+        for scattered in [None, Scattered::from_access(&access, Width::solid(bytes))] {
             let got = wavefronts(&access, Width::solid(bytes), Op::Load, &BankRules::default(), &mut memo, &mut words, scattered.as_ref());
             prop_assert_eq!(got, Wavefronts { passes: distinct.len() as u32, ideal: 1 });
         }
@@ -217,7 +217,7 @@ proptest! {
             let mut items = Vec::new();
             push_access(&mut items, Space::Shared, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-            let scattered = Scattered::of(&access, Width::solid(bytes));
+            let scattered = Scattered::from_access(&access, Width::solid(bytes));
             let got = wavefronts(&access, Width::solid(bytes), Op::Load, &rules, &mut memo, &mut words, scattered.as_ref());
             prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(bytes), banks, banks.merges_pairs));
         }
@@ -225,14 +225,14 @@ proptest! {
 
     #[test]
     fn memories_of_two_spaces_do_not_mix(start in 0u64..1000, stride in 0u64..300) {
-        // One site, generic: the memo must tell its spaces apart where their banks differ.
+        // One site, generic: the memo must distinguish its spaces if their banks differ.
         let rules = BankRules { shared: KEPLER_4, data: Some(Banks::USUAL) };
         let (mut memo, mut words) = (WavefrontMemo::default(), Vec::new());
         for space in [Space::Shared, Space::Global, Space::Shared] {
             let mut items = Vec::new();
             push_access(&mut items, space, 0, u32::MAX, &(0..32).map(|lane| start + stride * lane).collect::<Vec<_>>());
             let Some(Ok(Item::Access(access))) = Items::new(&items).next() else { panic!() };
-            let got = wavefronts(&access, Width::solid(4), Op::Load, &rules, &mut memo, &mut words, Scattered::of(&access, Width::solid(4)).as_ref());
+            let got = wavefronts(&access, Width::solid(4), Op::Load, &rules, &mut memo, &mut words, Scattered::from_access(&access, Width::solid(4)).as_ref());
             let banks = if space == Space::Shared { KEPLER_4 } else { Banks::USUAL };
             prop_assert_eq!((got.passes, got.ideal), reference::wavefronts(&access, Width::solid(4), banks, false));
         }

@@ -124,8 +124,8 @@ impl Counters {
         }
     }
 
-    /// Adds reuse distances. Where there are none, it stays that way: which cells without a use a worker has beside
-    /// those with some depends on what else it saw.
+    /// Adds reuse distances. Without uses the cell is not changed: which cells without a use a worker has in addition
+    /// to those with some depends on what else it saw.
     pub fn add_reuse(&mut self, reuse: &ReuseCounters) {
         if *reuse != ReuseCounters::default() {
             self.reuse.get_or_insert_default().add(reuse);

@@ -30,7 +30,7 @@ pub(super) fn footprint(access: &Access<'_>, width: Width) -> Footprint {
 }
 
 /// Passes of a request over banks and the least there could be: byte by byte, the distinct rows that each
-/// group of lanes wants of each bank. `merges` allows larger groups for lanes that share addresses in pairs.
+/// group of lanes needs of each bank. `merges` allows larger groups for lanes that share addresses in pairs.
 pub(super) fn wavefronts(access: &Access<'_>, width: Width, banks: Banks, merges: bool) -> (u32, u32) {
     let round = u64::from(banks.banks * banks.bank_bytes);
     let lanes_per_group = match width.bytes {

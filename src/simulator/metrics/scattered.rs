@@ -32,7 +32,7 @@ const FARTHEST: u32 = i32::MAX as u32 - LINE_BYTES as u32;
 impl Scattered {
     /// `None` for requests of any other kind.
     #[inline]
-    pub fn of(access: &Access<'_>, width: Width) -> Option<Scattered> {
+    pub fn from_access(access: &Access<'_>, width: Width) -> Option<Scattered> {
         let Addresses::Delta(base, deltas) = access.addresses else { return None };
         let natural = width.holes.is_none() && width.bytes.is_power_of_two() && width.bytes <= 32;
         if !natural || access.space == Space::Local || base > u64::MAX - u64::from(u32::MAX) {
@@ -144,8 +144,8 @@ impl processor::Job for Sort<'_> {
     }
 }
 
-/// Whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are active. `keys` are
-/// those of the lanes in `mask`, one after another.
+/// Returns whether each active lane has the address of lane n ^ 1, or each that of lane n ^ 2, as far as those are
+/// active. `keys` are those of the lanes in `mask`, one after another.
 #[inline(always)]
 fn shares_in_pairs(keys: &[i32; LANES], mask: u32) -> bool {
     let mut of_lanes = *keys;
@@ -226,7 +226,7 @@ mod tests {
             let mut bytes = Vec::new();
             push_access(&mut bytes, Space::Global, 0, mask, &addresses);
             let Some(Ok(Item::Access(access))) = Items::new(&bytes).next() else { panic!("no access") };
-            let scattered = Scattered::of(&access, width);
+            let scattered = Scattered::from_access(&access, width);
             if !matches!(access.addresses, Addresses::Delta(..)) {
                 prop_assert!(scattered.is_none());
                 return Ok(());

@@ -49,7 +49,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Looks for what cannot be.
+    /// Checks the curve for impossible values.
     ///
     /// # Errors
     /// What is wrong.

@@ -58,7 +58,7 @@ impl DeviceFigures {
     }
 }
 
-/// Looks for figures that no device can have, nor a run be made with.
+/// Checks for figures that no device can have, or with which no run is possible.
 ///
 /// # Errors
 /// The figure and what is wrong with it.
@@ -123,7 +123,7 @@ mod tests {
     use crate::models::parse;
 
     #[test]
-    fn impossible_devices_are_told_with_their_line() {
+    fn impossible_devices_are_reported_with_their_line() {
         let text = include_str!("../../../models/rtx2080ti.toml");
         for figure in ["sms", "threads_per_sm", "registers_per_sm", "clock_khz", "blocks_per_sm"] {
             let line = text.lines().position(|line| line.starts_with(&format!("{figure} = "))).unwrap();

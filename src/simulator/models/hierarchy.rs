@@ -179,7 +179,7 @@ impl Model {
     }
 }
 
-/// Looks for figures without a known source and for hierarchies that cannot be simulated: the line
+/// Checks for figures without a known source and for hierarchies that cannot be simulated. Returns the line
 /// and the reason.
 pub(super) fn check(model: &Model, text: &str) -> Result<(), (usize, String)> {
     if let Ok(table) = toml::from_str::<toml::Table>(text) {
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn the_carve_out_follows_the_shared_memory() {
         let a100 = find("a100").unwrap().hierarchy().unwrap();
-        // 32 KiB are the least that the driver takes by itself.
+        // 32 KiB are the least that the driver reserves.
         assert_eq!(a100.l1.lines(0), (188 - 32) * 1024 / 128);
         assert_eq!(a100.l1.lines(40_000), (188 - 64) * 1024 / 128);
         assert_eq!(a100.l1.lines(167_936), (188 - 164) * 1024 / 128);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_file_is_told_with_line_and_reason() {
+    fn a_wrong_file_is_reported_with_line_and_reason() {
         let line =
             include_str!("../../../models/v100.toml").lines().position(|line| line.starts_with("ways")).unwrap() + 1;
         let message = wrong("ways = { value = 24,", "ways = { value = 0,");

@@ -1,5 +1,5 @@
 //! GPU models: `models/*.toml`, each figure with its source. A figure that no source gives is absent
-//! there; where a run cannot do without one, the value taken here is told in the profile.
+//! there; if a run needs one, the profile reports the value that is assumed here.
 
 mod curves;
 mod device;

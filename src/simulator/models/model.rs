@@ -1,5 +1,5 @@
 //! GPU models: `models/*.toml`, each figure with its source. A figure that no source gives is absent
-//! there; where a run cannot do without one, the value taken here is told in the profile.
+//! there; if a run needs one, the profile reports the value that is assumed here.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use super::hierarchy;
 use super::hierarchy::{CoalescingFigures, DramFigures, L1Figures, L2Figures, SharedFigures, StageFigures, TlbFigures};
 use super::rates::RateFigures;
 
-/// Used when nothing is asked for.
+/// The model if none is requested.
 pub const DEFAULT_MODEL: &str = "rtx2080ti";
 
 /// The models that come with Warpline, oldest first.
@@ -105,7 +105,7 @@ pub enum ModelError {
         /// Cause.
         error: Box<toml::de::Error>,
     },
-    /// What the file says cannot be.
+    /// A value of the file is invalid.
     #[error("{path}:{line}: {what}")]
     Wrong {
         /// File.
@@ -137,7 +137,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub fn find(name: &str) -> Result<Model, ModelError> {
     let (text, path) = text(name)?;
     let mut model = parse(&text, &path)?;
-    // A changed copy of a built-in model is another model, and can stand beside it.
+    // A changed copy of a built-in model is another model, and both can be used.
     if matches!(text, Cow::Owned(_)) && names().any(|built_in| built_in == model.key) {
         let stem = path.file_stem().map_or("file".into(), |stem| stem.to_string_lossy());
         let stem: String = stem.chars().map(|c| if is_of_key(c) { c } else { '_' }).collect();
@@ -406,8 +406,8 @@ mod tests {
             *(if name == DEFAULT_MODEL { &mut default } else { &mut arms }) += &arm;
         }
         format!(
-            "//! The GPUs that programs find where no model was asked for: written by `make docs` from `models/*.toml`, where the sources
-//! stand; a test compares.
+            "//! The GPUs that programs find if no model was requested: written by `make docs` from `models/*.toml`, where the
+//! sources stand; a test compares.
 
 use crate::device::{{Device, model_for}};
 use crate::warp_order::Order;
@@ -418,8 +418,8 @@ impl Device {{
         of_model(model_for(0))
     }}
 
-    /// What a program finds that runs code of this architecture (80 for `sm_80`), if no model was asked for: the GPU that
-    /// [`model_for`] names.
+    /// What a program finds that runs code of this architecture (80 for `sm_80`), if no model was requested: the GPU
+    /// that [`model_for`] names.
     pub fn for_architecture(architecture: u32) -> Device {{
         of_model(model_for(architecture))
     }}
@@ -442,7 +442,7 @@ fn of_model(name: &str) -> Device {{
         }
         assert!(
             std::fs::read_to_string(path).unwrap() == made,
-            "{path} is not what the models say: `make docs` writes it"
+            "{path} differs from the models: `make docs` writes it"
         );
         assert_eq!(model_for(0), DEFAULT_MODEL);
         assert_eq!(find(DEFAULT_MODEL).unwrap().run_device().unwrap().device, Device::rtx_2080_ti());

@@ -127,7 +127,7 @@ impl Model {
         self.device.compute_capability.as_ref().is_some_and(|figure| figure.value.0 < 3)
     }
 
-    /// Looks for rates that cannot be: the figure and the reason.
+    /// Checks for impossible rates. Returns the figure and the reason.
     pub(super) fn check_rates(&self) -> Result<(), (&'static str, String)> {
         let Some(rates) = &self.rates else { return Ok(()) };
         let counts =
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_impossible_rate_is_told_with_its_line() {
+    fn an_impossible_rate_is_reported_with_its_line() {
         let text = include_str!("../../../models/v100.toml");
         let line = text.lines().position(|line| line.starts_with("dram_gbs")).unwrap() + 1;
         let wrong = text.replace("dram_gbs = { value = 866.0", "dram_gbs = { value = -1.0");

@@ -1,6 +1,7 @@
-//! What safe Rust has no word for: prefetching, large pages, comparing many numbers at once, and code for newer processors.
+//! What safe Rust has no word for: prefetching, large pages, comparing many numbers at once, and code for newer
+//! processors.
 
-/// Asks for the cache line of an element; nothing happens where there is none.
+/// Prefetches the cache line of an element; does nothing for an index out of range.
 #[inline(always)]
 pub fn read<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -14,13 +15,13 @@ pub fn read<T>(slice: &[T], index: usize) {
     let _ = (slice, index);
 }
 
-/// Asks for large pages under memory that nothing was written to so far, where there is much of it: a table that is read
+/// Requests large pages for memory that has not been written yet, if it is large: a table that is read
 /// here and there then costs the host no walk through its own page tables for each read.
 pub fn prefer_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
     const MUCH: usize = 4 << 20;
     #[cfg(target_os = "linux")]
     if size_of_val(memory) >= MUCH {
-        // madvise wants whole pages, so what of the first and the last one lies outside is left out.
+        // madvise requires whole pages, so what of the first and the last one lies outside is left out.
         const PAGE: usize = 4096;
         let start = memory.as_mut_ptr().cast::<u8>();
         let skipped = start.align_offset(PAGE);

@@ -40,7 +40,7 @@ fn host_memory_says_how_often_it_is_used() {
 }
 
 #[test]
-fn elements_of_containers_are_told_apart() {
+fn elements_of_containers_are_distinguished() {
     let (finding, ..) = THIRD.first("unused-allocation", "LAYERS");
     let ids: Vec<&serde_json::Value> = THIRD.document()["allocations"]
         .as_array()
@@ -65,7 +65,7 @@ fn memory_of_programs_that_launch_nothing_is_not_unused() {
 }
 
 #[test]
-fn host_memory_that_caches_keep_is_told() {
+fn host_memory_that_caches_keep_is_reported() {
     let (finding, ..) = FOURTH.first("host-memory", "DELAY LINE");
     assert!(finding["evidence"]["uses"].as_f64().is_some_and(|uses| uses.round() == 8.0), "{finding:#}");
 }
@@ -98,7 +98,7 @@ fn members_of_elements_of_an_array_are_one_finding() {
 }
 
 #[test]
-fn memory_of_a_copied_object_is_told_where_the_copy_is_made() {
+fn memory_of_a_copied_object_is_reported_where_the_copy_is_made() {
     let found = STATES.alone("by_value", "allocation-churn", "HANDED BY VALUE");
     let [finding] = &found[..] else { panic!("{found:#?}") };
     assert_eq!(finding["evidence"]["allocations"], 12.0);

@@ -14,7 +14,8 @@ fn named(finding: &Value) -> (&str, &str) {
     (cause(finding), remedy(finding))
 }
 
-/// The padding was applied, and the worst request counted again: elements, those behind which they are, and passes before and then.
+/// The padding was applied, and the worst request counted again: elements, those behind which they are, and passes
+/// before and then.
 fn padded(finding: &Value) -> [u64; 4] {
     assert_eq!(finding["verified"], true, "{finding:#}");
     let evidence =
@@ -141,7 +142,7 @@ fn elements_of_an_array_in_a_structure_are_no_members() {
 
 #[test]
 fn brightness_is_not_the_threads_number() {
-    // The atomic finding beside it has the remedy of both.
+    // The atomic finding of this line has the remedy of both.
     assert!(FIFTEENTH.alone("blocks", "bank-conflict", "BINS OF A BLOCK").is_empty());
 }
 

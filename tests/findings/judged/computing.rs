@@ -14,7 +14,7 @@ fn pairs_of_floats_are_no_doubles() {
 }
 
 #[test]
-fn doubles_that_nobody_wanted_are_told_where_everything_waits_for_them() {
+fn doubles_that_no_one_wanted_are_reported_where_everything_waits_for_them() {
     let (finding, ..) = TENTH.first("double-precision", "LITERALS");
     assert_eq!(
         (cause(finding), remedy(finding)),

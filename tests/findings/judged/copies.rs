@@ -44,7 +44,7 @@ fn what_goes_to_the_host_and_back_unchanged_could_stay() {
 }
 
 #[test]
-fn memory_of_a_helper_is_told_once() {
+fn memory_of_a_helper_is_reported_once() {
     assert_eq!(FIFTH.all("untouched-copy", "MASK").len(), 1);
     let (finding, ..) = FIFTH.first("untouched-copy", "MASK");
     assert_eq!(finding["object"], "d_mask");
@@ -68,7 +68,7 @@ fn flags_that_kernels_write_have_to_come_back() {
 }
 
 #[test]
-fn few_of_many_copies_are_nobodys_loss() {
+fn few_of_many_copies_are_no_ones_loss() {
     let found = THIRTEENTH.alone("copies", "redundant-copy", "ROUNDS");
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -114,7 +114,7 @@ fn pieces_of_rows_are_copied_alone() {
     }
 }
 
-/// Nobody can gather copies that an algorithm of Thrust's makes of its own memory.
+/// A user cannot gather copies that an algorithm of Thrust makes of its own memory.
 #[test]
 fn results_of_a_library_come_back_call_by_call() {
     let (finding, ..) = FOUND_PLACES.only("small-copies", "EACH CALL");

@@ -92,7 +92,7 @@ fn data_that_gives_few_lanes_work_is_collected() {
 }
 
 #[test]
-fn rows_of_tiles_are_not_told_to_sort_the_work() {
+fn rows_of_tiles_are_not_advised_to_sort_the_work() {
     let (finding, ..) = ELEVENTH.first("divergent-branch", "TILE ROW");
     assert_eq!(cause(finding), "varying-trip-count", "{finding:#}");
 }
@@ -121,7 +121,7 @@ fn conditions_in_the_head_of_a_loop_end_it() {
 }
 
 #[test]
-fn steps_of_a_scan_leave_nobody_out() {
+fn steps_of_a_scan_leave_no_one_out() {
     let found = THIRTEENTH.alone("scans", "divergent-branch", "STEP OF A SCAN");
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -165,7 +165,7 @@ fn loops_that_wait_for_others_have_no_work_to_sort() {
 }
 
 #[test]
-fn nobody_is_told_to_choose_results() {
+fn nobody_is_reported_to_choose_results() {
     assert!(FIFTEENTH.alone("near", "divergent-branch", "MOST WARPS DIVERGE").is_empty());
     assert!(FIFTEENTH.alone("sites", "divergent-branch", "WHOLE WARPS GO BY").is_empty());
 }

@@ -100,7 +100,7 @@ fn tables_of_a_few_structures_need_no_other_layout() {
 }
 
 #[test]
-fn flags_that_stay_clear_are_asked_for_all_the_same() {
+fn flags_that_stay_clear_are_requested_all_the_same() {
     assert!(EIGHTEENTH.alone("flag", "redundant-copy", "A FLAG").is_empty());
 }
 

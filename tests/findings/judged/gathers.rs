@@ -41,7 +41,7 @@ fn gathers_have_the_cure_of_what_they_are() {
 }
 
 #[test]
-fn what_sorts_is_not_told_to_sort_first() {
+fn what_sorts_is_not_advised_to_sort_first() {
     let (finding, ..) = NINTH.first("random-gather", "SORTED");
     assert_eq!((cause(finding), remedy(finding)), ("indexed-scatter", "sort-within-block"), "{finding:#}");
 }
@@ -101,7 +101,7 @@ fn lists_behind_a_prologue_of_unrolling_are_lists() {
 }
 
 #[test]
-fn slots_of_a_hash_table_are_nobodys_part() {
+fn slots_of_a_hash_table_are_no_ones_part() {
     let found = THIRTEENTH.alone("slots", "random-gather", "FOUND");
     assert!(found.iter().all(|finding| cause(finding) == "searched-slot"), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");

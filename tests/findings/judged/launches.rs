@@ -99,8 +99,8 @@ fn launches_shorter_than_their_starts_could_be_one() {
     assert_eq!(diagnosis(finding), ("independent-launches", "add-grid-dimension"));
     let starts = finding["evidence"]["start_seconds"].as_f64().expect("seconds");
     assert!((starts - 288e-6).abs() < 1e-9, "{finding:#}");
-    let cured = MANY_STARTS.profiled("one-launch", &["one-launch"]);
-    assert!(cured["findings"].as_array().is_some_and(Vec::is_empty), "{:#}", cured["findings"]);
+    let fixed = MANY_STARTS.profiled("one-launch", &["one-launch"]);
+    assert!(fixed["findings"].as_array().is_some_and(Vec::is_empty), "{:#}", fixed["findings"]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Findings that were wrong, doubtful or missing when public programs and planted problems were judged, each
-//! as a small case: what is said of it now, and what must not be said again.
+//! as a small case: what is reported of it now, and what must not be reported again.
 
 mod allocations;
 mod atomics;

@@ -38,7 +38,7 @@ fn objects_whose_functions_are_inlined_have_running_indices() {
 }
 
 #[test]
-fn blocks_that_load_the_same_are_told_apart() {
+fn blocks_that_load_the_same_are_distinguished() {
     let finding = only("columns", "repeated-load", "ALONG A COLUMN");
     assert_eq!((cause(&finding), remedy(&finding)), ("reloaded-by-each-block", "tile-in-shared-memory"), "{finding:#}");
 }
@@ -56,7 +56,7 @@ fn what_is_looked_up_is_no_list() {
 }
 
 #[test]
-fn what_passes_level_1_already_is_not_told_to() {
+fn what_passes_level_1_already_is_not_advised_to() {
     assert!(NINETEENTH.alone("frames", "cache-thrash", "AGAIN FOR EACH FRAME").is_empty());
 }
 

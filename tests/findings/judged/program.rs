@@ -96,7 +96,7 @@ impl Judged {
         self.of(self.document(), id, words)
     }
 
-    /// The same of a run with this argument, which takes a case alone: beside others it may be too little for a word.
+    /// The same of a run with this argument, which runs a case alone: among others it may be too small for a finding.
     pub fn alone(&self, case: &str, id: &str, words: &str) -> Vec<Value> {
         self.of(&self.profiled(case, &[case]), id, words).into_iter().cloned().collect()
     }
@@ -127,8 +127,8 @@ impl Judged {
         findings.iter().filter(|finding| finding["id"] == id).filter(is_there).collect()
     }
 
-    /// The same where there is one; else those of a run that records the kernel of these lines alone, beside which no other one makes it too little
-    /// for a word.
+    /// The same where there is one; else those of a run that records the kernel of these lines alone, so that no other
+    /// kernel makes it too small for a finding.
     fn seen(&self, id: &str, words: &str) -> Vec<&Value> {
         let found = self.all(id, words);
         if !found.is_empty() {
@@ -171,7 +171,7 @@ pub fn diagnosis(finding: &Value) -> (&str, &str) {
     (finding["cause"].as_str().unwrap_or_default(), finding["remedy"].as_str().unwrap_or_default())
 }
 
-/// What a finding's gain rests on.
+/// The assumption of a finding's gain.
 pub fn assumption(finding: &Value) -> &str {
     finding["gain"]["assumption"].as_str().unwrap_or_else(|| panic!("no gain: {finding:#}"))
 }

@@ -22,7 +22,7 @@ fn bounds_that_only_rise_are_no_race() {
 }
 
 #[test]
-fn stores_beside_atomic_operations_are_told_as_such() {
+fn stores_beside_atomic_operations_are_reported_as_such() {
     let (finding, ..) = TWELFTH.first("race", "WHOLE WORDS");
     assert_eq!(diagnosis(finding), ("store-and-atomic", "atomic-store"));
 }

@@ -68,7 +68,7 @@ fn one_block_shares_nothing_with_others() {
 }
 
 #[test]
-fn volatile_loads_go_past_l1_as_they_are_told() {
+fn volatile_loads_go_past_l1_as_they_are_reported() {
     let (finding, ..) = TWELFTH.first("repeated-load", "VOLATILE");
     assert_eq!((cause(finding), remedy(finding)), ("loads-bypass-l1", "cache-loads"));
     assert_eq!(finding["severity"], "note");
@@ -94,7 +94,7 @@ fn what_each_lane_stores_once_is_no_sum() {
 }
 
 #[test]
-fn who_loads_again_is_told_by_the_reuse_of_blocks() {
+fn who_loads_again_is_reported_by_the_reuse_of_blocks() {
     let found = FOURTEENTH.alone("again", "repeated-load", "AGAIN BY ONE");
     assert!(found.first().is_some_and(|finding| cause(finding) == "reloaded-by-block"), "{found:#?}");
     let found = FOURTEENTH.alone("chase", "repeated-load", "CHASE");

@@ -12,14 +12,14 @@ fn only(case: &str, id: &str, words: &str) -> Value {
 }
 
 #[test]
-fn loops_as_long_as_the_threads_number_are_told_as_such() {
+fn loops_as_long_as_the_threads_number_are_reported_as_such() {
     let finding = only("seeds", "divergent-branch", "AS LONG AS THE NUMBER");
     assert_eq!(cause(&finding), "varying-trip-count", "{finding:#}");
     assert!(finding["gain"].is_null(), "{finding:#}");
 }
 
 #[test]
-fn lanes_that_share_a_loop_are_not_told_to_share_it() {
+fn lanes_that_share_a_loop_are_not_advised_to_share_it() {
     let finding = only("lists", "divergent-branch", "SHARED BY A WARP");
     assert_eq!(cause(&finding), "short-lists", "{finding:#}");
 }

@@ -34,8 +34,8 @@ fn shapes_that_would_cover_other_elements_are_not_compared() {
     let [finding] = found[..] else { panic!("{found:#?}") };
     // Loaded together with the height, as the members lie side by side.
     let reason = finding["reason"].as_str().expect("a reason");
-    let told = ["input", "output"].iter().any(|image| reason.contains(&format!("`{image}.width`")));
-    assert!(told, "{reason}");
+    let described = ["input", "output"].iter().any(|image| reason.contains(&format!("`{image}.width`")));
+    assert!(described, "{reason}");
     let findings = THIRD.document()["findings"].as_array().expect("findings");
     let shapes: Vec<_> = findings.iter().filter(|finding| finding["id"] == "block-shape").collect();
     assert!(shapes.is_empty(), "{shapes:#?}");
@@ -156,10 +156,10 @@ fn words_that_a_loop_goes_through_are_shared_by_lanes() {
 }
 
 #[test]
-fn gains_of_short_launches_are_told_with_their_start() {
+fn gains_of_short_launches_are_reported_with_their_start() {
     let (finding, ..) = TWELFTH.first("strided-access", "SHORT");
-    let said = assumption(finding);
-    assert!(said.contains(" x with 3.00 us more for each launch"), "{said}");
+    let printed = assumption(finding);
+    assert!(printed.contains(" x with 3.00 us more for each launch"), "{printed}");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn threads_that_load_a_halo_are_no_neighbours() {
 }
 
 #[test]
-fn operands_of_a_macro_are_told_apart() {
+fn operands_of_a_macro_are_distinguished() {
     let found = THIRTEENTH.all("strided-access", "TWO OPERANDS");
     let name = |finding: &Value| finding["object"].as_str().map(str::to_owned);
     let mut names: Vec<_> = found.iter().filter_map(|finding| name(finding)).collect();

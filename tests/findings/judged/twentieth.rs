@@ -1,4 +1,4 @@
-//! The cases of the twenty-first round, a run for each, and those of what the twentieth one mended.
+//! The cases of the twenty-first round, a run for each, and those that the twentieth one fixed.
 
 use super::program::{Judged, assumption, cause, diagnosis, remedy};
 use super::programs::{TWENTIETH, TWENTIETH_KEPT};
@@ -19,7 +19,7 @@ fn lines(finding: &Value) -> usize {
 fn padding_behind_rows_is_what_packing_saves() {
     let finding = only(&TWENTIETH, "padded", "untouched-copy", "PADDED TRACKS");
     assert_eq!((diagnosis(&finding), &finding["severity"]), (("pieces", "copy-pieces"), &"warning".into()));
-    // Of rows that data chooses nobody knows before.
+    // Rows that data chooses are not known in advance.
     let finding = only(&TWENTIETH, "chosen", "untouched-copy", "CHOSEN ROWS");
     assert!(finding["severity"] == "note" && finding["gain"].is_null(), "{finding:#}");
 }
@@ -41,7 +41,7 @@ fn one_exchange_of_indices_is_one_finding() {
 }
 
 #[test]
-fn what_a_block_loads_again_is_told_once() {
+fn what_a_block_loads_again_is_reported_once() {
     let finding = only(&TWENTIETH, "results", "repeated-load", "EACH RESULT");
     assert_eq!(remedy(&finding), "tile-in-shared-memory", "{finding:#}");
     assert!(TWENTIETH.alone("results", "cache-thrash", "EACH RESULT").is_empty());
@@ -114,7 +114,7 @@ fn windows_that_are_held_within_rows_have_neighbours() {
 }
 
 #[test]
-fn members_that_nobody_uses_are_told_where_they_are_made() {
+fn members_that_no_one_uses_are_reported_where_they_are_made() {
     let finding = only(&TWENTIETH, "layers", "unused-allocation", "ROOM FOR MORE");
     assert_eq!(diagnosis(&finding), ("never-used", "remove-allocation"));
     assert!(TWENTIETH.alone("layers", "unused-allocation", "FIELDS").is_empty());
@@ -146,7 +146,7 @@ fn memory_that_is_pinned_under_another_name_is_pinned() {
 }
 
 #[test]
-fn memory_of_members_is_told_where_their_object_is_made() {
+fn memory_of_members_is_reported_where_their_object_is_made() {
     only(&TWENTIETH, "targets", "allocation-churn", "A TARGET EACH");
     assert!(TWENTIETH.alone("targets", "allocation-churn", "FIELDS").is_empty());
 }

@@ -20,7 +20,7 @@ fn lines(finding: &Value) -> usize {
 }
 
 #[test]
-fn rows_that_begin_on_sectors_by_turns_are_told_their_length() {
+fn rows_that_begin_on_sectors_by_turns_are_reported_their_length() {
     let finding = only("rows", "misaligned-access", "ROWS OF 2000");
     assert_eq!((cause(&finding), remedy(&finding)), ("row-start", "pad-rows"), "{finding:#}");
 }

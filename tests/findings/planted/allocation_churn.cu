@@ -1,4 +1,4 @@
-// Iterates with a temporary. Planted: it is allocated and freed in every iteration. Cured: once.
+// Iterates with a temporary. Planted: it is allocated and freed in every iteration. Fixed: once.
 #include <cstdio>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // A vector is filled and doubled by a program that checks no errors. Planted: blocks of 2048 threads, which no GPU runs, so that the
-// vector is never filled. Cured: blocks of 256.
+// vector is never filled. Fixed: blocks of 256.
 #include <cstdio>
 
 __global__ void fill(float *x, int n) {

@@ -1,4 +1,4 @@
-// Counts values above a threshold. Planted: every thread adds to one counter. Cured: a warp counts by vote, a block adds once.
+// Counts values above a threshold. Planted: every thread adds to one counter. Fixed: a warp counts by vote, a block adds once.
 #include <cstdio>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Transposes a matrix through shared memory. Planted: rows of the tile are 32 words long, so that a column lies in one bank.
-// Cured: 33 words.
+// Fixed: 33 words.
 #include <cstdio>
 #include <vector>
 

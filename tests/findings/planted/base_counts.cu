@@ -1,5 +1,5 @@
-// Counts the bases of a genome. Planted: every thread adds to one of four counters in global memory. Cured: each thread counts a
-// piece by itself, a warp adds up, and one lane per warp and base updates the counter of its block.
+// Counts the bases of a genome. Planted: every thread adds to one of four counters in global memory. Fixed: each thread
+// counts a piece alone, a warp adds up, and one lane per warp and base updates the counter of its block.
 #include <cstdio>
 #include <vector>
 

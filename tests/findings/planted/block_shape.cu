@@ -1,5 +1,5 @@
-// Copies an array of 8 columns. Planted: blocks cover 256 rows of one column, and what lies beside it in the same sectors is
-// read after a whole column of blocks, when it has left L2. Cured: blocks cover all columns of 32 rows.
+// Copies an array of 8 columns. Planted: blocks cover 256 rows of one column, and the rest of the same sectors is
+// read after a whole column of blocks, when it has left L2. Fixed: blocks cover all columns of 32 rows.
 #include <cstdio>
 
 __global__ void copy(const float *from, float *to, int rows, int columns) {

@@ -1,4 +1,4 @@
-// The energy of bonds. Planted: each thread adds to both sums of the whole program, which are as hot as each other. Cured: each block adds up
+// The energy of bonds. Planted: each thread adds to both sums of the whole program, which are as hot as each other. Fixed: each block adds up
 // first.
 #include <cstdio>
 #include <cuda_runtime.h>

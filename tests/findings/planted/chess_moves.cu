@@ -1,4 +1,4 @@
-// Lists the moves of a knight and takes the best. Planted: the list is an array whose place the data decides. Cured: the best is kept
+// Lists the moves of a knight and takes the best. Planted: the list is an array whose place the data decides. Fixed: the best is kept
 // as they come.
 #include <cstdio>
 #include <vector>

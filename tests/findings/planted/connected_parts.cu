@@ -1,5 +1,5 @@
-// Connected parts by labels that spread. Planted: all labels come to the host in each round, which asks whether any has changed. Cured: the
-// kernel says so.
+// Connected parts by labels that spread. Planted: all labels come to the host in each round, which tests whether any
+// has changed. Fixed: the kernel reports it.
 #include <cstdio>
 #include <cstring>
 #include <utility>

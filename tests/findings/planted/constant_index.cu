@@ -1,4 +1,4 @@
-// Weighs elements by their place. Planted: each thread reads another entry of constant memory. Cured: the weights lie in
+// Weighs elements by their place. Planted: each thread reads another entry of constant memory. Fixed: the weights lie in
 // global memory, where neighbours are one request.
 #include <cstdio>
 #include <vector>

@@ -1,5 +1,5 @@
 // Grows crops of two kinds. Planted: neighbouring threads have different kinds, and each kind has a long calculation of its own.
-// Cured: the kind depends on the warp.
+// Fixed: the kind depends on the warp.
 #include <cstdio>
 #include <vector>
 

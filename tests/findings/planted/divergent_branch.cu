@@ -1,4 +1,4 @@
-// Two formulas for two kinds of element. Planted: even and odd threads take different sides of a branch. Cured: the kinds
+// Two formulas for two kinds of element. Planted: even and odd threads take different sides of a branch. Fixed: the kinds
 // alternate by warp.
 #include <cstdio>
 #include <vector>

@@ -1,5 +1,5 @@
 // Particles of two kinds, one of which takes an implicit step, with a rare case inside. Planted: the kinds alternate by lane, so
-// that the step runs with half of the lanes; the rare case before it costs nothing. Cured: sorted by kind.
+// that the step runs with half of the lanes; the rare case before it costs nothing. Fixed: sorted by kind.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Evaluates a polynomial of floats. Planted: the constants are doubles, and so is all arithmetic with them. Cured: floats.
+// Evaluates a polynomial of floats. Planted: the constants are doubles, and so is all arithmetic with them. Fixed: floats.
 #include <cstdio>
 #include <vector>
 

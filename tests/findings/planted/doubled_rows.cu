@@ -1,5 +1,5 @@
 // Sums the columns of a matrix. Planted: blocks of 32 x 8 threads, though the kernel has no use for threadIdx.y, so that eight
-// warps add up the same sums. Cured: blocks of one row, each sum in a register.
+// warps add up the same sums. Fixed: blocks of one row, each sum in a register.
 #include <cstdio>
 #include <vector>
 

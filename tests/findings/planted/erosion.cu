@@ -1,4 +1,4 @@
-// Wears terrain down along columns of tiles. Planted: the tile's rows are 32 floats, and a warp walks down a column. Cured: a row
+// Wears terrain down along columns of tiles. Planted: the tile's rows are 32 floats, and a warp walks down a column. Fixed: a row
 // has one more.
 #include <cstdio>
 #include <vector>

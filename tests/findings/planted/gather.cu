@@ -1,4 +1,4 @@
-// Looks values up by index. Planted: the indices are in random order. Cured: the same indices, sorted.
+// Reads values by index. Planted: the indices are in random order. Fixed: the same indices, sorted.
 #include <algorithm>
 #include <cstdio>
 #include <vector>

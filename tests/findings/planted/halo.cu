@@ -1,5 +1,5 @@
 // A filter along a signal, each block with a border of its own. Planted: the border is four elements wide, so that every block
-// begins in the middle of a sector. Cured: eight elements.
+// begins in the middle of a sector. Fixed: eight elements.
 #include <cstdio>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // A picture is darkened by one kernel and squared by the next, element by element. Its rows are one pixel longer than whole sectors;
-// cured, they are padded.
+// fixed, they are padded.
 #include <cstdio>
 #include <cuda_runtime.h>
 

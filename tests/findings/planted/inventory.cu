@@ -1,4 +1,4 @@
-// Books the sales of a shop day by day. Planted: each day makes and gives back its own buffer. Cured: one buffer for all days.
+// Books the sales of a shop day by day. Planted: each day makes and gives back its own buffer. Fixed: one buffer for all days.
 #include <cstdio>
 #include <memory>
 #include <vector>

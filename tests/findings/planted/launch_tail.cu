@@ -1,5 +1,5 @@
 // An iteration over elements, each block of which does the same work. Planted: eight blocks more than the GPU holds at a time (68
-// SMs of four blocks). Cured: as many as it holds.
+// SMs of four blocks). Fixed: as many as it holds.
 #include <cstdio>
 
 __global__ void iterate(float *state, int n) {

@@ -1,5 +1,5 @@
 // A histogram of each thread's values. Planted: its bins are a local array with a computed index, which lies in memory.
-// Cured: the bins of a thread are a column of shared memory.
+// Fixed: the bins of a thread are a column of shared memory.
 #include <cstdio>
 #include <vector>
 

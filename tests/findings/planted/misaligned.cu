@@ -1,5 +1,5 @@
-// Copies the inside of a padded array. Planted: it begins one element behind the padding's begin. Cured: the padding is as
-// wide as a line.
+// Copies the inside of a padded array. Planted: it begins one element after the padding's start. Fixed: the padding is
+// as wide as a line.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Mixes channels of sound. Planted: the kernel takes two members of a record that has twelve. Cured: an array for each member.
+// Mixes channels of sound. Planted: the kernel takes two members of a record that has twelve. Fixed: an array for each member.
 #include <cstdio>
 #include <vector>
 

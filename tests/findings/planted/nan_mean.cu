@@ -1,4 +1,4 @@
-// Means of groups. Some groups have no members, and nobody tests for that.
+// Means of groups. Some groups have no members, which is not tested.
 #include <cstdio>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Pixels of one byte are brightened. Planted: a thread takes one pixel. Cured: a thread takes four in one access.
+// Pixels of one byte are brightened. Planted: a thread takes one pixel. Fixed: a thread takes four in one access.
 #include <cstdio>
 
 #ifdef CURED

@@ -1,4 +1,4 @@
-// Prices Asian options by simulated paths. Planted: each thread writes its path into a row of its own. Cured: a column of its own.
+// Prices Asian options by simulated paths. Planted: each thread writes its path into a row of its own. Fixed: a column of its own.
 #include <cstdio>
 #include <vector>
 

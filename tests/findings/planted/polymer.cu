@@ -1,4 +1,4 @@
-// Adds up forces between bonded beads. Planted: bonds join beads anywhere in memory. Cured: beads are numbered along the chain.
+// Adds up forces between bonded beads. Planted: bonds join beads anywhere in memory. Fixed: beads are numbered along the chain.
 #include <cstdio>
 #include <numeric>
 #include <vector>

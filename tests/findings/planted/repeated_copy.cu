@@ -1,4 +1,4 @@
-// Applies a filter step by step. Planted: the coefficients are copied again in every step, though they never change. Cured:
+// Applies a filter step by step. Planted: the coefficients are copied again in every step, though they never change. Fixed:
 // once before the loop.
 #include <cstdio>
 #include <vector>

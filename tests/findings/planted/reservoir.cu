@@ -1,4 +1,4 @@
-// Sums a reservoir's cells in a tree. Planted: the stride doubles, so that active threads spread over all warps and banks. Cured:
+// Sums a reservoir's cells in a tree. Planted: the stride doubles, so that active threads spread over all warps and banks. Fixed:
 // the stride halves.
 #include <cstdio>
 #include <vector>

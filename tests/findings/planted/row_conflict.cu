@@ -1,5 +1,5 @@
 // A blur along rows by blocks of 16 x 16 threads, out of a tile in shared memory. Planted: both rows of a warp meet in the same
-// banks, as rows of the tile are 64 words long. Cured: 80 words.
+// banks, as rows of the tile are 64 words long. Fixed: 80 words.
 #include <cstdio>
 #include <vector>
 

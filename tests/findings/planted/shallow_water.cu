@@ -1,4 +1,4 @@
-// A wave equation whose walls the host sets. Planted: for that the whole field comes to the host in each step, and goes back. Cured: a
+// A wave equation whose walls the host sets. Planted: for that the whole field comes to the host in each step, and goes back. Fixed: a
 // kernel sets the walls.
 #include <cstdio>
 #include <utility>

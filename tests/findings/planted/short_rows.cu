@@ -1,5 +1,5 @@
 // Scales an image of bytes by blocks of 4 x 64 threads. Planted: threadIdx.x counts the rows, and rows of the block are so short
-// that no request shows one stride. Cured: the indices are exchanged.
+// that no request shows one stride. Fixed: the indices are exchanged.
 #include <cstdio>
 #include <vector>
 

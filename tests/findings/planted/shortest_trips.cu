@@ -1,5 +1,5 @@
 // The eight shortest trips that each thread sees. Planted: a structure keeps them in an array whose index is a variable of a loop, so
-// that the structure lies in local memory although all functions are inlined. Cured: the loop over the array is unrolled.
+// that the structure lies in local memory although all functions are inlined. Fixed: the loop over the array is unrolled.
 #include <cstdio>
 #include <vector>
 

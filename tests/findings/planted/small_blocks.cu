@@ -1,4 +1,4 @@
-// Blurs an image. Planted: blocks of 4 x 4 threads fill half a warp and split each request into four rows. Cured: 32 x 8.
+// Blurs an image. Planted: blocks of 4 x 4 threads fill half a warp and split each request into four rows. Fixed: 32 x 8.
 #include <cstdio>
 #include <vector>
 

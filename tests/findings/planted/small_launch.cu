@@ -1,4 +1,4 @@
-// Adds two vectors. Planted: a single block walks over all elements. Cured: a grid of blocks.
+// Adds two vectors. Planted: a single block walks over all elements. Fixed: a grid of blocks.
 #include <cstdio>
 #include <vector>
 

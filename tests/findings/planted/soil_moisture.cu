@@ -1,4 +1,4 @@
-// Updates soil from the same weather stations in each step. Planted: the stations go to the device in every step. Cured: once.
+// Updates soil from the same weather stations in each step. Planted: the stations go to the device in every step. Fixed: once.
 #include <cstdio>
 #include <vector>
 

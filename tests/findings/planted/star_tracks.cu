@@ -1,4 +1,4 @@
-// Moves stars over the sky. Planted: constants make the arithmetic double on a GPU that has little of it. Cured: constants are floats.
+// Moves stars over the sky. Planted: constants make the arithmetic double on a GPU that has little of it. Fixed: constants are floats.
 #include <cstdio>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Sums the columns of a matrix. Planted: a thread walks along a row, so that neighbouring threads are a row length apart.
-// Cured: a thread owns a column.
+// Fixed: a thread owns a column.
 #include <cstdio>
 #include <vector>
 

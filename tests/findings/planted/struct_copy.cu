@@ -1,4 +1,4 @@
-// The energies of bodies. Planted: a structure of 16 bytes is read member by member, all of it, by one assignment. Cured: an array
+// The energies of bodies. Planted: a structure of 16 bytes is read member by member, all of it, by one assignment. Fixed: an array
 // of each member.
 #include <cstdio>
 #include <vector>

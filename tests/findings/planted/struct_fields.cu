@@ -1,4 +1,4 @@
-// Moves particles. Planted: the positions lie in structures of 32 bytes of which the kernel uses 8. Cured: an array of each
+// Moves particles. Planted: the positions lie in structures of 32 bytes of which the kernel uses 8. Fixed: an array of each
 // member.
 #include <cstdio>
 #include <vector>

@@ -1,4 +1,4 @@
-// Scales an image. Planted: threadIdx.x counts the rows, though neighbouring pixels lie in neighbouring columns. Cured: the
+// Scales an image. Planted: threadIdx.x counts the rows, though neighbouring pixels lie in neighbouring columns. Fixed: the
 // indices are exchanged.
 #include <cstdio>
 #include <vector>

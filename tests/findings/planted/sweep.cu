@@ -1,4 +1,4 @@
-// Relaxes an array larger than the level-2 cache. Planted: each step is a launch that sweeps all of it again. Cured: a thread
+// Relaxes an array larger than the level-2 cache. Planted: each step is a launch that sweeps all of it again. Fixed: a thread
 // makes all steps on its element.
 #include <cstdio>
 #include <vector>

@@ -1,5 +1,5 @@
-// Looks tides up in a table. Planted: the table is in constant memory, and each lane wants another entry. Cured: in global memory,
-// where neighbouring lanes want neighbouring entries.
+// Looks tides up in a table. Planted: the table is in constant memory, and each lane reads another entry. Fixed: in
+// global memory, where neighbouring lanes read neighbouring entries.
 #include <cstdio>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Trees of a forest, whose properties lie one after the other in one allocation. Planted: they are laid out without regard to sectors, so that
-// all of them but one begin within one. Cured: each begins on a multiple of 256 bytes.
+// all of them but one begin within one. Fixed: each begins on a multiple of 256 bytes.
 #include <cstdio>
 #include <vector>
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Searches the head of a log. Planted: all of the log is copied to the device, one part in 32 is looked at. Cured: only that.
+// Searches the head of a log. Planted: all of the log is copied to the device, one part in 32 is read. Fixed: only that.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Doubles an array. Planted: a work space that nobody uses. Cured: it is gone.
+// Doubles an array. Planted: an unused work space. Fixed: it is gone.
 #include <cstdio>
 #include <vector>
 

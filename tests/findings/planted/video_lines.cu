@@ -1,4 +1,4 @@
-// Blends the lines of a picture with those before. Planted: a line has 1921 floats, so that lines begin anywhere. Cured: its memory
+// Blends the lines of a picture with those before. Planted: a line has 1921 floats, so that lines begin anywhere. Fixed: its memory
 // has a pitch of 1984.
 #include <cstdio>
 #include <vector>

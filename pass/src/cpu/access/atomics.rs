@@ -14,7 +14,7 @@ const ORDER: Ordering = Ordering::LLVMAtomicOrderingSequentiallyConsistent;
 impl<'c> Emitter<'_, 'c> {
     /// Lowers `atomicrmw`.
     pub fn atomic_update(&mut self, value: Value<'c>) -> Emitted<Leaf<'c>> {
-        let Some(op) = value.atomic_op() else { return Err(Refusal::of(value, "this atomic operation")) };
+        let Some(op) = value.atomic_op() else { return Err(Refusal::new(value, "this atomic operation")) };
         self.update(value, op, value.operand(0), value.operand(1), value.alignment())
     }
 
@@ -32,7 +32,7 @@ impl<'c> Emitter<'_, 'c> {
         let mask = self.access_mask();
         let shared = matches!(pointer.ty().kind(), Kind::Pointer(3 | 5));
         if !supported(op) {
-            return Err(Refusal::of(at, format!("the atomic operation {op:?}")));
+            return Err(Refusal::new(at, format!("the atomic operation {op:?}")));
         }
         let addresses = self.addresses(&lay);
         Ok(Leaf::Lanes(self.update_lanes(op, addresses, operands, mask, shared, align)))
@@ -52,7 +52,7 @@ impl<'c> Emitter<'_, 'c> {
         self.update_viewed(op, addresses, operands, mask, shared, align, ty)
     }
 
-    /// The same where each operand is looked at as a value of type `view`: pairs of half-precision numbers in a word.
+    /// The same with each operand viewed as a value of type `view`: pairs of half-precision numbers in a word.
     #[allow(clippy::too_many_arguments)] // One more than a plain update has.
     pub fn update_viewed(
         &mut self,
@@ -153,7 +153,7 @@ impl<'c> Emitter<'_, 'c> {
             "max" => AtomicOp::LLVMAtomicRMWBinOpMax,
             "inc" => AtomicOp::LLVMAtomicRMWBinOpUIncWrap,
             "dec" => AtomicOp::LLVMAtomicRMWBinOpUDecWrap,
-            _ => return Err(Refusal::of(call, format!("the intrinsic llvm.nvvm.{rest}"))),
+            _ => return Err(Refusal::new(call, format!("the intrinsic llvm.nvvm.{rest}"))),
         };
         self.update(call, op, arguments[0], arguments[1], 0)
     }

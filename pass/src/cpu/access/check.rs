@@ -1,4 +1,4 @@
-//! Access checks: addresses are compared with memory known to be good, and the runtime is asked where that fails.
+//! Access checks: addresses are compared with memory known to be good, and the runtime checks those outside it.
 
 use super::compact;
 use crate::cpu::emitter::{Emitter, context};
@@ -21,9 +21,9 @@ impl<'c> Emitter<'_, 'c> {
         [self.b.load(self.t.int(64), range, 8), self.b.load(self.t.int(64), self.b.offset(range, 8), 8)]
     }
 
-    /// Whether an access of lanes at one address, or evenly spaced, may leave `[low, high]` or be misaligned. Never
-    /// misses one that does, but may suspect one that does not: idle lanes count too, which saves looking for the
-    /// outermost ones.
+    /// Returns whether an access of lanes at one address, or evenly spaced, may leave `[low, high]` or be misaligned.
+    /// Never misses one that does, but may suspect one that does not: idle lanes count too, which saves a search for
+    /// the outermost ones.
     pub fn suspicion(&mut self, bases: &[Value<'c>], stride: i64, what: &Checked, known: [Value<'c>; 2]) -> Value<'c> {
         let [first, last] = what.reach().map(|byte| self.i64(byte));
         let reach = self.i64((stride * (i64::from(LANES) / bases.len() as i64 - 1)) as u64);
@@ -44,8 +44,8 @@ impl<'c> Emitter<'_, 'c> {
         self.outside([low, self.b.add(high, last)], bits, what.alignment(), known)
     }
 
-    /// Shortens the raw item at `item`, whose addresses are those that the lanes use less `shift`. Gives its length, and
-    /// whether a lane may be where it must not; without `known` none is said to.
+    /// Shortens the raw item at `item`, whose addresses are those that the lanes use less `shift`. Gives its length,
+    /// and whether a lane may be out of bounds; never without `known`.
     pub fn compact(
         &mut self,
         item: Value<'c>,
@@ -68,7 +68,7 @@ impl<'c> Emitter<'_, 'c> {
         (self.b.and(result, self.i64(!compact::BAD)), bad)
     }
 
-    /// Whether the first or last byte lies outside, or a low bit is set.
+    /// Returns whether the first or last byte lies outside, or a low bit is set.
     fn outside(&self, ends: [Value<'c>; 2], bits: Value<'c>, align: u32, known: [Value<'c>; 2]) -> Value<'c> {
         // Differences from the range's start: an address that wrapped is far outside then.
         let size = self.b.sub(known[1], known[0]);

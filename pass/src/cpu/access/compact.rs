@@ -1,7 +1,8 @@
 //! Items of lanes that lie anywhere, brought to a short form where they are written.
 //!
 //! What the trace holds of such an access is mostly a base and 32-bit distances. Lowered code has vectors for that, and
-//! the addresses in its registers; the runtime, which meets an item later, would fetch twice the bytes and go lane by lane.
+//! the addresses in its registers; the runtime, which meets an item later, would fetch twice the bytes and go lane by
+//! lane.
 
 use crate::cpu::target::types::LANES;
 use crate::cpu::target::unit::Unit;
@@ -10,7 +11,7 @@ use crate::llvm::value::IntPredicate;
 use crate::llvm::{Block, Builder, ModuleItems, Value};
 use warpline_format::access::{EVEN_ADDRESS_BITS, Kind, MAX_ITEM_BYTES};
 
-/// Bit of the result of [`Unit::compact_helper`] that tells of a lane that may be where it must not.
+/// Bit of the result of [`Unit::compact_helper`] that is set if a lane may be out of bounds.
 pub const BAD: u64 = 1;
 
 /// What the pieces of the function share.
@@ -103,7 +104,7 @@ impl<'c> Compacting<'_, 'c> {
         self.done(16);
     }
 
-    /// All lanes run: evenly spaced ones are looked for.
+    /// Tests all lanes, which are active, for even spacing.
     fn whole(&mut self, block: Block<'c>, raw: Value<'c>) {
         let (unit, long) = (self.unit, self.unit.t.int(64));
         let [look, even, short, halves, delta] =

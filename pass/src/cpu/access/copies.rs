@@ -17,7 +17,7 @@ impl<'c> Emitter<'_, 'c> {
     pub fn memory_intrinsic(&mut self, call: Value<'c>, name: &str) -> Emitted<()> {
         let arguments = call.arguments();
         let length = arguments[2].as_u64().filter(|length| *length <= LONGEST);
-        let Some(length) = length else { return Err(Refusal::of(call, format!("{name} of this length"))) };
+        let Some(length) = length else { return Err(Refusal::new(call, format!("{name} of this length"))) };
         let to = self.lay(arguments[0])?;
         let mask = self.access_mask();
         let fills = name.starts_with("llvm.memset");
@@ -37,7 +37,7 @@ impl<'c> Emitter<'_, 'c> {
                     let wide = self.b.zext(byte, ty.vector(LANES));
                     self.b.mul(wide, self.same(wide, 0x0101_0101_0101_0101))
                 }
-                (None, None) => return Err(Refusal::of(call, name)),
+                (None, None) => return Err(Refusal::new(call, name)),
             };
             words.push((at, value));
             at += bytes;
@@ -58,7 +58,7 @@ impl<'c> Emitter<'_, 'c> {
         let arguments = call.arguments();
         let loads = name.starts_with("llvm.masked.load");
         if !loads && !name.starts_with("llvm.masked.store") {
-            return Err(Refusal::of(call, format!("the intrinsic {name}")));
+            return Err(Refusal::new(call, format!("the intrinsic {name}")));
         }
         let (pointer, condition) = if loads { (arguments[0], arguments[1]) } else { (arguments[1], arguments[2]) };
         let value = if loads { call } else { arguments[0] };

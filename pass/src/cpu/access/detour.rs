@@ -1,8 +1,8 @@
 //! Detours: what becomes of an access some of whose lanes may not do it.
 //!
-//! Hardly any access takes one, but each could. So nearly all of it is in one function per module and form of address, which
-//! the access calls with scalars: code in the access itself would be most of a hooked kernel, and LLVM would compute
-//! its vectors of addresses ahead of loops and keep them there.
+//! Hardly any access takes one, but each could. So nearly all of it is in one function per module and form of address,
+//! which the access calls with scalars: code in the access itself would be most of a hooked kernel, and LLVM would
+//! compute its vectors of addresses ahead of loops and keep them there.
 
 use super::record::{Written, raw_head};
 use crate::cpu::emitter::lanes::{Allowed, Lay};
@@ -15,8 +15,8 @@ use crate::llvm::value::Linkage;
 use crate::llvm::{Builder, ModuleItems, Value};
 use warpline_format::access::MAX_ITEM_BYTES;
 
-/// Byte offsets in what an access tells its detour, a constant of the module.
-pub(super) mod told {
+/// Byte offsets in the description of an access for its detour, a constant of the module.
+pub(super) mod description {
     pub const SITE: u64 = 0;
     pub const SPACE: u64 = 4;
     pub const BYTES: u64 = 8;
@@ -29,10 +29,11 @@ pub(super) mod told {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Makes the item of an access count, where it has one of its own, unless it is suspicious (`bad`) and the runtime says
-    /// that not all lanes may go on: those that may get an item then. An access of a bundle with anything bad always gets an item of
-    /// its own; the bundle's item says that all its accesses are as the first one. Addresses in items are less
-    /// `shift`. Of a `local` access it says what is good, which the runtime cannot know; its lay has offsets.
+    /// Makes the item of an access count, where it has one of its own, unless it is suspicious (`bad`) and the runtime
+    /// finds that not all lanes may go on: those that may get an item then. An access of a bundle with anything bad
+    /// always gets an item of its own; the bundle's item assumes that all its accesses are like the first one.
+    /// Addresses in items are less `shift`. For a `local` access it passes the valid range, which the runtime does not
+    /// have; its lay has offsets.
     pub fn settle(
         &mut self,
         what: &Checked,
@@ -68,7 +69,7 @@ impl<'c> Emitter<'_, 'c> {
             self.b.store(last, self.b.offset(range, 8), 8);
         }
         let bytes = item.filter(|_| what.bundle.is_none()).map(|item| item.bytes);
-        let (mask, cursor) = self.ask(what, lay, shift, bytes);
+        let (mask, cursor) = self.query(what, lay, shift, bytes);
         let readable: Vec<_> =
             (self.active_bases(&per_group, mask).into_iter()).map(|base| self.readable(base, mask)).collect();
         self.b.branch(joined);
@@ -92,9 +93,9 @@ impl<'c> Emitter<'_, 'c> {
         Allowed { mask, bases }
     }
 
-    /// Asks the runtime: the lanes that may go on, and the record cursor then. `bytes`: of the item that counts if all
-    /// may.
-    fn ask(
+    /// Calls the runtime and returns the lanes that may go on, and the record cursor then. `bytes`: of the item that
+    /// counts if all may.
+    fn query(
         &mut self,
         what: &Checked,
         lay: &Lay<'c>,
@@ -102,7 +103,7 @@ impl<'c> Emitter<'_, 'c> {
         bytes: Option<Value<'c>>,
     ) -> (Value<'c>, Value<'c>) {
         let stride = if let Lay::Strided(_, stride) = lay { *stride } else { 0 };
-        let told = self.told(what, stride);
+        let description = self.description(what, stride);
         let (places, groups) = match lay {
             Lay::Same(address) => (vec![*address], Some(1)),
             Lay::Strided(bases, _) => (bases.clone(), Some(bases.len())),
@@ -113,17 +114,17 @@ impl<'c> Emitter<'_, 'c> {
         };
         // No item has 0 bytes.
         let bytes = bytes.unwrap_or(self.i64(0));
-        let mut arguments = vec![self.context(), told, self.mask(), shift.unwrap_or(self.i64(0)), bytes];
+        let mut arguments = vec![self.context(), description, self.mask(), shift.unwrap_or(self.i64(0)), bytes];
         arguments.extend(places);
         let mask = self.b.call(self.unit().detour_helper(groups), &arguments);
         (mask, self.field_now(context::RECORD_CURSOR))
     }
 
     /// What the detour of an access must know of it.
-    pub(super) fn told(&self, what: &Checked, stride: i64) -> Value<'c> {
+    pub(super) fn description(&self, what: &Checked, stride: i64) -> Value<'c> {
         // Without room there is no record.
         let room = if what.recorded { self.promised() + MAX_ITEM_BYTES as u64 } else { 0 };
-        let name = format!("warpline.told.{}.{stride}.{room}", what.site);
+        let name = format!("warpline.access.{}.{stride}.{room}", what.site);
         if let Some(known) = self.unit().target.variable(&name) {
             return known;
         }
@@ -131,12 +132,12 @@ impl<'c> Emitter<'_, 'c> {
         let mut fields: Vec<_> = words.map(|word| self.i32(word)).to_vec();
         fields.push(self.i64(stride as u64));
         let value = Value::structure(self.t, &fields, false);
-        let told = self.unit().target.new_variable(&name, value.ty(), 0);
-        told.set_linkage(Linkage::LLVMPrivateLinkage);
-        told.set_initializer(value);
-        told.set_constant(true);
-        told.set_alignment(8);
-        told
+        let description = self.unit().target.new_variable(&name, value.ty(), 0);
+        description.set_linkage(Linkage::LLVMPrivateLinkage);
+        description.set_initializer(value);
+        description.set_constant(true);
+        description.set_alignment(8);
+        description
     }
 
     /// Addresses of a lay in memory, computed by a call: for paths that are hardly ever taken.
@@ -190,10 +191,10 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// `(context, told, mask, shift, bytes, where...) -> mask`: asks the runtime which lanes of a suspicious access may do
-    /// it. If these are all, makes their item of so many bytes count; if they are not, or there is no such item (0
-    /// bytes), writes one for those that may, if any, unless the access has no records. `where` is a base per group of lanes, or else (`None`) where
-    /// the addresses of all lanes stand.
+    /// `(context, access, mask, shift, bytes, where...) -> mask`: queries the runtime which lanes of a suspicious access
+    /// may do it. If these are all, makes their item of so many bytes count; if they are not, or there is no such item
+    /// (0 bytes), writes one for those that may, if any, unless the access has no records. `where` is a base per group
+    /// of lanes, or else (`None`) where the addresses of all lanes stand.
     pub(super) fn detour_helper(&self, groups: Option<usize>) -> Value<'c> {
         let name = format!("warpline.detour.{}", groups.unwrap_or(0));
         if let Some(function) = ModuleItems::function(&self.target, &name) {
@@ -205,12 +206,12 @@ impl<'c> Unit<'c> {
         let function = self.new_helper(&name, int.function(&parameters));
         function.add_attribute(OF_FUNCTION, "cold", 0);
         let parameters = function.parameters();
-        let [context, told, mask, shift, counting] = [0, 1, 2, 3, 4].map(|index| parameters[index]);
+        let [context, description, mask, shift, counting] = [0, 1, 2, 3, 4].map(|index| parameters[index]);
         let b = Builder::new(self.t);
         let [entry, all, parted, look, flush, room, record, done] =
             ["entry", "all", "parted", "look", "flush", "room", "record", "done"]
                 .map(|name| function.append_block(name));
-        let word = |offset: u64| b.load(int, b.offset(told, offset), 4);
+        let word = |offset: u64| b.load(int, b.offset(description, offset), 4);
         let field = |field: context::Field| b.load(field.ty(self.t), b.offset(context, field.offset), field.align());
 
         b.at_end(entry);
@@ -218,15 +219,15 @@ impl<'c> Unit<'c> {
         let place = match groups {
             Some(_) => {
                 let place = b.alloca(lanes, 64);
-                let stride = b.load(long, b.offset(told, told::STRIDE), 8);
+                let stride = b.load(long, b.offset(description, description::STRIDE), 8);
                 b.store(self.even(&b, &parameters[5..], stride), place, 64);
                 place
             }
             None => b.int_to_ptr(parameters[5], pointer),
         };
-        let site = word(told::SITE);
+        let site = word(description::SITE);
         let range = b.gep(self.t.int(8), self.site_range(0), &[b.shl(b.zext(site, long), Value::int(long, 4))]);
-        let (space, bytes, align) = (word(told::SPACE), word(told::BYTES), word(told::ALIGN));
+        let (space, bytes, align) = (word(description::SPACE), word(description::BYTES), word(description::ALIGN));
         self.clear_uppers(&b);
         let allowed = b.call(self.runtime().check(), &[context, range, site, space, mask, place, bytes, align]);
         let whole = b.and(b.eq(allowed, mask), b.ne(counting, Value::zero(long)));
@@ -241,7 +242,7 @@ impl<'c> Unit<'c> {
         advance(counting);
 
         b.at_end(parted);
-        let needed = b.zext(word(told::ROOM), long);
+        let needed = b.zext(word(description::ROOM), long);
         b.branch_if(b.eq(needed, Value::zero(long)), done, look);
         b.at_end(look);
         let cursor = field(context::RECORD_CURSOR);
@@ -255,7 +256,7 @@ impl<'c> Unit<'c> {
         b.branch_if(b.eq(allowed, Value::zero(int)), done, record);
         b.at_end(record);
         let cursor = field(context::RECORD_CURSOR);
-        b.store(word(told::HEAD), cursor, 8);
+        b.store(word(description::HEAD), cursor, 8);
         b.store(allowed, b.offset(cursor, 4), 4);
         let addresses = b.sub(b.load(lanes, place, 8), b.splat(shift, LANES));
         b.store(addresses, b.offset(cursor, 8), 8);

@@ -6,7 +6,8 @@
 use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
 
-/// Whether a hook stands under a guard: nothing else is in its block. Otherwise the access is in the same block.
+/// Returns whether a hook stands under a guard: nothing else is in its block. Otherwise the access is in the same
+/// block.
 pub fn is_under_guard(hook: Value<'_>) -> bool {
     hook.next().is_some_and(|next| hook.block().and_then(|block| block.terminator()) == Some(next))
 }

@@ -2,8 +2,8 @@
 //!
 //! `a[row * n + col]` with 32-bit indices is affine up to the extension to 64 bits, and whether that wraps is not known
 //! when the program is compiled. What is known then is a test, one comparison per group: the extension of the last
-//! lane's index. Such a value is computed as a vector, which is what holds in any case, and beside it as bases and a
-//! stride that hold if the test does. Accesses take the second form where they can; then nobody needs the vector.
+//! lane's index. Such a value is computed as a vector, which is always valid, and in addition as bases and a
+//! stride that are valid if the test passes. Accesses use the second form if they can; then the vector is unused.
 
 use crate::cpu::emitter::lanes::Guess;
 use crate::cpu::emitter::leaf::Leaf;
@@ -55,7 +55,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// The narrow value does not wrap within a group: its last lane is what the first one says.
+    /// The narrow value does not wrap within a group: its last lane is what follows from the first one.
     fn guess_extension(&mut self, narrow: Value<'c>, signed: bool) -> Emitted<Option<Guess<'c>>> {
         let bits = narrow.ty().int_bits().unwrap_or(64);
         let Leaf::Affine { bases, stride, ty } = self.leaf(narrow)? else { return Ok(None) };

@@ -11,14 +11,14 @@ use crate::llvm::types::Kind;
 use crate::llvm::value::Ordering;
 use crate::llvm::{Type, Value};
 
-/// Bytes that are read in the place of memory that may not be: more than one load instruction asks for.
+/// Bytes that are read instead of forbidden memory: more than one load instruction reads.
 const SPARE_BYTES: u64 = 1024;
 
 /// Widest alignment that x86 ignores: it requires alignment of vectors only.
 const IGNORED_ALIGNMENT: u64 = 8;
 
-/// Alignment that host code may rely on. A local variable may be less aligned than an access promises, which is reported and
-/// carried out, and generic pointers lead to local variables, too.
+/// Alignment that host code may rely on. A local variable may be less aligned than an access promises, which is
+/// reported and carried out, and generic pointers lead to local variables, too.
 fn alignment(access: Value<'_>, pointer: Value<'_>) -> u64 {
     let promised = u64::from(access.alignment().max(1));
     match pointer.ty().kind() {
@@ -95,7 +95,7 @@ impl<'c> Emitter<'_, 'c> {
         let mut lay = self.lay(load.operand(0))?;
         let allowed = self.accesses.take_allowed();
         let mask = allowed.as_ref().map_or(self.mask(), |allowed| allowed.mask);
-        // Such bases can be read whatever the mask says.
+        // Such bases can be read for every mask.
         let readable = match (&mut lay, allowed) {
             (Lay::Same(address), Some(allowed)) => {
                 *address = allowed.bases.first().copied().unwrap_or(*address);
@@ -150,7 +150,8 @@ impl<'c> Emitter<'_, 'c> {
         Ok(leaves)
     }
 
-    /// The type and the addresses of an access that has several leaves of one type, one behind the other, and goes lane by lane.
+    /// The type and the addresses of an access that has several leaves of one type, one behind the other, and goes lane
+    /// by lane.
     fn neighbours(&self, types: &[Type<'c>], offsets: &[u64], lay: &Lay<'c>) -> Option<(Type<'c>, Value<'c>)> {
         let (first, rest) = types.split_first().filter(|(_, rest)| !rest.is_empty())?;
         let bytes = self.unit().layout().store_size(*first);
@@ -166,7 +167,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The integer that a vector is in memory whose elements are no whole bytes, as `<16 x i1>`: LLVM packs them, the first lowest.
+    /// The integer that a vector is in memory whose elements are no whole bytes, as `<16 x i1>`: LLVM packs them, the
+    /// first lowest.
     fn packed_type(&self, ty: Type<'c>) -> Option<Type<'c>> {
         let Kind::Vector(count) = ty.kind() else { return None };
         let bits = ty.element().int_bits().filter(|bits| !bits.is_multiple_of(8))?;
@@ -235,7 +237,8 @@ impl<'c> Emitter<'_, 'c> {
         if bool_like { self.b.trunc(value, ty.vector(LANES)) } else { value }
     }
 
-    /// Whether all active lanes of each group lie evenly, as guessed or else `stride` apart, and how they lie then.
+    /// Returns whether all active lanes of each group lie evenly, as guessed or else `stride` apart, and how they lie
+    /// then.
     pub fn evenness(&mut self, addresses: Value<'c>, guess: Option<&Guess<'c>>, stride: i64) -> Evenness<'c> {
         if let Some(guess) = guess {
             let condition = guess.holds.unwrap_or(Value::int(self.t.int(1), 1));
@@ -256,7 +259,7 @@ impl<'c> Emitter<'_, 'c> {
         found
     }
 
-    /// Whether a mask has all lanes: the usual case, which needs no masks at all.
+    /// Returns whether a mask has all lanes: the usual case, which needs no masks at all.
     fn is_full(&self, mask: Value<'c>) -> Value<'c> {
         self.b.eq(mask, self.i32(u32::MAX))
     }
@@ -342,8 +345,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Whether lanes that lie anywhere are read by a loop. It is as fast where it was measured (AMD), and far less code; versions that
-    /// are large, or hardly ever run, are better off with it.
+    /// Returns whether lanes that lie anywhere are read by a loop. It is as fast where it was measured (AMD), and far
+    /// less code; versions that are large, or hardly ever run, are better off with it.
     fn gathers_by_loop(&self, ty: Type<'c>) -> bool {
         !self.unit().has_gather(ty) || self.hooked() || !matches!(self.version(), Version::Linear | Version::Half)
     }
@@ -455,7 +458,8 @@ impl<'c> Emitter<'_, 'c> {
         self.room(bytes)
     }
 
-    /// A place for so many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the size share.
+    /// A place for so many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the
+    /// size share.
     pub fn room(&mut self, bytes: u64) -> Value<'c> {
         let allocate = || self.entry.alloca(self.t.int(8).array(bytes * u64::from(LANES)), 64);
         self.accesses.lane_room(bytes, allocate)
@@ -563,8 +567,9 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// Alignment at an offset from an aligned place, as far as the processor may rely on it: where nobody looks for misaligned
-/// accesses they are done as they are, and x86 has instructions that refuse whole vectors of 16 bytes and more.
+/// Alignment at an offset from an aligned place, as far as the processor may rely on it: if misaligned
+/// accesses are not checked, they are performed unchanged, and x86 has instructions that refuse whole vectors of 16
+/// bytes and more.
 pub fn common_align(align: u64, offset: u64) -> u64 {
     const MOST: u64 = 8;
     if offset == 0 { align.min(MOST) } else { align.min(1 << offset.trailing_zeros()).min(MOST) }
@@ -574,7 +579,8 @@ fn is_atomic(value: Value<'_>) -> bool {
     value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
 }
 
-/// The alignment that rows of so many bytes behind each other have, of which the first one is aligned as vectors are: rows of bytes are shorter.
+/// The alignment that rows of so many bytes behind each other have, of which the first one is aligned as vectors are:
+/// rows of bytes are shorter.
 fn row_align(bytes: u64) -> u32 {
     const OF_VECTORS: u32 = 64;
     OF_VECTORS.min(1 << bytes.trailing_zeros().min(OF_VECTORS.trailing_zeros()))

@@ -3,7 +3,7 @@
 //! Written out, each would be five blocks, most of a hooked kernel whose tiles are unrolled into hundreds of accesses.
 
 use super::compact;
-use super::detour::told;
+use super::detour::description;
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::target::checked::Checked;
 use crate::cpu::target::types::LANES;
@@ -11,8 +11,8 @@ use crate::cpu::target::unit::Unit;
 use crate::llvm::{Builder, ModuleItems, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Records and checks an access by the lanes of the block, with these addresses, and gives the lanes that may do it.
-    /// Good is what lies in `known`; addresses in items are less `shift`.
+    /// Records and checks an access by the lanes of the block, with these addresses, and gives the lanes that may do
+    /// it. Good is what lies in `known`; addresses in items are less `shift`.
     pub fn record_scattered(
         &mut self,
         what: &Checked,
@@ -20,10 +20,10 @@ impl<'c> Emitter<'_, 'c> {
         shift: Option<Value<'c>>,
         known: [Value<'c>; 2],
     ) -> Value<'c> {
-        let told = self.told(what, 0);
+        let description = self.description(what, 0);
         let place = self.spill(lanes);
         let shift = shift.unwrap_or(self.i64(0));
-        let arguments = [self.context(), told, self.mask(), shift, known[0], known[1], place];
+        let arguments = [self.context(), description, self.mask(), shift, known[0], known[1], place];
         let allowed = self.b.call(self.unit().scattered_helper(), &arguments);
         if self.promised() > 0 {
             let cursor = self.field_now(context::RECORD_CURSOR);
@@ -34,8 +34,8 @@ impl<'c> Emitter<'_, 'c> {
 }
 
 impl<'c> Unit<'c> {
-    /// `(context, told, mask, shift, low, high, addresses) -> mask`: makes room in the record buffer, writes the item of an
-    /// access and looks whether all lanes are in `low ..= high`; if not, takes the detour.
+    /// `(context, access, mask, shift, low, high, addresses) -> mask`: makes room in the record buffer, writes the item
+    /// of an access and tests whether all lanes are in `low ..= high`; if not, takes the detour.
     fn scattered_helper(&self) -> Value<'c> {
         let name = "warpline.scattered";
         if let Some(function) = ModuleItems::function(&self.target, name) {
@@ -44,16 +44,16 @@ impl<'c> Unit<'c> {
         let (pointer, int, long) = (self.t.pointer(0), self.t.int(32), self.t.int(64));
         let parameters = [pointer, pointer, int, long, long, long, pointer];
         let function = self.new_helper(name, int.function(&parameters));
-        let [context, told, mask, shift, low, high, place] = function.parameters()[..] else { return function };
+        let [context, description, mask, shift, low, high, place] = function.parameters()[..] else { return function };
         let b = Builder::new(self.t);
         let [entry, flush, room, good, bad] =
             ["entry", "flush", "room", "good", "bad"].map(|name| function.append_block(name));
-        let word = |offset: u64| b.load(int, b.offset(told, offset), 4);
+        let word = |offset: u64| b.load(int, b.offset(description, offset), 4);
         let field = |field: context::Field| b.load(field.ty(self.t), b.offset(context, field.offset), field.align());
 
         b.at_end(entry);
         let before = field(context::RECORD_CURSOR);
-        let after = b.add(b.ptr_to_int(before, long), b.zext(word(told::ROOM), long));
+        let after = b.add(b.ptr_to_int(before, long), b.zext(word(description::ROOM), long));
         b.branch_if(b.ugt(after, b.ptr_to_int(field(context::RECORD_END), long)), flush, room);
         b.at_end(flush);
         b.call(self.quiet(self.runtime().flush()), &[context]);
@@ -63,13 +63,14 @@ impl<'c> Unit<'c> {
         b.at_end(room);
         let item = b.phi(pointer);
         item.add_incoming(&[(before, entry), (fresh, flush)]);
-        b.store(word(told::HEAD), item, 8);
+        b.store(word(description::HEAD), item, 8);
         b.store(mask, b.offset(item, 4), 4);
         let addresses = b.sub(b.load(long.vector(LANES), place, 64), b.splat(shift, LANES));
         b.store(addresses, b.offset(item, 8), 8);
         let less_one = |offset: u64| b.zext(b.sub(word(offset), Value::int(int, 1)), long);
         let ends = [low, high].map(|end| b.sub(end, shift));
-        let arguments = [item, ends[0], ends[1], Value::zero(long), less_one(told::BYTES), less_one(told::ALIGN)];
+        let arguments =
+            [item, ends[0], ends[1], Value::zero(long), less_one(description::BYTES), less_one(description::ALIGN)];
         let result = b.call(self.compact_helper(), &arguments);
         let bytes = b.and(result, Value::int(long, !compact::BAD));
         b.branch_if(b.trunc(result, self.t.int(1)), bad, good);
@@ -80,7 +81,7 @@ impl<'c> Unit<'c> {
 
         b.at_end(bad);
         let address = b.ptr_to_int(place, long);
-        b.return_value(b.call(self.detour_helper(None), &[context, told, mask, shift, bytes, address]));
+        b.return_value(b.call(self.detour_helper(None), &[context, description, mask, shift, bytes, address]));
         function
     }
 }

@@ -5,7 +5,7 @@ use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::emitter::{Emitted, Emitter, context};
 use crate::cpu::error::Refusal;
 use crate::cpu::target::types::{LANES, leaf_types};
-use crate::cpu::target::unit::Place;
+use crate::cpu::target::unit::GlobalAddress;
 use crate::llvm::Value;
 use crate::llvm::types::Kind;
 use crate::llvm::value::Opcode;
@@ -45,7 +45,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Offset of a local variable in each lane's stack.
     pub fn frame_offset(&mut self, variable: Value<'c>) -> Emitted<Value<'c>> {
         let Some(offset) = self.frame().offset(variable) else {
-            return Err(Refusal::of(variable, "this local variable"));
+            return Err(Refusal::new(variable, "this local variable"));
         };
         let used = self.field(context::LOCAL_USED);
         Ok(self.b.add(used, self.i64(offset)))
@@ -64,7 +64,7 @@ impl<'c> Emitter<'_, 'c> {
         if value.is_zero() {
             return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::zero(ty))).collect());
         }
-        // Not poison: what nobody set may stand beside others in one register, through all of which poison would spread.
+        // Not poison: an unset value may share one register with others, through all of which poison would spread.
         if value.is_undef() {
             return Ok(leaf_types(ty).into_iter().map(|ty| Leaf::Uniform(Value::undef(ty))).collect());
         }
@@ -80,7 +80,7 @@ impl<'c> Emitter<'_, 'c> {
             Kind::Array(count) => self.constant_elements(value, count),
             Kind::Struct => self.constant_elements(value, ty.fields().len() as u64),
             Kind::Int(_) | Kind::Half | Kind::BFloat | Kind::Float | Kind::Double => Ok(vec![Leaf::Uniform(value)]),
-            _ => Err(Refusal::of(value, "this constant")),
+            _ => Err(Refusal::new(value, "this constant")),
         }
     }
 
@@ -88,7 +88,7 @@ impl<'c> Emitter<'_, 'c> {
         let mut leaves = Vec::new();
         for index in 0..count {
             let Some(element) = value.constant_element(index as u32) else {
-                return Err(Refusal::of(value, "this constant"));
+                return Err(Refusal::new(value, "this constant"));
             };
             leaves.extend(self.constant(element)?);
         }
@@ -102,17 +102,17 @@ impl<'c> Emitter<'_, 'c> {
             let leaves = self.constant(operand)?;
             match leaves.first().and_then(Leaf::scalar) {
                 Some(scalar) => operands.push(scalar),
-                None => return Err(Refusal::of(value, "this constant expression")),
+                None => return Err(Refusal::new(value, "this constant expression")),
             }
         }
         let to = leaf_types(value.ty())[0];
         Ok(match opcode {
             Some(Opcode::LLVMGetElementPtr) => {
                 let Some(steps) = crate::ir::address::steps(value, self.unit().layout()) else {
-                    return Err(Refusal::of(value, "this constant expression"));
+                    return Err(Refusal::new(value, "this constant expression"));
                 };
                 if !steps.variable.is_empty() {
-                    return Err(Refusal::of(value, "a constant address with an index that is not a number"));
+                    return Err(Refusal::new(value, "a constant address with an index that is not a number"));
                 }
                 self.b.add(operands[0], self.i64(steps.constant as u64))
             }
@@ -136,19 +136,19 @@ impl<'c> Emitter<'_, 'c> {
             Some(opcode @ (Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMXor)) => {
                 self.b.binary(opcode, operands[0], operands[1])
             }
-            _ => return Err(Refusal::of(value, "this constant expression")),
+            _ => return Err(Refusal::new(value, "this constant expression")),
         })
     }
 
     fn global_address(&mut self, global: Value<'c>) -> Emitted<Value<'c>> {
         match self.unit().place(self.kernel(), global) {
-            Some(Place::Slot(slot)) => Ok(self.slot_address(slot)),
-            Some(Place::Shared(offset)) => {
+            Some(GlobalAddress::Slot(slot)) => Ok(self.slot_address(slot)),
+            Some(GlobalAddress::Shared(offset)) => {
                 let shared = self.field(context::SHARED);
                 Ok(if offset == 0 { shared } else { self.b.add(shared, self.i64(u64::from(offset))) })
             }
-            Some(Place::Function(function)) => Ok(self.b.ptr_to_int(function, self.t.int(64))),
-            Some(Place::Kernel(number)) => Ok(self.i64(number)),
+            Some(GlobalAddress::Function(function)) => Ok(self.b.ptr_to_int(function, self.t.int(64))),
+            Some(GlobalAddress::Kernel(number)) => Ok(self.i64(number)),
             None => Err(Refusal::undefined(global, &global.name())),
         }
     }

@@ -15,7 +15,7 @@ use warpline_format::hooks::Hook;
 const UNIFORM_BYTES: u64 = ItemKind::Uniform.most_bytes() as u64;
 const EVEN_BYTES: u64 = ItemKind::Even.most_bytes() as u64;
 const AFFINE_BYTES: u64 = ItemKind::Affine.most_bytes() as u64;
-/// Room is not asked for further ahead than this; a warp's buffer holds at least 8 KiB.
+/// Room is not reserved further ahead than this; a warp's buffer holds at least 8 KiB.
 const MOST_AHEAD: u64 = 1024;
 
 /// An item that was written and does not count yet.
@@ -48,7 +48,7 @@ pub fn raw_head(what: &Checked) -> u32 {
 
 impl<'c> Emitter<'_, 'c> {
     /// Room for an item of this many bytes: the place to write it. Nothing that may switch to another warp may
-    /// happen until [`Self::commit`]. One look at the buffer serves what follows in the block, too.
+    /// happen until [`Self::commit`]. One check of the buffer serves what follows in the block, too.
     fn reserve(&mut self, bytes: u64) -> Value<'c> {
         debug_assert!(bytes as usize <= MAX_ITEM_BYTES);
         if let Some(place) = self.accesses.take_room(bytes) {
@@ -138,7 +138,7 @@ impl<'c> Emitter<'_, 'c> {
         Written { place, bytes, bad }
     }
 
-    /// Bytes that the items to come may take without another look at the buffer.
+    /// Bytes that the items to come may take without another check of the buffer.
     pub fn promised(&self) -> u64 {
         self.accesses.room()
     }

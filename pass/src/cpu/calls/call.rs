@@ -14,7 +14,7 @@ use warpline_format::hooks::Hook;
 impl<'c> Emitter<'_, 'c> {
     /// Lowers a call. `None`: it has no result.
     pub fn call(&mut self, call: Value<'c>) -> Emitted<Option<Vec<Leaf<'c>>>> {
-        let Some(callee) = call.called_value() else { return Err(Refusal::of(call, "this call")) };
+        let Some(callee) = call.called_value() else { return Err(Refusal::new(call, "this call")) };
         if callee.is_inline_asm() {
             return self.assembly(call, callee);
         }
@@ -50,14 +50,14 @@ impl<'c> Emitter<'_, 'c> {
             Hook::Switch => self.branch_hook(call, true),
             Hook::Call => {
                 let Some(site) = call.operand(0).as_u64() else {
-                    return Err(Refusal::of(call, "a hook without a number"));
+                    return Err(Refusal::new(call, "a hook without a number"));
                 };
                 self.mark(ItemKind::Call, site as u32, self.mask());
                 Ok(())
             }
             Hook::Texture => {
                 let Some(site) = call.operand(0).as_u64() else {
-                    return Err(Refusal::of(call, "a hook without a site number"));
+                    return Err(Refusal::new(call, "a hook without a site number"));
                 };
                 self.expect_fetch(site as u32);
                 Ok(())
@@ -186,10 +186,10 @@ impl<'c> Emitter<'_, 'c> {
 
     fn direct_call(&mut self, call: Value<'c>, callee: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         let Some(functions) = self.unit().functions.get(&callee) else {
-            return Err(Refusal::of(call, "a call of a kernel from device code"));
+            return Err(Refusal::new(call, "a call of a kernel from device code"));
         };
         if self.unit().reach.may_exit(callee) {
-            return Err(Refusal::of(call, "a call of a function that may end the thread and was not inlined"));
+            return Err(Refusal::new(call, "a call of a function that may end the thread and was not inlined"));
         }
         let target = if self.hooked() { functions.hooked } else { functions.native };
         let arguments = self.call_arguments(call)?;
@@ -200,11 +200,11 @@ impl<'c> Emitter<'_, 'c> {
     /// Runs the callee once per distinct target.
     fn indirect_call(&mut self, call: Value<'c>) -> Emitted<Vec<Leaf<'c>>> {
         let (Some(pointer), Some(ty)) = (call.called_value(), call.called_type()) else {
-            return Err(Refusal::of(call, "this call"));
+            return Err(Refusal::new(call, "this call"));
         };
         let candidates = self.unit().reach.candidates(ty);
         if candidates.iter().any(|candidate| self.unit().reach.may_exit(*candidate)) {
-            return Err(Refusal::of(call, "a call through a pointer to a function that may end the thread"));
+            return Err(Refusal::new(call, "a call through a pointer to a function that may end the thread"));
         }
         let targets = self.vector(pointer)?;
         let arguments = self.call_arguments(call)?;

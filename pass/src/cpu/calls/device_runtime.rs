@@ -1,4 +1,4 @@
-//! Calls of the device runtime: kernels that launch kernels, and what they may ask of it.
+//! Calls of the device runtime: kernels that launch kernels, and its other functions.
 
 use crate::cpu::emitter::lanes::Lay;
 use crate::cpu::emitter::leaf::Leaf;
@@ -8,8 +8,8 @@ use crate::cpu::target::types::{LANES, leaf_types};
 use crate::llvm::Value;
 use warpline_format::abi::device_call;
 
-/// Functions of the device runtime without their prefix: what they are to the CPU device, and which of their arguments it gets.
-/// `DIMENSIONS` stands for a `dim3`.
+/// Functions of the device runtime without their prefix: what they are to the CPU device, and which of their arguments
+/// it gets. `DIMENSIONS` stands for a `dim3`.
 const CALLS: [(&str, u32, &[usize]); 20] = [
     ("GetParameterBuffer", device_call::BUFFER, &[0, 1]),
     ("LaunchDevice", device_call::LAUNCH, &[0, 1, 2, 3, 4, 5]),
@@ -43,7 +43,7 @@ impl<'c> Emitter<'_, 'c> {
         let known = CALLS.iter().find(|(known, ..)| *known == base);
         let Some((_, which, wanted)) = known.filter(|(.., wanted)| wanted.iter().all(|at| *at < arguments.len()))
         else {
-            return Err(Refusal::of(call, format!("{} in device code", base_name(base))));
+            return Err(Refusal::new(call, format!("{} in device code", base_name(base))));
         };
         let long = self.int_lanes(64);
         let bytes = 8 * u64::from(LANES);

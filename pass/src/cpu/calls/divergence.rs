@@ -1,5 +1,5 @@
-//! Barriers that part of a warp comes to while other lanes of it are elsewhere and will go on, or some warps of a block while
-//! others wait at another.
+//! Barriers that part of a warp comes to while other lanes of it are elsewhere and will go on, or some warps of a block
+//! while others wait at another.
 
 use crate::cpu::emitter::{Emitter, context};
 use crate::cpu::shapes::spin::is_as_good_as_gone;
@@ -8,9 +8,9 @@ use crate::llvm::value::Linkage;
 use crate::llvm::{ModuleItems, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Tells the runtime where lanes of the warp do not come along to the barrier that stands here.
+    /// Reports to the runtime if lanes of the warp do not reach the barrier at this position.
     /// Lanes that have returned, or have nothing more to do, are not missed: a GPU does not wait for them either.
-    pub fn look_for_absent_lanes(&mut self, call: Value<'c>) {
+    pub fn check_absent_lanes(&mut self, call: Value<'c>) {
         if !self.hooked() || call.debug_line() == 0 {
             return;
         }
@@ -41,8 +41,8 @@ impl<'c> Emitter<'_, 'c> {
         waiting.map(|mask| self.b.load(self.t.int(32), mask, 4)).reduce(|one, other| self.b.or(one, other))
     }
 
-    /// Leaves the place of `__syncthreads` where the runtime compares it with those that the block's other warps come to.
-    /// `None` stands for other barriers.
+    /// Leaves the place of `__syncthreads` where the runtime compares it with those that the block's other warps come
+    /// to. `None` stands for other barriers.
     pub fn note_barrier(&mut self, call: Option<Value<'c>>) {
         if !self.hooked() {
             return;
@@ -67,7 +67,7 @@ impl<'c> Emitter<'_, 'c> {
         self.text("warpline.file", &path)
     }
 
-    /// A zero-terminated text, once in the module; `kind` tells what it is for.
+    /// A zero-terminated text, once in the module; `kind` is its purpose.
     fn text(&self, kind: &str, text: &str) -> Value<'c> {
         let name = format!("{kind}.{text}");
         if let Some(known) = self.unit().target.variable(&name) {

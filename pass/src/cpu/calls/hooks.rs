@@ -10,7 +10,8 @@ use crate::llvm::Value;
 use warpline_format::abi::count_cells;
 use warpline_format::access::Space;
 
-/// Whether what a hook tells of is done by inline assembly: the next instruction that is no hook, or under a guard.
+/// Returns whether a hook's access is made by inline assembly: the next instruction that is not a hook, or under a
+/// guard.
 fn is_of_assembly(hook: Value<'_>) -> bool {
     let is_hook = |value: &Value<'_>| value.callee_name().starts_with("__warpline_");
     let mut next = hook.next();
@@ -62,7 +63,7 @@ impl<'c> Emitter<'_, 'c> {
         let bad = match lay {
             Lay::Same(address) => self.suspicion(&[*address], 0, what, range),
             Lay::Strided(bases, stride) => self.suspicion(bases, *stride, what, range),
-            // The item that the check looks at never counts.
+            // The item that the check reads is never recorded.
             Lay::Scattered(_) | Lay::Likely(..) => self.write_checked(what, lay, None, range).bad,
         };
         if let Some(bundle) = &what.bundle {
@@ -91,7 +92,7 @@ impl<'c> Emitter<'_, 'c> {
         let bundle = hook.arguments().get(2).and_then(|index| index.as_u64());
         let bad = bundle.and_then(|index| self.unit().bundle_field(index as u32));
         let Some(bad) = bad.and_then(|field| self.accesses.suspicion(field)) else {
-            return Err(Refusal::of(hook, "a hook of a bundle that has not begun"));
+            return Err(Refusal::new(hook, "a hook of a bundle that has not begun"));
         };
         let lay = self.checked_lay(hook, &what, pointer)?;
         let local = self.local_range_of(&what, pointer)?;
@@ -126,10 +127,10 @@ impl<'c> Emitter<'_, 'c> {
     fn hooked_access(&self, hook: Value<'c>) -> Emitted<(Checked, Value<'c>)> {
         let arguments = hook.arguments();
         let Some(number) = arguments.first().and_then(|site| site.as_u64()) else {
-            return Err(Refusal::of(hook, "a hook without a site number"));
+            return Err(Refusal::new(hook, "a hook without a site number"));
         };
         let Some(what) = self.unit().checked(number as u32) else {
-            return Err(Refusal::of(hook, "a hook whose site is not in the table"));
+            return Err(Refusal::new(hook, "a hook whose site is not in the table"));
         };
         Ok((what, arguments[1]))
     }
@@ -142,9 +143,9 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Lowers `__warpline_block`: the clock, and with hooks the counts.
     pub fn block_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
-        let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::of(hook, "a hook without a number")) };
+        let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::new(hook, "a hook without a number")) };
         let Some(instructions) = self.unit().block_instructions(number as usize) else {
-            return Err(Refusal::of(hook, "a hook whose block is not in the table"));
+            return Err(Refusal::new(hook, "a hook whose block is not in the table"));
         };
         if self.hooked() || self.unit().reads_clock() {
             let clock = self.field_now(context::CLOCK);
@@ -167,9 +168,9 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Lowers `__warpline_branch` and `__warpline_switch`.
     pub fn branch_hook(&mut self, hook: Value<'c>, switch: bool) -> Emitted<()> {
-        let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::of(hook, "a hook without a number")) };
+        let Some(number) = hook.operand(0).as_u64() else { return Err(Refusal::new(hook, "a hook without a number")) };
         let Some((cell, sides)) = self.unit().branch_cells(number as usize) else {
-            return Err(Refusal::of(hook, "a hook whose branch is not in the table"));
+            return Err(Refusal::new(hook, "a hook whose branch is not in the table"));
         };
         let chooser = self.leaf(hook.operand(1))?;
         let cells = self.field_now(context::COUNTS);

@@ -34,7 +34,7 @@ impl<'c> Emitter<'_, 'c> {
         }
         if rest.starts_with("is_explicit_cluster") {
             let blocks = self.register_lanes(Register::ClusterBlocks, self.t.int(32));
-            let blocks = blocks.ok_or_else(|| Refusal::of(call, "this query"))?;
+            let blocks = blocks.ok_or_else(|| Refusal::new(call, "this query"))?;
             return Ok(Some(vec![Leaf::Lanes(self.b.ugt(blocks, self.same(blocks, 1)))]));
         }
         if rest.starts_with("barrier") || rest.starts_with("bar.") {
@@ -86,7 +86,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             "llvm.stacksave.p0" | "llvm.stacksave" => Ok(Some(vec![Leaf::Uniform(self.i64(0))])),
             _ if name.starts_with("llvm.stackrestore") => Ok(None),
-            _ => Err(Refusal::of(call, format!("the intrinsic {name}"))),
+            _ => Err(Refusal::new(call, format!("the intrinsic {name}"))),
         }
     }
 
@@ -106,7 +106,7 @@ impl<'c> Emitter<'_, 'c> {
         {
             (barrier::SYNC, false)
         } else {
-            return Err(Refusal::of(call, format!("the barrier {rest}")));
+            return Err(Refusal::new(call, format!("the barrier {rest}")));
         };
         let arguments = call.arguments();
         let bits = match arguments.last() {
@@ -121,7 +121,7 @@ impl<'c> Emitter<'_, 'c> {
         };
         // Threads of a warp come to barriers that are not aligned one by one.
         if rest.contains("aligned") || rest.starts_with("barrier0") {
-            self.look_for_absent_lanes(call);
+            self.check_absent_lanes(call);
         }
         let result = if ir::barrier::barrier(call) == Some(ir::barrier::Barrier::Block) {
             self.note_barrier(is_for_all(call, rest).then_some(call));
@@ -170,7 +170,7 @@ impl<'c> Emitter<'_, 'c> {
         if arrives { b.or(word, self.i32(ARRIVES)) } else { word }
     }
 
-    /// Arrives at a numbered barrier and, if its word says so, waits for it.
+    /// Arrives at a numbered barrier and, if its word requires it, waits for it.
     pub fn named_barrier(&mut self, kind: u32, predicates: Value<'c>, meeting: Value<'c>) -> Value<'c> {
         if self.hooked() {
             self.mark(ItemKind::Barrier, 0, meeting);
@@ -198,7 +198,7 @@ impl<'c> Emitter<'_, 'c> {
         let all = self.mask();
         let members = if synced { Some(self.leaf(arguments[0])?) } else { None };
         if let Some(Leaf::Lanes(members)) = members {
-            // Each group of lanes votes by itself.
+            // Each group of lanes votes separately.
             let mine = self.b.and(members, self.b.splat(ballot, LANES));
             let whole = self.b.and(members, self.b.splat(all, LANES));
             return Ok(Leaf::Lanes(self.verdict(call, rest, mine, whole)?));
@@ -221,7 +221,7 @@ impl<'c> Emitter<'_, 'c> {
         } else if rest.contains("uni") || rest.contains("eq") {
             Ok(self.b.or(self.b.eq(mine, whole), self.b.eq(mine, zero)))
         } else {
-            Err(Refusal::of(call, format!("the vote {rest}")))
+            Err(Refusal::new(call, format!("the vote {rest}")))
         }
     }
 
@@ -231,9 +231,9 @@ impl<'c> Emitter<'_, 'c> {
         if rest.starts_with("shfl.sync") {
             arguments.remove(0);
         }
-        let [value, amount, control] = arguments[..] else { return Err(Refusal::of(call, "this shuffle")) };
+        let [value, amount, control] = arguments[..] else { return Err(Refusal::new(call, "this shuffle")) };
         let mode = ["down", "up", "bfly", "idx"].into_iter().find(|mode| rest.contains(mode));
-        let Some(mode) = mode else { return Err(Refusal::of(call, "this shuffle")) };
+        let Some(mode) = mode else { return Err(Refusal::new(call, "this shuffle")) };
         let value = self.vector(value)?;
         let (amount, control) = (self.leaf(amount)?, self.leaf(control)?);
         let (result, valid) = self.shuffle_lanes(value, mode, &amount, &control);
@@ -356,7 +356,7 @@ impl<'c> Emitter<'_, 'c> {
         let members = self.leaf(arguments[1])?;
         let operation = rest.strip_prefix("redux.sync.").unwrap_or("");
         let reduced = self.reduced(operation, value, members);
-        reduced.ok_or_else(|| Refusal::of(call, format!("the reduction {operation}")))
+        reduced.ok_or_else(|| Refusal::new(call, format!("the reduction {operation}")))
     }
 
     /// One result for all lanes of the members; `None` for an operation that is not supported.
@@ -385,15 +385,15 @@ impl<'c> Emitter<'_, 'c> {
         Some(Leaf::Lanes(self.b.splat(result, LANES)))
     }
 
-    /// Whether a generic pointer lies in a space.
+    /// Returns whether a generic pointer lies in a space.
     fn is_space(&mut self, call: Value<'c>, rest: &str) -> Emitted<Leaf<'c>> {
         let pointer = self.leaf(call.operand(0))?.lanes(&self.b);
         let space = rest.strip_prefix("isspacep.").unwrap_or(rest);
-        let inside = self.lies_in(space, pointer).ok_or_else(|| Refusal::of(call, format!("the query {rest}")))?;
+        let inside = self.lies_in(space, pointer).ok_or_else(|| Refusal::new(call, format!("the query {rest}")))?;
         Ok(Leaf::Lanes(inside))
     }
 
-    /// Whether addresses lie in a space, by the windows of the CPU device.
+    /// Returns whether addresses lie in a space, by the windows of the CPU device.
     pub fn lies_in(&self, space: &str, address: Value<'c>) -> Option<Value<'c>> {
         use warpline_format::abi::windows;
         let (start, bytes, inside) = if space.starts_with("shared") {
@@ -431,8 +431,8 @@ fn shuffle_source(mode: &str, lane: u32, amount: u32, control: u32) -> (u32, boo
     if valid { (source as u32, true) } else { (lane, false) }
 }
 
-/// Whether a barrier is `__syncthreads` or one of its kin: it is for all threads of the block, and none of the numbered ones
-/// through which parts of a block may meet at several places.
+/// Returns whether a barrier is `__syncthreads` or one of its kin: it is for all threads of the block, and none of the
+/// numbered ones through which parts of a block may meet at several places.
 fn is_for_all(call: Value<'_>, rest: &str) -> bool {
     rest.starts_with("barrier0")
         || (rest.contains("aligned.all") && call.arguments().first().is_some_and(|number| number.as_u64() == Some(0)))

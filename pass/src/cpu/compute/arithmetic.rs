@@ -13,7 +13,7 @@ use crate::llvm::{Type, Value};
 impl<'c> Emitter<'_, 'c> {
     /// Lowers an instruction other than a phi or terminator. `None`: it has no result.
     pub fn instruction(&mut self, value: Value<'c>) -> Emitted<Option<Vec<Leaf<'c>>>> {
-        let Some(opcode) = value.opcode() else { return Err(Refusal::of(value, "this value")) };
+        let Some(opcode) = value.opcode() else { return Err(Refusal::new(value, "this value")) };
         let leaves = match opcode {
             Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl | Opcode::LLVMOr => {
                 match self.affine_arithmetic(value, opcode)? {
@@ -86,7 +86,7 @@ impl<'c> Emitter<'_, 'c> {
                 return Ok(None);
             }
             Opcode::LLVMCall => return self.call(value),
-            _ => return Err(Refusal::of(value, "this instruction")),
+            _ => return Err(Refusal::new(value, "this instruction")),
         };
         Ok(Some(leaves))
     }
@@ -119,10 +119,10 @@ impl<'c> Emitter<'_, 'c> {
             let mut row = Vec::with_capacity(columns.len());
             for column in &columns {
                 let leaf = column.get(index).or_else(|| column.first());
-                let Some(leaf) = leaf else { return Err(Refusal::of(value, "an operand without a value")) };
+                let Some(leaf) = leaf else { return Err(Refusal::new(value, "an operand without a value")) };
                 row.push(match (uniform, leaf.scalar()) {
                     (true, Some(scalar)) => scalar,
-                    (true, None) => return Err(Refusal::of(value, "a uniform result of varying operands")),
+                    (true, None) => return Err(Refusal::new(value, "a uniform result of varying operands")),
                     (false, _) => leaf.lanes(&self.b),
                 });
             }
@@ -156,7 +156,7 @@ impl<'c> Emitter<'_, 'c> {
         // Exact as signed, or else as unsigned, or in the low bits only: then either extension will do.
         let signed = affine.signed || !affine.unsigned;
         let (Some((left, _)), Some((right, _))) = (self.wide(&left, signed), self.wide(&right, signed)) else {
-            return Err(Refusal::of(value, "affine arithmetic on varying operands"));
+            return Err(Refusal::new(value, "affine arithmetic on varying operands"));
         };
         // An `or` of disjoint bits is a sum; a shift count is small and not negative.
         let opcode = if opcode == Opcode::LLVMOr { Opcode::LLVMAdd } else { opcode };
@@ -184,7 +184,7 @@ impl<'c> Emitter<'_, 'c> {
         let mut leaves = Vec::with_capacity(yes.len());
         for (index, (yes, no)) in yes.iter().zip(&no).enumerate() {
             let Some(condition) = conditions.get(index).or(conditions.first()) else {
-                return Err(Refusal::of(value, "a condition without a value"));
+                return Err(Refusal::new(value, "a condition without a value"));
             };
             leaves.push(self.select_leaf(condition, yes, no, shape));
         }
@@ -194,12 +194,12 @@ impl<'c> Emitter<'_, 'c> {
     fn integer_cast(&mut self, value: Value<'c>, opcode: Opcode) -> Emitted<Vec<Leaf<'c>>> {
         let to = leaf_types(value.ty())[0];
         if let Some(affine) = self.analysis().affine(value) {
-            // The wide bases already are what the analysis says of the result.
+            // The wide bases already are the analysis' form of the result.
             let leaf = self.leaf(value.operand(0))?;
             if let Leaf::Affine { bases, .. } = leaf {
                 return Ok(vec![Leaf::Affine { bases, stride: affine.stride, ty: to }]);
             }
-            return Err(Refusal::of(value, "an affine cast of a value that is not"));
+            return Err(Refusal::new(value, "an affine cast of a value that is not"));
         }
         self.lanewise(value, |this, operands| this.b.cast(opcode, operands[0], this.shaped(operands[0], to)))
     }
@@ -208,12 +208,12 @@ impl<'c> Emitter<'_, 'c> {
         let to = held(value.ty());
         let from = held(value.operand(0).ty());
         let (Some(to_bits), Some(from_bits)) = (to.int_bits(), from.int_bits()) else {
-            return Err(Refusal::of(value, "a conversion between vectors and pointers"));
+            return Err(Refusal::new(value, "a conversion between vectors and pointers"));
         };
         if let Some(affine) = self.analysis().affine(value) {
             return match self.leaf(value.operand(0))? {
                 Leaf::Affine { bases, .. } => Ok(vec![Leaf::Affine { bases, stride: affine.stride, ty: to }]),
-                _ => Err(Refusal::of(value, "an affine cast of a value that is not")),
+                _ => Err(Refusal::new(value, "an affine cast of a value that is not")),
             };
         }
         if to_bits > from_bits && matches!(value.ty().kind(), Kind::Pointer(3)) {
@@ -356,12 +356,12 @@ impl<'c> Emitter<'_, 'c> {
                 } else {
                     (&mut wanted, to.get(right), &mut right)
                 };
-                let Some(ty) = next else { return Err(Refusal::of(at, "this conversion between vectors")) };
+                let Some(ty) = next else { return Err(Refusal::new(at, "this conversion between vectors")) };
                 *sum += bits(ty);
                 *place += 1;
             }
             if given > 512 {
-                return Err(Refusal::of(at, "this conversion between vectors"));
+                return Err(Refusal::new(at, "this conversion between vectors"));
             }
             let parts = self.regrouped(&values[first..left], &from[first..left], &to[start..right]);
             results.extend(parts.into_iter().map(wrap));
@@ -414,7 +414,7 @@ impl<'c> Emitter<'_, 'c> {
 
     fn pointer_arithmetic(&mut self, gep: Value<'c>) -> Emitted<Leaf<'c>> {
         let Some(steps) = address::steps(gep, self.unit().layout()) else {
-            return Err(Refusal::of(gep, "pointer arithmetic on vectors of pointers"));
+            return Err(Refusal::new(gep, "pointer arithmetic on vectors of pointers"));
         };
         let base = self.leaf(gep.operand(0))?;
         let shape = self.analysis().shape(gep);
@@ -426,11 +426,11 @@ impl<'c> Emitter<'_, 'c> {
         match shape {
             Shape::Uniform | Shape::Affine(_) => {
                 let Some((mut sums, _)) = self.wide(&base, true) else {
-                    return Err(Refusal::of(gep, "an affine address from a varying pointer"));
+                    return Err(Refusal::new(gep, "an affine address from a varying pointer"));
                 };
                 for (index, scale) in &indices {
                     let Some((terms, _)) = self.wide(index, true) else {
-                        return Err(Refusal::of(gep, "an affine address from a varying index"));
+                        return Err(Refusal::new(gep, "an affine address from a varying index"));
                     };
                     for (sum, term) in sums.iter_mut().zip(terms) {
                         let bytes = self.b.mul(term, self.i64(*scale));
@@ -480,7 +480,7 @@ impl<'c> Emitter<'_, 'c> {
         let leaves = self.leaves(value.operand(0))?;
         if let Some(index) = value.operand(1).as_u64() {
             let Some(leaf) = leaves.get(index as usize) else {
-                return Err(Refusal::of(value, "an element out of range"));
+                return Err(Refusal::new(value, "an element out of range"));
             };
             return Ok(self.like_shape(value, vec![leaf.clone()]));
         }
@@ -499,7 +499,7 @@ impl<'c> Emitter<'_, 'c> {
         let element = self.leaf(value.operand(1))?;
         if let Some(index) = value.operand(2).as_u64() {
             let Some(place) = leaves.get_mut(index as usize) else {
-                return Err(Refusal::of(value, "an element out of range"));
+                return Err(Refusal::new(value, "an element out of range"));
             };
             *place = element;
             return Ok(self.like_shape(value, leaves));

@@ -1,10 +1,10 @@
 //! Half-precision multiply-add.
 //!
 //! A processor without AVX512-FP16 has none, and LLVM would go through double precision and then call a function of
-//! the compiler's library per lane to round: 32 calls for one instruction. In single precision the product of two halves
-//! is exact (22 bits), and the sum's error is known exactly. Rounded to odd, the 24 bits of the sum hold all that rounding
-//! to 11 bits can depend on (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, IEEE Trans. Computers 57,
-//! 2008: p + 2 bits suffice).
+//! the compiler's library per lane to round: 32 calls for one instruction. In single precision the product of two
+//! halves is exact (22 bits), and the sum's error is known exactly. Rounded to odd, the 24 bits of the sum hold all
+//! that rounding to 11 bits can depend on (S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, IEEE
+//! Trans. Computers 57, 2008: p + 2 bits suffice).
 
 use crate::cpu::emitter::Emitter;
 use crate::cpu::target::types::LANES;
@@ -15,7 +15,7 @@ use crate::llvm::value::{IntPredicate, Linkage, Opcode, RealPredicate};
 use crate::llvm::{Builder, ModuleItems, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// Whether an operation is a multiply-add of 32 halves that the processor does not have.
+    /// Returns whether an operation is a multiply-add of 32 halves that the processor does not have.
     pub(crate) fn is_half_fma(&self, base: &str, operand: Value<'c>) -> bool {
         let halves = operand.ty().kind() == Kind::Vector(LANES) && operand.ty().element() == self.t.half();
         halves && matches!(base, "llvm.fma" | "llvm.fmuladd") && !self.unit().has_half_arithmetic()
@@ -50,7 +50,7 @@ impl<'c> Unit<'c> {
         let right = b.binary(sub, sum, product);
         let left = b.binary(sub, sum, right);
         let error = b.binary(add, b.binary(sub, product, left), b.binary(sub, addend, right));
-        // An inexact sum with an even pattern lies beside the odd one that is on the other side of the exact sum. Infinities
+        // An inexact sum with an even pattern is adjacent to the odd one on the other side of the exact sum. Infinities
         // and NaNs have a NaN for their error, and stay.
         let number = |value: u64| Value::vector(&vec![Value::int(self.t.int(32), value); LANES as usize]);
         let bits = b.bitcast(sum, int);

@@ -30,7 +30,7 @@ impl<'c> Emitter<'_, 'c> {
             return self.vector_reduction(call, reduction);
         }
         if base.starts_with("llvm.vector.") {
-            return Err(Refusal::of(call, format!("the intrinsic {name}")));
+            return Err(Refusal::new(call, format!("the intrinsic {name}")));
         }
         let vector_of_float = |ty: Type<'c>| ty.is_float();
         let results = leaf_types(call.ty());
@@ -38,7 +38,7 @@ impl<'c> Emitter<'_, 'c> {
         if base == "llvm.ptrmask" {
             let [pointer, mask] = [call.operand(0), call.operand(1)].map(|operand| leaf_types(operand.ty())[0]);
             if pointer != mask {
-                return Err(Refusal::of(
+                return Err(Refusal::new(
                     call,
                     format!("the intrinsic {name} with a mask that is not as wide as the pointer"),
                 ));
@@ -103,7 +103,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Whether the host has no vector instruction for a function, so that LLVM would write out 32 calls of libm.
+    /// Returns whether the host has no vector instruction for a function, so that LLVM would write out 32 calls of
+    /// libm.
     fn is_libm_call(&self, base: &str, operand: Value<'c>) -> bool {
         const LIBRARY: [&str; 20] = [
             "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10",
@@ -152,7 +153,7 @@ impl<'c> Emitter<'_, 'c> {
         } else if base.ends_with(".with.overflow") || matches!(base, "llvm.modf" | "llvm.sincos" | "llvm.sincospi") {
             vec![operands[0].ty()]
         } else {
-            return Err(Refusal::of(call, format!("the intrinsic {base}")));
+            return Err(Refusal::new(call, format!("the intrinsic {base}")));
         };
         let made = self.b.call(self.unit().intrinsic(base, &overloads), &operands);
         Ok((0..2)

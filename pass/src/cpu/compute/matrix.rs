@@ -19,7 +19,7 @@ const TRANSPOSED: Rows = Rows { count: 1, transposed: true, store: false };
 impl<'c> Emitter<'_, 'c> {
     /// Lowers `wmma`, `mma`, `ldmatrix` and `stmatrix`.
     pub fn matrix_call(&mut self, call: Value<'c>, rest: &str) -> Emitted<Option<Vec<Leaf<'c>>>> {
-        let refuse = || Refusal::of(call, format!("the intrinsic llvm.nvvm.{rest}"));
+        let refuse = || Refusal::new(call, format!("the intrinsic llvm.nvvm.{rest}"));
         let arguments = call.arguments();
         let wmma = rest.strip_prefix("wmma.");
         if let Some(transfer) = wmma.and_then(Transfer::read) {

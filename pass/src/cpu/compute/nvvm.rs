@@ -25,7 +25,7 @@ impl<'c> Emitter<'_, 'c> {
         let first = parts[0].to_string();
         let name = rest.to_string();
         if call.ty().is_void() {
-            return Err(Refusal::of(call, format!("the intrinsic llvm.nvvm.{rest}")));
+            return Err(Refusal::new(call, format!("the intrinsic llvm.nvvm.{rest}")));
         }
         let results = leaf_types(call.ty());
         let result = results[0];
@@ -48,7 +48,7 @@ impl<'c> Emitter<'_, 'c> {
             }
         })?;
         if !supported.get() {
-            return Err(Refusal::of(call, format!("the intrinsic llvm.nvvm.{rest}")));
+            return Err(Refusal::new(call, format!("the intrinsic llvm.nvvm.{rest}")));
         }
         Ok(leaves)
     }
@@ -146,8 +146,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// `rsqrt.approx.f64`, which CUDA promises to be right to one unit in the last place. Two roundings after each other
-    /// (of the root and of the quotient) miss that, so a step of Newton's method follows.
+    /// `rsqrt.approx.f64`, which CUDA promises to be right to one unit in the last place. Two roundings after each
+    /// other (of the root and of the quotient) miss that, so a step of Newton's method follows.
     pub fn inverse_root(&self, x: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let first = b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), self.unary("llvm.sqrt", x));
@@ -184,8 +184,9 @@ impl<'c> Emitter<'_, 'c> {
         top(b.binary(Opcode::LLVMFDiv, self.float_like(x, 1.0), bottom))
     }
 
-    /// `fns.b32`: the place of the set bit of `word` that is `offset` further than `base`, upwards for a positive offset and
-    /// downwards for a negative one, counted from 1; offset 0 asks for the bit at `base` itself. All ones where there is none.
+    /// `fns.b32`: the place of the set bit of `word` that is `offset` further than `base`, upwards for a positive
+    /// offset and downwards for a negative one, counted from 1; offset 0 selects the bit at `base` itself. All ones
+    /// where there is none.
     fn find_set(&self, word: Value<'c>, base: Value<'c>, offset: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let number = |value: u64| self.same(word, value);

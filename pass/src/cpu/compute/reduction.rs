@@ -39,7 +39,7 @@ impl<'c> Emitter<'_, 'c> {
     /// have to be; those have their first term as an operand of its own.
     pub(crate) fn vector_reduction(&mut self, call: Value<'c>, name: &str) -> Emitted<Vec<Leaf<'c>>> {
         let Some(join) = join(name) else {
-            return Err(Refusal::of(call, format!("the intrinsic llvm.vector.reduce.{name}")));
+            return Err(Refusal::new(call, format!("the intrinsic llvm.vector.reduce.{name}")));
         };
         let mut elements = Vec::new();
         for argument in call.arguments() {
@@ -52,7 +52,7 @@ impl<'c> Emitter<'_, 'c> {
             Join::Instruction(opcode) => self.b.binary(opcode, left, right),
             Join::Function(function) => self.two(function, left, right),
         });
-        let Some(joined) = joined else { return Err(Refusal::of(call, "a reduction of no elements")) };
+        let Some(joined) = joined else { return Err(Refusal::new(call, "a reduction of no elements")) };
         let leaf = if uniform { Leaf::Uniform(joined) } else { Leaf::Lanes(joined) };
         Ok(self.like_shape(call, vec![leaf]))
     }

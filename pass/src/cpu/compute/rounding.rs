@@ -1,4 +1,4 @@
-//! Arithmetic and conversions rounded as asked.
+//! Arithmetic and conversions with explicit rounding modes.
 
 use super::arithmetic::scalar_bits;
 use crate::cpu::emitter::Emitter;
@@ -71,8 +71,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// A 64-bit integer as a float or double, rounded as asked: the leading bits of its magnitude, which convert exactly, and a
-    /// step away from zero where bits were cut off and the rounding wants it.
+    /// A 64-bit integer as a float or double, with an explicit rounding mode: the leading bits of its magnitude, which
+    /// convert exactly, and a step away from zero where bits were cut off and the rounding mode requires it.
     fn long_rounded(&self, x: Value<'c>, signed: bool, result: Type<'c>, rounding: Rounding) -> Value<'c> {
         let b = &self.b;
         let zero = self.same(x, 0);

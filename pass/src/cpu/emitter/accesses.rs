@@ -52,7 +52,7 @@ impl<'c> Accesses<'c> {
         self.guarded = true;
     }
 
-    /// Whether checks under guards have kept lanes for the assembly at hand.
+    /// Returns whether checks under guards have kept lanes for the assembly at hand.
     pub fn take_guarded(&mut self) -> bool {
         std::mem::take(&mut self.guarded)
     }
@@ -62,7 +62,7 @@ impl<'c> Accesses<'c> {
         self.suspicions.insert(bundle, bad);
     }
 
-    /// Whether an access of a bundle that has begun may be bad.
+    /// Returns whether an access of a bundle that has begun may be bad.
     pub fn suspicion(&self, bundle: u32) -> Option<Value<'c>> {
         self.suspicions.get(&bundle).copied()
     }
@@ -77,7 +77,7 @@ impl<'c> Accesses<'c> {
         self.guesses.insert(value, guess);
     }
 
-    /// What the last look at how evenly lanes lie found, if it was at these addresses and this stride.
+    /// Returns the last test for even spacing, if it was of these addresses and this stride.
     pub fn looked(&self, addresses: Value<'c>, stride: i64) -> Option<&Evenness<'c>> {
         self.looked.as_ref().filter(|looked| (looked.0, looked.1) == (addresses, stride)).map(|looked| &looked.2)
     }
@@ -97,7 +97,8 @@ impl<'c> Accesses<'c> {
         self.places.insert(addresses, place);
     }
 
-    /// Whether these addresses lie in the room that accesses share: code of `block` put them there, and none has put others there since.
+    /// Returns whether these addresses lie in the room that accesses share: code of `block` put them there, and none
+    /// has put others there since.
     pub fn is_spilled(&self, addresses: Value<'c>, block: Block<'c>) -> bool {
         self.spilled == Some((addresses, block))
     }
@@ -137,7 +138,7 @@ impl<'c> Accesses<'c> {
     }
 
     /// Another warp may run: what it leaves of the record buffer is not known.
-    pub(super) fn forget_room(&mut self) {
+    pub(super) fn discard_room(&mut self) {
         self.room = None;
     }
 }

@@ -31,10 +31,10 @@ impl<'c> Emitter<'_, 'c> {
             }
             End::Either(yes, no) => {
                 let Some(condition) = terminator.condition() else {
-                    return Err(Refusal::of(terminator, "a branch with more than two ways"));
+                    return Err(Refusal::new(terminator, "a branch with more than two ways"));
                 };
                 let Some(condition) = self.leaf(condition)?.scalar() else {
-                    return Err(Refusal::of(terminator, "a uniform branch on a varying condition"));
+                    return Err(Refusal::new(terminator, "a uniform branch on a varying condition"));
                 };
                 let (yes_block, no_block) = (self.new_block("yes"), self.new_block("no"));
                 // Values for either edge are fetched before the paths part.
@@ -50,7 +50,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             End::Split(yes, no) => {
                 let Some(condition) = terminator.condition() else {
-                    return Err(Refusal::of(terminator, "a branch with more than two ways"));
+                    return Err(Refusal::new(terminator, "a branch with more than two ways"));
                 };
                 let condition = self.vector(condition)?;
                 let taken = self.bits(condition);
@@ -85,7 +85,7 @@ impl<'c> Emitter<'_, 'c> {
             {
                 // Both sides of the branch come here.
                 let Some(condition) = body.blocks[position].terminator().condition() else {
-                    return Err(Refusal::of(phi, "several edges from a switch"));
+                    return Err(Refusal::new(phi, "several edges from a switch"));
                 };
                 let condition = self.leaf(condition)?;
                 let others = self.leaves(second)?;
@@ -100,7 +100,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(values)
     }
 
-    /// Whether other lanes may already wait where lanes of a block go.
+    /// Returns whether other lanes may already wait where lanes of a block go.
     fn accumulates(&self, position: usize, to: usize) -> bool {
         self.analysis().flow.accumulates(position, to)
     }

@@ -6,8 +6,8 @@ use crate::llvm::value::IntPredicate;
 use crate::llvm::{Block, Value};
 use std::collections::BTreeSet;
 
-/// Slots and masks of a region, times its blocks, beyond which they stay in memory. LLVM would make registers of them, which
-/// all meet at the dispatcher, each coming from every block.
+/// Slots and masks of a region, times its blocks, beyond which they stay in memory. LLVM would make registers of them,
+/// which all meet at the dispatcher, each coming from every block.
 const IN_REGISTERS: usize = 4_000;
 
 impl<'c> Emitter<'_, 'c> {
@@ -50,7 +50,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Whether a block is in a cautious region.
+    /// Returns whether a block is in a cautious region.
     pub(super) fn is_cautious(&self, position: usize) -> bool {
         self.analysis().flow.region(position).is_some()
     }
@@ -92,7 +92,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Nobody waits in a region that is entered, but where lanes come in, and nobody where it is left, but who waited before.
+    /// On entry to a region no lane waits in it, except where lanes come in; on exit, only lanes that waited before.
     fn enter(&self, number: usize, position: usize) {
         let flow = &self.analysis().flow;
         let valid = |place: &usize| *place == position || flow.waiting[position].contains(place);
@@ -106,9 +106,10 @@ impl<'c> Emitter<'_, 'c> {
         self.b.branch(dispatcher.choice);
     }
 
-    /// The choice of the next block: the lowest one with waiting lanes, from the floor on. When there is none the floor goes
-    /// back to the loop that is to be tried again, then to the start. Blocks in which lanes meet (barriers, warp-wide operations) come last, so that all lanes that can
-    /// come have come, and without any waiting lanes the region is done.
+    /// The choice of the next block: the lowest one with waiting lanes, from the floor on. When there is none the floor
+    /// goes back to the loop that is to be tried again, then to the start. Blocks in which lanes meet (barriers,
+    /// warp-wide operations) come last, so that all lanes that can come have come, and without any waiting lanes the
+    /// region is done.
     fn choose(&self, number: usize) {
         let (b, dispatcher) = (&self.b, &self.dispatchers[number]);
         let blocks = self.analysis().flow.blocks(number);
@@ -143,7 +144,7 @@ impl<'c> Emitter<'_, 'c> {
         self.go_on(&candidates, &behind);
     }
 
-    /// Whether lanes of a warp wait for each other in a block, or look which of them run it.
+    /// Returns whether lanes of a warp wait for each other in a block, or look which of them run it.
     fn meets(&self, position: usize) -> bool {
         const MEETINGS: [&str; 7] = ["barrier", "bar.warp", "shfl.sync", "vote", "match", "redux", "activemask"];
         let Some(block) = self.body().blocks.get(position) else { return false };

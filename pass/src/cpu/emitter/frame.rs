@@ -14,12 +14,12 @@ pub struct Frame<'c> {
 
 impl<'c> Frame<'c> {
     /// The frame of a function.
-    pub(super) fn of(body: &Body<'c>, layout: Layout<'_>) -> Emitted<Frame<'c>> {
+    pub(super) fn new(body: &Body<'c>, layout: Layout<'_>) -> Emitted<Frame<'c>> {
         let mut frame = Frame::default();
         for &value in body.blocks.iter().flat_map(|block| &block.instructions) {
             let Some(ty) = value.allocated_type() else { continue };
             let Some(count) = value.operand(0).as_u64() else {
-                return Err(Refusal::of(value, "a local array whose size is not constant"));
+                return Err(Refusal::new(value, "a local array whose size is not constant"));
             };
             frame.bytes = frame.bytes.next_multiple_of(u64::from(value.alignment().max(1)));
             frame.offsets.insert(value, frame.bytes);

@@ -1,14 +1,14 @@
-//! Waiting in loops: how long the lanes of a warp stay together in one, and what is done when that was in vain.
+//! Waiting in loops: how long the lanes of a warp stay together in one, and what is done if that fails.
 //!
-//! Hardware brings lanes together again at the exit of a loop, so those that have left wait there for those that are in it. Where
-//! what is left in the loop waits for somebody behind it, who holds a lock, that would last for ever. So:
+//! Hardware brings lanes together again at the exit of a loop, so those that have left wait there for those that are in
+//! it. Where what is left in the loop waits for somebody behind it, who holds a lock, that would last for ever. So:
 //!
-//! - A round in which a lane left the loop costs no patience: a loop that ends by itself, however many rounds it takes, never
-//!   parts the lanes.
-//! - When patience is out, lanes behind the loop go on, block by block. Once they did something that others can see, the loop is
-//!   tried again for a round, and so its lanes come after as soon as they can.
-//! - Lanes that have come round to before the loop wait there until nobody is left in it and behind it. Only if the
-//!   loop has run out of patience once more meanwhile, and nobody has left it, do they go on as well.
+//! - A round in which a lane left the loop costs no patience: a loop that ends without other lanes, however many rounds
+//!   it takes, never parts the lanes.
+//! - When patience is out, lanes behind the loop go on, block by block. Once they did something that others can see,
+//!   the loop is tried again for a round, and so its lanes come after as soon as they can.
+//! - Lanes that have come round to before the loop wait there until no lane is left in it and behind it. Only if the
+//!   loop has run out of patience once more meanwhile, and no lane has left it, do they go on as well.
 
 use super::Emitter;
 use super::context;
@@ -24,8 +24,9 @@ use warpline_format::hooks::Hook;
 const ROUND: u64 = 128;
 
 impl<'c> Emitter<'_, 'c> {
-    /// One more round of a loop that may wait for other threads, when its lanes have been handed to where they go. When that
-    /// has been often enough others get a turn: other warps, and in a cautious region the lanes of this warp that are elsewhere.
+    /// One more round of a loop that may wait for other threads, when its lanes have been handed to where they go. When
+    /// that has been often enough others get a turn: other warps, and in a cautious region the lanes of this warp that
+    /// are elsewhere.
     pub(super) fn lose_patience(&mut self, position: usize, header: usize) {
         let stuck = self.is_cautious(position).then(|| self.stuck(position, header));
         let cost = match stuck {
@@ -47,7 +48,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.at_end(go);
     }
 
-    /// Whether no lane has left a loop of a cautious region since its last round.
+    /// Returns whether no lane has left a loop of a cautious region since its last round.
     fn stuck(&mut self, position: usize, header: usize) -> Value<'c> {
         let inside = self.body().loop_at(header).map(|one| self.waiting_in(&one.blocks)).unwrap_or(self.i32(0));
         let held = self.held(header);
@@ -85,8 +86,8 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Tells the runtime that lanes wait in a loop in vain, if others of the warp will go on ahead of them: from here on the
-    /// order is assumed.
+    /// Reports to the runtime that lanes wait in a loop without effect, if others of the warp will go on ahead of them:
+    /// from here on the order is assumed.
     fn note_parting(&self, header: usize) {
         let (Some(one), Some(region)) = (self.body().loop_at(header), self.analysis().flow.region(header)) else {
             return;

@@ -1,12 +1,12 @@
 //! Operands of matrix products, which the runtime reads from memory: where each lies while a block is emitted.
 //!
-//! A tile of A meets several of B, and sums go from product to product. What lies in memory already is not stored again: of the
-//! code of attention kernels a third was such copies.
+//! A tile of A meets several of B, and sums go from product to product. What lies in memory already is not stored
+//! again: of the code of attention kernels a third was such copies.
 
 use crate::llvm::Value;
 
-/// Tiles that a function has room for at most: as many as the sums and one factor's tiles of a warp's usual share (64 by 64), and 48
-/// of the 256 KiB of an ordinary host stack.
+/// Tiles that a function has room for at most: as many as the sums and one factor's tiles of a warp's usual share (64
+/// by 64), and 48 of the 256 KiB of an ordinary host stack.
 const MOST: usize = 96;
 
 /// Memory of one tile.
@@ -41,8 +41,8 @@ impl<'c> Tiles<'c> {
         self.product = self.clock;
     }
 
-    /// Where these registers lie one behind the other: a place, and bytes from its begin on. What is `written` is all of a place, which is
-    /// none of the product's other operands.
+    /// Where these registers lie one behind the other: a place, and bytes from its start on. What is `written` is all
+    /// of a place, which is none of the product's other operands.
     pub fn find(&mut self, registers: &[Value<'c>], written: bool) -> Option<(Value<'c>, u64)> {
         self.clock += 1;
         let at = |tile: &Tile<'c>| match written {
@@ -54,8 +54,8 @@ impl<'c> Tiles<'c> {
         Some((tile.place, tile.bytes / tile.held.len().max(1) as u64 * at as u64))
     }
 
-    /// Memory of so many bytes for other registers: the first that holds none, or what was not used for longest, but no operand of
-    /// the product. `make` allocates.
+    /// Memory of so many bytes for other registers: the first that holds none, or what was not used for longest, but no
+    /// operand of the product. `make` allocates.
     pub fn take(&mut self, bytes: u64, make: impl FnOnce() -> Value<'c>) -> Value<'c> {
         self.clock += 1;
         let (clock, product, full) = (self.clock, self.product, self.tiles.len() >= MOST);

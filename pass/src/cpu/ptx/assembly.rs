@@ -18,7 +18,7 @@ impl<'c> Emitter<'_, 'c> {
     /// Lowers inline assembly that is understood.
     pub fn assembly(&mut self, call: Value<'c>, asm: Value<'c>) -> Emitted<Option<Vec<Leaf<'c>>>> {
         let text = asm.asm_text();
-        let refuse = || Refusal::of(call, format!("the inline assembly `{}`", text.trim()));
+        let refuse = || Refusal::new(call, format!("the inline assembly `{}`", text.trim()));
         let statements = parse::parse(&text).ok_or_else(refuse)?;
         let layout = parse::constraints(&asm.asm_constraints()).ok_or_else(refuse)?;
         let outputs = output_types(call.ty());
@@ -34,7 +34,7 @@ impl<'c> Emitter<'_, 'c> {
         };
         for (argument, tied) in call.arguments().into_iter().zip(&layout.inputs) {
             let value = self.register_of(argument)?;
-            // A register holds something, whatever it is: what nobody set is used beside what somebody did, as the other half of a pair.
+            // A register always has a value: an unset half of a pair is used together with a set one.
             let value = if argument.is_undef() { Value::zero(value.ty()) } else { value };
             machine.inputs.push(value);
             if let Some(output) = tied {
@@ -43,7 +43,7 @@ impl<'c> Emitter<'_, 'c> {
         }
         let alone = statements.len() == 1;
         for statement in &statements {
-            let one = || Refusal::of(call, format!("`{}` of the inline assembly `{}`", statement.text, text.trim()));
+            let one = || Refusal::new(call, format!("`{}` of the inline assembly `{}`", statement.text, text.trim()));
             self.statement(&mut machine, statement).ok_or_else(|| if alone { refuse() } else { one() })?;
         }
         if outputs.is_empty() {
@@ -65,7 +65,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Some(leaves))
     }
 
-    /// A value as a register holds it: the elements of a small vector beside each other, the first lowest.
+    /// A value as a register holds it: the elements of a small vector next to each other, the first lowest.
     fn register_of(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
         let elements = self.leaves(value)?;
         let mut parts = Vec::with_capacity(elements.len());
@@ -131,7 +131,7 @@ impl<'c> Emitter<'_, 'c> {
             "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => return self.asm_matrix(machine, &parts, operands, guard),
             "tex" | "tld4" => return self.asm_texture(machine, &parts, operands, guard),
             "suld" | "sust" => return self.asm_surface(machine, &parts, operands, guard),
-            // To other blocks of a cluster, with a barrier object to tell of it.
+            // To other blocks of a cluster, with a barrier object that is notified.
             "st" | "red" if has("async") => return None,
             "ld" | "ldu" => return self.asm_load(machine, &parts, operands, guard, bits),
             "st" => return self.asm_store(machine, &parts, operands, guard, bits),

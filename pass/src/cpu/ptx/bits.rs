@@ -52,7 +52,8 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// `fns`: the position of the set bit that is `offset` set bits from `base`, upwards or downwards; all bits where there is none.
+    /// `fns`: the position of the set bit that is `offset` set bits from `base`, upwards or downwards; all bits where
+    /// there is none.
     fn find_nth(&self, mask: Value<'c>, base: Value<'c>, offset: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let number = |value: u64| self.same(mask, value);
@@ -78,7 +79,7 @@ impl<'c> Emitter<'_, 'c> {
         b.select(b.eq(offset, number(0)), b.select(set, base, number(u64::MAX)), found)
     }
 
-    /// The selector of `prmt` in a mode with a name, which looks at its lowest two bits.
+    /// The selector of `prmt` in a mode with a name, which uses its lowest two bits.
     pub(super) fn permute_selector(&self, mode: &str, selector: Value<'c>) -> Option<Value<'c>> {
         let table: [u64; 4] = match mode {
             "b32" => return Some(selector),

@@ -6,7 +6,7 @@ use crate::llvm::value::RealPredicate;
 use crate::llvm::{Value, value::IntPredicate};
 use crate::ptx::parse::Operand;
 
-/// Whether the lowering of an instruction is here.
+/// Returns whether the lowering of an instruction is here.
 pub(super) fn compares(opcode: &str) -> bool {
     matches!(opcode, "setp" | "selp" | "slct" | "testp")
 }

@@ -18,7 +18,7 @@ enum Eighth {
 }
 
 impl Eighth {
-    fn of(part: &str) -> Option<Eighth> {
+    fn from_suffix(part: &str) -> Option<Eighth> {
         match part {
             "e4m3x2" => Some(Eighth::E4M3),
             "e5m2x2" => Some(Eighth::E5M2),
@@ -40,15 +40,16 @@ impl Eighth {
         u64::from(if self == Eighth::E4M3 { 448f32.to_bits() } else { 57344f32.to_bits() })
     }
 
-    /// Bits in single precision of the power of two beside which a step is the smallest number: 2^-9 or 2^-16.
+    /// Bits in single precision of the power of two at which the spacing of numbers is the smallest number: 2^-9 or
+    /// 2^-16.
     fn aligner(self) -> u64 {
         u64::from(if self == Eighth::E4M3 { 16384f32.to_bits() } else { 128f32.to_bits() })
     }
 }
 
-/// Whether a conversion is from or to numbers of eight bits.
+/// Returns whether a conversion is from or to numbers of eight bits.
 pub(super) fn is_eighth(parts: &[&str]) -> bool {
-    parts.iter().any(|part| Eighth::of(part).is_some())
+    parts.iter().any(|part| Eighth::from_suffix(part).is_some())
 }
 
 impl<'c> Emitter<'_, 'c> {
@@ -65,7 +66,7 @@ impl<'c> Emitter<'_, 'c> {
         let relu = parts.contains(&"relu");
         match (parts, sources) {
             ([.., "f16x2", from], [source]) => {
-                let from = Eighth::of(from)?;
+                let from = Eighth::from_suffix(from)?;
                 let pair = self.read(machine, source, 16)?;
                 let halves = [0, 8].map(|shift| {
                     let byte = self.b.and(self.b.lshr(pair, self.same(pair, shift)), self.same(pair, 0xff));
@@ -75,7 +76,7 @@ impl<'c> Emitter<'_, 'c> {
                 Some(self.packed(&halves, 32))
             }
             ([.., to, "f16x2"], [source]) if parts.contains(&"satfinite") => {
-                let to = Eighth::of(to)?;
+                let to = Eighth::from_suffix(to)?;
                 let pair = self.read(machine, source, 32)?;
                 let bytes = [0, 16].map(|shift| {
                     let half = self.b.trunc(self.b.lshr(pair, self.same(pair, shift)), self.int_lanes(16));
@@ -87,7 +88,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             // The first source is the upper one.
             ([.., to, "f32"], [high, low]) if parts.contains(&"satfinite") => {
-                let to = Eighth::of(to)?;
+                let to = Eighth::from_suffix(to)?;
                 let mut bytes = Vec::new();
                 for source in [low, high] {
                     let bits = self.read(machine, source, 32)?;
@@ -118,7 +119,8 @@ impl<'c> Emitter<'_, 'c> {
         canonical(b.eq(magnitude, same(0x7f)), b.or(b.bitcast(right, byte.ty()), sign))
     }
 
-    /// Single precision, as bits, rounded to the nearest number of eight bits; what is too large, infinity too, becomes the largest.
+    /// Single precision, as bits, rounded to the nearest number of eight bits; what is too large, infinity too, becomes
+    /// the largest.
     fn eighth_of(&self, bits: Value<'c>, to: Eighth, relu: bool) -> Value<'c> {
         let b = &self.b;
         let same = |number: u64| self.same(bits, number);

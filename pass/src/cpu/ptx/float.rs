@@ -27,7 +27,7 @@ impl Format {
     pub(super) const HALF: Format = Format { bits: 16, brain: false };
 
     /// Of one element of a type, as `f16x2`.
-    fn of(part: &str) -> Option<Format> {
+    fn from_suffix(part: &str) -> Option<Format> {
         Some(match part {
             "f16" | "f16x2" => Format::HALF,
             "bf16" | "bf16x2" => Format { bits: 16, brain: true },
@@ -83,7 +83,8 @@ fn is_packed(part: &str) -> bool {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Follows the result of a floating-point instruction, or of a conversion between floating-point types; of pairs each half.
+    /// Follows the result of a floating-point instruction, or of a conversion between floating-point types; of pairs
+    /// each half.
     pub(super) fn follow_assembly(
         &mut self,
         machine: &Machine<'c>,
@@ -94,7 +95,7 @@ impl<'c> Emitter<'_, 'c> {
     ) {
         let types: Vec<&str> = parts.iter().copied().filter(|part| ptx_type(part).is_some()).collect();
         let (Some(to), Some(from)) = (types.first(), types.last()) else { return };
-        let (Some(format), Some(source)) = (Format::of(to), Format::of(from)) else { return };
+        let (Some(format), Some(source)) = (Format::from_suffix(to), Format::from_suffix(from)) else { return };
         if scalar_bits(value.ty()) != if is_packed(to) { 2 * format.bits } else { format.bits } {
             return;
         }
@@ -163,7 +164,7 @@ impl<'c> Emitter<'_, 'c> {
             .collect()
     }
 
-    /// Elements beside each other in a register of `bits` bits, the first lowest.
+    /// Packs elements next to each other in a register of `bits` bits, the first lowest.
     pub fn packed(&self, elements: &[Value<'c>], bits: u32) -> Value<'c> {
         let mut whole = Value::zero(self.int_lanes(bits));
         let width = u64::from(bits) / elements.len().max(1) as u64;
@@ -182,7 +183,7 @@ impl<'c> Emitter<'_, 'c> {
         sources: &[Operand],
         bits: u32,
     ) -> Option<Value<'c>> {
-        let format = Format::of(parts.iter().rev().find(|part| Format::of(part).is_some())?)?;
+        let format = Format::from_suffix(parts.iter().rev().find(|part| Format::from_suffix(part).is_some())?)?;
         let mut inputs = Vec::new();
         for source in sources {
             let value = self.read(machine, source, bits)?;
@@ -265,7 +266,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Two registers of a floating-point type, compared.
     pub fn asm_compared(&self, part: &str, comparison: &str, left: Value<'c>, right: Value<'c>) -> Option<Value<'c>> {
-        let format = Format::of(part).filter(|_| !is_packed(part))?;
+        let format = Format::from_suffix(part).filter(|_| !is_packed(part))?;
         self.compared(comparison, TypeKind::Float, self.numbers(left, format), self.numbers(right, format))
     }
 
@@ -276,7 +277,7 @@ impl<'c> Emitter<'_, 'c> {
         let [(to_name, (to_kind, to_bits)), (from_name, (from_kind, from_bits))] = named[..] else { return None };
         let (left, right) = (self.read(machine, left, from_bits)?, self.read(machine, right, from_bits)?);
         let comparison = parts.get(1)?;
-        let result = match Format::of(to_name) {
+        let result = match Format::from_suffix(to_name) {
             Some(format) => format.one(),
             None => u64::MAX,
         };
@@ -284,7 +285,7 @@ impl<'c> Emitter<'_, 'c> {
             let zero = Value::zero(this.int_lanes(bits));
             this.b.select(holds, this.same(zero, result), zero)
         };
-        if let Some(format) = Format::of(from_name).filter(|_| is_packed(from_name)) {
+        if let Some(format) = Format::from_suffix(from_name).filter(|_| is_packed(from_name)) {
             if to_kind == TypeKind::Float && !is_packed(to_name) || to_bits != 32 {
                 return None;
             }
@@ -314,7 +315,7 @@ impl<'c> Emitter<'_, 'c> {
         left: Value<'c>,
         right: Value<'c>,
     ) -> Option<[Value<'c>; 2]> {
-        let format = Format::of(ty)?;
+        let format = Format::from_suffix(ty)?;
         let (left, right) = (self.elements(left, 32, format), self.elements(right, 32, format));
         let half = |index: usize| {
             let (left, right) = (self.numbers(left[index], format), self.numbers(right[index], format));
@@ -342,7 +343,7 @@ impl<'c> Emitter<'_, 'c> {
         }
         let named: Vec<_> = parts.iter().filter_map(|part| ptx_type(part).map(|ty| (*part, ty))).collect();
         let [(to_name, (to_kind, to_bits)), (from_name, (from_kind, from_bits))] = named[..] else { return None };
-        let (to, from) = (Format::of(to_name), Format::of(from_name));
+        let (to, from) = (Format::from_suffix(to_name), Format::from_suffix(from_name));
         if is_packed(to_name) {
             // Two numbers side by side: the first source is the upper one.
             let (Some(to), Some(from), [high, low]) = (to, from, sources) else { return None };
@@ -421,7 +422,8 @@ impl<'c> Emitter<'_, 'c> {
             let made = self.b.cast(opcode, value, self.computed(to).vector(LANES));
             return Some(self.b.bitcast(made, self.int_lanes(to.bits)));
         }
-        // Up to 32 bits a double holds the integer exactly. Larger ones are inexact only where a half has long overflowed.
+        // Up to 32 bits a double holds the integer exactly. Larger ones are inexact only where a half has long
+        // overflowed.
         let exact = bits <= 32 || (to.bits == 16 && !to.brain);
         if !exact && to.bits == 64 {
             return None;

@@ -91,7 +91,8 @@ impl<'c> Emitter<'_, 'c> {
         self.register_lanes(register, self.t.int(bits))
     }
 
-    /// `%reserved_smem_offset_*`. Offsets are the lower half of host addresses, as those of other shared pointers in 32 bits.
+    /// `%reserved_smem_offset_*`. Offsets are the lower half of host addresses, as those of other shared pointers in 32
+    /// bits.
     fn reserved_shared(&mut self, register: &str) -> Option<Value<'c>> {
         let from = match register {
             "begin" | "0" => 0,
@@ -157,7 +158,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(if scalar_bits(value.ty()) == 1 { value } else { self.b.ne(value, self.same(value, 0)) })
     }
 
-    /// Whether an operand is a predicate, not a number that could be used as one.
+    /// Returns whether an operand is a predicate, not a number that could be used as one.
     pub fn is_predicate(&self, machine: &Machine<'c>, operand: &Operand) -> bool {
         let value = match operand {
             Operand::Register(name) => machine.registers.get(name).copied(),
@@ -220,7 +221,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// What a PTX type suffix says.
+/// Kind of type in a PTX type suffix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeKind {
     /// Unsigned or untyped.

@@ -11,7 +11,7 @@ use crate::ptx::parse::Operand;
 /// Numbers below are places in shared memory, of which no GPU has so much.
 const MOST_SHARED: u64 = 1 << 20;
 
-/// Whether an operation names shared memory.
+/// Returns whether an operation names shared memory.
 fn shared_part(parts: &[&str]) -> bool {
     parts.iter().any(|part| part.starts_with("shared"))
 }
@@ -63,8 +63,8 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.splat(address, LANES))
     }
 
-    /// The host address of a number in the place of a shared address: GPUs count from the block's first byte. `None` for what is no
-    /// such number.
+    /// The host address of a number in the place of a shared address: GPUs count from the block's first byte. `None`
+    /// for what is no such number.
     pub fn literal_shared(&mut self, number: Value<'c>) -> Option<Value<'c>> {
         number.as_u64().filter(|number| *number < MOST_SHARED)?;
         let shared = self.field(context::SHARED);
@@ -156,7 +156,7 @@ impl<'c> Emitter<'_, 'c> {
             Operand::Number(size) => *size,
             argument => self.read(machine, argument, 32)?.constant_element(0)?.as_u64()?,
         };
-        // Behind the size stands how much of it is read, or a predicate that says to read nothing.
+        // After the size comes how much of it is read, or a predicate under which nothing is read.
         let ignored = match operands.get(3) {
             Some(operand @ (Operand::Register(_) | Operand::Argument(_))) => {
                 self.predicate(machine, operand).filter(|_| self.is_predicate(machine, operand))

@@ -60,7 +60,7 @@ impl<'c> Emitter<'_, 'c> {
     /// from memory, and nothing is recorded.
     pub fn texture_handle(&mut self, call: Value<'c>) -> Emitted<Leaf<'c>> {
         let Leaf::Uniform(address) = self.leaf(call.operand(0))? else {
-            return Err(Refusal::of(call, "a texture reference chosen when the kernel runs"));
+            return Err(Refusal::new(call, "a texture reference chosen when the kernel runs"));
         };
         let place = self.b.int_to_ptr(address, self.t.pointer(0));
         Ok(Leaf::Uniform(self.b.load(self.t.int(64), place, 4)))

@@ -1,5 +1,5 @@
-//! Video instructions of inline assembly: arithmetic on the two halves or four bytes of a word, as `__vabsdiffu4` and its
-//! kin use it, and on whole words; dot products.
+//! Video instructions of inline assembly: arithmetic on the two halves or four bytes of a word, as `__vabsdiffu4` and
+//! its kin use it, and on whole words; dot products.
 
 use super::machine::{Machine, TypeKind};
 use crate::cpu::emitter::Emitter;
@@ -15,14 +15,14 @@ pub fn video(opcode: &str) -> Option<(&str, u32)> {
     matches!(name, "vadd" | "vsub" | "vabsdiff" | "vavrg" | "vmin" | "vmax" | "vset").then_some((name, bits))
 }
 
-/// Whether an instruction is one on whole words.
+/// Returns whether an instruction is one on whole words.
 pub fn scalar_video(opcode: &str) -> bool {
     matches!(opcode, "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr")
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// `dp4a` and `dp2a`: the sum of products of the four bytes of `x`, or of its two halves, with bytes of `y`; of halves
-    /// `lo` and `hi` say which of the bytes. Both sources have types of their own.
+    /// `dp4a` and `dp2a`: the sum of products of the four bytes of `x`, or of its two halves, with bytes of `y`; of
+    /// halves `lo` and `hi` select the bytes. Both sources have types of their own.
     pub fn dot_product(&self, parts: &[&str], x: Value<'c>, y: Value<'c>, sum: Value<'c>) -> Option<Value<'c>> {
         let [name, mode @ .., first, second] = parts else { return None };
         let b = &self.b;
@@ -41,9 +41,9 @@ impl<'c> Emitter<'_, 'c> {
         Some(products.fold(sum, |sum, product| b.add(sum, product)))
     }
 
-    /// A video instruction on whole words ("Scalar Video Instructions" of the PTX manual): result, first and second source have
-    /// types of their own, and what comes out may be added to or compared with a third one. `None`: a form that is not
-    /// supported, as one with parts of words.
+    /// A video instruction on whole words ("Scalar Video Instructions" of the PTX manual): result, first and second
+    /// source have types of their own, and what comes out may be added to or compared with a third one. `None`: a form
+    /// that is not supported, as one with parts of words.
     pub fn asm_scalar_video(
         &mut self,
         machine: &Machine<'c>,

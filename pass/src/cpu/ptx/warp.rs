@@ -7,7 +7,7 @@ use crate::cpu::target::types::LANES;
 use crate::llvm::Value;
 use crate::ptx::parse::Operand;
 
-/// Whether the lowering of an instruction is here.
+/// Returns whether the lowering of an instruction is here.
 pub(super) fn exchanges(opcode: &str) -> bool {
     matches!(opcode, "shfl" | "vote" | "match" | "redux" | "elect" | "activemask")
 }

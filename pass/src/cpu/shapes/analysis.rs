@@ -94,7 +94,7 @@ impl<'c> Analysis<'c> {
 
     fn range(&self, value: Value<'c>) -> Range {
         if let Some(constant) = value.as_i64() {
-            return Range::of(constant);
+            return Range::constant(constant);
         }
         let bits = value.ty().int_bits().unwrap_or(64);
         self.ranges.get(&value).copied().unwrap_or(Range::full(bits))
@@ -280,13 +280,13 @@ impl<'c> Analysis<'c> {
         let (left_range, right_range) = (self.range(left), self.range(right));
         let opcode = value.opcode();
         // A shift by all bits and more is poison.
-        let linear =
-            Linear::of(value).filter(|linear| !matches!(linear, Linear::Shifted(_, by) if by.trailing_zeros() >= bits));
+        let linear = Linear::recognise(value)
+            .filter(|linear| !matches!(linear, Linear::Shifted(_, by) if by.trailing_zeros() >= bits));
         let exact = match &linear {
             Some(Linear::Sum(_, _, 1)) => left_range.plus(right_range),
             Some(Linear::Sum(..)) => left_range.minus(right_range),
             Some(Linear::Product(..)) => left_range.times(right_range),
-            Some(Linear::Shifted(_, by)) => left_range.times(Range::of(*by)),
+            Some(Linear::Shifted(_, by)) => left_range.times(Range::constant(*by)),
             None => None,
         };
         let kept = match opcode {
@@ -448,7 +448,7 @@ fn apart<'c>(body: &Body<'c>) -> Vec<Value<'c>> {
     apart
 }
 
-/// Whether an instruction's value follows from its operands, the lane and the launch.
+/// Returns whether an instruction's value follows from its operands, the lane and the launch.
 fn is_pure(value: Value<'_>) -> bool {
     match value.opcode() {
         Some(

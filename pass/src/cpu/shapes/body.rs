@@ -82,7 +82,7 @@ impl<'c> Body<'c> {
         Some(Body { function, blocks, positions, loops, spins: Vec::new(), regions: Vec::new() })
     }
 
-    /// Whether the edge closes a loop that may wait for other threads.
+    /// Returns whether the edge closes a loop that may wait for other threads.
     pub fn closes_spinning_loop(&self, from: usize, to: usize) -> bool {
         to <= from && self.loops.iter().zip(&self.spins).any(|(one, spins)| *spins && one.header == to)
     }
@@ -92,7 +92,7 @@ impl<'c> Body<'c> {
         self.loops.iter().find(|one| one.header == header)
     }
 
-    /// Whether the edge leads from outside into a loop that may wait for other threads.
+    /// Returns whether the edge leads from outside into a loop that may wait for other threads.
     pub fn enters_spinning_loop(&self, from: usize, to: usize) -> bool {
         let loops = self.loops.iter().zip(&self.spins);
         loops

@@ -2,11 +2,11 @@
 //!
 //! Blocks are numbered in warp order and the lowest block with waiting lanes runs next. For most blocks only a few
 //! others can be waiting meanwhile (the other side of an enclosing branch, the exits of enclosing loops), so only
-//! these are looked at after a block, and only for these masks are kept. This keeps the code, and the time to
+//! these are tested after a block, and only for these masks are kept. This keeps the code, and the time to
 //! compile it, near linear in the number of blocks.
 //!
-//! In a cautious region any block may run while lanes wait at any other. To what is around it the region is like one block:
-//! it runs until none of its blocks has waiting lanes.
+//! In a cautious region any block may run while lanes wait at any other. To what is around it the region is like one
+//! block: it runs until none of its blocks has waiting lanes.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -41,8 +41,8 @@ pub type Candidates = Vec<usize>;
 /// Result of the analysis.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// For each block, those that may have waiting lanes when it starts to run. All are higher. In a region this is so when
-    /// the region is entered there.
+    /// For each block, those that may have waiting lanes when it starts to run. All are higher. In a region this is so
+    /// when the region is entered there.
     pub waiting: Vec<BTreeSet<usize>>,
     regions: Vec<Range<usize>>,
     /// For each region, where its blocks go outside it.
@@ -130,7 +130,7 @@ impl Flow {
         all.into_iter().collect()
     }
 
-    /// Whether lanes from elsewhere may already wait at `target` when a lane of `block` goes there.
+    /// Returns whether lanes from elsewhere may already wait at `target` when a lane of `block` goes there.
     pub fn accumulates(&self, block: usize, target: usize) -> bool {
         self.region(block).is_some() || self.waiting[block].contains(&target)
     }

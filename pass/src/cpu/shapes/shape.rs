@@ -69,7 +69,7 @@ impl Shape {
         }
     }
 
-    /// Whether a memory access through it should look for a constant stride when it runs.
+    /// Returns whether a memory access through it should test for a constant stride at run time.
     pub fn may_be_affine(self) -> bool {
         match self {
             Shape::Varying { probably_affine } => probably_affine,
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_thread_index_minus_one_does_not_extend_as_unsigned() {
         // threadIdx.x - 1u: lane 0 wraps to 2^32 - 1.
-        let range = Range { low: 0, high: 1023 }.plus(Range::of(-1));
+        let range = Range { low: 0, high: 1023 }.plus(Range::constant(-1));
         let shape = combine(1, EXACT, SAME, Flags::default(), range, 32);
         assert_eq!(shape, Shape::Affine(Affine { stride: 1, signed: true, unsigned: false }));
     }

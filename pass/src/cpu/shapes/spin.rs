@@ -11,9 +11,9 @@ pub fn spinning_loops(body: &Body<'_>) -> Vec<bool> {
     body.loops.iter().map(|one| spins(body, one)).collect()
 }
 
-/// Whether a loop of a body exchanges values with other threads, whatever comes of them. Triton hands them on through shared memory, so
-/// that no exit condition shows them.
-pub fn asks_others(body: &Body<'_>) -> bool {
+/// Returns whether a loop of a body exchanges values with other threads, whatever comes of them. Triton hands them on
+/// through shared memory, so that no exit condition shows them.
+pub fn exchanges_values(body: &Body<'_>) -> bool {
     let mut inside = body.loops.iter().flat_map(|one| &one.blocks).flat_map(|&block| &body.blocks[block].instructions);
     inside.any(|value| exchanges(*value))
 }
@@ -78,9 +78,10 @@ fn leaving(body: &Body<'_>, one: &BodyLoop) -> Vec<usize> {
     one.blocks.iter().zip(deciding).filter(|(_, decides)| *decides).map(|(at, _)| *at).collect()
 }
 
-/// Whether lanes that wait at a block have nothing to do for others of their warp: on every way from there they come to
-/// a block-wide barrier, which needs the others too, before they could change anything that another thread sees. So
-/// they may stay where they are for as long as others wait in a loop. `kernel`: the function's end is the thread's.
+/// Returns whether lanes that wait at a block have nothing to do for others of their warp: on every way from there they
+/// come to a block-wide barrier, which needs the others too, before they could change anything that another thread
+/// sees. So they may stay where they are for as long as others wait in a loop. `kernel`: the function's end is the
+/// thread's.
 pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
     let (mut work, mut seen) = (vec![block], HashSet::from([block]));
     while let Some(at) = work.pop() {
@@ -96,8 +97,8 @@ pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
     true
 }
 
-/// Whether lanes that wait at a block of a kernel have nothing left to do: on every way from there they come to its end, without a
-/// barrier and without doing anything that another thread sees.
+/// Returns whether lanes that wait at a block of a kernel have nothing left to do: on every way from there they come to
+/// its end, without a barrier and without doing anything that another thread sees.
 pub fn is_as_good_as_gone(body: &Body<'_>, block: usize) -> bool {
     let (mut work, mut seen) = (vec![block], HashSet::from([block]));
     while let Some(at) = work.pop() {

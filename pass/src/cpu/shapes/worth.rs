@@ -14,8 +14,9 @@ use crate::llvm::{Layout, Value};
 const ACCESS: u32 = 12;
 /// Instructions of a kernel from which on a version takes seconds to compile.
 const LARGE: usize = 3_000;
-/// A version must gain at least one part in this many, by the kernels of the module: where there are dozens, as instances of
-/// templates, few are ever launched, and all are compiled. Of a large kernel it must gain as much as among many.
+/// A version must gain at least one part in this many, by the kernels of the module: where there are dozens, as
+/// instances of templates, few are ever launched, and all are compiled. Of a large kernel it must gain as much as among
+/// many.
 fn share(kernels: usize, instructions: usize) -> u32 {
     match kernels {
         0..=16 if instructions <= LARGE => 8,
@@ -24,7 +25,8 @@ fn share(kernels: usize, instructions: usize) -> u32 {
     }
 }
 
-/// Whether `version` of a kernel is worth having beside the general one, in a module of so many `kernels`.
+/// Returns whether `version` of a kernel is worth emitting in addition to the general one, in a module of so many
+/// `kernels`.
 pub fn is_worth_it(body: &Body<'_>, version: Version, layout: Layout<'_>, kernels: usize) -> bool {
     let special = Analysis::new(body, version, true, layout);
     let general = Analysis::new(body, Version::General, true, layout);

@@ -2,7 +2,7 @@
 
 use warpline_format::access::Space;
 
-/// What a check looks at.
+/// The access that a check tests.
 pub struct Checked {
     /// Number of the site.
     pub site: u32,

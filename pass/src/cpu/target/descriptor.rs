@@ -1,6 +1,6 @@
 //! The tables that the runtime reads: `ModuleDescriptor` and what it points to, as constants.
 
-use super::unit::{Place, Unit};
+use super::unit::{GlobalAddress, Unit};
 use crate::cpu::error::{LowerError, Refusal};
 use crate::cpu::options::Options;
 use crate::cpu::shapes::analysis::Version;
@@ -21,8 +21,8 @@ pub struct KernelFunctions<'c> {
     pub hooked: BTreeMap<Version, Value<'c>>,
     /// May wait for other warps.
     pub may_wait: bool,
-    /// See [`kernel_flags::ASKS_OTHERS`].
-    pub asks_others: bool,
+    /// See [`kernel_flags::EXCHANGES_VALUES`].
+    pub exchanges_values: bool,
 }
 
 /// Builds the descriptor tables.
@@ -80,10 +80,10 @@ impl<'c> Tables<'_, 'c> {
         Value::structure(self.unit.t, fields, false)
     }
 
-    /// Makes the module's descriptor under the name that the caller asks for.
+    /// Makes the module's descriptor under the name in the options.
     pub fn emit(&self, kernels: &[(Value<'c>, KernelFunctions<'c>)], options: &Options<'_>) -> Result<(), LowerError> {
         let mut kernel_list = Vec::new();
-        // Once for all kernels: it looks at every instruction.
+        // Once for all kernels: it inspects every instruction.
         let large = self.unit.has_large_functions(options.hooked_only);
         for (kernel, functions) in kernels {
             kernel_list.push(self.kernel(*kernel, functions, large, options)?);
@@ -160,8 +160,8 @@ impl<'c> Tables<'_, 'c> {
         if functions.may_wait {
             flags |= kernel_flags::MAY_WAIT;
         }
-        if functions.asks_others {
-            flags |= kernel_flags::ASKS_OTHERS;
+        if functions.exchanges_values {
+            flags |= kernel_flags::EXCHANGES_VALUES;
         }
         if unbounded {
             flags |= kernel_flags::UNBOUNDED_STACK;
@@ -215,7 +215,7 @@ impl<'c> Tables<'_, 'c> {
             self.int(32, local),
             self.list("warpline.resources", &resources),
             self.int(64, resources.len() as u64),
-            // A kernel that asks for one shape has that as its bound.
+            // A kernel that requires one block shape has that as its bound.
             self.int(
                 32,
                 [bound("nvvm.reqntid"), bound("nvvm.maxntid")].into_iter().find(|&threads| threads != 0).unwrap_or(0),
@@ -310,7 +310,7 @@ impl<'c> Tables<'_, 'c> {
                 Ok(Value::structure(self.unit.t, &elements, false))
             }
             Kind::Vector(_) => Ok(value),
-            _ => Err(Refusal::of(value, "this constant in a variable's initial value").into()),
+            _ => Err(Refusal::new(value, "this constant in a variable's initial value").into()),
         }
     }
 
@@ -324,7 +324,7 @@ impl<'c> Tables<'_, 'c> {
     fn element(&self, value: Value<'c>, index: u32) -> Result<Value<'c>, LowerError> {
         value
             .constant_element(index)
-            .ok_or_else(|| Refusal::of(value, "this constant in a variable's initial value").into())
+            .ok_or_else(|| Refusal::new(value, "this constant in a variable's initial value").into())
     }
 
     fn image_pointer(
@@ -343,7 +343,7 @@ impl<'c> Tables<'_, 'c> {
                     let steps =
                         crate::ir::address::steps(base, self.unit.layout()).filter(|steps| steps.variable.is_empty());
                     let Some(steps) = steps else {
-                        return Err(Refusal::of(value, "this address in a variable's initial value").into());
+                        return Err(Refusal::new(value, "this address in a variable's initial value").into());
                     };
                     addend = addend.wrapping_add(steps.constant);
                     base = base.operand(0);
@@ -360,11 +360,11 @@ impl<'c> Tables<'_, 'c> {
             return Ok(self.null());
         }
         match self.unit.place(None, base) {
-            Some(Place::Function(function)) if addend == 0 => Ok(function),
-            Some(Place::Kernel(number)) if addend == 0 => Ok(self.int(64, number)),
+            Some(GlobalAddress::Function(function)) if addend == 0 => Ok(function),
+            Some(GlobalAddress::Kernel(number)) if addend == 0 => Ok(self.int(64, number)),
             // A pure virtual function or a type description that no kernel can reach.
             None if base.is_global() => Ok(self.null()),
-            _ => Err(Refusal::of(value, "this address in a variable's initial value").into()),
+            _ => Err(Refusal::new(value, "this address in a variable's initial value").into()),
         }
     }
 }

@@ -52,8 +52,8 @@ impl<'c> Unit<'c> {
         b.ne(tested, Value::zero(tested.ty()))
     }
 
-    /// `(values, mask, base...)`: reads or writes one `ty` per lane of the mask, neighbours in each group, under masks that
-    /// the host has.
+    /// `(values, mask, base...)`: reads or writes one `ty` per lane of the mask, neighbours in each group, under masks
+    /// that the host has.
     pub fn part_helper(&self, ty: Type<'c>, groups: u32, align: u32, store: bool) -> Value<'c> {
         let name = format!("warpline.part.{}.{ty}.{groups}.{align}", if store { "store" } else { "load" });
         if let Some(function) = ModuleItems::function(&self.target, &name) {
@@ -91,7 +91,7 @@ impl<'c> Unit<'c> {
 
     /// A function that does something for each lane of a mask, in lane order. The work gets the lane's address, and
     /// the third argument with the lane's number as an index. `unrolled` takes a full mask, the usual one, without
-    /// looking for its lanes.
+    /// searching for its lanes.
     pub fn lane_loop(
         &self,
         name: &str,

@@ -1,5 +1,5 @@
-//! Helpers that move memory for lanes whose addresses lie anywhere, one lane after the other. Each moves all that a lane does at
-//! once: code that calls one for each word is several times as large.
+//! Helpers that move memory for lanes whose addresses lie anywhere, one lane after the other. Each moves all that a
+//! lane does at once: code that calls one for each word is several times as large.
 
 use super::types::LANES;
 use super::unit::Unit;
@@ -8,12 +8,12 @@ use crate::matrix::Rows;
 
 /// Bytes of 32 addresses.
 pub const ADDRESSES: u64 = 8 * LANES as u64;
-/// What [`Unit::copy_helper`] is told: 32 addresses and 32 counts of bytes.
+/// Arguments of [`Unit::copy_helper`]: 32 addresses and 32 counts of bytes.
 pub const COPY_TARGETS: u64 = ADDRESSES + 4 * LANES as u64;
 
 impl<'c> Unit<'c> {
-    /// `(addresses, mask, results)`: reads `count` neighbouring `ty` per lane of the mask. The results are vectors of 32, one for
-    /// each.
+    /// `(addresses, mask, results)`: reads `count` neighbouring `ty` per lane of the mask. The results are vectors of
+    /// 32, one for each.
     pub fn gather_helper(&self, ty: Type<'c>, align: u32, count: u64) -> Value<'c> {
         let bytes = self.layout().store_size(ty);
         self.lane_loop(&mover("gather", ty, align, count), count == 1, |b, address, (results, lane)| {
@@ -37,8 +37,9 @@ impl<'c> Unit<'c> {
         })
     }
 
-    /// `(sources, mask, targets)`: copies `bytes` per lane of the mask, zeros behind as many as are to be read. `targets` has the
-    /// lanes' addresses and, behind them, how many bytes each reads, of which whole words count that begin before the end.
+    /// `(sources, mask, targets)`: copies `bytes` per lane of the mask, zeros behind as many as are to be read.
+    /// `targets` has the lanes' addresses and, behind them, how many bytes each reads, of which whole words count that
+    /// begin before the end.
     pub fn copy_helper(&self, bytes: u64) -> Value<'c> {
         let (pointer, int, long) = (self.t.pointer(0), self.t.int(32), self.t.int(64));
         self.lane_loop(&format!("warpline.copy.{bytes}"), false, |b, source, (targets, lane)| {
@@ -55,8 +56,8 @@ impl<'c> Unit<'c> {
         })
     }
 
-    /// `(addresses, mask, registers)`: what `ldmatrix` does, where each lane of the mask moves its share of the rows; what the others
-    /// would move is zero.
+    /// `(addresses, mask, registers)`: what `ldmatrix` does, where each lane of the mask moves its share of the rows;
+    /// what the others would move is zero.
     pub fn rows_helper(&self, rows: Rows) -> Value<'c> {
         let name = format!("warpline.rows.{}{}", rows.count, if rows.transposed { ".transposed" } else { "" });
         if let Some(function) = ModuleItems::function(&self.target, &name) {

@@ -4,7 +4,7 @@ use crate::llvm::{Machine, MachineError, ModuleItems, Value};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 
-/// Simplifies control flow and keeps the form that loop passes want.
+/// Simplifies control flow and keeps the form that loop passes require.
 const SIMPLIFY: &str = "simplifycfg<bonus-inst-threshold=1;no-forward-switch-cond;switch-range-to-icmp;\
                         no-switch-to-lookup;keep-loops;no-hoist-common-insts;no-sink-common-insts;speculate-blocks;\
                         simplify-cond-branch>";
@@ -13,17 +13,18 @@ const SIMPLIFY: &str = "simplifycfg<bonus-inst-threshold=1;no-forward-switch-con
 const FINISH: &str = "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;\
                       no-keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks;simplify-cond-branch>";
 
-/// Combines instructions. It looks into constant vectors lane by lane, so that one round is an eighth of `default<O2>`'s time.
+/// Combines instructions. It looks into constant vectors lane by lane, so that one round is an eighth of
+/// `default<O2>`'s time.
 const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 
-/// Instructions of a function from which on passes are left out that take much of the optimiser's time and find next to nothing there:
-/// combining (half of it for code of a Triton kernel with 512 accesses, which comes out no larger without it), and what looks at
-/// loops' counters and single bits (two fifths of the rest).
+/// Instructions of a function from which on passes are left out that take much of the optimiser's time and find next to
+/// nothing there: combining (half of it for code of a Triton kernel with 512 accesses, which comes out no larger
+/// without it), and passes on loops' counters and single bits (two fifths of the rest).
 const LARGE: usize = 10_000;
 
-/// LLVM 22's `default<O2>`, without what lowered code has no use for (vectorisers, unrolling, coroutines, OpenMP) and with
-/// two of its eight rounds of combining, the first and the last: the others find hardly anything. Branch weights are made by
-/// `lower-expect`.
+/// LLVM 22's `default<O2>`, without what lowered code has no use for (vectorisers, unrolling, coroutines, OpenMP) and
+/// with two of its eight rounds of combining, the first and the last: the others find hardly anything. Branch weights
+/// are made by `lower-expect`.
 fn pipeline(large: bool) -> String {
     let combine = if large { "instsimplify" } else { COMBINE };
     let values = if large { "" } else { ",correlated-propagation" };

@@ -137,22 +137,22 @@ impl<'c> Reach<'c> {
         list
     }
 
-    /// Whether any kernel may run the function.
+    /// Returns whether any kernel may run the function.
     pub fn lives(&self, function: Value<'c>) -> bool {
         self.address_taken.contains(&function) || self.kernels.iter().any(|(_, reached)| reached.contains(&function))
     }
 
-    /// Whether a kernel may reach a block-wide barrier.
+    /// Returns whether a kernel may reach a block-wide barrier.
     pub fn has_barrier(&self, kernel: Value<'c>) -> bool {
         self.reaches(kernel, |facts| facts.barrier)
     }
 
-    /// Whether a kernel may reach a barrier that has a number or a count of threads.
+    /// Returns whether a kernel may reach a barrier that has a number or a count of threads.
     pub fn has_named_barrier(&self, kernel: Value<'c>) -> bool {
         self.reaches(kernel, |facts| facts.named)
     }
 
-    /// Whether a kernel may read where its reserved shared memory lies.
+    /// Returns whether a kernel may read where its reserved shared memory lies.
     pub fn uses_reserved_shared(&self, kernel: Value<'c>) -> bool {
         self.reaches(kernel, |facts| facts.reserved)
     }
@@ -161,7 +161,7 @@ impl<'c> Reach<'c> {
         self.from(kernel).iter().any(|one| self.facts.get(one).is_some_and(what))
     }
 
-    /// Whether a function, or one that it calls, may end a thread.
+    /// Returns whether a function, or one that it calls, may end a thread.
     pub fn may_exit(&self, function: Value<'c>) -> bool {
         self.from(function).iter().any(|one| self.facts.get(one).is_some_and(|facts| facts.exits))
     }

@@ -1,4 +1,4 @@
-//! What the lowering knows of a module: where its variables and functions go, and what the host processor can do.
+//! The lowering's state of a module: where its variables and functions go, and what the host processor can do.
 
 use super::checked::{Checked, Whole};
 use super::reach::Reach;
@@ -30,14 +30,14 @@ pub struct Host {
 
 /// Where a global is found.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'c> {
+pub enum GlobalAddress<'c> {
     /// The variable of the lowered module that holds its address.
     Slot(Value<'c>),
     /// Offset in the block's shared memory.
     Shared(u32),
     /// A device function: the function that calls through pointers reach.
     Function(Value<'c>),
-    /// A kernel: what a launch from device code knows it by.
+    /// A kernel: the number by which device code launches it.
     Kernel(u64),
 }
 
@@ -223,7 +223,7 @@ impl<'c> Unit<'c> {
     pub fn dress(&self, function: Value<'c>) {
         function.add_attribute(OF_FUNCTION, "nounwind", 0);
         function.set_string_attribute("target-cpu", &self.processor.0);
-        // LLVM would clear the registers' upper halves at calls and returns, also where `preserve_all` says that they
+        // LLVM would clear the registers' upper halves at calls and returns, even if `preserve_all` states that they
         // survive. [`Self::clear_uppers`] does it where it is right.
         let separator = if self.processor.1.is_empty() { "" } else { "," };
         function.set_string_attribute("target-features", &format!("{}{separator}-vzeroupper", self.processor.1));
@@ -243,8 +243,9 @@ impl<'c> Unit<'c> {
         }
     }
 
-    /// Whether a lowered function is so large that its frame may take much of an ordinary host stack: values of 128 or 256
-    /// bytes that live at the same time, and without optimisation, as code that a program waits for, all of them.
+    /// Returns whether a lowered function is so large that its frame may take much of an ordinary host stack: values of
+    /// 128 or 256 bytes that live at the same time, and without optimisation, as code that a program waits for, all of
+    /// them.
     pub fn has_large_functions(&self, waited_for: bool) -> bool {
         let bound = if waited_for { 1000 } else { 4000 };
         let size = |function: Value<'c>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
@@ -294,17 +295,17 @@ impl<'c> Unit<'c> {
     }
 
     /// Where a global is, as seen from a kernel or from a function that kernels share.
-    pub fn place(&self, kernel: Option<Value<'c>>, global: Value<'c>) -> Option<Place<'c>> {
+    pub fn place(&self, kernel: Option<Value<'c>>, global: Value<'c>) -> Option<GlobalAddress<'c>> {
         if let Some(slot) = self.slot_of.get(&global) {
-            return Some(Place::Slot(*slot));
+            return Some(GlobalAddress::Slot(*slot));
         }
         if let Some(number) = self.reach.kernels.iter().position(|(kernel, _)| *kernel == global) {
-            return Some(Place::Kernel(windows::KERNELS + number as u64));
+            return Some(GlobalAddress::Kernel(windows::KERNELS + number as u64));
         }
         if global.is_function() {
-            return self.functions.get(&global).and_then(|functions| functions.entry).map(Place::Function);
+            return self.functions.get(&global).and_then(|functions| functions.entry).map(GlobalAddress::Function);
         }
-        self.shared.offset(kernel, global).map(Place::Shared)
+        self.shared.offset(kernel, global).map(GlobalAddress::Shared)
     }
 
     /// Space, bytes and alignment of a site.
@@ -312,7 +313,7 @@ impl<'c> Unit<'c> {
         self.sites.get(number as usize).copied()
     }
 
-    /// Whether a site is a [plain load](Site::is_plain_load).
+    /// Returns whether a site is a [plain load](Site::is_plain_load).
     pub fn is_plain_load(&self, site: u32) -> bool {
         self.plain_loads.get(site as usize).copied().unwrap_or(false)
     }
@@ -374,17 +375,18 @@ impl<'c> Unit<'c> {
         (self.branches.iter().map(|(cell, _)| *cell as u32).collect(), end)
     }
 
-    /// Whether any function of the module reads the clock.
+    /// Returns whether any function of the module reads the clock.
     pub fn reads_clock(&self) -> bool {
         self.reads_clock
     }
 
-    /// Whether the host gathers this type itself. Otherwise LLVM would make a branch per lane in the place of each.
+    /// Returns whether the host gathers this type itself. Otherwise LLVM would make a branch per lane in the place of
+    /// each.
     pub fn has_gather(&self, ty: Type<'c>) -> bool {
         self.gathers && is_wide(ty)
     }
 
-    /// Whether products and sums of this type, or vector of it, are fused: the host must have the instruction.
+    /// Returns whether products and sums of this type, or vector of it, are fused: the host must have the instruction.
     pub fn has_fused(&self, ty: Type<'c>) -> bool {
         let kind = match ty.kind() {
             Kind::Vector(_) => ty.element().kind(),
@@ -393,17 +395,17 @@ impl<'c> Unit<'c> {
         self.vectors >= Vectors::Avx2 && matches!(kind, Kind::Float | Kind::Double)
     }
 
-    /// Whether the host computes with halves.
+    /// Returns whether the host computes with halves.
     pub fn has_half_arithmetic(&self) -> bool {
         self.processor.1.split(',').any(|feature| feature == "+avx512fp16")
     }
 
-    /// Whether the host reads and writes this type under a mask.
+    /// Returns whether the host reads and writes this type under a mask.
     pub fn has_masks(&self, ty: Type<'c>) -> bool {
         self.vectors == Vectors::Avx512 || self.vectors == Vectors::Avx2 && is_wide(ty)
     }
 
-    /// Whether the host scatters this type itself.
+    /// Returns whether the host scatters this type itself.
     pub fn has_scatter(&self, ty: Type<'c>) -> bool {
         self.vectors >= Vectors::Avx512 && is_wide(ty)
     }

@@ -24,7 +24,7 @@ impl Vectors {
     }
 
     /// Those of a machine.
-    pub fn of(machine: &Machine) -> Vectors {
+    pub fn for_machine(machine: &Machine) -> Vectors {
         let features = machine.features();
         let has = |name: &str| features.split(',').any(|feature| feature.strip_prefix('+') == Some(name));
         let processor = machine.processor();

@@ -60,9 +60,9 @@ pub(in crate::device) enum Seen<'c> {
     /// An access with an address that a hook can be given.
     Access(Access<'c>),
     /// A texture fetch or surface access. The address follows from the object, which only the texture unit of the CPU
-    /// device can tell; one site for each of the sizes that the texel may have.
+    /// device can compute; one site for each of the sizes that the texel may have.
     Texture { op: Op, cache: CacheOp, sizes: Vec<u32>, what: String },
-    /// Memory is touched in a way that no hook can tell.
+    /// Memory is touched in a way that no hook can record.
     Not(String),
 }
 

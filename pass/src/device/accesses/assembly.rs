@@ -57,8 +57,8 @@ const MBARRIER_BYTES: u32 = 8;
 /// Bytes that a texel may have.
 const TEXELS: [u32; warpline_format::abi::texture::SIZES as usize] = [1, 2, 4, 8, 16];
 
-/// What a call of inline assembly does to memory. It is read as the lowering reads it, so that whatever runs on the CPU device
-/// is counted or said not to be.
+/// What a call of inline assembly does to memory. It is read as the lowering reads it, so that whatever runs on the CPU
+/// device is counted or reported as not counted.
 pub(in crate::device) fn inspect<'c>(call: Value<'c>) -> Vec<Seen<'c>> {
     let Some(callee) = call.called_value() else { return Vec::new() };
     let text = callee.asm_text();
@@ -72,15 +72,15 @@ pub(in crate::device) fn inspect<'c>(call: Value<'c>) -> Vec<Seen<'c>> {
     seen
 }
 
-/// What is said of text that has more to it than plain instructions, as labels.
+/// Reports text that contains more than plain instructions, such as labels.
 fn unread<'c>(text: &str) -> Vec<Seen<'c>> {
     let touches = |statement: &String| {
         let parts: Vec<&str> = opcode(statement).split('.').collect();
         let plain = ["ld", "ldu", "st", "atom", "red", "tex", "tld4", "suld", "sust"].contains(&parts[0]);
         (plain || OPAQUE.contains(&parts[0])) && !parts.contains(&"param") && !is_waiting(&parts)
     };
-    let told = |statement: String| Seen::Not(format!("inline assembly: {}", shorten(&statement)));
-    statements(text).into_iter().filter(touches).map(told).collect()
+    let shown = |statement: String| Seen::Not(format!("inline assembly: {}", shorten(&statement)));
+    statements(text).into_iter().filter(touches).map(shown).collect()
 }
 
 /// Commit and wait of asynchronous copies move nothing themselves.
@@ -286,7 +286,7 @@ impl<'s, 'c> Reading<'s, 'c> {
         Some(Address { offset: offset as u64, ..Address::of(self.argument(*number)?) })
     }
 
-    /// When a predicate holds, or does not, of arguments of the assembly: one of them, or what a single comparison says.
+    /// The guard of a predicate that depends on arguments of the assembly: one of them, or a single comparison.
     fn predicate(&self, operand: &Operand, holds: bool) -> Option<Guard<'c>> {
         if let Operand::Argument(number) = operand {
             let left = self.argument(*number).filter(|value| value.ty().int_bits().is_some())?;
@@ -342,8 +342,8 @@ impl<'s, 'c> Reading<'s, 'c> {
         Some(Guard { predicate, left: value(left)?, right: value(right)? })
     }
 
-    /// Sizes of `cp.async dst, src, written, read`; without the last, all is read. Where less is read zeros are written. In its
-    /// place may stand a predicate that says to read nothing.
+    /// Sizes of `cp.async dst, src, written, read`; without the last, all is read. Where less is read zeros are
+    /// written. In its place may stand a predicate under which nothing is read.
     fn copied_bytes(&self) -> Option<Copied<'c>> {
         let Statement { operation, operands, .. } = self.statement();
         // The policy comes last.
@@ -374,13 +374,13 @@ impl<'s, 'c> Reading<'s, 'c> {
     }
 }
 
-/// Whether a size is chosen between all and nothing, as Triton's masks do.
+/// Returns whether a size is chosen between all and nothing, as Triton's masks do.
 fn all_or_nothing(size: Value<'_>, all: u64) -> bool {
     let known = |index| matches!(size.operand(index).as_u64(), Some(bytes) if bytes == 0 || bytes == all);
     size.opcode() == Some(Opcode::LLVMSelect) && known(1) && known(2)
 }
 
-/// Whether a statement has the operand among its results.
+/// Returns whether a statement has the operand among its results.
 fn writes(statement: &Statement, operand: &Operand) -> bool {
     fn holds(result: &Operand, operand: &Operand) -> bool {
         match result {
@@ -439,7 +439,7 @@ mod tests {
         let instructions: Vec<_> =
             module.functions().into_iter().flat_map(|f| f.blocks()).flat_map(|block| block.instructions()).collect();
         let call = *instructions.iter().find(|instruction| instruction.is_call()).expect("a call");
-        let told = |seen: Seen<'_>| match seen {
+        let shown = |seen: Seen<'_>| match seen {
             Seen::Access(Access { op, space, bytes, address, guard, cache, .. }) => {
                 let at = if address.offset == 0 { String::new() } else { format!(" {:+}", address.offset as i64) };
                 let guard = guard.map_or("", |_| " if");
@@ -449,10 +449,11 @@ mod tests {
             Seen::Texture { .. } => "texture".to_owned(),
             Seen::Not(_) => "not".to_owned(),
         };
-        inspect(call).into_iter().map(told).collect::<Vec<_>>().join(", ")
+        inspect(call).into_iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
-    /// The forms of loads, stores, atomics and asynchronous copies: what the lowering takes is counted, or told not to be.
+    /// The forms of loads, stores, atomics and asynchronous copies: what the lowering takes is counted, or reported as
+    /// not counted.
     #[test]
     fn every_form_is_counted() {
         for (text, expected) in [
@@ -477,7 +478,7 @@ mod tests {
             ("atom.add.noftz.f16x2 x, [$0], y;", "Atomic Generic 4"),
             ("red.global.add.v4.f32 [$0], {a, b, c, d};", "Atomic Global 16"),
             ("red.relaxed.gpu.global.max.s32 [$0], $2;", "Atomic Global 4 Volatile"),
-            // Guards: by an argument, by a comparison of arguments, by what only the assembly knows.
+            // Guards: by an argument, by a comparison of arguments, by values of the assembly.
             ("@$3 ld.global.u32 x, [$0];", "Load Global 4 if"),
             ("@!$3 st.global.u32 [$0], $2;", "Store Global 4 if"),
             ("@ $3 ld.global.u32 x, [$0];", "Load Global 4 if"),
@@ -490,7 +491,7 @@ mod tests {
             ("setp.ne.b32 p, $2, 0; not.pred p, p; @p ld.global.u32 x, [$0];", "not"),
             ("@p ld.global.u32 x, [$0]; setp.ne.b32 p, $2, 0;", "not"),
             ("@q setp.ne.b32 p, $2, 0; @p ld.global.u32 x, [$0];", "not"),
-            // Addresses that only the assembly knows.
+            // Addresses that are computed in the assembly.
             ("add.u64 a, $0, 4; ld.global.u32 x, [a];", "not"),
             ("cp.async.ca.shared.global [$0], [$1], 16;", "Load Global 16, Store Shared 16"),
             (

@@ -31,8 +31,8 @@ pub(in crate::device) fn inspect<'c>(instruction: Value<'c>, layout: Layout<'_>)
     }
 }
 
-/// Whether a pointer leads into a structure that a device function takes by value: it lies in parameter space, though
-/// the code calls it local. (Those of kernels have an address space of their own.)
+/// Returns whether a pointer leads into a structure that a device function takes by value: it lies in parameter space,
+/// though the code calls it local. (Those of kernels have an address space of their own.)
 fn is_by_value(mut pointer: Value<'_>) -> bool {
     loop {
         let known_place = match pointer.opcode() {

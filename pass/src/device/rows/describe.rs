@@ -79,6 +79,18 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         let all = fp16 + fp32 + fp64 + int + special + conversion + control + memory + barrier + tensor;
         writeln!(out, "part of block {} {all} instructions at {}", part.block, chain(table, &part.chain))?;
     }
+    for hint in &table.conflict_hints {
+        let load = hint.loaded_by.map_or(String::new(), |site| format!(" from site {site}"));
+        let scope = if hint.block_scope { " block scope" } else { "" };
+        writeln!(
+            out,
+            "conflicts of site {} update {:?}{load} differs {:03b}{scope}",
+            hint.site, hint.update, hint.differs
+        )?;
+    }
+    for &function in table.fencing.iter().flatten() {
+        writeln!(out, "fence in {}", table.functions[function as usize].mangled)?;
+    }
     for operand in &table.operands {
         let name = |name: Option<u32>| name.and_then(|name| table.names.get(name as usize)).map_or("?", String::as_str);
         write!(out, "operand of site {} {}", operand.site, name(operand.variable))?;
@@ -104,7 +116,7 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
         if let Some(guard) = address.guard {
             write!(out, " if {}", value(table, guard))?;
         }
-        let loops: Vec<_> = address.loops.iter().map(|lap| format!("i{lap}")).collect();
+        let loops: Vec<_> = address.loops.iter().map(|counter| format!("i{counter}")).collect();
         writeln!(out, "{}{}", if loops.is_empty() { "" } else { " in " }, loops.join(", "))?;
     }
     for (index, lap) in table.loops.iter().enumerate() {
@@ -159,7 +171,7 @@ fn shown(table: &SiteTable, id: ExpressionId, depth: u32) -> String {
             table.globals.get(number as usize).map_or("?", |global| &global.name).to_owned()
         }
         ExpressionKind::Shared(number) => table.shared.get(number as usize).map_or("?", String::as_str).to_owned(),
-        ExpressionKind::Counter(lap) => format!("i{lap}"),
+        ExpressionKind::Counter(counter) => format!("i{counter}"),
         ExpressionKind::Binary(operation, left, right) => {
             let sign = match operation {
                 Binary::Sum => "+",

@@ -6,8 +6,8 @@ use crate::llvm::Block;
 use std::collections::HashMap;
 use warpline_format::site_table;
 
-/// A function's blocks in the order in which warps run them, where there is one: unrolled loops stand behind what is left over of them in LLVM's, and a
-/// table in the order of the code tells when accesses are made.
+/// A function's blocks in the order in which warps run them, where there is one: unrolled loops stand behind what is
+/// left over of them in LLVM's, and a table in the order of the code has accesses in the order of execution.
 pub(crate) fn in_warp_order<'c>(blocks: &[Block<'c>]) -> Vec<Block<'c>> {
     let Ok(order) = (Graph { successors: successors(blocks) }).warp_order() else { return blocks.to_vec() };
     let mut reached = vec![false; blocks.len()];
@@ -16,7 +16,8 @@ pub(crate) fn in_warp_order<'c>(blocks: &[Block<'c>]) -> Vec<Block<'c>> {
     order.iter().copied().chain(unreached).map(|block| blocks[block]).collect()
 }
 
-/// By block: the numbers of its branch's sides, its distinct targets in the order in which they are first met, as its records have them.
+/// By block: the numbers of its branch's sides, its distinct targets in the order in which they are first met, as its
+/// records have them.
 fn successors(blocks: &[Block<'_>]) -> Vec<Vec<usize>> {
     let number: HashMap<_, _> = blocks.iter().enumerate().map(|(index, block)| (*block, index)).collect();
     let of = |block: &Block<'_>| {
@@ -39,12 +40,12 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// Of a function's blocks in their order, the entry first.
-    pub(crate) fn of(blocks: &[Block<'_>]) -> Flow {
+    pub(crate) fn new(blocks: &[Block<'_>]) -> Flow {
         Flow { decisions: decisions(&successors(blocks)) }
     }
 
-    /// As rows of the table: `first` is the number of the function's first block, `branches` those of the branches that its
-    /// blocks end in. What else decides, as an exception would, has no number and is left out.
+    /// As rows of the table: `first` is the number of the function's first block, `branches` those of the branches that
+    /// its blocks end in. What else decides, as an exception would, has no number and is left out.
     pub(crate) fn decisions(&self, first: u32, branches: &[Option<u32>]) -> Vec<site_table::Decision> {
         let rows = (first..).zip(&self.decisions).flat_map(|(block, decisions)| {
             decisions.iter().filter_map(move |decision| {

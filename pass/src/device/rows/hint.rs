@@ -1,19 +1,25 @@
-//! What the analysis of conflicts between warps wants to know of an access: the shared variable, the value stored, and
-//! whether the result of an atomic operation is used.
+//! What the analysis of conflicts between threads needs of an access: the shared variable, the value stored and where it comes
+//! from, the scope of an atomic operation and whether its result is used.
 
+use std::collections::HashMap;
+
+use super::update::update;
 use crate::device::accesses::access::Access;
+use crate::device::accesses::assembly;
 use crate::ir::globals::declared_name;
 use crate::ir::kernel::is_kernel;
 use crate::ir::space;
-use crate::llvm::Value;
+use crate::ir::thread_steps::{Forms, Step};
 use crate::llvm::value::Opcode;
+use crate::llvm::{Layout, Value};
+use warpline_format::conflict::{ConflictHint, Update};
 use warpline_format::site_table::{Hint, Op, Stored};
 
 /// Steps from a pointer to the variable it leads into, at most.
 const MOST_STEPS: usize = 64;
 
-/// The hint about an access of `instruction`, unless there is nothing to say. `shared` has the names so far.
-pub(in crate::device) fn of(
+/// Returns the hint about an access of `instruction`, unless it would be empty. `shared` has the names so far.
+pub(in crate::device) fn find(
     instruction: Value<'_>,
     site: u32,
     access: &Access<'_>,
@@ -27,6 +33,51 @@ pub(in crate::device) fn of(
         unused: access.op == Op::Atomic && !instruction.is_used(),
     };
     (hint != Hint { site, ..Hint::default() }).then_some(hint)
+}
+
+/// The hint about conflicts of an access, unless it has none. `loads` has the sites of the function's loads so far.
+pub(in crate::device) fn of_conflicts<'c>(
+    instruction: Value<'c>,
+    site: u32,
+    op: Op,
+    (forms, loads): (&mut Forms<'c>, &HashMap<Value<'c>, u32>),
+    layout: Layout<'_>,
+) -> Option<ConflictHint> {
+    let is_store = instruction.opcode() == Some(Opcode::LLVMStore);
+    let update = if op == Op::Load { None } else { update(instruction, layout) };
+    let hint = ConflictHint {
+        site,
+        block_scope: op == Op::Atomic && is_of_block_scope(instruction),
+        update: update.map_or(Update::No, |(update, _)| update),
+        loaded_by: update.and_then(|(_, load)| loads.get(&load).copied()),
+        differs: if is_store { differing_axes(instruction.operand(0), forms, layout) } else { 0 },
+    };
+    (hint != ConflictHint { site, ..ConflictHint::default() }).then_some(hint)
+}
+
+fn is_of_block_scope(instruction: Value<'_>) -> bool {
+    if instruction.opcode() != Some(Opcode::LLVMCall) {
+        return false;
+    }
+    let of_block = |name: &str| name.split('.').any(|part| part == "cta");
+    let text = instruction.called_value().filter(|callee| callee.is_inline_asm()).map(Value::asm_text);
+    match text {
+        Some(text) => assembly::statements(&text).iter().any(|statement| {
+            let opcode = assembly::opcode(statement);
+            matches!(opcode.split('.').next(), Some("atom" | "red")) && of_block(opcode)
+        }),
+        None => of_block(&instruction.callee_name()),
+    }
+}
+
+/// See [`ConflictHint::differs`]. Values that depend on memory may be equal.
+fn differing_axes<'c>(value: Value<'c>, forms: &mut Forms<'c>, layout: Layout<'_>) -> u8 {
+    let form = forms.form(value, layout);
+    if form.loaded {
+        return 0;
+    }
+    let grows = |axis: usize| matches!(form.steps[axis], Step::Bytes(step) if step != 0);
+    (0..3).filter(|&axis| grows(axis)).map(|axis| 1 << axis).sum()
 }
 
 fn number(names: &mut Vec<String>, name: String) -> u32 {
@@ -105,7 +156,7 @@ fn stored(mut value: Value<'_>) -> Stored {
     Stored::Anything
 }
 
-/// Whether it is an argument of a kernel; those of other functions differ from thread to thread.
+/// Returns whether it is an argument of a kernel; those of other functions differ from thread to thread.
 fn is_of_kernel(value: Value<'_>) -> bool {
     value.argument_of().is_some_and(is_kernel)
 }

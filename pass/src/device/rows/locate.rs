@@ -1,4 +1,4 @@
-//! Where an instruction stands in the source, also when the optimiser forgot.
+//! Positions of instructions in the source, also of those whose location the optimiser dropped.
 
 use crate::llvm::debug::{Location, Scope};
 use crate::llvm::metadata::{LOCATION, NEAR, location};
@@ -28,11 +28,11 @@ pub(in crate::device) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c
 
 /// How many steps a value is followed to its uses, or to what makes it.
 const STEPS: u32 = 3;
-/// Values that are looked at on the way, at most.
+/// Most values that are inspected for one position.
 const MOST_PARTS: usize = 64;
 
-/// Where the value of a load is used first in the source. A load that was moved out of a loop, or made of several, has lost its
-/// own location, and what stands beside it is other code.
+/// Where the value of a load is used first in the source. A load that was moved out of a loop, or made of several, has
+/// lost its own location, and its neighbours are other code.
 fn first_use(load: Value<'_>) -> Option<Location<'_>> {
     let mut users = load.users();
     for _ in 0..STEPS {
@@ -56,8 +56,8 @@ fn made_from(value: Value<'_>) -> Vec<Value<'_>> {
     }
 }
 
-/// Where what a store writes was made. A store that several sides of a branch had in common stands behind the branch, and one that left
-/// its loop behind that, beside other code.
+/// Where what a store writes was made. A store that several sides of a branch had in common stands behind the branch,
+/// and one that left its loop after that, among other code.
 fn made_of(store: Value<'_>) -> Option<Location<'_>> {
     if store.opcode() != Some(Opcode::LLVMStore) {
         return None;
@@ -75,7 +75,7 @@ fn made_of(store: Value<'_>) -> Option<Location<'_>> {
 }
 
 impl<'c> Places<'c> {
-    pub(in crate::device) fn of(function: Value<'c>) -> Self {
+    pub(in crate::device) fn new(function: Value<'c>) -> Self {
         let mut inlined: HashMap<Scope<'c>, Vec<Location<'c>>> = HashMap::new();
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             for place in known(instruction).map(Location::chain).unwrap_or_default() {
@@ -90,8 +90,8 @@ impl<'c> Places<'c> {
         Places { function: Scope::of_function(function).and_then(Scope::subprogram), inlined }
     }
 
-    /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used or was made
-    /// last, or the nearest known one of its block.
+    /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used
+    /// or was made last, or the nearest known one of its block.
     pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<Found<'c>> {
         let near = location(instruction, NEAR);
         if let Some(location) = known(instruction) {
@@ -112,8 +112,8 @@ impl<'c> Places<'c> {
         Some(Found { location, approximate: true })
     }
 
-    /// The location of a branch: that of its condition where this stands on the same line and belongs to this block, so that the
-    /// two branches of `a && b` differ in their columns.
+    /// The location of a branch: that of its condition where this stands on the same line and belongs to this block, so
+    /// that the two branches of `a && b` differ in their columns.
     pub(in crate::device) fn branch(&self, branch: Value<'c>, condition: Value<'c>) -> Option<Location<'c>> {
         let own = self.other(branch);
         let of_condition =

@@ -1,5 +1,5 @@
 //! The instruction mix of a block: what its IR becomes on a GPU, by class. It is read off the IR, so it counts what
-//! the program asks for, not the address arithmetic and moves that `ptxas` adds.
+//! the program specifies, not the address arithmetic and moves that `ptxas` adds.
 
 use crate::contraction::is_fused;
 use crate::llvm::types::Kind;

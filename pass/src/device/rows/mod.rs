@@ -1,8 +1,10 @@
-//! What the site table says of instructions: places, names, the mix of a block.
+//! Contents of the site table's rows: source positions, names, the mix of a block.
 
 pub(super) mod addresses;
 pub(super) mod atomics;
 pub(super) mod describe;
+pub(super) mod elements;
+pub(super) mod fence;
 pub(super) mod flow;
 pub(super) mod hint;
 pub(super) mod locate;
@@ -10,3 +12,4 @@ pub(super) mod mix;
 pub(super) mod operand;
 pub(super) mod parts;
 pub(super) mod table;
+mod update;

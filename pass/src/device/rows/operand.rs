@@ -36,14 +36,19 @@ pub(in crate::device) struct Operands<'c> {
 }
 
 impl<'c> Operands<'c> {
+    /// Forms of the function's values.
+    pub(in crate::device) fn forms(&mut self) -> &mut Forms<'c> {
+        &mut self.forms
+    }
+
     /// Of one access.
-    pub(in crate::device) fn of(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
+    pub(in crate::device) fn operand(&mut self, access: &Access<'c>, layout: Layout<'_>) -> Operand<'c> {
         let address = access.address.value;
-        let form = self.forms.of(address, layout);
+        let form = self.forms.form(address, layout);
         let Some(root) = root(address) else { return Operand { variable: None, member: None, structure: None, form } };
         let (mut member, mut structure) = (None, None);
         if let Some(ty) = root.ty {
-            let offset = Sum::of(address, layout).constant().wrapping_add(access.address.offset as i64);
+            let offset = Sum::from_pointer(address, layout).constant().wrapping_add(access.address.offset as i64);
             structure = ty.structure();
             let within = match &structure {
                 Some((_, bytes)) => offset.rem_euclid(*bytes as i64),
@@ -53,7 +58,8 @@ impl<'c> Operands<'c> {
             let path = u64::try_from(within).ok().filter(|_| !whole);
             let path = path.and_then(|within| ty.member(within, access.bytes.into(), structure.is_some()));
             member = path.map(|(path, _)| plain(&path)).filter(|path| path.contains('.'));
-            // What takes a structure as a whole has its name; a structure that nothing is known to be a member of has not.
+            // What takes a structure as a whole has its name; a structure that nothing is known to be a member of has
+            // not.
             if member.is_none() && !whole {
                 structure = None;
             }
@@ -157,7 +163,7 @@ fn root_by(mut value: Value<'_>, mut choices: u32) -> Option<Root<'_>> {
     nearest
 }
 
-/// Whether a call says that a structure passed by value lies in parameter space: it is the structure.
+/// Returns whether a call marks a structure passed by value as one in parameter space: its result is the structure.
 fn is_parameter(call: Value<'_>) -> bool {
     call.callee_name().starts_with("llvm.nvvm.internal.addrspace.wrap")
 }
@@ -170,8 +176,8 @@ fn of_part(value: Value<'_>) -> Option<Root<'_>> {
     (!name.is_empty()).then(|| Root { name: format!("{name}{path}"), ty: ty.pointee() })
 }
 
-/// Triton's own object for all shared memory of a kernel. Values go through it from one layout to another, so that it is no name for
-/// what an address was loaded from.
+/// Triton's own object for all shared memory of a kernel. Values go through it from one layout to another, so that it
+/// is no name for what an address was loaded from.
 const TRITON_SHARED: &str = "global_smem";
 
 /// A value of so many bytes that was loaded: the variable or member that holds it.

@@ -1,7 +1,7 @@
 //! The instructions of a block by the source line that they belong to.
 //!
-//! A block begins where the optimiser wants it to: the code that one lane runs after a loop may stand in a block whose first
-//! instruction belongs to the loop. Its counts go to the lines of its instructions instead.
+//! The optimiser chooses where a block starts: the code that one lane runs after a loop may stand in a block whose
+//! first instruction belongs to the loop. Its counts go to the lines of its instructions instead.
 
 use super::locate::known;
 use super::mix::of_instruction;
@@ -17,7 +17,7 @@ pub(in crate::device) fn of_block(
 ) -> (InstructionMix, Vec<BlockPart>) {
     let mut whole = InstructionMix::default();
     let mut parts: Vec<BlockPart> = Vec::new();
-    // Instructions without a position belong to the line before them, those at the begin to the first line.
+    // Instructions without a position belong to the line before them, those at the start to the first line.
     let mut current = 0;
     let mut waiting = InstructionMix::default();
     for instruction in block.instructions() {

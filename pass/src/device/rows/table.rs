@@ -9,6 +9,7 @@ use crate::llvm::debug::{Location, Scope};
 use crate::llvm::shim::demangle;
 use std::collections::HashMap;
 use warpline_format::site_table::{File, FileId, Frame, FrameId, Function, Operand, SiteTable, Step};
+use warpline_format::values::Element;
 
 /// The table under construction.
 pub(in crate::device) struct Table<'o> {
@@ -16,13 +17,13 @@ pub(in crate::device) struct Table<'o> {
     options: &'o HookOptions,
     files: HashMap<String, FileId>,
     frames: HashMap<Frame, FrameId>,
-    /// Demangling is the slow part, and a function's name is asked for at each of its sites.
+    /// Demangling is the slow part, and a function's name is requested at each of its sites.
     names: HashMap<usize, String>,
     /// Places of the names of operands.
     interned: HashMap<String, u32>,
 }
 
-/// Whether a function of this name is libdevice's or made by the compiler to reach it.
+/// Returns whether a function of this name is libdevice's or made by the compiler to reach it.
 pub(in crate::device) fn is_library_name(name: &str) -> bool {
     ["__nv_", "__internal_", "__nvvm_", "__libdevice", "__warpline_"].iter().any(|prefix| name.starts_with(prefix))
 }
@@ -46,6 +47,12 @@ impl<'o> Table<'o> {
         let frames = table.frames.iter().cloned().zip(numbers(table.frames.len())).collect();
         let interned = table.names.iter().cloned().zip(numbers(table.names.len())).collect();
         Table { table, options, files, frames, names: HashMap::new(), interned }
+    }
+
+    /// Notes what the next site moves.
+    pub(in crate::device) fn element(&mut self, element: Element) {
+        self.table.elements.resize(self.table.sites.len(), Element::default());
+        self.table.elements.push(element);
     }
 
     pub(in crate::device) fn file(&mut self, path: &str) -> FileId {
@@ -154,7 +161,7 @@ impl<'o> Table<'o> {
     }
 }
 
-/// Whether a path lies in a folder, compared by whole components.
+/// Returns whether a path lies in a folder, compared by whole components.
 pub(in crate::device) fn lies_in(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     !folder.is_empty() && path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))

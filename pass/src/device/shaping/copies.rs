@@ -1,7 +1,7 @@
-//! Copies of small aligned objects (`float4`, `double2`, structures of these) become vector loads and stores, as nvcc makes
-//! them, and so do settings of them to zero. clang leaves `memcpy` and `memset`, which its back end takes apart into words
-//! of 8 bytes: twice the requests, each of which uses half of its sectors, and a stack slot where the object is held
-//! across a barrier.
+//! Copies of small aligned objects (`float4`, `double2`, structures of these) become vector loads and stores, as nvcc
+//! makes them, and so do settings of them to zero. clang leaves `memcpy` and `memset`, which its back end takes apart
+//! into words of 8 bytes: twice the requests, each of which uses half of its sectors, and a stack slot where the object
+//! is held across a barrier.
 
 use crate::llvm::metadata::{self, LIBRARY, LOCATION, NEAR};
 use crate::llvm::shim::known_alignment;
@@ -48,9 +48,10 @@ pub(in crate::device) fn widen(module: &Module<'_>) {
     }
 }
 
-/// Replaces copies between memory and a part of a local variable by one access for each element. To run once variables that are used
-/// by member have been split up: where one member of a `float4` is used, the other three are left as a part that is only copied
-/// into and out of, and would stay in local memory. Elements of one object lie beside each other, and are joined to the widest access later.
+/// Replaces copies between memory and a part of a local variable by one access for each element. To run once variables
+/// that are used by member have been split up: where one member of a `float4` is used, the other three are left as a
+/// part that is only copied into and out of, and would stay in local memory. Elements of one object are contiguous, and
+/// are joined to the widest access later.
 pub(in crate::device) fn by_element(module: &Module<'_>) {
     let layout = Layout::of(module);
     for function in module.functions() {

@@ -27,7 +27,7 @@ pub fn inline_headers(module: &Module<'_>, system_folders: &[String]) {
     }
 }
 
-/// Whether a function has code of its own, not much of it, and does not call itself.
+/// Returns whether a function has code of its own, not much of it, and does not call itself.
 fn is_short(function: Value<'_>) -> bool {
     let instructions: Vec<_> = function.blocks().into_iter().flat_map(|block| block.instructions()).collect();
     let calls_itself = instructions.iter().any(|one| one.direct_callee() == Some(function));

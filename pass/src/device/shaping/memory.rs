@@ -12,8 +12,8 @@ const LOOP_BYTES: u64 = 128;
 /// Widest piece of an unrolled copy: the widest integer register.
 const WIDEST: u64 = 8;
 
-/// Which memory intrinsics to expand: the back end makes loops of those of unknown or great length first, before it looks
-/// at address spaces (its own pass would leave the loops without locations), and sees to the others last.
+/// Which memory intrinsics to expand: the back end makes loops of those of unknown or great length first, before it
+/// handles address spaces (its own pass would leave the loops without locations), and sees to the others last.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::device) enum Length {
     Unknown,
@@ -27,10 +27,10 @@ pub(in crate::device) fn expand_intrinsics(module: &Module<'_>, machine: &Machin
             .blocks()
             .into_iter()
             .flat_map(|block| block.instructions())
-            .filter(|instruction| Operation::of(*instruction).is_some())
+            .filter(|instruction| Operation::recognise(*instruction).is_some())
             .collect();
         for call in calls {
-            let Some(operation) = Operation::of(call) else { continue };
+            let Some(operation) = Operation::recognise(call) else { continue };
             match (which, call.operand(2).as_u64()) {
                 (Length::Unknown, None) => expand_loop(call, machine),
                 (Length::Unknown, Some(length)) if length > LOOP_BYTES => expand_loop(call, machine),
@@ -54,7 +54,7 @@ enum Operation {
 }
 
 impl Operation {
-    fn of(instruction: Value<'_>) -> Option<Operation> {
+    fn recognise(instruction: Value<'_>) -> Option<Operation> {
         let name = instruction.callee_name();
         if name.starts_with("llvm.memcpy.") {
             Some(Operation::Copy)
@@ -81,7 +81,7 @@ fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
             metadata::copy(call, part, note);
         }
     };
-    // The back end looks again how well the pointers are aligned, now that it knows their spaces.
+    // The back end computes the pointers' alignment again, now that their spaces are known.
     let align_of =
         |argument: u32| u64::from(call.argument_alignment(argument)).max(known_alignment(call.operand(argument), call));
     let target_align = align_of(0);

@@ -1,4 +1,4 @@
-//! Null pointers that the compiler knows.
+//! Null pointers that are known at compile time.
 
 use crate::llvm::function::OF_FUNCTION;
 use crate::llvm::types::{Kind, Type};
@@ -7,12 +7,13 @@ use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, HashSet};
 
-/// Has LLVM leave accesses through null in the functions that make a null pointer, and in those that such functions may be inlined
-/// into. It may assume that there are none, and leaves out the access with all that comes before and after it; so they are still
-/// there when the program runs, and the access check tells of them. Elsewhere nothing is lost that the assumption brings.
+/// Has LLVM leave accesses through null in the functions that make a null pointer, and in those that such functions may
+/// be inlined into. It may assume that there are none, and leaves out the access with all that comes before and after
+/// it; so they are still there when the program runs, and the access check reports them. Other functions keep the
+/// benefit of the assumption.
 pub(super) fn keep_accesses(module: &Module<'_>) {
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
-    // What the optimiser reads from these it knows.
+    // The optimiser replaces loads from these by their values.
     let constants = module.variables().into_iter().filter(|variable| variable.is_constant_variable());
     let tables: HashSet<_> = constants.filter(|variable| variable.initializer().is_some_and(holds_null)).collect();
     let mut callers: BTreeMap<String, Vec<Value<'_>>> = BTreeMap::new();
@@ -35,8 +36,8 @@ pub(super) fn keep_accesses(module: &Module<'_>) {
     }
 }
 
-/// Whether an instruction does more with a null pointer than to compare with it, or to hand it to what has no code here, or puts
-/// one into memory along with what lies around it.
+/// Returns whether an instruction does more with a null pointer than to compare with it, or to hand it to what has no
+/// code here, or puts one into memory along with what lies around it.
 fn makes_null<'c>(instruction: Value<'c>, tables: &HashSet<Value<'c>>) -> bool {
     let compares = matches!(instruction.opcode(), Some(Opcode::LLVMICmp));
     let leaves = instruction.is_any_call() && instruction.direct_callee().is_some_and(Value::is_declaration);
@@ -51,7 +52,7 @@ fn makes_null<'c>(instruction: Value<'c>, tables: &HashSet<Value<'c>>) -> bool {
     !compares && !leaves && operands.into_iter().any(|operand| is_null(operand) || zeroes(operand))
 }
 
-/// Whether a function sets memory: LLVM's, or that of clang's headers for device code.
+/// Returns whether a function sets memory: LLVM's, or that of clang's headers for device code.
 fn is_memset(name: &str) -> bool {
     name == "memset" || name.starts_with("llvm.memset.p") || name.starts_with("_ZL6memset")
 }
@@ -75,12 +76,12 @@ fn holds_pointer(ty: Type<'_>) -> bool {
     }
 }
 
-/// Whether a value is a structure or array of zeros with a pointer in it.
+/// Returns whether a value is a structure or array of zeros with a pointer in it.
 fn zeroes(value: Value<'_>) -> bool {
     value.ty().is_aggregate() && value.is_zero() && holds_pointer(value.ty())
 }
 
-/// Whether there is a null pointer in a constant.
+/// Returns whether there is a null pointer in a constant.
 fn holds_null(constant: Value<'_>) -> bool {
     let parts = || constant.operands().into_iter().any(holds_null);
     is_null(constant) || zeroes(constant) || (constant.ty().is_aggregate() && parts())

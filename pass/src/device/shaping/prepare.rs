@@ -18,13 +18,13 @@ const OPTIMISED: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
                          function(nvptx-lower-args,sroa,infer-address-spaces,early-cse,expand-reductions,\
                          early-cse,load-store-vectorizer,sroa,nvptx-tag-invariant-loads)";
 
-/// At `-O3` the back end numbers values where it otherwise only looks for common ones; that removes more loads.
+/// At `-O3` the back end numbers values where it otherwise only finds common ones; that removes more loads.
 const AGGRESSIVE: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
                           function(nvptx-lower-args,sroa,infer-address-spaces,gvn,expand-reductions,\
                           gvn,load-store-vectorizer,sroa,nvptx-tag-invariant-loads)";
 
 /// At `-O0` the back end lowers parameters and joins nothing. It would leave address spaces generic too, which
-/// changes the opcode but not the access; telling them apart makes smaller records.
+/// changes the opcode but not the access; distinguishing them makes smaller records.
 const PLAIN: &str = "pre-isel-intrinsic-lowering,generic-to-nvvm,\
                      function(nvptx-lower-args,infer-address-spaces,expand-reductions)";
 

@@ -1,7 +1,8 @@
-//! Expressions where a condition holds.
+//! Simplification of expressions under a condition.
 //!
-//! What is left over of an unrolled loop starts at 0 where the unrolled one was not entered, and behind its last iteration otherwise. That choice is asked for in
-//! lanes alone that come to the loop, but its condition says so again; without that it is what the launch decides.
+//! What is left over of an unrolled loop starts at 0 where the unrolled one was not entered, and behind its last
+//! iteration otherwise. That choice is evaluated only in lanes that reach the loop, but its condition repeats that;
+//! without the repetition, only the launch decides it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -10,16 +11,17 @@ use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKi
 
 use super::sink::Sink;
 
-/// What conditions say, by condition.
+/// Facts that conditions imply, by condition.
 type Said = HashMap<ExpressionId, Rc<BTreeSet<ExpressionId>>>;
 
 impl Sink {
-    /// An expression where a condition holds: choices that it decides are made, and what it says already is left out of their conditions.
+    /// Simplifies an expression under a condition: choices that it decides are made, and facts that it implies are left
+    /// out of their conditions.
     pub(crate) fn where_holds(&mut self, id: ExpressionId, condition: ExpressionId) -> ExpressionId {
         let holds = self.said_by(condition, &mut Said::new());
         self.rebuilt(id, |sink, old, at| match sink.get(old) {
             Expression { kind: ExpressionKind::Choice(condition, one, other), .. } => {
-                // The rest of what it asks may be said, too.
+                // The rest of it may be implied, too.
                 let rest = at(condition);
                 let rest = if sink.is_known(rest) { rest } else { condition };
                 let mut is_said = |of: ExpressionId| (holds.contains(&of), holds.contains(&sink.opposite(of)));
@@ -41,7 +43,7 @@ impl Sink {
         })
     }
 
-    /// A condition whose parts are asked where those before them hold.
+    /// Rewrites a condition so that each part is evaluated only where those before it are true.
     pub(crate) fn in_turn(&mut self, condition: ExpressionId) -> ExpressionId {
         if let Some(&known) = self.in_turn.get(&condition) {
             return known;
@@ -57,7 +59,7 @@ impl Sink {
         found
     }
 
-    /// What holds where a condition does: its parts, and of one or the other what both say.
+    /// Returns what a condition implies: its parts, and for alternatives what both imply.
     fn said_by(&self, condition: ExpressionId, known: &mut Said) -> Rc<BTreeSet<ExpressionId>> {
         if let Some(known) = known.get(&condition) {
             return known.clone();
@@ -108,7 +110,7 @@ mod tests {
         assert_eq!(sink.where_holds(first, reached), simpler);
         assert_eq!(sink.where_holds(first, alone), zero);
         assert_eq!(sink.where_holds(first, behind), eight);
-        // A guard that asks for the choice.
+        // A guard that tests the choice.
         let above = sink.node(1, false, ExpressionKind::Compare(Comparison::SignedLess, zero, first));
         let above_simpler = sink.node(1, false, ExpressionKind::Compare(Comparison::SignedLess, zero, simpler));
         let guard = and(&mut sink, reached, above);
@@ -117,7 +119,7 @@ mod tests {
         assert_eq!(sink.in_turn(reached), reached);
     }
 
-    /// A slot of a hash table, found in the first place that is looked at or in a later one: the loads are of one line.
+    /// A slot of a hash table, found at the first position that is probed or at a later one: the loads are of one line.
     #[test]
     fn loads_of_a_line_are_no_one_value() {
         let mut sink = Sink::default();

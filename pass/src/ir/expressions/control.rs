@@ -25,7 +25,7 @@ pub(super) struct Control<'c> {
 
 impl<'c> Control<'c> {
     /// `None` for control flow with loops that are entered at two places.
-    pub(super) fn of(blocks: Vec<Block<'c>>) -> Option<Control<'c>> {
+    pub(super) fn new(blocks: Vec<Block<'c>>) -> Option<Control<'c>> {
         let numbers: HashMap<_, _> = blocks.iter().enumerate().map(|(index, &block)| (block, index)).collect();
         let successors: Vec<Vec<usize>> = blocks
             .iter()
@@ -62,12 +62,12 @@ impl<'c> Control<'c> {
         Some(Control { blocks, numbers, successors, loops, around, decisions, within, dominators })
     }
 
-    /// Whether a block is in a loop.
+    /// Returns whether a block is in a loop.
     pub(super) fn inside(&self, natural: usize, block: usize) -> bool {
         self.loops[natural].blocks.binary_search(&block).is_ok()
     }
 
-    /// Whether a block runs in each iteration of a loop that is not its last.
+    /// Returns whether a block runs in each iteration of a loop that is not its last.
     pub(super) fn always(&self, natural: usize, block: usize) -> bool {
         let header = self.loops[natural].header;
         let mut latches = self.loops[natural].blocks.iter().filter(|&&one| self.successors[one].contains(&header));

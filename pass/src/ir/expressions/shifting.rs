@@ -20,7 +20,7 @@ enum Operation {
 
 impl Shifting {
     /// Of a loop head's `phi`, whose value in the iteration after is `next`.
-    pub(super) fn of(next: Value<'_>, phi: Value<'_>) -> Option<Shifting> {
+    pub(super) fn recognise(next: Value<'_>, phi: Value<'_>) -> Option<Shifting> {
         if !next.is_instruction() {
             return None;
         }

@@ -14,7 +14,7 @@ pub(crate) struct Sink {
     pub(crate) loops: Vec<LoopExpression>,
     /// (function, parameter, offset, bytes) that expressions read, and what the source calls it.
     pub(crate) parameters: HashMap<(u32, u32, u32, u32), Option<String>>,
-    /// Conditions whose parts are asked in turn, by what they were.
+    /// Conditions whose parts are evaluated in order, by the original condition.
     pub(super) in_turn: HashMap<ExpressionId, ExpressionId>,
 }
 
@@ -96,7 +96,8 @@ impl Sink {
         if one == other { one } else { self.node(bits, false, ExpressionKind::Choice(condition, one, other)) }
     }
 
-    /// 1 where the comparison holds. What asks which of two numbers was chosen asks for the choice's condition.
+    /// Returns 1 where the comparison is true. A test of which of two numbers was chosen becomes the choice's
+    /// condition.
     pub(crate) fn compare(&mut self, comparison: Comparison, left: ExpressionId, right: ExpressionId) -> ExpressionId {
         let equal = match comparison {
             Comparison::Equal => true,
@@ -160,7 +161,7 @@ impl Sink {
         self.node(1, false, kind)
     }
 
-    /// Whether an expression changes with a loop.
+    /// Returns whether an expression changes with a loop.
     pub(crate) fn counts(&self, id: ExpressionId, lap: LoopId) -> bool {
         self.any(id, |kind| match kind {
             ExpressionKind::Counter(own) => own == lap,
@@ -169,17 +170,17 @@ impl Sink {
         })
     }
 
-    /// Whether nothing in an expression is unknown.
+    /// Returns whether nothing in an expression is unknown.
     pub(crate) fn is_known(&self, id: ExpressionId) -> bool {
         !self.any(id, |kind| matches!(kind, ExpressionKind::Unknown(..)))
     }
 
-    /// Whether something in an expression is as `wanted` says.
+    /// Returns whether `wanted` is true for a part of an expression.
     fn any(&self, id: ExpressionId, wanted: impl Fn(ExpressionKind) -> bool) -> bool {
         self.any_of(id, &mut BTreeSet::new(), wanted)
     }
 
-    /// The same; what was looked at goes into `seen`.
+    /// The same; inspected parts are added to `seen`.
     fn any_of(
         &self,
         id: ExpressionId,
@@ -211,7 +212,8 @@ impl Sink {
         })
     }
 
-    /// An expression in which `other` takes the place of what it gives something for; it is given what its operands became.
+    /// An expression in which `other` takes the place of what it gives something for; it is given what its operands
+    /// became.
     pub(super) fn rebuilt(
         &mut self,
         id: ExpressionId,

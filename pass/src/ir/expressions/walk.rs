@@ -15,7 +15,7 @@ use warpline_format::expression::{
     AddressExpression, Binary, Comparison, ExpressionId, ExpressionKind, LoopExpression, LoopId, Reason,
 };
 
-/// Values of a function that are looked at, at most, so that compiling stays linear in the size of the code.
+/// Most values of a function that are analysed, so that compiling stays linear in the size of the code.
 const BUDGET: u32 = 200_000;
 /// Values that depend on each other, at most.
 const DEEPEST: u32 = 400;
@@ -52,7 +52,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         sink: &mut Sink,
         variables: &mut Variables<'_, 'c>,
     ) -> Option<Self> {
-        let control = Control::of(blocks)?;
+        let control = Control::new(blocks)?;
         let first = sink.loops.len();
         let laps: Vec<LoopId> = (first..first + control.loops.len()).map(|lap| lap as LoopId).collect();
         for natural in &control.loops {
@@ -69,7 +69,8 @@ impl<'c, 'm> Walk<'c, 'm> {
         Some(walk)
     }
 
-    /// The address of an access that an instruction of `block` makes, of no site yet, in lanes for which its own guard, a comparison, holds.
+    /// The address of an access that an instruction of `block` makes, of no site yet, in lanes for which its own guard,
+    /// a comparison, holds.
     pub(crate) fn address(
         &mut self,
         block: Block<'c>,
@@ -114,7 +115,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         all
     }
 
-    /// Whether a block runs in an iteration of the loops around it.
+    /// Returns whether a block runs in an iteration of the loops around it.
     fn execution(
         &mut self,
         block: usize,
@@ -146,7 +147,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         found
     }
 
-    /// Whether a block's end leads to `to`.
+    /// Returns whether a block's end leads to `to`.
     fn taken(
         &mut self,
         from: usize,
@@ -209,7 +210,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         }
         self.budget -= 1;
         if value.is_phi() {
-            // What leads back here while it is looked at changes by something else than a constant.
+            // A value that leads back here during its analysis changes by something different from a constant.
             let pending = sink.unknown(bits, Reason::Recurrence, line_of(value));
             self.known.insert(value, pending);
         }
@@ -319,7 +320,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         }
     }
 
-    /// A pointer moved as a `getelementptr` says.
+    /// Returns a pointer moved by a `getelementptr`.
     fn moved(
         &mut self,
         gep: Value<'c>,
@@ -411,13 +412,13 @@ impl<'c, 'm> Walk<'c, 'm> {
                 return self.value(start, depth, sink, variables);
             }
             let start = self.value(start, depth, sink, variables);
-            if let Some(shifting) = Shifting::of(next, phi) {
+            if let Some(shifting) = Shifting::recognise(next, phi) {
                 return shifting.value(bits, start, self.laps[natural], sink);
             }
             let zero = sink.constant(bits, 0);
             let Some((step, exact)) = self.step(next, phi, zero, depth, sink, variables) else {
-                // The compiler keeps what neighbouring iterations share, as `a[i - 1]` in a sweep: then it is what another value
-                // was an iteration before.
+                // The compiler keeps what neighbouring iterations share, as `a[i - 1]` in a sweep: then it is what
+                // another value was an iteration before.
                 let now = self.value(next, depth, sink, variables);
                 if !sink.is_known(now) {
                     return lost(sink, Reason::Recurrence);
@@ -455,7 +456,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         found.unwrap_or_else(|| lost(sink, Reason::Path))
     }
 
-    /// What is added to `phi` to get `value`, beside `sum`, and whether the additions do not wrap.
+    /// Returns what is added to `phi` to get `value`, in addition to `sum`, and whether the additions do not wrap.
     fn step(
         &mut self,
         value: Value<'c>,

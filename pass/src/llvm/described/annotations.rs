@@ -1,4 +1,4 @@
-//! Notes on variables: how a header tells the pass what clang has no words for.
+//! Annotations of variables: how a header passes facts to the pass that clang cannot express.
 
 use super::metadata;
 use crate::llvm::value::Value;
@@ -18,8 +18,8 @@ const REGISTERS: &str = "warpline.maxnreg";
 /// The attribute by which the NVPTX back end bounds a kernel's registers.
 const MOST_REGISTERS: &str = "nvvm.maxnreg";
 
-/// The section of `__managed__` variables in `warpline/compatibility.h`. A section, as clang keeps no other note of a variable
-/// that is declared only.
+/// The section of `__managed__` variables in `warpline/compatibility.h`. A section, as clang keeps no other note of a
+/// variable that is declared only.
 const MANAGED: &str = "warpline.managed";
 
 /// The note of `__cluster_dims__` in `warpline/compatibility.h`. Its arguments are the blocks in each dimension.
@@ -83,7 +83,7 @@ fn register_limit(entry: Value<'_>) -> Option<u64> {
     content(4)?.constant_element(0)?.as_u64()
 }
 
-/// Tells the NVPTX back end, and who comes later, of managed variables.
+/// Marks managed variables for the NVPTX back end and for later stages.
 pub fn note_managed(module: &Module<'_>, variables: &[Value<'_>]) {
     for &variable in variables {
         metadata::annotate(module, NVPTX, variable, "managed", 1);

@@ -86,7 +86,7 @@ impl<'c> Location<'c> {
         unsafe { Scope::from_nullable(LLVMDILocationGetScope(self.raw)) }
     }
 
-    /// Whether it lies in the same function and inlined copy as `other`.
+    /// Returns whether it lies in the same function and inlined copy as `other`.
     pub fn scope_is_in(self, other: Location<'c>) -> bool {
         let function = |location: Location<'c>| location.scope().and_then(Scope::subprogram);
         function(self) == function(other) && self.inlined_at() == other.inlined_at()
@@ -166,7 +166,7 @@ impl<'c> Scope<'c> {
     /// Line where the function begins; only for a subprogram.
     pub fn line(self) -> u32 {
         match self.subprogram() {
-            // SAFETY: a subprogram, as `subprogram` says.
+            // SAFETY: a subprogram, as `subprogram` returns.
             Some(function) => unsafe { LLVMDISubprogramGetLine(function.raw) },
             None => 0,
         }
@@ -255,7 +255,7 @@ impl<'c> Variable<'c> {
         unsafe { shim::wl_variable_line(self.raw) }
     }
 
-    /// Whether it is a parameter of a function.
+    /// Returns whether it is a parameter of a function.
     pub fn is_parameter(self) -> bool {
         // SAFETY: a live variable.
         unsafe { shim::wl_variable_is_parameter(self.raw) }
@@ -289,14 +289,14 @@ impl<'c> DebugType<'c> {
         unsafe { shim::wl_pointer_members(self.raw) }
     }
 
-    /// Whether it is a reference.
+    /// Returns whether it is a reference.
     pub fn is_reference(self) -> bool {
         // SAFETY: a live type.
         unsafe { shim::wl_is_reference(self.raw) }
     }
 
     /// Path (`.nodes`, `[2].x`, empty) and type of what lies `offset` bytes into a value of this type and has `size`
-    /// bytes; of what lies innermost there, when nothing has that size. `enter` asks for a member even where the value
+    /// bytes; of what lies innermost there, when nothing has that size. `enter` requests a member even if the value
     /// itself fits.
     pub fn member(self, offset: u64, size: u64, enter: bool) -> Option<(String, DebugType<'c>)> {
         let mut inner = std::ptr::null_mut();

@@ -7,7 +7,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::module::Module;
 
-/// Source location of a memory access, kept beside `!dbg` because the optimiser drops that one more often.
+/// Source location of a memory access, kept in addition to `!dbg` because the optimiser drops that one more often.
 pub const LOCATION: &str = "warpline.loc";
 /// Location of an access that another one was merged into: right to within the merge.
 pub const NEAR: &str = "warpline.near";
@@ -69,8 +69,8 @@ pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
     if !instruction.is_instruction() {
         return None;
     }
-    // SAFETY: an instruction, checked above; the node has the one operand that the array has room for, and the text is copied at
-    // once.
+    // SAFETY: an instruction, checked above; the node has the one operand that the array has room for, and the text is
+    // copied at once.
     unsafe {
         let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
         if node.is_null() || LLVMGetMDNodeNumOperands(node) != 1 {
@@ -108,7 +108,7 @@ pub fn list_text(module: &Module<'_>, list: &std::ffi::CStr, location: Location<
 pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collections::HashMap<usize, String> {
     let mut texts = std::collections::HashMap::new();
     for node in named(module, list) {
-        // SAFETY: live nodes; the array has the length that LLVM asks for, and texts are copied at once.
+        // SAFETY: live nodes; the array has the length that LLVM requires, and texts are copied at once.
         unsafe {
             if LLVMGetMDNodeNumOperands(node) != 2 {
                 continue;
@@ -173,7 +173,7 @@ pub fn compile_units<'c>(module: &Module<'c>) -> Vec<Scope<'c>> {
 }
 
 fn named(module: &Module<'_>, name: &std::ffi::CStr) -> Vec<LLVMValueRef> {
-    // SAFETY: a live module and a zero-terminated name; the array has the length that LLVM asks for.
+    // SAFETY: a live module and a zero-terminated name; the array has the length that LLVM requires.
     unsafe {
         let count = LLVMGetNamedMetadataNumOperands(module.as_mut_ptr(), name.as_ptr());
         let mut nodes = vec![std::ptr::null_mut(); count as usize];
@@ -202,7 +202,7 @@ pub fn annotate(module: &Module<'_>, list: &std::ffi::CStr, variable: Value<'_>,
 
 /// The variables with `text` in such a list.
 pub fn annotated<'c>(module: &Module<'c>, list: &std::ffi::CStr, text: &str) -> Vec<Value<'c>> {
-    // SAFETY: live nodes; the array has the length that LLVM asks for, and texts are copied at once.
+    // SAFETY: live nodes; the array has the length that LLVM requires, and texts are copied at once.
     let entries = named(module, list).into_iter().filter_map(|node| unsafe {
         let count = LLVMGetMDNodeNumOperands(node) as usize;
         let mut fields = vec![std::ptr::null_mut(); count];

@@ -1,4 +1,4 @@
-//! What modules say of their code: debug information and other metadata.
+//! Debug information and other metadata of modules.
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 

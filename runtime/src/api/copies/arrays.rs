@@ -34,7 +34,7 @@ pub(in crate::api) fn allocate(
 ) -> Result<(), Error> {
     // SAFETY: null or valid by the contract of the calling API function.
     let desc = unsafe { desc.as_ref() }.ok_or(error::INVALID_VALUE)?;
-    let format = Format::of(desc)?;
+    let format = Format::from_desc(desc)?;
     let [width, height, depth] = extent;
     let cubes = flags & CUBE != 0;
     let whole_cubes = width == height && depth.is_multiple_of(6) && (flags & LAYERED != 0 || depth == 6);

@@ -202,7 +202,7 @@ api! {
 
     /// Fills bytes in a stream, which is at once.
     fn cudaMemsetAsync(to: *mut c_void, value: c_int, bytes: usize, stream: StreamHandle) |runtime, entry| => crate::gpu::calls::memset_async {
-        let work = FillWork::of(flat(to, bytes), value as u32, 1, bytes as u64, 1)?;
+        let work = FillWork::new(flat(to, bytes), value as u32, 1, bytes as u64, 1)?;
         // SAFETY: fills only device memory, which is checked.
         unsafe { runtime.submit(stream as usize, Work::Fill(work), entry) }
     }
@@ -221,7 +221,7 @@ api! {
         height: usize,
         stream: StreamHandle,
     ) |runtime, entry| => crate::gpu::calls::memset_2d_async {
-        let work = FillWork::of(rows(to, pitch), value as u32, 1, width as u64, height as u64)?;
+        let work = FillWork::new(rows(to, pitch), value as u32, 1, width as u64, height as u64)?;
         // SAFETY: fills only device memory, which is checked.
         unsafe { runtime.submit(stream as usize, Work::Fill(work), entry) }
     }

@@ -26,8 +26,8 @@ fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
     let image = match resource.kind {
         ResourceDesc::ARRAY => return Ok(array(runtime, memory.place as ArrayHandle)?.image),
         ResourceDesc::LINEAR => {
-            let format = Format::of(&memory.desc)?;
-            // Old programs ask for as much as there is.
+            let format = Format::from_desc(&memory.desc)?;
+            // Old programs request more than the allocation has.
             let there = runtime.memory.registry.find(place).map_or(0, |live| live.bytes - (place - live.start()));
             let texels = memory.width.min(there as usize) / format.bytes() as usize;
             if texels == 0 || texels > LINEAR_TEXELS {
@@ -37,7 +37,7 @@ fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
             Image { base: place, size: [texels as u32, 1, 1], row: bytes, slice: bytes, format }
         }
         ResourceDesc::PITCH_2D => {
-            let format = Format::of(&memory.desc)?;
+            let format = Format::from_desc(&memory.desc)?;
             let (width, height) = (small(memory.width, LIMITS[6]), small(memory.height, LIMITS[7]));
             let (Some(width), Some(height)) = (width, height) else { return Err(error::INVALID_VALUE) };
             let long_enough = memory.pitch as u64 >= u64::from(width) * format.bytes();
@@ -106,7 +106,7 @@ pub(in crate::api) fn create(
     Ok(runtime.memory.images.add_texture(image, sampler, (*resource, *description)))
 }
 
-/// Whether a read of a resource can give floats.
+/// Returns whether a read of a resource can give floats.
 pub(in crate::api) fn can_read_as_floats(runtime: &Runtime, resource: &ResourceDesc) -> Result<bool, Error> {
     let format = image(runtime, resource)?.format;
     Ok(format.can_normalise() || format.is_float())
@@ -189,8 +189,8 @@ api! {
     }
 }
 
-/// Makes a texture reference read through an object; 0: through none. A reference that no kernel uses has no variable on
-/// the device.
+/// Makes a texture reference read through an object; 0: through none. A reference that no kernel uses has no variable
+/// on the device.
 ///
 /// # Safety
 /// `reference` is the reference's address on the host.

@@ -48,7 +48,7 @@ fn destroy(runtime: &mut Runtime, context: Handle, entry: Entry) -> Result<(), e
 }
 
 driver_api! {
-    /// Creates a context and makes it current; what asks for parts of the device is ignored.
+    /// Creates a context and makes it current; parameters that request a part of the device are ignored.
     fn cuCtxCreate_v4(context: *mut Handle, _parameters: *mut c_void, flags: c_uint, device: c_int) needs Start |runtime, entry|
         => crate::gpu::driver_calls::create_context_v4 {
         let _ = entry;

@@ -38,7 +38,7 @@ fn filling(to: *mut c_void, value: u32, size: u32, count: usize) -> Result<Work,
         return Err(error::INVALID_VALUE);
     }
     let bytes = count.checked_mul(size as usize).ok_or(error::INVALID_VALUE)?;
-    FillWork::of(flat(to, bytes), value, size, count as u64, 1).map(Work::Fill)
+    FillWork::new(flat(to, bytes), value, size, count as u64, 1).map(Work::Fill)
 }
 
 /// The same for rows of `width` elements.
@@ -52,7 +52,7 @@ fn filling_rows(
     if !(to as usize).is_multiple_of(size as usize) || !pitch.is_multiple_of(size as usize) {
         return Err(error::INVALID_VALUE);
     }
-    FillWork::of(rows(to, pitch), value, size, width as u64, height as u64).map(Work::Fill)
+    FillWork::new(rows(to, pitch), value, size, width as u64, height as u64).map(Work::Fill)
 }
 
 driver_api! {

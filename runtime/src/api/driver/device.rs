@@ -106,7 +106,7 @@ driver_api! {
         unsafe { put(device, 0) }
     }
 
-    /// Whether a device can reach another's memory: there is no other.
+    /// Returns whether a device can reach another's memory: there is no other.
     fn cuDeviceCanAccessPeer(answer: *mut c_int, device: c_int, peer: c_int) needs Start |runtime, entry| {
         let _ = (runtime, entry);
         only_device(device)?;

@@ -19,7 +19,8 @@ const FOUND: c_int = 0;
 const NOT_FOUND: c_int = 1;
 const TOO_OLD: c_int = 2;
 
-/// Functions whose arguments changed: the name in `cuda.h`, and each symbol with the release from which the name means it.
+/// Functions whose arguments changed: the name in `cuda.h`, and each symbol with the release from which the name means
+/// it.
 const CHANGED: [(&str, &[(c_int, &str)]); 2] = [
     ("cuCtxCreate", &[(13000, "cuCtxCreate_v4"), (3020, "cuCtxCreate_v2")]),
     ("cuGetProcAddress", &[(12000, "cuGetProcAddress_v2"), (11030, "cuGetProcAddress")]),
@@ -54,7 +55,7 @@ fn find(name: &str, release: c_int) -> Result<*const (), c_int> {
 }
 
 /// # Safety
-/// Null, or as the functions below ask for.
+/// Pointers are null, or valid as the functions below require.
 pub(in crate::api) unsafe fn answer(
     name: *const c_char,
     place: *mut *const c_void,

@@ -46,7 +46,7 @@ mod tests {
     fn formats_come_back() {
         for (number, ..) in FORMATS {
             for count in [1, 2, 4] {
-                let format = Format::of(&channels(number, count).unwrap()).unwrap();
+                let format = Format::from_desc(&channels(number, count).unwrap()).unwrap();
                 assert_eq!(format_of(format), (number, count));
             }
         }

@@ -14,13 +14,13 @@ use std::ffi::{c_uint, c_void};
 const END: usize = 0;
 const BUFFER: usize = 1;
 const BYTES: usize = 2;
-/// Entries of that list that are looked at.
+/// Number of entries of that list that are read.
 const MOST_ENTRIES: usize = 16;
 
 /// Starts a kernel with arguments by pointers, or with all of them in one buffer.
 ///
 /// # Safety
-/// The lists are null, or what `cuLaunchKernel` asks for.
+/// The lists are null, or valid as `cuLaunchKernel` requires.
 pub(super) unsafe fn start(
     runtime: &mut Runtime,
     function: *const c_void,

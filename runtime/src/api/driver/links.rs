@@ -1,5 +1,6 @@
-//! Linking of device code at run time. Device code for the CPU device is whole when it is compiled, so there is nothing to put
-//! together: one image passes through, and the toolkit's own libraries, which are part of the runtime, are taken.
+//! Linking of device code at run time. Device code for the CPU device is whole when it is compiled, so there is nothing
+//! to put together: one image passes through, and the toolkit's own libraries, which are part of the runtime, are
+//! taken.
 
 use super::driver_api;
 use crate::api::put;
@@ -109,7 +110,7 @@ driver_api! {
         let _ = (runtime, entry);
         // SAFETY: by the contract.
         let image = unsafe { state(link)? }.image.as_mut().ok_or(error::INVALID_VALUE)?;
-        // SAFETY: by the contract; nobody needs to know how long it is.
+        // SAFETY: by the contract; the length is not used.
         unsafe {
             if !bytes.is_null() {
                 put(bytes, image.len() - 1)?;

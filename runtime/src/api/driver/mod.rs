@@ -1,5 +1,5 @@
-//! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime, and those that load code while the program runs.
-//! Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc` is `cuMemAlloc_v2`).
+//! Functions of CUDA's driver API, version 13.0, that programs mix into those of the runtime, and those that load code
+//! while the program runs. Names are those of the symbols, as `cuda.h` defines them (`cuMemAlloc` is `cuMemAlloc_v2`).
 
 pub mod arrays;
 pub mod context;
@@ -22,7 +22,7 @@ pub mod textures;
 pub mod virtual_memory;
 
 use crate::cuda::error::Error;
-use crate::cuda::result::of;
+use crate::cuda::result::driver_error;
 use crate::state::contexts::Needs;
 use crate::state::failed_calls::Call;
 use crate::state::runtime::{Runtime, lock};
@@ -35,7 +35,7 @@ macro_rules! driver_api {
         $(#[$meta])*
         ///
         /// # Safety
-        /// Pointers are valid as CUDA asks for, or null where the function checks for it.
+        /// Pointers are valid as CUDA requires, or null where the function checks for it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::cuda::error::Error {
             let here = 0u8;
@@ -80,7 +80,7 @@ static OFFERED: [&[entry_points::Offered]; 17] = [
 /// Runs a call of the driver API and gives its code.
 fn call(call: Call, needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     let ready = needs.check();
-    let Some(mut runtime) = lock() else { return of(Err(crate::cuda::error::INITIALIZATION_ERROR)) };
+    let Some(mut runtime) = lock() else { return driver_error(Err(crate::cuda::error::INITIALIZATION_ERROR)) };
     runtime.failed_calls.begin();
     let result = ready.inspect_err(|code| runtime.failed_call(call, *code)).and_then(|()| {
         // What a kernel left behind is the context's.
@@ -89,5 +89,5 @@ fn call(call: Call, needs: Needs, body: impl FnOnce(&mut Runtime) -> Result<(), 
         }
         body(&mut runtime).inspect_err(|code| runtime.failed_call(call, *code))
     });
-    of(result)
+    driver_error(result)
 }

@@ -128,7 +128,7 @@ driver_api! {
         unsafe { put(name, text) }
     }
 
-    /// Whether a kernel is loaded: all are, from the start.
+    /// Returns whether a kernel is loaded: all are, from the start.
     fn cuFuncIsLoaded(state: *mut c_int, function: *const c_void) needs Context |runtime, entry| {
         let _ = entry;
         runtime.kernel(function)?;

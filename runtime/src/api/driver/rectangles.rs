@@ -70,7 +70,7 @@ pub struct Cuboid {
 }
 
 impl Deep {
-    fn of(flat: Flat) -> Deep {
+    fn from_flat(flat: Flat) -> Deep {
         let Flat { x, y, kind, host, device, array, pitch } = flat;
         let none = std::ptr::null_mut();
         Deep { x, y, z: 0, level: 0, kind, host, device, array, reserved: none, pitch, height: 0 }
@@ -116,9 +116,9 @@ impl Deep {
 }
 
 impl Cuboid {
-    fn of(rectangle: Rectangle) -> Cuboid {
+    fn from_rectangle(rectangle: Rectangle) -> Cuboid {
         let Rectangle { from, to, width, height } = rectangle;
-        Cuboid { from: Deep::of(from), to: Deep::of(to), width, height, depth: 1 }
+        Cuboid { from: Deep::from_flat(from), to: Deep::from_flat(to), width, height, depth: 1 }
     }
 
     fn work(&self, runtime: &Runtime) -> Result<CopyWork, Error> {
@@ -146,7 +146,7 @@ impl Cuboid {
 unsafe fn rectangle(runtime: &Runtime, parameters: *const Rectangle) -> Result<Work, Error> {
     // SAFETY: by the contract.
     let found = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
-    Cuboid::of(*found).work(runtime).map(Work::Copy)
+    Cuboid::from_rectangle(*found).work(runtime).map(Work::Copy)
 }
 
 /// # Safety

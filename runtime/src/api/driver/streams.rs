@@ -69,7 +69,7 @@ driver_api! {
         runtime.streams.get(stream as usize).map(|_| ())
     }
 
-    /// Whether a stream is idle: it always is.
+    /// Returns whether a stream is idle: it always is.
     fn cuStreamQuery(stream: StreamHandle) needs Context |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize).map(|_| ())
@@ -112,7 +112,7 @@ driver_api! {
         record(runtime, event as usize, stream as usize)
     }
 
-    /// Whether the work before the event is done: it always is.
+    /// Returns whether the work before the event is done: it always is.
     fn cuEventQuery(event: EventHandle) needs Context |runtime, entry| {
         let _ = entry;
         runtime.streams.event(event as usize).map(|_| ())

@@ -1,5 +1,5 @@
-//! Texture references of modules (`cuTexRef…`), which read as texture objects do. What is set after binding counts from the next
-//! fetch on.
+//! Texture references of modules (`cuTexRef…`), which read as texture objects do. What is set after binding counts from
+//! the next fetch on.
 
 use super::arrays::Description2D;
 use super::driver_api;
@@ -29,8 +29,8 @@ fn bind(runtime: &mut Runtime, handle: TextureReference, resource: ResourceDesc)
     set(runtime, handle, |reference| reference.resource = Some(resource))
 }
 
-/// Changes a reference, and has a new object read for it. There is none while its settings do not go together, as they may
-/// between two calls: a fetch reports that.
+/// Changes a reference, and has a new object read for it. There is none while its settings do not go together, as they
+/// may between two calls: a fetch reports that.
 fn set(runtime: &mut Runtime, handle: TextureReference, change: impl FnOnce(&mut Reference)) -> Result<(), Error> {
     let reference = runtime.memory.texture_references.get(handle)?;
     change(reference);
@@ -40,7 +40,7 @@ fn set(runtime: &mut Runtime, handle: TextureReference, change: impl FnOnce(&mut
     }
     let object = resource.map_or(Ok(0), |resource| {
         if description.read_mode == 1 && !textures::can_read_as_floats(runtime, &resource)? {
-            // Integers of 32 bits are integers, whatever was asked for.
+            // Integers of 32 bits are read as integers, whatever was requested.
             description.read_mode = 0;
         }
         textures::create(runtime, &resource, &description, None)
@@ -75,7 +75,7 @@ driver_api! {
         if bytes != size_of::<u64>() as u64 {
             return Err(error::SYMBOL_NOT_FOUND);
         }
-        let handle = runtime.memory.texture_references.of(module, variable);
+        let handle = runtime.memory.texture_references.handle(module, variable);
         // SAFETY: by the contract.
         unsafe { put(place, handle) }
     }
@@ -91,8 +91,8 @@ driver_api! {
         bind(runtime, handle, ResourceDesc { kind: ResourceDesc::ARRAY, resource, flags: 0 })
     }
 
-    /// Binds to linear memory. Where that does not begin at a multiple of the alignment, the fetch begins before it, by the
-    /// bytes that are given back.
+    /// Binds to linear memory. Where that does not begin at a multiple of the alignment, the fetch begins before it, by
+    /// the bytes that are given back.
     fn cuTexRefSetAddress_v2(
         offset: *mut usize,
         handle: TextureReference,
@@ -161,7 +161,7 @@ driver_api! {
     /// Integers or floats, normalised coordinates, sRGB.
     fn cuTexRefSetFlags(handle: TextureReference, flags: c_uint) needs Context |runtime, entry| {
         let _ = entry;
-        describe(runtime, handle, |how| *how = Sampling::of(how).with_flags(flags).description())
+        describe(runtime, handle, |how| *how = Sampling::from_texture(how).with_flags(flags).description())
     }
 
     /// The value outside an image with borders.
@@ -220,7 +220,7 @@ driver_api! {
     /// What linear memory holds.
     fn cuTexRefGetFormat(format: *mut c_int, count: *mut c_int, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
-        let found = format_of(Format::of(&runtime.memory.texture_references.get(handle)?.channels)?);
+        let found = format_of(Format::from_desc(&runtime.memory.texture_references.get(handle)?.channels)?);
         // SAFETY: by the contract; one of the places may be null.
         unsafe {
             if !format.is_null() {
@@ -233,7 +233,7 @@ driver_api! {
     /// Integers or floats, normalised coordinates, sRGB.
     fn cuTexRefGetFlags(flags: *mut c_uint, handle: TextureReference) needs Context |runtime, entry| {
         let _ = entry;
-        let found = Sampling::of(&runtime.memory.texture_references.get(handle)?.description).flags();
+        let found = Sampling::from_texture(&runtime.memory.texture_references.get(handle)?.description).flags();
         // SAFETY: by the contract.
         unsafe { put(flags, found) }
     }

@@ -58,9 +58,9 @@ impl Described {
         Ok(ResourceDesc { kind: self.kind, resource, flags: self.flags })
     }
 
-    fn of(from: &ResourceDesc) -> Described {
+    fn from_resource(from: &ResourceDesc) -> Described {
         let Resource { place, desc, width, height, pitch, .. } = from.resource;
-        let (format, channels) = Format::of(&desc).map(format_of).unwrap_or_default();
+        let (format, channels) = Format::from_desc(&desc).map(format_of).unwrap_or_default();
         Described {
             kind: from.kind,
             place,
@@ -85,7 +85,7 @@ impl Sampling {
         TextureDesc {
             address_modes: self.address_modes,
             filter_mode: self.filter_mode,
-            // Other than the runtime, the driver reads small integers as floats where nobody asks for integers.
+            // Unlike the runtime, the driver reads small integers as floats unless integers are requested.
             read_mode: 1 - flag(AS_INTEGERS),
             srgb: flag(SRGB),
             border: self.border,
@@ -105,7 +105,7 @@ impl Sampling {
     }
 
     /// In the driver's words.
-    pub(super) fn of(from: &TextureDesc) -> Sampling {
+    pub(super) fn from_texture(from: &TextureDesc) -> Sampling {
         let flag = |on: bool, flag: c_uint| if on { flag } else { 0 };
         let flags = flag(from.read_mode == 0, AS_INTEGERS)
             | flag(from.normalised != 0, NORMALISED)
@@ -138,7 +138,7 @@ driver_api! {
         let (Some(resource), Some(sampling)) = (resource, sampling) else { return Err(error::INVALID_VALUE) };
         let (resource, mut description) = (resource.resource()?, sampling.description());
         if description.read_mode == 1 && !textures::can_read_as_floats(runtime, &resource)? {
-            // Integers of 32 bits are integers, whatever was asked for.
+            // Integers of 32 bits are read as integers, whatever was requested.
             description.read_mode = 0;
         }
         let handle = textures::create(runtime, &resource, &description, view)?;
@@ -155,7 +155,7 @@ driver_api! {
     /// What a texture object reads.
     fn cuTexObjectGetResourceDesc(resource: *mut Described, object: c_ulonglong) needs Context |runtime, entry| {
         let _ = entry;
-        let value = Described::of(&runtime.memory.images.texture(object)?.resource);
+        let value = Described::from_resource(&runtime.memory.images.texture(object)?.resource);
         // SAFETY: by the contract.
         unsafe { put(resource, value) }
     }
@@ -163,7 +163,7 @@ driver_api! {
     /// How a texture object reads.
     fn cuTexObjectGetTextureDesc(sampling: *mut Sampling, object: c_ulonglong) needs Context |runtime, entry| {
         let _ = entry;
-        let value = Sampling::of(&runtime.memory.images.texture(object)?.description);
+        let value = Sampling::from_texture(&runtime.memory.images.texture(object)?.description);
         // SAFETY: by the contract.
         unsafe { put(sampling, value) }
     }
@@ -187,7 +187,7 @@ driver_api! {
     /// What a surface object reads and writes.
     fn cuSurfObjectGetResourceDesc(resource: *mut Described, object: c_ulonglong) needs Context |runtime, entry| {
         let _ = entry;
-        let value = Described::of(&runtime.memory.images.surface(object)?.resource);
+        let value = Described::from_resource(&runtime.memory.images.surface(object)?.resource);
         // SAFETY: by the contract.
         unsafe { put(resource, value) }
     }

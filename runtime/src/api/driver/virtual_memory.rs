@@ -60,8 +60,8 @@ fn check(properties: *const Properties) -> Result<(), Error> {
     Ok(())
 }
 
-/// Tells the trace of the allocations that a mapping has changed.
-fn tell(runtime: &mut Runtime, change: Change, entry: Entry) {
+/// Writes the allocations that a mapping has changed to the trace.
+fn write_change(runtime: &mut Runtime, change: Change, entry: Entry) {
     let path = runtime.path(entry);
     for live in change.gone {
         runtime.trace.event(Event::Free { id: live.id, path });
@@ -150,11 +150,11 @@ driver_api! {
         runtime.synchronise();
         let path = runtime.path(entry);
         let change = runtime.memory.unmap(start, bytes as u64, path)?;
-        tell(runtime, change, entry);
+        write_change(runtime, change, entry);
         Ok(())
     }
 
-    /// Says what the device may do with mapped memory. From then on it is an allocation.
+    /// Sets the device's access to mapped memory. From then on the memory is an allocation.
     fn cuMemSetAccess(
         start: u64,
         bytes: usize,
@@ -182,7 +182,7 @@ driver_api! {
             }
             let path = runtime.path(entry);
             let change = runtime.memory.allow(start, bytes as u64, access, path)?;
-            tell(runtime, change, entry);
+            write_change(runtime, change, entry);
         }
         Ok(())
     }
@@ -219,7 +219,7 @@ driver_api! {
         unsafe { put(bytes, GRANULARITY as usize) }
     }
 
-    /// What memory was asked for: on the device, and not compressed.
+    /// Properties of the memory: on the device, and not compressed.
     fn cuMemGetAllocationPropertiesFromHandle(properties: *mut Properties, handle: u64) needs Context |runtime, entry| {
         let _ = entry;
         runtime.memory.mappings.check(handle)?;
@@ -256,7 +256,7 @@ driver_api! {
             return Err(error::NOT_SUPPORTED);
         }
         let file = runtime.memory.mappings.export(handle)?;
-        // SAFETY: a descriptor goes where the program wants it.
+        // SAFETY: the program's pointer for the descriptor is valid.
         unsafe { put(place.cast::<c_int>(), file.into_raw_fd()) }
     }
 

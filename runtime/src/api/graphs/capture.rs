@@ -12,7 +12,7 @@ type GraphHandle = *mut c_void;
 const STATUS: [c_int; 2] = [0, 1];
 
 api! {
-    /// Begins to turn the work of a stream into a graph. The mode says which calls of other threads are refused
+    /// Begins to turn the work of a stream into a graph. The mode selects which calls of other threads are refused
     /// meanwhile; none are.
     fn cudaStreamBeginCapture(stream: StreamHandle, mode: c_int) |runtime, entry|
         => crate::gpu::graphs::calls::begin_capture {
@@ -36,16 +36,16 @@ api! {
         unsafe { put(graph, handle as GraphHandle) }
     }
 
-    /// Whether a stream is being captured.
+    /// Returns whether a stream is being captured.
     fn cudaStreamIsCapturing(stream: StreamHandle, status: *mut c_int) |runtime, entry| {
         let _ = entry;
         runtime.streams.get(stream as usize)?;
-        let captured = runtime.captures.of(stream as usize).is_some();
+        let captured = runtime.captures.find(stream as usize).is_some();
         // SAFETY: by the contract.
         unsafe { put(status, STATUS[usize::from(captured)]) }
     }
 
-    /// The capture of a stream: its number and its graph. Which nodes the next one comes after is not told.
+    /// The capture of a stream: its number and its graph. The nodes that the next one depends on are not reported.
     fn cudaStreamGetCaptureInfo(
         stream: StreamHandle,
         status: *mut c_int,
@@ -61,7 +61,7 @@ api! {
             crate::output::message::note("cudaStreamGetCaptureInfo: dependencies are not supported");
             return Err(error::NOT_SUPPORTED);
         }
-        let captured = runtime.captures.of(stream as usize);
+        let captured = runtime.captures.find(stream as usize);
         // SAFETY: by the contract.
         unsafe {
             if !number.is_null() {

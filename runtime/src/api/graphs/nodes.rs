@@ -40,10 +40,10 @@ pub(in crate::api) unsafe fn kernel(runtime: &Runtime, parameters: *const Kernel
 pub(in crate::api) unsafe fn fill(parameters: *const FillParameters) -> Result<Work, Error> {
     // SAFETY: by the contract.
     let p = unsafe { parameters.as_ref() }.ok_or(error::INVALID_VALUE)?;
-    // With one row the pitch is not looked at.
+    // With one row the pitch is not used.
     let pitch = if p.height > 1 { p.pitch } else { p.width * p.size as usize };
     let to = Rows { start: p.to as u64, pitch: pitch as u64 };
-    FillWork::of(to, p.value, p.size, p.width as u64, p.height as u64).map(Work::Fill)
+    FillWork::new(to, p.value, p.size, p.width as u64, p.height as u64).map(Work::Fill)
 }
 
 /// A host node's work.
@@ -82,7 +82,7 @@ pub(in crate::api) unsafe fn add(
 /// Gives a list of handles: their number, or as many as the caller has room for.
 ///
 /// # Safety
-/// `count` is null or valid; `places` is null or has room for as many handles as `count` says.
+/// `count` is null or valid; `places` is null or has room for `count` handles.
 unsafe fn give(handles: &[usize], places: *mut NodeHandle, count: *mut usize) -> Result<(), Error> {
     if count.is_null() {
         return Err(error::INVALID_VALUE);
@@ -229,7 +229,7 @@ api! {
         unsafe { give(&roots, nodes, count) }
     }
 
-    /// The dependencies of a graph. Their kind, which is that of CUDA's default, is not told.
+    /// The dependencies of a graph. Their kind, which is that of CUDA's default, is not reported.
     fn cudaGraphGetEdges(
         graph: GraphHandle,
         from: *mut NodeHandle,

@@ -110,7 +110,7 @@ api! {
         Ok(())
     }
 
-    /// Whether a node of an executable graph is on.
+    /// Returns whether a node of an executable graph is on.
     fn cudaGraphNodeGetEnabled(
         executable: ExecutableHandle,
         node: NodeHandle,
@@ -330,7 +330,7 @@ pub unsafe extern "C" fn cudaGraphLaunch(executable: ExecutableHandle, stream: S
     let known = call_as(graph_launch(entry), 0, |runtime| {
         runtime.streams.get(stream as usize)?;
         let found = runtime.graphs.executable(executable as usize)?.clone();
-        if runtime.captures.of(stream as usize).is_some() {
+        if runtime.captures.find(stream as usize).is_some() {
             return runtime.captures.take(&mut runtime.graphs, stream as usize, Work::Child(found));
         }
         graph = Some(found);

@@ -24,7 +24,7 @@ pub(in crate::api) const ATTACH: [c_uint; 2] = [1, 2];
 pub(in crate::api) const DEVICE_KINDS: &[AllocationKind] =
     &[AllocationKind::Malloc, AllocationKind::Managed, AllocationKind::Pitch, AllocationKind::Async];
 
-/// Allocates, and writes the address to where the program wants it.
+/// Allocates, and writes the address to the program's pointer.
 pub(in crate::api) fn allocate(
     runtime: &mut Runtime,
     place: *mut *mut c_void,
@@ -79,7 +79,7 @@ pub(in crate::api) fn allocate_in_order(
     stream: StreamHandle,
     entry: Entry,
 ) -> Result<(), error::Error> {
-    if runtime.captures.of(stream as usize).is_some() {
+    if runtime.captures.find(stream as usize).is_some() {
         // SAFETY: by the contract of the calling API function.
         return unsafe { super::graph_allocations::capture_allocation(runtime, place, bytes, stream, entry) };
     }
@@ -97,7 +97,7 @@ pub(in crate::api) fn free_in_order(
     stream: StreamHandle,
     entry: Entry,
 ) -> Result<(), error::Error> {
-    if runtime.captures.of(stream as usize).is_some() {
+    if runtime.captures.find(stream as usize).is_some() {
         return super::graph_allocations::capture_free(runtime, pointer as u64, stream);
     }
     runtime.free(pointer as u64, DEVICE_KINDS, entry)

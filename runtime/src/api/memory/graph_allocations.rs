@@ -1,7 +1,7 @@
 //! Memory that belongs to graphs.
 //!
-//! A graph's memory has one address for all launches, so it is allocated when the node is made. It stays until the program frees
-//! it or ends: what comes behind a freeing node in the stream must not use it, but nothing looks for that.
+//! A graph's memory has one address for all launches, so it is allocated when the node is made. It stays until the
+//! program frees it or ends: work after a freeing node in the stream must not use it, which is not checked.
 
 use crate::api::graphs::nodes::add;
 use crate::api::{api, put};

@@ -37,7 +37,7 @@ api! {
         runtime.pools.set_current(pool as usize)
     }
 
-    /// Creates a pool. Its properties say on which device, of which there is one, and how it is shared with other
+    /// Creates a pool. Its properties select the device, of which there is one, and how it is shared with other
     /// processes, which it is not.
     fn cudaMemPoolCreate(pool: *mut PoolHandle, properties: *const c_void) |runtime, entry| {
         let _ = entry;
@@ -113,7 +113,7 @@ api! {
     ) |runtime, entry| {
         runtime.streams.get(stream as usize)?;
         runtime.pools.check(pool as usize)?;
-        if runtime.captures.of(stream as usize).is_some() {
+        if runtime.captures.find(stream as usize).is_some() {
             // SAFETY: by the contract.
             return unsafe { super::graph_allocations::capture_allocation(runtime, place, bytes, stream, entry) };
         }

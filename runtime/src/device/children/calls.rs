@@ -37,7 +37,7 @@ pub unsafe extern "C" fn __wl_device_call(
             let given: Arguments = std::array::from_fn(|index| (*arguments)[index][lane]);
             (*results)[lane] = call(&mut *(*running).children, running, which, thread, &given);
         }
-        crate::device::execution::heap::tell_heap(running);
+        crate::device::execution::heap::write_heap_events(running);
     }
 }
 

@@ -101,7 +101,7 @@ impl Children {
         }
     }
 
-    /// Takes what the grid that has ended left, the first last, and forgets its threads.
+    /// Takes the work of the grid that has ended, the first item last, and discards its threads.
     pub fn take(&mut self) -> Vec<Work> {
         let mut work = std::mem::take(&mut self.ordinary);
         work.append(&mut self.tail);

@@ -127,8 +127,8 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Reserves the windows. `reserved`: on the emulated GPU, the bytes that the system keeps at the start of each block's
-    /// shared memory.
+    /// Reserves the windows. `reserved`: on the emulated GPU, the bytes that the system keeps at the start of each
+    /// block's shared memory.
     pub fn new(reserved: Option<u64>) -> Result<Arena, WindowError> {
         let shared = Window::new(windows::SHARED, windows::SHARED_BYTES)?;
         let local = Window::new(windows::LOCAL, windows::LOCAL_BYTES)?;
@@ -155,8 +155,8 @@ impl Arena {
         Ok(())
     }
 
-    /// Forgets which launch filled the places of warps: launches are counted anew from here on.
-    pub fn forget_launches(&mut self) {
+    /// Discards which launch filled the warps' memory: launches are counted anew from here on.
+    pub fn discard_launches(&mut self) {
         self.warps = WarpArena::new();
     }
 
@@ -176,7 +176,7 @@ impl Arena {
     }
 
     /// Bytes between the shared memories of neighbouring blocks; not a power of two, so that equal
-    /// offsets do not fight for one set of the host's cache, unless addresses must tell offsets.
+    /// offsets do not compete for one set of the host's cache, unless offsets must follow from addresses.
     fn shared_stride(&self, geometry: &Geometry) -> u64 {
         match self.reserved {
             Some(_) => SHARED_STRIDE,

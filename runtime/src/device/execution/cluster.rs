@@ -42,7 +42,7 @@ impl Cluster {
         self.open();
     }
 
-    /// Whether an access lies in the shared memory of a block.
+    /// Returns whether an access lies in the shared memory of a block.
     pub fn holds(&self, address: u64, bytes: u64) -> bool {
         self.place(address).is_some_and(|(_, offset)| offset + bytes <= self.shared_bytes)
     }

@@ -110,7 +110,7 @@ impl Stack {
         // SAFETY: the first page of the mapping just made.
         if unsafe { libc::mprotect(memory, GUARD, libc::PROT_NONE) } != 0 {
             let error = std::io::Error::last_os_error();
-            // SAFETY: nobody uses the mapping yet.
+            // SAFETY: the mapping is not used yet.
             unsafe { libc::munmap(memory, bytes + GUARD) };
             return Err(error);
         }

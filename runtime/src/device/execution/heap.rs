@@ -51,11 +51,11 @@ impl Default for Heap {
     }
 }
 
-/// Tells the trace of device-side allocations, as soon as they are made.
+/// Writes device-side allocations to the trace as soon as they are made.
 ///
 /// # Safety
 /// `running` is the launch that runs on this thread.
-pub unsafe fn tell_heap(running: *mut Running) {
+pub unsafe fn write_heap_events(running: *mut Running) {
     // SAFETY: by the contract; launch, heap and trace are used by this thread alone.
     unsafe {
         for event in std::mem::take(&mut (*(*running).heap).started) {

@@ -111,7 +111,7 @@ pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
     unsafe {
         (*context).patience = PATIENCE;
         let warp = warp_of(context);
-        // In direct mode the kernel promised to wait for nobody.
+        // In direct mode no warp of the kernel waits for another.
         if (*(*warp).running).mode == Mode::Scheduled {
             pause(warp, Pause::Yield);
         }
@@ -130,9 +130,9 @@ pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, oth
     }
 }
 
-/// Hands over to the next warp before a store, an atomic operation or a volatile load, and before the first load behind one.
-/// Loads in a row are one step, which those of other warps on the same way cannot come between, and come here no more after
-/// the first.
+/// Hands over to the next warp before a store, an atomic operation or a volatile load, and before the first load behind
+/// one. Loads in a row are one step, which those of other warps on the same way cannot come between, and come here no
+/// more after the first.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -185,6 +185,10 @@ pub unsafe extern "C" fn __wl_check(
             take_turn(warp, site);
         }
         let access = Access { site, space, mask, addresses: &*addresses, bytes, align };
+        let values = (*(*warp).running).values;
+        if let Some(values) = values.as_mut() {
+            values.settle();
+        }
         if let Some(stops) = (*(*warp).running).stops.as_mut() {
             stops.at_access(warp, &access);
         }
@@ -194,6 +198,9 @@ pub unsafe extern "C" fn __wl_check(
         match check::check(warp, range, access) {
             Ok(lanes) => {
                 if (*(*warp).running).initialisation.is_some() && space != Space::Local as u32 {
+                    if let Some(values) = values.as_mut() {
+                        values.follow(warp, &access, lanes);
+                    }
                     initialisation::follow(warp, &access, lanes);
                 }
                 lanes
@@ -305,7 +312,7 @@ pub unsafe extern "C" fn __wl_malloc(
         for lane in lanes(mask) {
             (*results)[lane] = (*(*running).heap).allocate(&mut *(*running).memory, (*sizes)[lane]);
         }
-        crate::device::execution::heap::tell_heap(running);
+        crate::device::execution::heap::write_heap_events(running);
     }
 }
 

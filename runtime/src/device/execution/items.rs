@@ -24,12 +24,12 @@ pub struct Places<'a> {
     pub registered: Option<&'a Registry>,
 }
 
-/// Synthetic page for addresses that belong to nothing the device knows. They only occur with the
+/// Synthetic page for addresses outside all known allocations. They only occur with the
 /// access check off, and must not carry a host address into the trace.
 const UNKNOWN: u64 = 0x1400_0000_0000;
 
-/// Added to the places of other blocks' shared memory, which count from the start of the first block's: farther than any block's
-/// own memory reaches. Banks stay the same.
+/// Added to the places of other blocks' shared memory, which count from the start of the first block's: farther than
+/// any block's own memory reaches. Banks stay the same.
 const OTHER_BLOCK: u64 = 1 << 32;
 
 impl Places<'_> {
@@ -144,7 +144,7 @@ fn compact(space: Space, site: u32, mask: u32, lanes: &[u64; LANES], out: &mut V
     push_access(out, space, site, mask, &active[..count]);
 }
 
-/// [`take`] for accesses whose addresses have to be looked at one by one.
+/// [`take`] for accesses whose addresses are translated one by one.
 ///
 /// # Safety
 /// As for [`take`].

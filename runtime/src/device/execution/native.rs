@@ -18,7 +18,7 @@ struct Plain<'a> {
 /// Fills a warp for its first block.
 ///
 /// # Safety
-/// `place` is memory for a warp that nobody uses.
+/// `place` is unused memory for a warp.
 unsafe fn fill(
     place: *mut Warp,
     plan: &Plan,
@@ -116,10 +116,10 @@ extern "C" fn plain_main(argument: *mut u8) -> ! {
     std::process::abort()
 }
 
-/// Runs a kernel that reaches no barrier and waits for nobody: plain calls, on one stack.
+/// Runs a kernel whose warps reach no barrier and never wait: plain calls, on one stack.
 ///
 /// # Safety
-/// `running` lives and is used by nobody else; the arena was prepared for one block.
+/// `running` is valid and not used elsewhere; the arena was prepared for one block.
 pub unsafe fn run_plain(plan: &Plan, entry: WarpFunction, running: *mut Running, arena: &mut Arena) {
     let warp = arena.warps.get(0);
     let block: *mut Block = &mut Block::new();

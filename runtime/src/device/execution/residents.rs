@@ -60,7 +60,7 @@ impl Scheduled<'_> {
         }
     }
 
-    /// Whether a warp's buffer has room for a stretch worth a switch. A full one must be emptied first.
+    /// Returns whether a warp's buffer has room for a stretch worth a switch. A full one must be emptied first.
     pub(super) fn has_room(&self, index: usize) -> bool {
         let hot = &self.hot[index];
         if hot.flags & flags::FULL != 0 {
@@ -71,7 +71,7 @@ impl Scheduled<'_> {
         hot.read == hot.limit || used <= buffer.bytes / 2
     }
 
-    /// Whether the program stops at accesses to shared memory.
+    /// Returns whether the program stops at accesses to shared memory.
     fn watches_shared(&self) -> bool {
         // SAFETY: by the contract of `new`; the runtime's own, or null.
         unsafe { (*self.running).stops.as_ref().is_some_and(Stops::watches_shared) }

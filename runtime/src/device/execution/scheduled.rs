@@ -88,7 +88,7 @@ pub struct Scheduled<'a> {
     pub(super) warps: u32,
     pub(super) warp_blocks: WarpBlocks,
     pub(super) registered: bool,
-    /// Bit per space whose addresses have to be looked at one by one.
+    /// Bit per space whose addresses are translated one by one.
     pub(super) foreign: u32,
     /// Blocks reach the shared memory of others.
     pub(super) clustered: bool,
@@ -98,7 +98,7 @@ impl<'a> Scheduled<'a> {
     /// Prepares for `residents` resident blocks on the whole device.
     ///
     /// # Safety
-    /// `running` and `trace` live as long and are used by nobody else meanwhile; the arena was
+    /// `running` and `trace` live as long and are not used elsewhere meanwhile; the arena was
     /// prepared for as many blocks.
     pub unsafe fn new(
         plan: Plan<'a>,
@@ -187,12 +187,12 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// Whether the block of a slot is traced. Others have items only where all blocks run with hooks.
+    /// Returns whether the block of a slot is traced. Others have items only where all blocks run with hooks.
     pub(super) fn is_traced(&self, index: usize) -> bool {
         self.placed[index / self.warps as usize].is_some_and(|placed| placed.traced)
     }
 
-    /// Whether the block of a slot does not run.
+    /// Returns whether the block of a slot does not run.
     fn is_left_out(&self, index: usize) -> bool {
         self.placed[index / self.warps as usize].is_some_and(|placed| placed.left_out)
     }
@@ -206,8 +206,8 @@ impl<'a> Scheduled<'a> {
         }
     }
 
-    /// A turn of a warp that takes turns with all others at their accesses: when the requests of its last step have been
-    /// handed on, one by one as time passes, it goes on to the end of the next.
+    /// A turn of a warp that takes turns with all others at their accesses: when the requests of its last step have
+    /// been handed on, one by one as time passes, it goes on to the end of the next.
     fn step(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, Stopped> {
         let mut moved = false;
         loop {
@@ -225,7 +225,7 @@ impl<'a> Scheduled<'a> {
                 return Ok(TurnEnd::Budget);
             }
             self.resume(index)?;
-            // A full buffer has been emptied by the time it is looked at again.
+            // A full buffer has been emptied by the time it is inspected again.
             moved = self.hot[index].flags & flags::FULL == 0;
         }
     }
@@ -297,6 +297,13 @@ impl WarpStreams for Scheduled<'_> {
         // SAFETY: the arena was prepared for this geometry.
         unsafe { geometry.clear_reserved(shared) };
         if self.plan.initialisation {
+            // SAFETY: by the contract of `new`.
+            unsafe {
+                // The last store may be one to the shared memory of the block before.
+                if let Some(values) = (*self.running).values.as_mut() {
+                    values.settle();
+                }
+            }
             // SAFETY: by the contract of `new`.
             unsafe { (*(*self.running).memory).begin_shared(shared as u64, geometry.shared_bytes) };
         }

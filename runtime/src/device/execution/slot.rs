@@ -7,7 +7,7 @@ use std::ptr::null;
 use warpline_format::abi::WarpFunction;
 use warpline_format::rendezvous::Rendezvous;
 
-/// What every turn of a slot looks at; small, so that those of a whole device stay in the cache.
+/// State that every issue of a warp slot reads; small, so that a whole device's slots stay in the cache.
 #[derive(Clone, Copy)]
 pub(super) struct Hot {
     /// Next item to take.
@@ -29,7 +29,7 @@ pub(super) mod flags {
     pub const FINISHED: u32 = 1;
     /// It waits for another warp, and gives up the rest of its turn.
     pub const YIELDED: u32 = 2;
-    /// It waits at a barrier, and nothing in the buffer says so.
+    /// It waits at a barrier for which the buffer has no item.
     pub const WAITS: u32 = 4;
     /// The rest of a split access is still to come.
     pub const REST: u32 = 8;
@@ -61,7 +61,7 @@ pub(super) struct Placed {
     pub(super) left_out: bool,
 }
 
-/// What only a slot's first and last turns look at, and rare ones between.
+/// State that is read when a warp starts and ends, and rarely between.
 pub(super) struct Cold {
     /// From the warp's first turn to its end. Warps that soon are over follow each other in the same memory.
     pub(super) warp: Option<*mut Warp>,

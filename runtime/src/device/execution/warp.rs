@@ -6,6 +6,7 @@ use crate::device::children::queue::Children;
 use crate::device::floats::Floats;
 use crate::device::initialisation::Initialisation;
 use crate::device::stops::Stops;
+use crate::device::values::Values;
 use crate::memory::DeviceMemory;
 use crate::modules::module::Module;
 use crate::output::printed::Printed;
@@ -63,7 +64,7 @@ pub struct Running {
     pub pause: Pause,
     /// Set when the kernel has to end.
     pub stop: Option<Stop>,
-    /// Warp that ended the kernel, by itself or because the processor interrupted its fibre for good.
+    /// Warp that ended the kernel, by a trap or because the processor interrupted its fibre for good.
     pub fault_warp: *mut Warp,
     /// The trace.
     pub trace: *mut Trace,
@@ -77,7 +78,8 @@ pub struct Running {
     pub launch: u64,
     /// Access check.
     pub check: Check,
-    /// Reads that a GPU lets pass are told and done: nobody asked for a check, the program was started by hand.
+    /// Reads that a GPU tolerates are reported and performed: the program runs without `warpline run`, which sets a
+    /// check.
     pub tolerant: bool,
     /// The kernel uses reserved shared memory.
     pub reserved_shared: bool,
@@ -89,14 +91,16 @@ pub struct Running {
     pub initialisation: Option<Initialisation>,
     /// The floating-point check; null where the run has none.
     pub floats: *mut Floats,
+    /// Follows the values of accesses; null where the run or the launch does not.
+    pub values: *mut Values,
     /// Accesses at which the program stops; null where it does nowhere.
     pub stops: *mut Stops,
-    /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of a
-    /// structure into one load from either.
+    /// Addresses of the kernel's parameters, which pointers can lead to, too: LLVM turns `later ? *pointer : value` of
+    /// a structure into one load from either.
     pub parameters: Range<u64>,
-    /// Sites that have had the fault told that stops the kernel; of others the module knows.
-    pub told: HashSet<u32>,
-    /// Branches of loops in which lanes waited in vain while others of their warp went on ahead.
+    /// Sites whose fault, which stops the kernel, has been reported; the module tracks the others.
+    pub reported: HashSet<u32>,
+    /// Branches of loops in which lanes waited without effect while other lanes of their warp ran ahead.
     pub parted: BTreeSet<u32>,
     /// Faults for the trace.
     pub faults: Vec<Fault>,
@@ -127,7 +131,7 @@ pub struct Heap {
     pub limit: u64,
     /// In use.
     pub used: u64,
-    /// Allocations that the trace has not been told of.
+    /// Allocations that are not in the trace yet.
     pub started: Vec<warpline_format::event::Event>,
     /// Allocations that this launch freed.
     pub freed: Vec<crate::memory::registry::Live>,
@@ -142,7 +146,7 @@ pub struct Block {
     votes: [Votes; 2],
     /// Where the first warp stands that came to each of the two ([`WarpContext::barrier`]), and its number.
     places: [(*const c_char, u32); 2],
-    /// Two warps came to different barriers. From then on all are one off, which says nothing new.
+    /// Two warps came to different barriers. From then on all differ by one, so they are not reported.
     parted: bool,
     /// Numbered barriers that a warp has arrived at.
     named: Vec<Named>,
@@ -240,8 +244,8 @@ impl Block {
         }
     }
 
-    /// `warp` goes on behind a numbered barrier. One that is for all warps of the block is known to be open when the first
-    /// of them does.
+    /// `warp` goes on behind a numbered barrier. One that is for all warps of the block is known to be open when the
+    /// first of them does.
     ///
     /// # Safety
     /// As for [`Block::arrive_named`].
@@ -252,8 +256,8 @@ impl Block {
         }
     }
 
-    /// `warp` arrives at barrier number `number`, which stands at `place`. Gives where the first one waits, and its number, if
-    /// that is elsewhere.
+    /// `warp` arrives at barrier number `number`, which stands at `place`. Gives where the first one waits, and its
+    /// number, if that is elsewhere.
     pub fn place(&mut self, number: u64, place: *const c_char, warp: u32) -> Option<(*const c_char, u32)> {
         let first = &mut self.places[(number & 1) as usize];
         if first.0.is_null() {
@@ -292,7 +296,7 @@ pub struct Warp {
     pub entry: WarpFunction,
     /// Where its fibre goes on.
     pub fibre: Suspended,
-    /// Guard page below the fibre's stack, to tell an overflow from other faults.
+    /// Guard page below the fibre's stack, to distinguish an overflow from other faults.
     pub guard: u64,
     /// Barriers arrived at.
     pub barriers: u64,
@@ -363,8 +367,8 @@ impl Geometry {
         [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
     }
 
-    /// First and last byte that a block with its shared memory at `shared` may touch without asking; `none` where it has
-    /// to ask each time.
+    /// First and last byte that a block with its shared memory at `shared` may touch without a check; `none` if it has
+    /// to check each time.
     pub fn shared_range(&self, shared: *mut u8, none: bool) -> [u64; 2] {
         let first = shared as u64;
         if none || self.shared_bytes == 0 { [NOWHERE; 2] } else { [first, first + self.shared_bytes - 1] }

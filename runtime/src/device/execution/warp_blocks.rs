@@ -14,7 +14,7 @@ const RAN: u8 = 0x20;
 /// … and that it ran it with fewer lanes than it had live.
 const PARTIAL: u8 = 0x40;
 
-/// The cells of a block that were already told to a warp.
+/// Cells of a block that a warp has already received.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     lanes: u64,

@@ -9,10 +9,10 @@ use warpline_format::access::LANES;
 use warpline_format::event::{DifferentBarriers, DivergentBarrier};
 use warpline_format::options::Check;
 
-/// Barriers that have been told of, by file and line.
-static TOLD: Mutex<BTreeSet<(String, u32)>> = Mutex::new(BTreeSet::new());
+/// Barriers that have been reported, by file and line.
+static REPORTED: Mutex<BTreeSet<(String, u32)>> = Mutex::new(BTreeSet::new());
 
-/// Tells the user and the trace, once per barrier, that lanes of the warp do not take part in it.
+/// Reports to the user and the trace, once per barrier, that lanes of the warp do not take part in it.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -20,7 +20,9 @@ pub unsafe fn divergent(warp: *mut Warp, mask: u32, absent: u32, file: &str, lin
     // SAFETY: by the contract.
     unsafe {
         let running = &mut *(*warp).running;
-        if running.check == Check::Off || !TOLD.lock().is_ok_and(|mut told| told.insert((file.to_owned(), line))) {
+        if running.check == Check::Off
+            || !REPORTED.lock().is_ok_and(|mut reported| reported.insert((file.to_owned(), line)))
+        {
             return;
         }
         let lane = (mask.trailing_zeros() & 31) as usize;
@@ -44,38 +46,38 @@ pub unsafe fn divergent(warp: *mut Warp, mask: u32, absent: u32, file: &str, lin
     }
 }
 
-/// Pairs of barriers that have been told of.
-static TOLD_PAIRS: Mutex<BTreeSet<[Place; 2]>> = Mutex::new(BTreeSet::new());
+/// Pairs of barriers that have been reported.
+static REPORTED_PAIRS: Mutex<BTreeSet<[BarrierPosition; 2]>> = Mutex::new(BTreeSet::new());
 
 /// A line of [`warpline_format::abi::WarpContext::barrier`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct BarrierPosition {
     line: u32,
     column: u32,
     file: String,
 }
 
-fn places(text: &str) -> Vec<Place> {
+fn places(text: &str) -> Vec<BarrierPosition> {
     let place = |line: &str| {
         let mut parts = line.splitn(3, ' ');
         let mut number = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
         let (line, column) = (number(), number());
-        Place { line, column, file: parts.next().unwrap_or_default().to_owned() }
+        BarrierPosition { line, column, file: parts.next().unwrap_or_default().to_owned() }
     };
     text.lines().map(place).collect()
 }
 
-/// Where two barriers differ: themselves, or the calls that lead to one function with a barrier in it. `None` where they are
-/// the same, of which there may be several copies in the code.
-fn difference(one: &str, other: &str) -> Option<[Place; 2]> {
+/// Where two barriers differ: themselves, or the calls that lead to one function with a barrier in it. `None` where
+/// they are the same, of which there may be several copies in the code.
+fn difference(one: &str, other: &str) -> Option<[BarrierPosition; 2]> {
     let (one, other) = (places(one), places(other));
     let first = one.iter().zip(&other).position(|(one, other)| one != other);
     let at = first.or_else(|| (one.len() != other.len()).then_some(0))?;
     Some([one.into_iter().nth(at)?, other.into_iter().nth(at)?])
 }
 
-/// Tells the user and the trace, once for two barriers, that the warp comes to one while warp `of` of its block waits at the
-/// other.
+/// Reports to the user and the trace, once per pair of barriers, that the warp comes to one while warp `of` of its
+/// block waits at the other.
 ///
 /// # Safety
 /// `warp` is the running one; both texts are zero-terminated.
@@ -88,7 +90,7 @@ pub unsafe fn different(warp: *mut Warp, here: *const c_char, other: *const c_ch
         let running = &mut *(*warp).running;
         let mut pair = [here.clone(), there.clone()];
         pair.sort();
-        if running.check == Check::Off || !TOLD_PAIRS.lock().is_ok_and(|mut told| told.insert(pair)) {
+        if running.check == Check::Off || !REPORTED_PAIRS.lock().is_ok_and(|mut reported| reported.insert(pair)) {
             return;
         }
         let context = &(*warp).context;
@@ -118,7 +120,7 @@ mod tests {
 
     #[test]
     fn barriers_differ_by_their_places_and_by_the_calls_that_lead_to_them() {
-        let at = |line, column, file: &str| Place { line, column, file: file.to_owned() };
+        let at = |line, column, file: &str| BarrierPosition { line, column, file: file.to_owned() };
         assert_eq!(difference("7 3 a b.cu\n", "7 3 a b.cu\n"), None);
         assert_eq!(difference("7 3 a b.cu\n", "9 3 a b.cu\n"), Some([at(7, 3, "a b.cu"), at(9, 3, "a b.cu")]));
         assert_eq!(difference("7 3 x\n20 1 x\n", "7 3 x\n30 1 x\n"), Some([at(20, 1, "x"), at(30, 1, "x")]));

@@ -1,4 +1,4 @@
-//! The array that a bad address was meant for, where addresses are the host's and say nothing.
+//! The array that a bad address was meant for. Host addresses alone do not identify it.
 
 use crate::device::execution::warp::Running;
 use crate::memory::registry::{Live, Near, Registry};
@@ -7,8 +7,8 @@ use warpline_format::abi::Parameter;
 use warpline_format::event::AllocationKind;
 use warpline_format::expression::{Binary, ExpressionKind};
 
-/// The array of an interpreted program that `address` was most likely meant for: the one whose pointer the site's address starts from,
-/// however far it led (an index that overflowed), else the nearest.
+/// The array of an interpreted program that `address` was most likely meant for: the one whose pointer the site's
+/// address starts from, however far it led (an index that overflowed), else the nearest.
 ///
 /// # Safety
 /// `running` is the launch that runs.
@@ -16,12 +16,12 @@ pub unsafe fn meant<'a>(running: &Running, registry: &'a Registry, site: u32, ad
     // SAFETY: by the contract.
     let base = unsafe { base(running, registry, site) };
     base.filter(|live| live.kind == AllocationKind::Tensor)
-        .map(|live| Near::of(live, address))
+        .map(|live| Near::new(live, address))
         .or_else(|| registry.nearest_array(address))
 }
 
-/// The allocation that the pointers among the summands of the site's address lead to, if that is one: of parameters of 64 bits those
-/// whose value lies in an allocation.
+/// The allocation that the pointers among the summands of the site's address lead to, if that is one: of parameters of
+/// 64 bits those whose value lies in an allocation.
 ///
 /// # Safety
 /// As for [`meant`].

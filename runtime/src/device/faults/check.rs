@@ -18,7 +18,7 @@ use warpline_format::site_table::{Op, Site};
 /// # Safety
 /// `warp` is the running one; `range` belongs to the site.
 pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> Result<u32, Stop> {
-    // SAFETY: by the contract; the memory's registry is changed by nobody while the kernel runs but
+    // SAFETY: by the contract; the memory's registry is not changed while the kernel runs, except
     // by the device heap, on this very thread.
     let (running, registry) = unsafe { (&mut *(*warp).running, &(*(*(*warp).running).memory).registry) };
     let shared_site = access.space == Space::Shared as u32;
@@ -28,7 +28,7 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     let reserved = unsafe { u64::from((*warp).context.reserved_offset) };
     let reserved = reserved..reserved + reserved_shared::BYTES;
     let local_site = access.space == Space::Local as u32;
-    // Of a local access, lowered code says what is good.
+    // For a local access, lowered code provides the valid range.
     let variable = if local_site { unsafe { range.read() } } else { SiteRange { low: 0, high: 0 } };
     let mut good = 0;
     let mut bad: Option<(usize, FaultKind)> = None;
@@ -137,13 +137,16 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     let stopped = running.check == Check::Stop;
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &mut *running.module };
-    // A kernel that is stopped says why, each time.
-    let tells =
-        if stopped { running.told.insert(access.site) } else { module.told.is_first(access.site, &module.table) };
-    if tells {
+    // A kernel that is stopped reports the reason each time.
+    let is_reported = if stopped {
+        running.reported.insert(access.site)
+    } else {
+        module.reported.is_first(access.site, &module.table)
+    };
+    if is_reported {
         // SAFETY: by the contract.
         unsafe {
-            tell(warp, lane, kind, &access, &variable, stopped);
+            report(warp, lane, kind, &access, &variable, stopped);
             if let Some(stops) = stops {
                 stops.at_fault(warp, &access, kind);
             }
@@ -156,8 +159,8 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     }
 }
 
-/// In a program that was started by hand: whether all lanes of a read may do it, as those that stray do so no farther than a GPU
-/// lets pass. Told once.
+/// In a program that was started by hand: whether all lanes of a read may do it, as those that stray do so no farther
+/// than a GPU tolerates. Reported once.
 ///
 /// # Safety
 /// As for [`check`].
@@ -177,22 +180,22 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
     if op != Some(Op::Load) || !lanes(strays).all(passes) {
         return None;
     }
-    if module.told.is_first(access.site, &module.table) {
+    if module.reported.is_first(access.site, &module.table) {
         // SAFETY: by the contract.
         unsafe { message::access(warp, lane, FaultKind::OutOfBounds, access, variable, message::Outcome::Passed) };
     }
     Some(access.mask)
 }
 
-/// Reports, once per site, a misaligned access to a local variable, which is carried out: nvcc aligns the variable to what accesses it,
-/// or keeps it in registers.
+/// Reports, once per site, a misaligned access to a local variable, which is carried out: nvcc aligns the variable to
+/// what accesses it, or keeps it in registers.
 ///
 /// # Safety
 /// As for [`check`].
 unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteRange) {
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &mut *(*(*warp).running).module };
-    if module.told.is_first(access.site, &module.table) {
+    if module.reported.is_first(access.site, &module.table) {
         // SAFETY: by the contract.
         unsafe {
             message::access(warp, lane, FaultKind::Misaligned, access, variable, message::Outcome::Aligned);
@@ -201,13 +204,13 @@ unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteR
     }
 }
 
-/// Whether what looks like a local access is one of a structure that a function takes by value, which the compiler left in the
-/// kernel's parameters or in a constant of its own.
+/// Returns whether what looks like a local access is one of a structure that a function takes by value, which the
+/// compiler left in the kernel's parameters or in a constant of its own.
 fn leads_elsewhere(running: &Running, address: u64) -> bool {
     running.parameters.contains(&address) || region(address) == Region::Device
 }
 
-/// Whether an access lies in the reserved shared memory of a kernel that asks where that is.
+/// Returns whether an access lies in the reserved shared memory of a kernel that reads its position.
 fn is_reserved(running: &Running, reserved: &Range<u64>, offset: u64, bytes: u64) -> bool {
     running.reserved_shared
         && offset >= reserved.start
@@ -218,11 +221,11 @@ fn inside(range: &SiteRange, address: u64, bytes: u64) -> bool {
     address >= range.low && address <= range.high && range.high - address >= bytes - 1
 }
 
-/// Tells the user and the trace of a fault.
+/// Reports a fault to the user and the trace.
 ///
 /// # Safety
 /// As for [`check`].
-unsafe fn tell(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access, variable: &SiteRange, stopped: bool) {
+unsafe fn report(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access, variable: &SiteRange, stopped: bool) {
     // SAFETY: by the contract.
     unsafe {
         let outcome = if stopped { message::Outcome::Stopped } else { message::Outcome::LeftOut };

@@ -16,7 +16,7 @@ use warpline_format::site_table::{Op, SiteTable};
 /// tolerates accesses up to there.
 const PADDING: u64 = 512;
 
-/// Tells of a bad access.
+/// Reports a bad access.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -125,7 +125,7 @@ pub unsafe fn never_opens(warp: *mut Warp, meeting: Rendezvous, arrived: u32) {
     unsafe { pointer(warp, live.trailing_zeros() as usize & 31, &text) };
 }
 
-/// Tells of a bad pointer that is not a memory access.
+/// Reports a bad pointer that is not a memory access.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -136,7 +136,7 @@ pub unsafe fn pointer(warp: *mut Warp, lane: usize, what: &str) {
     crate::output::message::note(&text);
 }
 
-/// Tells of a texture fetch or surface access that cannot be done.
+/// Reports a texture fetch or surface access that cannot be done.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -180,7 +180,9 @@ pub enum Outcome {
 fn how_on(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Stopped => "\n    The kernel was stopped. To go on past bad accesses: warpline run --check report",
-        Outcome::LeftOut => "\n    The lanes concerned did not perform it; further ones at this place are not told.",
+        Outcome::LeftOut => {
+            "\n    The lanes concerned did not perform it. Further faults of this line are not reported."
+        }
         Outcome::Passed => {
             "\n    The read was done and gave what lies there; `warpline run --check stop` ends the kernel instead."
         }
@@ -250,7 +252,7 @@ pub fn neighbourhood(text: &mut String, registry: &Registry, meant: Option<Near<
     } else if address < Fault::NULL_PAGE {
         let _ = write!(text, "\n    address {address:#x}: a null pointer");
     } else if let Some(near) = meant.filter(|_| region(address) != Region::Device) {
-        // Its address is the host's, which says nothing.
+        // Its address is the host's, which means nothing to the user.
         let side = if near.offset < 0 { "before the start" } else { "past the end" };
         let _ = write!(text, "\n    {} bytes {side} of {}", near.offset.unsigned_abs(), size(near.allocation));
         text.push_str(&element(near.allocation, address));
@@ -278,7 +280,7 @@ fn element(live: &Live, address: u64) -> String {
     format!(": element {number} of {}, counted from 0", elements.shape)
 }
 
-/// Says so where a GPU would have tolerated the access.
+/// Adds a note if a GPU would have tolerated the access.
 fn padding(text: &mut String, registry: &Registry, live: &Live, address: u64, bytes: u64) {
     let padded = live.bytes.next_multiple_of(PADDING);
     if !(address >= live.start() && address - live.start() + bytes <= padded) {

@@ -35,7 +35,7 @@ static OLD: [AtomicPtr<libc::sigaction>; SIGNALS.len()] = [const { AtomicPtr::ne
 
 /// Handlers are in place while it lives.
 pub struct Guard {
-    /// Boxed, because handlers of other threads look at it.
+    /// Boxed, because handlers of other threads read it.
     old: Box<[libc::sigaction; SIGNALS.len()]>,
 }
 
@@ -99,7 +99,7 @@ fn ensure_stack() {
         return;
     }
     HAS_STACK.set(true);
-    // SAFETY: asks, then sets, the thread's alternate stack. The memory is given away for good.
+    // SAFETY: reads, then sets, the thread's alternate stack. The memory is given away for good.
     unsafe {
         let mut old: libc::stack_t = MaybeUninit::zeroed().assume_init();
         libc::sigaltstack(std::ptr::null(), &raw mut old);

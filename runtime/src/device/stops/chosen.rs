@@ -12,7 +12,7 @@ pub(super) struct Chosen {
     stops: Vec<bool>,
     /// One of them may access shared memory.
     pub(super) shared: bool,
-    /// Lines whose accesses are all to local memory, which lowered code checks by itself.
+    /// Lines whose accesses are all to local memory, which lowered code checks without the runtime.
     pub(super) only_local: Vec<(String, u32)>,
 }
 
@@ -44,12 +44,12 @@ impl Chosen {
         chosen
     }
 
-    /// Whether the program stops at a site.
+    /// Returns whether the program stops at a site.
     pub(super) fn stops_at(&self, site: u32) -> bool {
         self.stops.get(site as usize).copied().unwrap_or(false)
     }
 
-    /// Whether the range of a site stays empty.
+    /// Returns whether the range of a site stays empty.
     pub(super) fn is_open(&self, site: u32) -> bool {
         self.open.binary_search(&site).is_ok()
     }
@@ -61,7 +61,7 @@ fn stands_at(table: &SiteTable, site: &Site, file: &str, line: u32) -> bool {
     here.any(|frame| table.files.get(frame.file as usize).is_some_and(|known| ends_with(&known.path, file)))
 }
 
-/// Whether a path ends with these components.
+/// Returns whether a path ends with these components.
 fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
 }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_local_memory_are_told() {
+    fn lines_of_local_memory_are_reported() {
         let chosen = Chosen::new(&table(), &[("src/a.cu".into(), 20), ("a.cu".into(), 1)]);
         assert_eq!(chosen.only_local, [("src/a.cu".to_owned(), 20)]);
         assert!(chosen.open.is_empty());

@@ -1,9 +1,9 @@
-//! A program that stands still at an access of the user's choice, tells `warpline run` where it is, and goes on when it is told
-//! to.
+//! A program that stops at an access of the user's choice, reports its position to `warpline run`, and continues on
+//! command.
 //!
-//! The ranges of chosen sites ([`chosen`]) stay empty, so that each of their accesses comes to the slow path of the access
-//! check; that asks [`Stops`], which sends a [`picture`] and waits. Nothing is computed otherwise than without stops, and
-//! nothing else is recorded.
+//! The ranges of chosen sites ([`chosen`]) stay empty, so that each of their accesses comes to the slow path of the
+//! access check; that calls [`Stops`], which sends a [`picture`] and waits. Results and records are those of a run
+//! without stops.
 
 mod calls;
 mod chosen;

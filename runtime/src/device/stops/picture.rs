@@ -1,4 +1,4 @@
-//! What is told of a program that stands still.
+//! The report of a stopped program.
 
 use warpline_format::abi::SharedVariable;
 use warpline_format::access::{LANES, Space};
@@ -16,7 +16,7 @@ use crate::modules::module::{name, shared_variables};
 ///
 /// # Safety
 /// `warp` is the running one.
-pub(super) unsafe fn of(warp: *mut Warp, access: &Access, fault: Option<FaultKind>) -> Stopped {
+pub(super) unsafe fn take(warp: *mut Warp, access: &Access, fault: Option<FaultKind>) -> Stopped {
     // SAFETY: by the contract; the launch's module lives as long as it runs.
     unsafe {
         let (running, context) = (&*(*warp).running, &(*warp).context);
@@ -94,7 +94,7 @@ unsafe fn target(warp: *mut Warp, access: &Access, lane: usize) -> Target {
     let address = access.addresses[lane];
     // SAFETY: by the contract.
     let (running, context) = unsafe { (&*(*warp).running, &(*warp).context) };
-    // SAFETY: the registry is changed by nobody while the kernel runs but by the device heap, on this very thread.
+    // SAFETY: only the device heap changes the registry while the kernel runs, on this very thread.
     let registry = unsafe { &(*running.memory).registry };
     let shared = || {
         let offset = address.wrapping_sub(context.shared as u64);
@@ -134,8 +134,8 @@ unsafe fn target(warp: *mut Warp, access: &Access, lane: usize) -> Target {
     }
 }
 
-/// What of a block's `size` bytes of shared memory lies at `offset`. Where several `extern` arrays begin at one place, nobody
-/// knows which of them is meant.
+/// Returns what of a block's `size` bytes of shared memory is at `offset`. If several `extern` arrays start at one
+/// offset, the one that is meant is unknown.
 fn shared_variable(variables: &[SharedVariable], size: u64, offset: u64) -> Option<Target> {
     let bytes = |one: &SharedVariable| match one.size {
         0 => size.saturating_sub(one.offset.into()),
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shared_memory_is_told_by_the_variable_that_lies_there() {
+    fn shared_memory_is_reported_by_the_variable_that_lies_there() {
         let variable =
             |name: &'static std::ffi::CStr, offset, size| SharedVariable { name: name.as_ptr(), offset, size };
         let variables = [variable(c"tile", 0, 64), variable(c"flag", 64, 4), variable(c"rest", 80, 0)];

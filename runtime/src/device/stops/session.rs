@@ -1,4 +1,4 @@
-//! A program stops, and goes on as the user says.
+//! The dialogue of a stopped program: it reports its state and follows the user's commands.
 
 use std::net::Shutdown;
 
@@ -44,7 +44,7 @@ impl Stops {
         }
     }
 
-    /// Tells of the access and waits for what the user says.
+    /// Reports the access and waits for the user's command.
     ///
     /// # Safety
     /// `warp` is the running one.
@@ -59,7 +59,7 @@ impl Stops {
             let table = &(*running.module).table;
             let calls = self.calls.now(warp as usize, (*warp).context.record_cursor);
             let sites = calls.iter().filter_map(|&call| table.calls.get(call as usize));
-            let mut stopped = picture::of(warp, access, fault);
+            let mut stopped = picture::take(warp, access, fault);
             stopped.calls = sites.map(|site| picture::places(table, &site.chain)).collect();
             stopped.path = (*running.trace).host_path(self.path);
             stopped

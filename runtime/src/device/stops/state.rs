@@ -18,7 +18,7 @@ use crate::output::message;
 #[derive(Debug)]
 pub struct Stops {
     pub(super) wanted: StopAt,
-    /// `None` when nobody wants to hear of further stops.
+    /// `None` if further stops are not to be reported.
     pub(super) socket: Option<UnixStream>,
     /// Requests to be passed over before the next stop.
     pub(super) skip: u64,
@@ -32,14 +32,14 @@ pub struct Stops {
 }
 
 impl Stops {
-    /// What `warpline run` asks for.
+    /// Creates the state that `warpline run` requests.
     pub fn new(wanted: StopAt) -> Stops {
-        // SAFETY: the descriptor is inherited for this very purpose, and nothing else in the program knows of it.
+        // SAFETY: the descriptor is inherited for this very purpose, and nothing else in the program uses it.
         let socket = (wanted.descriptor >= 0).then(|| unsafe { UnixStream::from_raw_fd(wanted.descriptor) });
         Stops { wanted, socket, skip: 0, chosen: HashMap::new(), calls: Calls::default(), module: 0, path: 0 }
     }
 
-    /// Whether there can be further stops.
+    /// Returns whether there can be further stops.
     pub(super) fn is_on(&self) -> bool {
         self.socket.is_some()
     }
@@ -68,19 +68,19 @@ impl Stops {
         }
     }
 
-    /// Whether a site's range stays as it is: the accesses that `range` would let pass are to be seen.
+    /// Returns whether a site's range stays as it is: the accesses that `range` would let pass are to be seen.
     pub fn keeps_open(&self, site: u32, range: &SiteRange, registry: &Registry) -> bool {
         self.is_on()
             && (self.chosen.get(&self.module).is_some_and(|chosen| chosen.is_open(site))
                 || self.names(registry.find(range.low)))
     }
 
-    /// Whether accesses to shared memory are to be seen.
+    /// Returns whether accesses to shared memory are to be seen.
     pub fn watches_shared(&self) -> bool {
         self.is_on() && self.chosen.get(&self.module).is_some_and(|chosen| chosen.shared)
     }
 
-    /// Whether an allocation is one of those that were named.
+    /// Returns whether an allocation is one of those that were named.
     pub(super) fn names(&self, live: Option<&Live>) -> bool {
         let name = live.and_then(|live| live.name.as_deref());
         name.is_some_and(|name| self.wanted.allocations.iter().any(|wanted| wanted == name))

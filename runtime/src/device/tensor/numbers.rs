@@ -38,7 +38,7 @@ pub fn brain(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// What a `tf32` stands for: the low 13 bits are not looked at.
+/// Value of a `tf32`: the low 13 bits are ignored.
 #[inline(always)]
 pub fn tensor32(bits: u32) -> f32 {
     f32::from_bits(bits & !0x1fff)

@@ -7,15 +7,18 @@ use warpline_format::matrix::{Element, Operation};
 const MOST_SUMS: usize = 4;
 
 /// D = A · B + C of one tile. `operation` is [`Operation::to_bits`]; the others are registers as
-/// `warpline_format::matrix` says.
+/// `warpline_format::matrix` defines.
 ///
 /// # Safety
-/// Called by lowered code: each pointer has as many registers as [`Operation::registers`] says, 8-byte aligned; D may be where C is, and
-/// overlaps none of the others.
+/// Called by lowered code: each pointer has [`Operation::registers`] registers, 8-byte aligned; D may be where C is,
+/// and overlaps none of the others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_matrix(operation: u32, a: *const u8, b: *const u8, c: *const u8, d: *mut u8) {
     let Some(operation) = Operation::from_bits(operation) else {
-        crate::output::message::note("lowered code asks for a matrix product that this runtime does not know");
+        crate::output::message::note(
+            "lowered code contains a matrix product that this runtime does not support; build the program again with \
+             this version's warpline-cc",
+        );
         std::process::abort();
     };
     let [in_a, in_b, in_c, in_d] = operation.registers().map(|count| count as usize);

@@ -18,7 +18,7 @@ pub struct LaunchShape {
     pub sms: u32,
     /// Bytes that the system keeps at the start of each block's shared memory.
     pub shared_reserved: u32,
-    /// Bits of a shared address that tell the place in the block's shared memory.
+    /// Bits of a shared address that hold the offset in the block's shared memory.
     pub shared_bits: u64,
     /// Of every `n` blocks the first is traced.
     pub block_share: u64,
@@ -70,7 +70,7 @@ impl ItemWriter {
         self.items.len()
     }
 
-    /// Whether none wait.
+    /// Returns whether none wait.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -99,7 +99,7 @@ impl ItemWriter {
             return;
         }
         let Some(places) = self.places.get_mut(sm) else { return };
-        let Some((place, new)) = places.of(record.block) else {
+        let Some((place, new)) = places.place(record.block) else {
             self.held[sm].push((*record, *lanes));
             if self.held[sm].len() > MOST_HELD {
                 self.places[sm].evict();
@@ -314,7 +314,8 @@ mod tests {
         starts.collect()
     }
 
-    /// As an H100 does: a third block begins on the registers of warps that have ended, before the first block's last warp has.
+    /// As an H100 does: a third block begins on the registers of warps that have ended, before the first block's last
+    /// warp has.
     #[test]
     fn a_block_that_begins_before_anothers_last_warp_ends_waits_for_its_place() {
         let map = AddressMap::default();
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_place_that_nobody_leaves_is_written_at_the_end() {
+    fn what_waits_for_a_place_that_no_one_leaves_is_written_at_the_end() {
         let map = AddressMap::default();
         let mut translator = Translator::new(&map);
         let mut writer = ItemWriter::new(shape());

@@ -29,7 +29,7 @@ impl Places {
 
     /// The place of a block, and whether it has just taken it; `None` while others have all places.
     #[inline]
-    pub fn of(&mut self, block: u64) -> Option<(u32, bool)> {
+    pub fn place(&mut self, block: u64) -> Option<(u32, bool)> {
         if self.places[self.last].is_some_and(|resident| resident.block == block) {
             return Some((self.last as u32, false));
         }
@@ -76,29 +76,29 @@ mod tests {
     #[test]
     fn a_place_is_free_when_all_threads_have_left() {
         let mut places = Places::new(2, 64);
-        assert_eq!(places.of(10), Some((0, true)));
-        assert_eq!(places.of(11), Some((1, true)));
-        assert_eq!(places.of(10), Some((0, false)));
+        assert_eq!(places.place(10), Some((0, true)));
+        assert_eq!(places.place(11), Some((1, true)));
+        assert_eq!(places.place(10), Some((0, false)));
         assert!(!places.leave(0, 32));
-        assert_eq!(places.of(10), Some((0, false)));
+        assert_eq!(places.place(10), Some((0, false)));
         assert!(!places.leave(0, 16));
         assert!(places.leave(0, 16));
-        assert_eq!(places.of(12), Some((0, true)));
-        assert_eq!(places.of(11), Some((1, false)));
+        assert_eq!(places.place(12), Some((0, true)));
+        assert_eq!(places.place(11), Some((1, false)));
         assert_eq!(places.evicted, 0);
     }
 
     #[test]
     fn a_block_that_finds_no_place_waits_or_pushes_out_the_one_nearest_its_end() {
         let mut places = Places::new(2, 64);
-        places.of(1);
-        places.of(2);
+        places.place(1);
+        places.place(2);
         places.leave(1, 32);
-        assert_eq!(places.of(3), None);
-        assert_eq!(places.of(2), Some((1, false)));
+        assert_eq!(places.place(3), None);
+        assert_eq!(places.place(2), Some((1, false)));
         places.evict();
-        assert_eq!(places.of(3), Some((1, true)));
-        assert_eq!(places.of(1), Some((0, false)));
+        assert_eq!(places.place(3), Some((1, true)));
+        assert_eq!(places.place(1), Some((0, false)));
         assert_eq!(places.evicted, 1);
     }
 }

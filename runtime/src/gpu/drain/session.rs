@@ -54,7 +54,7 @@ pub struct Begun {
     pub layout: Arc<CountLayout>,
     /// Its requests are counted on the device, and there are no records.
     pub counted: bool,
-    /// The user did not ask for this launch: what comes from it is thrown away.
+    /// The user's filters exclude this launch: its records are discarded.
     pub discarded: bool,
     /// The ticket that its finish kernel fills in.
     pub ticket: TicketPlace,
@@ -170,13 +170,13 @@ impl Session {
         self.release(slot);
     }
 
-    /// Gives a slot back that was taken for nothing; the launch's end is the caller's to write.
+    /// Releases a slot that was not used; the caller writes the launch's end.
     pub fn release_unused(&self, slot: u32) {
         self.withdraw(slot);
         self.release(slot);
     }
 
-    /// Takes back what was said of a launch; the draining thread may have looked already.
+    /// Withdraws the announcement of a launch; the draining thread may have read it already.
     fn withdraw(&self, slot: u32) -> Option<Begun> {
         let begun = self.lock().begun[slot as usize].take();
         self.withdrawn.fetch_or(1 << slot, Ordering::Release);
@@ -204,7 +204,7 @@ impl Session {
         self.changed.notify_all();
     }
 
-    /// Whether records were dropped because the user asked for it.
+    /// Returns whether records were dropped because the user allowed it.
     pub fn has_dropped(&self) -> bool {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -311,7 +311,7 @@ impl<'s> Drain<'s> {
         }
     }
 
-    /// Whether the launch in a slot is known; what the thread knew of one that did not start is forgotten.
+    /// Returns whether the launch in a slot is known; discards the state of one that did not start.
     fn has_writer(&mut self, slot: usize) -> bool {
         let bit = 1 << slot;
         if self.session.withdrawn.load(Ordering::Acquire) & bit != 0 {

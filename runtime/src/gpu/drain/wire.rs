@@ -7,7 +7,7 @@ use warpline_format::access::{LANES, SITE_MASK};
 pub const MARK: u64 = 1 << 63;
 /// Records start at multiples of this many bytes.
 pub const RECORD_UNIT: u64 = 32;
-/// Bits of the launch slot in the word that tells who sent a record.
+/// Bits of the launch slot in the word that identifies the sender of a record.
 pub const SLOT_BITS: u32 = 6;
 /// Launches that can be under way at once.
 pub const SLOTS: usize = 1 << SLOT_BITS;
@@ -155,7 +155,7 @@ unsafe impl Send for Reader {}
 impl Reader {
     /// # Safety
     /// `data` points to `capacity` zeroed bytes (a power of two, at least 512) at a multiple of 8, `tail` to a zero;
-    /// both outlive the reader, and nobody else reads or zeroes them.
+    /// both outlive the reader, and no other reader reads or zeroes them.
     pub unsafe fn new(data: *mut u8, capacity: u64, tail: *const AtomicU64) -> Reader {
         assert!(capacity.is_power_of_two() && capacity >= 512, "a ring of {capacity} bytes");
         Reader { words: data.cast(), capacity, tail, position: 0, released: 0, lanes: [0; LANES] }
@@ -182,7 +182,7 @@ impl Reader {
     }
 
     fn load(&self, position: u64) -> u64 {
-        // Relaxed: each word says by itself whether it has arrived.
+        // Relaxed: each word shows whether it has arrived.
         self.word(position).load(Ordering::Relaxed)
     }
 
@@ -251,7 +251,7 @@ impl Reader {
         Next::Record(record)
     }
 
-    /// Steps over words that nobody will write any more: the kernel has faulted, or they are damaged. Ends at the next
+    /// Skips words that will not be written any more: the kernel has faulted, or they are damaged. Ends at the next
     /// record, or at `end`.
     pub fn skip(&mut self, end: u64) {
         self.position += RECORD_UNIT;

@@ -1,4 +1,4 @@
-//! Calls of the API for graphs: the real function does its work on what the program knows, then the hooked twins of
+//! Calls of the API for graphs: the real function works on the program's graph, then the hooked twins of
 //! executable graphs follow.
 
 use super::changes::{changed, kernel_changed, switched, updated};

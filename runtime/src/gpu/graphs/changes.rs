@@ -25,12 +25,12 @@ pub fn changed(
     let Some(twin) = &known.twin else { return };
     let done = twin.nodes.get(&(node as usize)).map(|&node| change(twin.executable as _, node as _));
     if done != Some(error::SUCCESS) {
-        forget_error();
+        clear_error();
         known.retire("it was changed in a way that its hooked copy could not follow");
     }
 }
 
-fn forget_error() {
+fn clear_error() {
     if let Some(real) = real() {
         // SAFETY: no arguments; the program did not cause this error.
         unsafe { (real.last_error)() };
@@ -61,7 +61,7 @@ pub fn switched(executable: ExecutableHandle, node: NodeHandle, enabled: u32) {
     if code == error::SUCCESS {
         run.into_iter().for_each(|run| run.enabled = enabled != 0);
     } else {
-        forget_error();
+        clear_error();
         known.retire("it was changed in a way that its hooked copy could not follow");
     }
 }
@@ -111,7 +111,7 @@ pub unsafe fn kernel_changed(
         _ => {}
     }
     if code != error::SUCCESS {
-        forget_error();
+        clear_error();
         known.retire("a kernel of it was given parameters that its hooked copy could not take");
     }
 }
@@ -167,7 +167,7 @@ unsafe fn update_twin(
     }
     let session = &known.gpu.session;
     if code != error::SUCCESS {
-        forget_error();
+        clear_error();
         session.let_go(new.into_iter().filter(|slot| !old.contains(slot)));
         return Err(TwinError::Cuda { what: "the update", code });
     }

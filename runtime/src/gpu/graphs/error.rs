@@ -3,7 +3,7 @@
 use crate::cuda::error::Error;
 use std::ffi::c_int;
 
-/// Why a graph has no twin, as the user is told it.
+/// Why a graph has no twin, as reported to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TwinError {
     /// CUDA refuses something that only the copy needs.

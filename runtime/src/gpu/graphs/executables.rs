@@ -1,4 +1,4 @@
-//! Executable graphs on a GPU. Beside each that has kernels of ours stands a twin, made from a hooked copy of its graph;
+//! Executable graphs on a GPU. Each that has hooked kernels has a twin, made from a hooked copy of its graph;
 //! a launch starts the twin. What changes the executable graph changes the twin too, and where that cannot be done the
 //! twin is never started again.
 
@@ -34,10 +34,10 @@ const NO_TIMING: u32 = 2;
 /// `cudaErrorStreamCaptureWrongThread`.
 const WRONG_THREAD: Error = 908;
 
-/// Devices that nodes of graphs were made for, a bit each. A node's device cannot be asked for.
+/// Devices that nodes of graphs were made for, a bit each. A node's device cannot be queried.
 static DEVICES: AtomicU64 = AtomicU64::new(0);
 
-/// Streams that are being captured. Meanwhile memory can be asked for only at the risk of breaking the capture.
+/// Streams that are being captured. Meanwhile an allocation could break the capture.
 static CAPTURING: LazyLock<Mutex<HashSet<usize>>> = LazyLock::new(Mutex::default);
 
 type Shared = Arc<Mutex<Known>>;
@@ -81,7 +81,7 @@ pub fn capture_begun(stream: StreamHandle) {
     locked(&CAPTURING).insert(stream as usize);
 }
 
-/// Whether some stream is being captured.
+/// Returns whether some stream is being captured.
 pub(in crate::gpu) fn is_anyone_capturing() -> bool {
     !locked(&CAPTURING).is_empty()
 }
@@ -210,7 +210,7 @@ fn dispose(gone: &Mutex<Known>) {
     gone.gpu.session.let_go(slots(&gone.runs));
     gone.runs.clear();
     for twin in [gone.twin.take(), gone.retired.take()].into_iter().flatten() {
-        // SAFETY: all three are ours, and nobody else knows them.
+        // SAFETY: all three were created here and are not used elsewhere.
         unsafe {
             (functions.destroy_executable)(twin.executable as ExecutableHandle);
             (functions.destroy)(twin.graph as GraphHandle);
@@ -323,7 +323,7 @@ pub unsafe fn launch(
         return code;
     };
     let launches = known.note(stream, entry);
-    // Nobody would read the records of a launch that is not in the trace.
+    // The records of a launch that is not in the trace would not be read.
     let all = launches.len() == known.enabled().len();
     // SAFETY: the twin is ours; the stream is the program's.
     let code = if all { unsafe { start(twin as ExecutableHandle, stream) } } else { error::NOT_READY };
@@ -333,7 +333,7 @@ pub unsafe fn launch(
         launches.iter().filter(|launch| launch.1.is_none()).for_each(|&(id, _)| end(id, code));
         return code;
     }
-    // Perhaps the hooks are to blame, so the program's own one is asked.
+    // The hooks may have caused the error, so the program's own graph is launched.
     // SAFETY: no arguments.
     unsafe { (real.last_error)() };
     slots(&known.enabled()).for_each(|slot| known.gpu.session.release_unused(slot));

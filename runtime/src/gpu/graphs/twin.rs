@@ -1,4 +1,4 @@
-//! The hooked copy of a graph. The program's graph stays as it is, and so does what the program can ask of it; the copy
+//! The hooked copy of a graph. The program's graph, and what the program can query of it, do not change; the copy
 //! has the kernels' hooked forms in the place of the original ones, each with a finish kernel behind it.
 
 use super::error::TwinError;
@@ -94,7 +94,7 @@ pub struct Found {
     parameters: KernelParameters,
 }
 
-/// Kernels of ours in a graph, and all its nodes; an error says why there can be no copy.
+/// Kernels of ours in a graph, and all its nodes; an error states why no copy is possible.
 pub(in crate::gpu) fn kernels_of(
     real: &Real,
     functions: &GraphFunctions,
@@ -131,7 +131,7 @@ fn kernel_of(real: &Real, functions: &GraphFunctions, node: NodeHandle) -> Optio
     let mut parameters = KernelParameters::default();
     // SAFETY: as above.
     if check("a kernel", unsafe { (functions.kernel)(node, &raw mut parameters) }, real).is_err() {
-        // The runtime knows no stub for it: it was put in by a library.
+        // The runtime has no stub for it: a library added it.
         note_once("kernels of libraries in CUDA graphs run on the GPU, and are not in the profile".into());
         return None;
     }

@@ -15,7 +15,7 @@ pub struct PageSettings {
     pub reach_bytes: Option<u64>,
 }
 
-/// Requests of a window where nothing else is asked for.
+/// Default number of requests of a window.
 pub const DEFAULT_WINDOW: u32 = 4096;
 
 /// Pages touched.
@@ -76,7 +76,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// At the begin of a launch.
+    /// Creates the state at the start of a launch.
     pub fn new(settings: PageSettings) -> Counting {
         Counting { settings, windows: Vec::new(), counts: PageCounts::default() }
     }

@@ -1,4 +1,4 @@
-//! Follows requests to global and local memory, and says which pages they touch.
+//! Follows requests to global and local memory, and records which pages they touch.
 
 use warpline_format::abi::windows;
 use warpline_format::access::{Access, Addresses, Space};
@@ -33,7 +33,7 @@ impl Pages {
 impl AnalysisTool for Pages {
     type Result = PageCounts;
 
-    fn wants_shared(&self) -> bool {
+    fn needs_shared(&self) -> bool {
         false
     }
 
@@ -76,7 +76,8 @@ impl AnalysisTool for Pages {
     }
 }
 
-/// The first and the last byte of each lane: pages are larger than any access, so these are in all pages that it touches.
+/// The first and the last byte of each lane: pages are larger than any access, so these are in all pages that it
+/// touches.
 #[inline]
 fn global(access: &Access<'_>, width: Width, mut touch: impl FnMut(u64)) {
     let last = u64::from(width.bytes.saturating_sub(1));

@@ -1,4 +1,4 @@
-//! All strata of a run, and what they say of the whole.
+//! All strata of a run, and the estimates of the whole from them.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub struct WholeRun {
     pub launches: u64,
     /// Of these, those that were recorded.
     pub recorded: u64,
-    /// Kinds of launches that were told apart.
+    /// Number of distinguished kinds of launches.
     pub strata: u64,
     /// Sums, by name of the figure.
     pub totals: BTreeMap<String, Bounded>,
@@ -75,7 +75,7 @@ impl<K> Default for Numbers<K> {
 }
 
 impl<K: Copy + Eq + std::hash::Hash> Numbers<K> {
-    fn of(&mut self, name: K) -> usize {
+    fn number(&mut self, name: K) -> usize {
         let next = self.names.len();
         let number = *self.by_name.entry(name).or_insert(next);
         if number == next {
@@ -86,7 +86,7 @@ impl<K: Copy + Eq + std::hash::Hash> Numbers<K> {
 
     /// Puts a launch's values in the order of the numbers.
     fn set(&mut self, values: &mut Values, name: K, value: u64) {
-        let number = self.of(name);
+        let number = self.number(name);
         if values.len() <= number {
             values.resize(number + 1, 0.0);
         }
@@ -96,7 +96,7 @@ impl<K: Copy + Eq + std::hash::Hash> Numbers<K> {
 
 /// A stratum and the kernel that it is of.
 #[derive(Clone, Debug)]
-struct Held {
+struct KernelStratum {
     kernel: u32,
     counts: Stratum,
     lines: Stratum,
@@ -115,7 +115,7 @@ struct Pair {
 /// All strata.
 #[derive(Clone, Debug, Default)]
 pub struct Strata {
-    strata: BTreeMap<u32, Held>,
+    strata: BTreeMap<u32, KernelStratum>,
     figures: Numbers<FigureName>,
     /// By kernel, so that a stratum holds no figures of lines that it cannot have.
     lines: BTreeMap<u32, Numbers<LineFigure>>,
@@ -127,7 +127,7 @@ pub struct Strata {
 }
 
 impl Strata {
-    /// Whether no launch has a place.
+    /// Returns whether no launch has a place.
     pub fn is_empty(&self) -> bool {
         self.strata.is_empty()
     }
@@ -147,7 +147,7 @@ impl Strata {
         }
         let held = self.strata.entry(stratum).or_insert_with(|| {
             let new = Stratum::new(round, length, taken);
-            Held { kernel, counts: new.clone(), lines: new, most_lines: 0 }
+            KernelStratum { kernel, counts: new.clone(), lines: new, most_lines: 0 }
         });
         let known = &held.counts;
         let same = (known.round, known.length, known.taken) == (round, length, taken);
@@ -190,7 +190,7 @@ impl Strata {
 
     /// Figures of the whole run, of each kernel and of its lines.
     pub fn whole(&self) -> WholeRuns {
-        let mut of_kernels: BTreeMap<u32, Vec<&Held>> = BTreeMap::new();
+        let mut of_kernels: BTreeMap<u32, Vec<&KernelStratum>> = BTreeMap::new();
         for held in self.strata.values() {
             of_kernels.entry(held.kernel).or_default().push(held);
         }

@@ -15,7 +15,7 @@ fn ideal(sectors: u64) -> u64 {
 fn launch(sectors: u64) -> LaunchData {
     let counters = Counters { requests: 1, sectors, ideal_sectors: ideal(sectors), ..Counters::default() };
     LaunchData {
-        event: Launch::of(0, 1, 32),
+        event: Launch::with_defaults(0, 1, 32),
         spaces: BTreeMap::from([(Space::Global, counters)]),
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),
@@ -111,10 +111,10 @@ fn coverage(launches: &[(u32, u64)], millionths: u32, draws: u64) -> Coverage {
     for seed in 0..draws {
         let WholeRuns { all: whole, lines, .. } = estimated(launches, millionths, seed);
         for (line, &sum) in &of_lines {
-            // A line that no recorded launch reached is not told at all.
-            let told = lines.get(line).copied().unwrap_or_default();
-            let off = (told.estimate - sum as f64).abs();
-            lines_held += u64::from(off <= told.bound.unwrap_or_default() + 1e-6 * sum as f64);
+            // A line that no recorded launch reached is not reported at all.
+            let reported = lines.get(line).copied().unwrap_or_default();
+            let off = (reported.estimate - sum as f64).abs();
+            lines_held += u64::from(off <= reported.bound.unwrap_or_default() + 1e-6 * sum as f64);
         }
         let sectors = whole.totals["global.sectors"];
         let off = sectors.estimate - sum;
@@ -134,7 +134,7 @@ fn coverage(launches: &[(u32, u64)], millionths: u32, draws: u64) -> Coverage {
     }
 }
 
-/// Those whose rarer launches no sample of a short run need have: nothing that was recorded tells of them.
+/// Those whose rarer launches no sample of a short run need have: nothing that was recorded contains them.
 const RARE: [&str; 2] = ["every tenth", "skewed"];
 
 #[test]
@@ -151,7 +151,7 @@ fn bounds_hold_as_often_as_they_say() {
             assert!(ratios_held >= 0.85, "{name}, {launches} launches, ratio: {ratios_held}");
             assert!(lines_held >= least || launches < 400, "{name}, {launches} launches, lines: {lines_held}");
             assert!(bias.abs() < 0.03, "{name}, {launches} launches: {bias}");
-            // And they say something.
+            // The intervals are narrow enough to be useful.
             assert!(launches < 2000 || width < 0.35, "{name}: {width}");
         }
     }

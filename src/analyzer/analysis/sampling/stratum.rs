@@ -22,7 +22,7 @@ pub(super) struct Moments {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sum {
     pub(super) total: f64,
-    /// `None` where nothing says how much launches differ.
+    /// `None` if the differences of launches are unknown.
     pub(super) variance: Option<f64>,
     /// The variance's parts, for its degrees of freedom.
     pub(super) parts: f64,
@@ -77,9 +77,9 @@ fn products(samples: &[Values], one: usize, other: usize) -> f64 {
     samples.iter().map(|values| (at(values, one) - mean_one) * (at(values, other) - mean_other)).sum()
 }
 
-/// Squared error to reckon with where launches changed all at once within a round, of whose launches those recorded may all
-/// lie on one side: such a round shows in how far its mean is from the one before. The factor is near the error's root mean
-/// square, wherever the change is (0.32), and the bounds are two of it and more.
+/// Squared error to reckon with where launches changed all at once within a round, of whose launches those recorded may
+/// all lie on one side: such a round shows in how far its mean is from the one before. The factor is near the error's
+/// root mean square, wherever the change is (0.32), and the bounds are two of it and more.
 fn sudden(launches: f64, step: f64) -> f64 {
     (0.4 * launches * step).powi(2)
 }
@@ -90,7 +90,7 @@ impl Stratum {
         Stratum { round, length, taken, ..Stratum::default() }
     }
 
-    /// A launch begins, of this round or of the next. `figures` are known, of which `pairs` are looked at together.
+    /// A launch begins, of this round or of the next. `figures` are known, of which `pairs` are combined.
     pub(super) fn begin(&mut self, place: &Sampled, figures: usize, pairs: &[(usize, usize)]) {
         if place.round > self.round {
             self.end_round(figures, pairs);
@@ -100,8 +100,8 @@ impl Stratum {
         self.launches += 1;
     }
 
-    /// A recorded launch is over. Where a later round has begun by then (on a GPU, launches of several streams overlap), its
-    /// figures are not used.
+    /// A recorded launch is over. Where a later round has begun by then (on a GPU, launches of several streams
+    /// overlap), its figures are not used.
     pub(super) fn end(&mut self, place: &Sampled, values: Values) {
         self.recorded += 1;
         if self.round == place.round && (self.samples.len() as u64) < self.taken {
@@ -109,7 +109,7 @@ impl Stratum {
         }
     }
 
-    /// Ends the round: `figures` are known, of which `pairs` are looked at together.
+    /// Ends the round: `figures` are known, of which `pairs` are combined.
     fn end_round(&mut self, figures: usize, pairs: &[(usize, usize)]) {
         let (seen, count) = (self.seen as f64, self.samples.len() as f64);
         if self.samples.is_empty() {
@@ -160,8 +160,8 @@ impl Stratum {
         let squares = products(&self.samples, figure, figure);
         let total = known.total + self.tail(figure);
         let Some(pooled) = self.pooled(&known, squares) else { return Sum { total, variance: None, parts: 0.0 } };
-        // The greater of two estimates: each round by its own launches, which follows a drift; and all by one variance, as two
-        // launches of a round may be alike by chance.
+        // The greater of two estimates: each round by its own launches, which follows a drift; and all by one variance,
+        // as two launches of a round may be alike by chance.
         let (own, own_parts) = self.own(figure, &known, squares);
         let variance = pooled.max(own);
         let mut degrees = self.all_degrees().max(1.0);
@@ -180,8 +180,8 @@ impl Stratum {
             let missing = if self.tail_weight() > 0.0 { sudden(self.seen as f64, step) } else { 0.0 };
             ((self.tail_weight() * squares / (count - 1.0)).max(missing), count - 1.0)
         } else {
-            // By the last whole round: in a drift, launches differ with the square of a round's length, and those of a round
-            // without samples are as far from the last one's as these are from those before.
+            // By the last whole round: in a drift, launches differ with the square of a round's length, and those of a
+            // round without samples are as far from the last one's as these are from those before.
             let longer = (self.seen as f64 / self.last.launches.max(1.0)).powi(2);
             let apart = if self.samples.is_empty() { at(&self.last.steps, figure) * self.seen as f64 } else { 0.0 };
             (self.tail_weight() * at(&self.last.variances, figure) * longer + apart * apart, 1.0)

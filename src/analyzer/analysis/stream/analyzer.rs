@@ -1,4 +1,4 @@
-//! Reads a stream in order, keeps what control records say and hands batches to the workers.
+//! Reads a stream in order, keeps the contents of control records and hands batches to the workers.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,6 +10,7 @@ use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
 use warpline_format::event::{Event, Fault, LaunchId, PathId, StopCause, UninitialisedCopy, UninitialisedRead};
 use warpline_format::operation::{FloatException, FloatOrigin, FloatStep, MOST_STEPS};
+use warpline_format::values::{SiteValues, ZeroBlocks};
 use warpline_format::visible;
 use warpline_format::warp_order::Order;
 
@@ -23,7 +24,7 @@ use crate::analysis::sharing::{LAUNCHES, Sharing};
 use crate::analysis::tool_set::ToolPool;
 use crate::analysis::{
     Analysis, ExceptionKey, FaultData, Finish, HostAllocationData, LaunchKind, Origin, OriginStep, ProgramData,
-    Progress, ReadKey, Status,
+    Progress, ReadKey, Status, ValueKey,
 };
 use crate::attribution::Module;
 use crate::races::Watch;
@@ -60,11 +61,11 @@ pub struct Analyzer {
     pub(super) memory: Memory,
     /// The launch that was stopped and has not ended yet, why and in which block.
     pub(super) stopped: Option<(LaunchId, StopCause, u64)>,
-    /// Looks for conflicts between warps; not on a GPU, whose records do not tell barriers.
+    /// The check for conflicts between warps; `None` on a GPU, whose records do not contain barriers.
     pub(super) watch: Option<Watch>,
 }
 
-/// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is told in
+/// Analyses a whole stream with `threads` workers. Damage does not make it fail: it is reported in
 /// [`Analysis::finish`], and everything before it is counted.
 ///
 /// # Errors
@@ -90,7 +91,8 @@ pub fn analyze_with<R: Read>(
     follow(reader, Analyzer::new(threads, simulation, &Tools::default()), progress)
 }
 
-/// As [`analyze_with`], with analyses from outside, whose results are in [`KernelData::sums`](super::super::KernelData::sums).
+/// As [`analyze_with`], with analyses from outside, whose results are in
+/// [`KernelData::sums`](super::super::KernelData::sums).
 ///
 /// # Errors
 /// [`WorkerLost`], after a bug.
@@ -143,8 +145,8 @@ fn follow<R: Read>(
         }
         analyzer.status.bytes = reader.bytes();
         progress.update(&analyzer.status, analyzer.current_kernel());
-        if progress.wants() {
-            progress.look(&analyzer.status, analyzer.current_kernel(), &analyzer.analysis);
+        if progress.needs_results() {
+            progress.receive(&analyzer.status, analyzer.current_kernel(), &analyzer.analysis);
         }
     };
     analyzer.finish(finish)
@@ -279,6 +281,9 @@ impl Analyzer {
             Event::FloatsChecked => self.analysis.floats.checked = true,
             Event::FloatException(found) => self.float_exception(found),
             Event::FloatOrigin(origin) => self.float_origin(&origin),
+            Event::ValuesFollowed => self.analysis.values.followed = true,
+            Event::SiteValues(values) => self.site_values(&values),
+            Event::ZeroBlocks(zeros) => self.zero_blocks(&zeros),
             Event::InitialisationChecked => self.analysis.initialisation.checked = true,
             Event::UninitialisedRead(read) => self.uninitialised_read(read),
             Event::UninitialisedCopy(copy) => self.uninitialised_copy(copy),
@@ -292,7 +297,7 @@ impl Analyzer {
         self.open.get(&launch).map(|open| (open.shape.kernel, open.event.path))
     }
 
-    /// Keeps a bad access with what it happened to, which may not be told by itself later.
+    /// Keeps a bad access with what it happened to, which may not be reported separately later.
     fn fault(&mut self, event: Fault) {
         if self.analysis.faults.len() >= MOST_FAULTS {
             self.analysis.more_faults += 1;
@@ -303,7 +308,8 @@ impl Analyzer {
         self.analysis.faults.push(FaultData { event, launch, nearest });
     }
 
-    /// Adds reads of what nothing has written; those of a launch that does not run or of an unknown allocation are no reads.
+    /// Adds reads of what nothing has written; those of a launch that does not run or of an unknown allocation are no
+    /// reads.
     fn uninitialised_read(&mut self, read: UninitialisedRead) {
         let Some((kernel, path)) = self.launch_of(read.launch) else { return };
         let allocation = match read.allocation {
@@ -316,6 +322,22 @@ impl Analyzer {
         let earlier = read.earlier.and_then(|id| self.memory.row(id, &self.analysis));
         let key = ReadKey { kernel, site: read.site, allocation, partial: read.partial };
         self.analysis.initialisation.add_read(key, read, path, earlier);
+    }
+
+    /// Adds values of a launch that runs, in shared memory or in an allocation that is known.
+    fn site_values(&mut self, values: &SiteValues) {
+        let Some((kernel, path)) = self.launch_of(values.launch) else { return };
+        let allocation = values.allocation.map(|id| self.memory.row(id, &self.analysis));
+        if allocation != Some(None) {
+            let key = ValueKey { kernel, site: values.site, allocation: allocation.flatten() };
+            self.analysis.values.add(key, values, path);
+        }
+    }
+
+    fn zero_blocks(&mut self, zeros: &ZeroBlocks) {
+        if let Some(row) = self.memory.row(zeros.allocation, &self.analysis) {
+            self.analysis.values.add_zeros(row, zeros);
+        }
     }
 
     fn float_exception(&mut self, found: FloatException) {

@@ -1,8 +1,8 @@
-//! Keeps an analysis within the memory that the user grants: what is held is counted, and where it would be too much, something is
-//! given up in a stated order, and the profile says so.
+//! Keeps an analysis within the memory that the user grants: what is held is counted, and where it would be too much,
+//! something is given up in a stated order, and the profile reports it.
 //!
-//! Only what the stream itself makes grow is counted, in the thread that reads it, so that the same things are given up whatever the
-//! number of workers. What workers hold besides is bounded by [`Settings::growth_bytes`], too.
+//! Only what the stream itself makes grow is counted, in the thread that reads it, so that the same things are given up
+//! whatever the number of workers. What workers hold besides is bounded by [`Settings::growth_bytes`], too.
 //!
 //! [`Settings::growth_bytes`]: crate::simulation::Settings::growth_bytes
 
@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 use crate::analysis::results::{GivenUp, LeftOut};
 use warpline_simulator::metrics::Counters;
 
-/// Bytes of a cell beside its counters: its key, its place in the map, its distributions.
+/// Bytes of a cell in addition to its counters: its key, its place in the map, its distributions.
 const CELL_BYTES: u64 = 512;
 /// Copies of a launch's records while they are put into another order: a vector grows by doubling.
 const COPIES: u64 = 3;
@@ -36,7 +36,7 @@ impl Analyzer {
         }
     }
 
-    /// Whether there is room for `more` bytes, after giving up what can be.
+    /// Returns whether there is room for `more` bytes, after giving up what can be.
     fn has_room(&mut self, launch: LaunchId, more: u64) -> bool {
         let Some(granted) = self.granted else { return true };
         if self.held().saturating_add(more) <= granted {
@@ -50,7 +50,7 @@ impl Analyzer {
         self.held().saturating_add(more) <= granted
     }
 
-    /// Makes room for a batch of a launch. `false` where the launch is left out for want of it.
+    /// Makes room for a batch of a launch. `false` where the launch is left out because there is none.
     ///
     /// # Errors
     /// There is none, and nothing is left to give up.
@@ -60,13 +60,13 @@ impl Analyzer {
             return Ok(true);
         }
         let Some(reorder) = &mut self.reorder else { return Err(Refusal::Memory) };
-        let held = reorder.forget(launch);
+        let held = reorder.discard(launch);
         let Some(open) = self.open.remove(&launch) else { return Err(Refusal::Memory) };
         self.tools.end(launch)?;
         self.left_out.insert(launch);
         let why = Arc::from("its records, which are put into the model's order, take more memory than --memory grants");
         self.analysis.left_out.push(LeftOut { model: 0, launch, kernel: open.shape.kernel, why });
-        // Where that was nothing, what is kept of the launches before is too much by itself.
+        // Where that was nothing, what is kept of the launches before alone is too much.
         if held == 0 && !self.has_room(launch, 0) { Err(Refusal::Memory) } else { Ok(false) }
     }
 }

@@ -17,7 +17,7 @@ use super::{counted, limits};
 use crate::analyses::Sums;
 use crate::analysis::results::{HostTraffic, LeftOut};
 use crate::analysis::sampling::LineCounts;
-use crate::analysis::sharing::Place;
+use crate::analysis::sharing::RowPlace;
 use crate::analysis::tool_set::{LaunchResults, ToolResults};
 use crate::analysis::{
     BlockSum, BranchSum, FailedLaunch, InstructionSums, KernelData, LaunchArgument, LaunchData, LaunchGroup,
@@ -27,7 +27,7 @@ use crate::attribution::{ContextTree, ROOT};
 use crate::requests::{CellKey, Cells, LaunchShape, LaunchWork, Owner, WorkerLost, check_batch};
 use warpline_simulator::metrics::Counters;
 
-/// Failed launches that are told by themselves, wherever they would be told otherwise.
+/// Failed launches that are reported one by one even if their kind is reported in groups.
 const MOST_FAILED: u64 = 1000;
 
 impl Analyzer {
@@ -61,8 +61,8 @@ impl Analyzer {
             kernels.len() as u32 - 1
         });
         let mut shape = LaunchShape::new(&event, module, kernel, &recorded)?;
-        // Before the model has its say: analyses of one trace for several models tell the same launches.
-        let place = self.launches.place(&LaunchKind::of(kernel, &event));
+        // Independent of the model: analyses of one trace for several models report the same launches.
+        let place = self.launches.place(&LaunchKind::new(kernel, &event));
         if let Some(reorder) = &mut self.reorder {
             let module = Arc::clone(&shape.module.1);
             let known = self.analysis.resources.get(&(event.module, event.function));
@@ -251,18 +251,18 @@ impl Analyzer {
         Ok(())
     }
 
-    /// Keeps a launch's figures, by themselves or in its group's. Those that failed are told by themselves, the first ones.
-    pub(super) fn keep(&mut self, kernel: u32, place: Place, launch: LaunchData) {
+    /// Keeps a launch's figures, one by one or in its group's. The first failed launches are reported one by one.
+    pub(super) fn keep(&mut self, kernel: u32, place: RowPlace, launch: LaunchData) {
         let kernel = &mut self.analysis.kernels[kernel as usize];
         let failed = launch.error != Some(0);
-        let told = failed && self.failed < MOST_FAILED;
+        let listed = failed && self.failed < MOST_FAILED;
         match place {
-            Place::Shared(number) if !told => match kernel.groups.entry((number, failed)) {
+            RowPlace::Shared(number) if !listed => match kernel.groups.entry((number, failed)) {
                 Entry::Occupied(mut group) => group.get_mut().add(&launch),
                 Entry::Vacant(place) => _ = place.insert(LaunchGroup::new(launch)),
             },
             _ => {
-                self.failed += u64::from(told);
+                self.failed += u64::from(listed);
                 kernel.launches.push(launch);
             }
         }
@@ -358,8 +358,8 @@ impl Analyzer {
 /// A launch that is over.
 pub(super) struct Closed {
     pub(super) kernel: u32,
-    /// Whether it is told by itself.
-    pub(super) place: Place,
+    /// Row in which it is reported.
+    pub(super) place: RowPlace,
     pub data: LaunchData,
     /// What its lines did, where it stands for others.
     lines: LineCounts,

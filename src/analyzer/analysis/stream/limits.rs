@@ -1,4 +1,4 @@
-//! Figures that no run can give. A record that has them is damaged, whatever its checksum says.
+//! Figures that no run can give. A record that has them is damaged, even if its checksum is right.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ pub(super) fn copied_bytes(copy: &Copy) -> Result<u64, FigureError> {
     bytes.ok_or(FigureError::Copy { rows: copy.height, bytes: copy.width })
 }
 
-/// Whether a launch's counts of blocks and branches are possible, and of what its module has.
+/// Returns whether a launch's counts of blocks and branches are possible, and of what its module has.
 ///
 /// # Errors
 /// What is wrong.
@@ -75,7 +75,7 @@ pub(super) fn launch_end(end: &LaunchEnd, table: &SiteTable) -> Result<(), Figur
     Ok(())
 }
 
-/// Whether a launch's counts of blocks by warp are possible, and of what its module has.
+/// Returns whether a launch's counts of blocks by warp are possible, and of what its module has.
 ///
 /// # Errors
 /// What is wrong.

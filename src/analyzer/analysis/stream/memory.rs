@@ -1,4 +1,4 @@
-//! Memory as control records tell of it: what is allocated where, what copies write, what kernels touch.
+//! Memory as control records describe it: what is allocated where, what copies write, what kernels touch.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Memory {
         let Allocation { id, address, bytes, kind, path, .. } = event;
         self.begin_life(id, path, event.name.as_deref(), analysis);
         if kind != AllocationKind::Named {
-            self.touched.forget(address, bytes);
+            self.touched.clear(address, bytes);
         }
         self.map.insert_for(id, row, address, bytes)?;
         rows::enter(&mut analysis.allocations, row, event, self.next_launch);
@@ -192,7 +192,7 @@ impl Memory {
         self.contents.stored(row);
     }
 
-    /// Whether an allocation, by its row, is host memory that kernels reach where it is.
+    /// Returns whether an allocation, by its row, is host memory that kernels reach where it is.
     pub(super) fn is_in_host_memory(&self, row: AllocationId) -> bool {
         self.in_host_memory.contains(&row)
     }

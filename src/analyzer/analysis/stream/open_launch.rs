@@ -5,7 +5,7 @@ use std::sync::Arc;
 use warpline_format::event::{Launch, Sampled, WarpBlockCount};
 
 use crate::analysis::LaunchArgument;
-use crate::analysis::sharing::Place;
+use crate::analysis::sharing::RowPlace;
 use crate::requests::{CellKey, LaunchShape};
 use warpline_simulator::metrics::Counters;
 
@@ -13,8 +13,8 @@ use warpline_simulator::metrics::Counters;
 pub(super) struct OpenLaunch {
     pub(super) shape: Arc<LaunchShape>,
     pub(super) event: Launch,
-    /// Whether it is told by itself.
-    pub(super) place: Place,
+    /// Row in which it is reported.
+    pub(super) place: RowPlace,
     /// Its blocks by warp, until they are added to its kernel's.
     pub(super) warp_blocks: Vec<WarpBlockCount>,
     /// Its arguments.

@@ -9,7 +9,7 @@ use crate::attribution::{AllocationError, ModuleError};
 use crate::requests::{BatchError, ShapeError, WorkerLost};
 use crate::simulation::ReorderError;
 
-/// Why a record cannot be followed: all but the last two say that the stream contradicts itself.
+/// Why a record cannot be followed: all but the last two mean that the stream contradicts itself.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("a second program record")]
@@ -32,7 +32,7 @@ pub(super) enum Refusal {
     UnknownKernel { launch: LaunchId, kernel: u32 },
     #[error("{what} of launch {launch}, which is not running")]
     NotRunning { what: &'static str, launch: LaunchId },
-    #[error("launch {launch} tells of the unknown branch {branch}")]
+    #[error("launch {launch} counts the unknown branch {branch}")]
     UnknownBranch { launch: LaunchId, branch: u32 },
     #[error("launch {0} ends and never began")]
     NeverBegan(LaunchId),

@@ -23,7 +23,7 @@ pub struct PieceHead {
     pub offset: u64,
 }
 
-/// Whether these are the first bytes of a compressed file.
+/// Returns whether these are the first bytes of a compressed file.
 pub fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&ZSTD_MAGIC) || is_piece_head(bytes)
 }

@@ -44,7 +44,7 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// A trace's name without endings that say how it is kept.
+/// Returns a trace's name without the endings of compressed files and pieces.
 pub fn plain_name(path: &Path) -> PathBuf {
     without_endings(path).0
 }
@@ -54,7 +54,7 @@ pub fn first_of(path: &Path) -> PathBuf {
     piece(&plain_name(path), 1)
 }
 
-/// Whether there is a piece with a greater number.
+/// Returns whether there is a piece with a greater number.
 pub(super) fn has_later(base: &Path, number: u32) -> bool {
     let folder = match base.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

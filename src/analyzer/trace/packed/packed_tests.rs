@@ -66,7 +66,7 @@ proptest! {
         bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(&path, &bytes).unwrap();
         let (got, end) = read(&path);
-        // A frame's first bytes are what tells a compressed file from another, whose header is then wrong.
+        // A frame's first bytes are what distinguishes a compressed file from another, whose header is then wrong.
         if bit >= 32 {
             prop_assert!(whole.starts_with(&got) || end.is_err(), "bit {bit}: {} bytes, {end:?}", got.len());
             prop_assert!(end.is_err() || got == whole, "bit {bit}: {} bytes", got.len());
@@ -106,7 +106,7 @@ fn pieces_are_read_in_order_and_no_other_run_s_are() {
     assert_eq!(read(&all[0]), (whole.clone(), Ok(())));
     let (_, end) = read(&all[2]);
     assert!(end.unwrap_err().contains("this is piece 3 of a trace; name the first"));
-    // The last one missing: what is left is a prefix, and nothing says that there was more.
+    // The last one missing: what is left is a prefix, and nothing shows that there was more.
     let bytes = |piece: &PathBuf| fs::read(piece).unwrap();
     let last = bytes(&all[all.len() - 1]);
     fs::remove_file(&all[all.len() - 1]).unwrap();
@@ -116,25 +116,25 @@ fn pieces_are_read_in_order_and_no_other_run_s_are() {
     // One in between is missing, damaged, or another's.
     let second = bytes(&all[1]);
     fs::remove_file(&all[1]).unwrap();
-    let told = |what: &str| {
+    let reports = |what: &str| {
         let (got, end) = read(&base);
         assert!(whole.starts_with(&got) && !got.is_empty() && got.len() < whole.len());
         let end = end.unwrap_err();
         assert!(end.contains(what) && end.contains(".0002.zst"), "{end}");
     };
-    told("missing");
+    reports("missing");
     fs::write(&all[1], bytes(&all[2])).unwrap();
-    told("piece 3 from byte");
+    reports("piece 3 from byte");
     fs::write(&all[1], &second[..20]).unwrap();
-    told("ends inside its head");
+    reports("ends inside its head");
     fs::write(&all[1], [&second[..36], &[9], &second[37..]].concat()).unwrap();
-    told("from byte");
+    reports("from byte");
     fs::write(&all[1], &second[40..]).unwrap();
-    told("no piece of a trace");
+    reports("no piece of a trace");
     let other = folder.path().join("other.wltrace");
     written(&other, &whole, Some(6000));
     fs::write(&all[1], bytes(&files(&other)[1])).unwrap();
-    told("of another run");
+    reports("of another run");
     fs::write(&all[1], second).unwrap();
     assert_eq!(read(&base), (whole, Ok(())));
 }

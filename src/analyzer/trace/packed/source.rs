@@ -18,14 +18,15 @@ pub struct Opened {
     pub being_written: bool,
 }
 
-/// Opens a trace by its name: a plain or a compressed file, told apart by their first bytes, or the pieces `NAME.0001.zst`, ….
+/// Opens a trace by its name: a plain or a compressed file, distinguished by their first bytes, or the pieces
+/// `NAME.0001.zst`, ….
 ///
 /// # Errors
 /// It cannot be read.
 pub fn open(path: &Path) -> io::Result<Opened> {
     let path = first_piece(path).unwrap_or_else(|| path.to_owned());
     let mut file = File::open(&path)?;
-    // Held while it is read, so that nobody begins to write it anew.
+    // Held while it is read, so that no process starts to overwrite it.
     let being_written = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
     let mut first = [0; 4];
     let mut got = 0;

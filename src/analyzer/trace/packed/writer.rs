@@ -1,4 +1,5 @@
-//! Compresses a stream in a thread of its own, so that neither the program nor the analysis waits for it as long as it keeps up.
+//! Compresses a stream in a thread of its own, so that neither the program nor the analysis waits for it as long as it
+//! keeps up.
 
 use std::fs::{File, TryLockError};
 use std::hash::{BuildHasher as _, RandomState};
@@ -16,7 +17,8 @@ use super::names;
 
 /// Compression that costs little time.
 pub const DEFAULT_LEVEL: i32 = 3;
-/// Bytes of the stream in a frame: what is lost at most where the writer is killed; enough that compression does not suffer.
+/// Bytes of the stream in a frame: what is lost at most where the writer is killed; enough that compression does not
+/// suffer.
 const FRAME_BYTES: usize = 4 << 20;
 /// Frames that may wait for the thread.
 const WAITING: usize = 2;
@@ -91,7 +93,7 @@ impl PackedWriter {
         let frame = std::mem::replace(&mut self.buffer, Vec::with_capacity(self.frame_bytes));
         match self.sender.as_ref().map(|sender| sender.send(frame)) {
             Some(Ok(())) => Ok(()),
-            // It is over, and says why.
+            // It has ended, with the reason.
             _ => self.join().and_then(|()| Err(io::Error::other("the compressing thread has ended"))),
         }
     }
@@ -108,7 +110,7 @@ impl PackedWriter {
 
 impl Drop for PackedWriter {
     fn drop(&mut self) {
-        // Whoever wanted to know has asked.
+        // The result was available by `finish` before.
         _ = self.join();
     }
 }

@@ -30,7 +30,7 @@ const FIGURES: [&str; 16] = [
 /// Of these, that are figures of requests.
 const OF_REQUESTS: usize = 11;
 
-/// Place of a figure that is not of requests.
+/// SourceLine of a figure that is not of requests.
 #[derive(Clone, Copy)]
 pub(in crate::merge) enum Other {
     Launches = 11,
@@ -98,7 +98,7 @@ impl Over {
         }
     }
 
-    fn of(spread: &RankSpread) -> Over {
+    fn from_spread(spread: &RankSpread) -> Over {
         Over {
             ranks: spread.ranks,
             sum: spread.sum.0,
@@ -179,7 +179,7 @@ impl RowOver {
             if let Some(figure) = FIGURES.iter().position(|known| *known == figure)
                 && spread.ranks > 0
             {
-                self.add(space * FIGURES.len() + figure, &Over::of(spread));
+                self.add(space * FIGURES.len() + figure, &Over::from_spread(spread));
             }
         }
     }

@@ -5,8 +5,8 @@ use super::open;
 use warpline_profile::model::{Estimate, EstimateExact, Limit, Wide};
 use warpline_profile::nine_digits;
 
-/// Times and amounts of launches add up; the slowest part may be another one then, which [`settle`] tells. Times are
-/// summed in femtoseconds, so that the order does not matter.
+/// Times and amounts of launches add up; the slowest part may be another one then, which [`settle`] determines. Times
+/// are summed in femtoseconds, so that the order does not matter.
 pub(in crate::merge) fn add(sum: &mut Estimate, more: &Estimate) {
     let mut ours = sum.exact.take().unwrap_or_else(|| exact(sum));
     let add = |to: &mut std::collections::BTreeMap<String, Wide>, name: &str, time: Wide| {

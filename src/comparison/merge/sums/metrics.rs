@@ -34,13 +34,13 @@ pub(in crate::merge) fn under<T: Default>(map: &mut BTreeMap<String, T>, name: &
     }
 }
 
-/// Adds the figures of other requests, and tells means.
-pub fn add_told(to: &mut Metrics, more: &Metrics) {
+/// Adds the figures of other requests, and computes means.
+pub fn add_with_means(to: &mut Metrics, more: &Metrics) {
     add(to, more);
     open::metrics(to);
 }
 
-/// Adds the figures of other requests; [`open::metrics`] tells their means.
+/// Adds the figures of other requests; [`open::metrics`] computes their means.
 pub(in crate::merge) fn add(to: &mut Metrics, more: &Metrics) {
     sum(&mut to.requests, more.requests);
     sum(&mut to.lanes, more.lanes);

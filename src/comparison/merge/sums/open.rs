@@ -1,18 +1,18 @@
-//! Means and the like, which follow from exact sums: told once, when everything is added up. Rounding them after each of thousands of
-//! profiles took a third of the time of merging.
+//! Means and the like, which follow from exact sums: computed once, when everything is added up. Rounding them after
+//! each of thousands of profiles took a third of the time of merging.
 
 use warpline_profile::model::{Distances, Metrics};
 use warpline_profile::nine_digits;
 
-/// Stands for a number that is told later; no document has it.
+/// Stands for a number that is computed later; no document has it.
 pub(in crate::merge) const LATER: f64 = f64::NAN;
 
-/// Whether a number is still to be told.
+/// Returns whether a number is still to be computed.
 pub(in crate::merge) fn is_open(number: f64) -> bool {
     number.is_nan()
 }
 
-/// Tells the means of a set of requests.
+/// Computes the means of a set of requests.
 pub(in crate::merge) fn metrics(of: &mut Metrics) {
     if let Some(reuse) = &mut of.reuse {
         [&mut reuse.element, &mut reuse.sector, &mut reuse.line].into_iter().for_each(distances);

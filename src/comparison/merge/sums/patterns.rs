@@ -6,9 +6,9 @@ use super::metrics::whole;
 use warpline_profile::model::{Atomics, HotPlace, Pattern, Wide};
 use warpline_profile::nine_digits;
 
-/// Places of atomic operations that a document tells as the hottest.
+/// Places of atomic operations that a document lists as the hottest.
 const HOTTEST: usize = 4;
-/// Places that are kept to find these; where there are more, none is told.
+/// Places that are kept to find these; where there are more, none is listed.
 const PLACES: usize = 1024;
 
 /// One run's, with the new numbers of allocations.
@@ -30,8 +30,8 @@ pub(in crate::merge) fn renumbered(pattern: &Pattern, allocation: impl Fn(u64) -
     pattern
 }
 
-/// Adds another run's, whose allocations have the same numbers. What all runs agree on is told; sums are exact: neither the
-/// order nor the way of summing matters.
+/// Adds another run's, whose allocations have the same numbers. What all runs agree on is kept; sums are exact: neither
+/// the order nor the way of summing matters.
 pub(in crate::merge) fn add(to: &mut Pattern, more: &Pattern) {
     to.stride_bytes = agreed((to.strided, to.stride_bytes), (more.strided, more.stride_bytes));
     let (ours, theirs) = (to.misaligned, more.misaligned);
@@ -41,8 +41,8 @@ pub(in crate::merge) fn add(to: &mut Pattern, more: &Pattern) {
     let row = agreed(rows(to), rows(more));
     (to.row_lanes, to.row_pitch_bytes) = row.unzip();
     let span = |pattern: &Pattern| {
-        let told = pattern.span_bytes.map(|mean| Wide(whole(mean * pattern.irregular as f64)));
-        pattern.span_sum.or(told).unwrap_or_default()
+        let known = pattern.span_bytes.map(|mean| Wide(whole(mean * pattern.irregular as f64)));
+        pattern.span_sum.or(known).unwrap_or_default()
     };
     if to.span_bytes.is_some() || more.span_bytes.is_some() {
         let sum = span(to).plus(span(more));
@@ -89,11 +89,11 @@ fn add_atomics(to: &mut Atomics, more: &Atomics) {
     to.lanes = to.lanes.saturating_add(more.lanes);
     to.addresses = to.addresses.saturating_add(more.addresses);
     to.deepest = to.deepest.saturating_add(more.deepest);
-    let told = |atomics: &Atomics| match &atomics.places {
+    let known = |atomics: &Atomics| match &atomics.places {
         Some(places) => (places.clone(), places.is_empty() && atomics.hottest.is_empty()),
         None => (atomics.hottest.clone(), false),
     };
-    let ((mut all, lost), (other, lost_too)) = (told(to), told(more));
+    let ((mut all, lost), (other, lost_too)) = (known(to), known(more));
     all.extend(other);
     let mut places: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
     for hot in all {

@@ -1,8 +1,8 @@
 //! How figures spread over the launches of all runs.
 //!
-//! Counts can be put together: mean and standard deviation tell the sum and the sum of squares, which are whole numbers and are
-//! kept for merging again. Of ratios a profile does not tell how many launches have them, so these are left out where several
-//! runs have any.
+//! Counts can be put together: the sum and the sum of squares follow from mean and standard deviation, which are whole
+//! numbers and are kept for merging again. A profile does not contain the number of launches with a ratio, so these are
+//! left out where several runs have any.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(in crate::merge) const RATIOS_LOST: &str =
 pub(in crate::merge) const PATHS_LOST: &str =
     "how figures spread over the launches of a call path is reported for paths that every run took often or never";
 
-/// Adds the spreads of another run's kernel; neither has the other's launches yet. Says what is lost.
+/// Adds the spreads of another run's kernel; neither has the other's launches yet. Reports what is lost.
 pub(in crate::merge) fn add(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
     let (ours, theirs) = (recorded(sum), recorded(more));
     if ours > 0 && theirs > 0 {
@@ -74,7 +74,7 @@ fn sums_of(launches: u64, spread: &Spread) -> Exact {
     Exact { sum: Wide(sum), squares: Wide(of_mean.saturating_add_signed(of_deviation.round() as i128)) }
 }
 
-/// Adds a lot to the spreads over `ours` launches; [`settle`] tells means and deviations.
+/// Adds a lot to the spreads over `ours` launches; [`settle`] computes means and deviations.
 fn add_lot(ours: u64, spreads: &mut BTreeMap<String, Spread>, exact: &mut BTreeMap<String, Exact>, theirs: &Lot<'_>) {
     for name in theirs.spreads.keys() {
         under(spreads, name, |_| ());
@@ -94,7 +94,7 @@ fn add_lot(ours: u64, spreads: &mut BTreeMap<String, Spread>, exact: &mut BTreeM
     }
 }
 
-/// Tells means and deviations of a kernel's spreads, which were added.
+/// Computes means and deviations of a kernel's spreads, which were added.
 pub(in crate::merge) fn settle(kernel: &mut Kernel) {
     let launches = recorded(kernel);
     settle_lot(launches, &mut kernel.over_launches, &kernel.exact.over_launches);
@@ -110,7 +110,7 @@ fn settle_lot(launches: u64, spreads: &mut BTreeMap<String, Spread>, exact: &BTr
     }
 }
 
-/// Rows by call path. One launch alone has no row, and what it counted is not told by these names.
+/// Rows by call path. One launch alone has no row, and its counts do not have these names.
 fn add_paths(sum: &mut Kernel, more: &Kernel, left_out: &mut BTreeSet<String>) {
     let taken = |kernel: &Kernel, path: &[Frame]| {
         kernel.launches.iter().any(|launch| launch.path == path)

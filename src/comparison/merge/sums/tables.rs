@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use warpline_analyzer::analyses::Merged;
 use warpline_profile::model::{Table, TableCell, TableColumn};
 
-/// Adds a kernel's tables. `left_out` is told what cannot be added.
+/// Adds a kernel's tables. `left_out` receives what cannot be added.
 pub(in crate::merge) fn add(sum: &mut Vec<Table>, more: &[Table], left_out: &mut BTreeSet<String>) {
     for table in more {
         // Allocations have other numbers in other runs.

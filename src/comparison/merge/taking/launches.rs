@@ -1,11 +1,11 @@
-//! Launches of all runs: by themselves as long as there are few of them, in groups beyond.
+//! Launches of all runs: separately as long as there are few of them, in groups beyond.
 
 use crate::merge::ids::Ids;
 use crate::merge::sums::metrics::{add_by_op, add_spaces};
 use warpline_profile::model::{ByOp, Frame, Kernel, Launch, LaunchGroup, Spaces};
 
-/// Launches of all kernels that are told by themselves; where there are more, all of them are in groups. All or none, so that it
-/// does not matter in which parts profiles are merged.
+/// Launches of all kernels that are listed separately; where there are more, all of them are in groups. All or none, so
+/// that it does not matter in which parts profiles are merged.
 pub(in crate::merge) const MOST_LISTED: usize = 4096;
 /// Groups of a kernel; where there are more, shapes are left out.
 const MOST_GROUPS: usize = 256;
@@ -95,7 +95,8 @@ impl<'a> Lot<'a> {
     }
 }
 
-/// Adds launches to the group with the same shape and path. How its figures spread does not follow from the groups alone.
+/// Adds launches to the group with the same shape and path. How its figures spread does not follow from the groups
+/// alone.
 fn add_lot(kernel: &mut Kernel, more: &Lot<'_>) {
     let shapes_left_out = kernel.exact.shapes_left_out;
     let wanted = if shapes_left_out { (None, None, None) } else { more.shape };

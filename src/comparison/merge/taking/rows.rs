@@ -9,8 +9,8 @@ use crate::merge::sums::metrics::{add, add_each, add_instructions, add_spaces, a
 use crate::merge::sums::patterns;
 use warpline_profile::Profile;
 use warpline_profile::model::{
-    Allocation, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault, FloatException, FloatOrigin, HostAllocation,
-    Line, Metrics, Site,
+    AccessValues, Allocation, AllocationValues, ByAllocation, ByKernel, Conflict, Context, CopyRow, Fault,
+    FloatException, FloatOrigin, HostAllocation, Line, Metrics, Site,
 };
 
 /// Of each row, as `count` has it.
@@ -118,11 +118,11 @@ pub(in crate::merge) fn allocations(merged: &mut Merged, profile: &Profile, ids:
         let Some(sum) = merged.whole.allocations.get_mut(id as usize - 1) else { continue };
         sum.bytes = sum.bytes.saturating_add(row.bytes);
         sum.count = sum.count.saturating_add(row.count);
-        // Profiles from before rows were shared tell no number.
+        // Old profiles, without shared rows, contain no number.
         let freed = if row.freed { row.freed_count.max(row.count) } else { row.freed_count };
         sum.freed_count = sum.freed_count.saturating_add(freed);
         sum.freed &= row.freed;
-        // Runs are one beside the other.
+        // Runs exist at the same time.
         sum.live_at_once = sum.live_at_once.saturating_add(row.live_at_once);
         sum.touched_bytes = sum.touched_bytes.saturating_add(row.touched_bytes);
         for copy in &row.copies {
@@ -214,7 +214,7 @@ pub(in crate::merge) fn sites(merged: &mut Merged, profile: &Profile, ids: &Ids)
     }
 }
 
-/// What describes a site is told of the run in which it is the least, should it differ.
+/// Takes the description of a site from the run in which it is the least, if it differs.
 fn take_least(ours: &mut Site, theirs: &Site) {
     let description = |site: &Site| {
         let Site { function, leaf, inlined_at, library, approximate, operand, .. } = site;
@@ -317,7 +317,7 @@ pub(in crate::merge) fn code(merged: &mut Merged, profile: &Profile, ids: &Ids) 
     }
 }
 
-/// Bad accesses that are told, of all runs the first ones.
+/// Most listed bad accesses, the first ones of all runs.
 const MOST_FAULTS: usize = 1000;
 
 /// Bad accesses, conflicts, and what did not run or was not seen.
@@ -335,7 +335,11 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
     if whole.faults.len() > MOST_FAULTS {
         sort_faults(&mut whole.faults);
         whole.faults.truncate(MOST_FAULTS);
-        merged.facts.from.left_out.insert(format!("of the bad accesses of all runs the first {MOST_FAULTS} are told"));
+        merged
+            .facts
+            .from
+            .left_out
+            .insert(format!("of the bad accesses of all runs the first {MOST_FAULTS} are listed"));
     }
     for row in &profile.conflicts {
         let Some(kernel) = kernel(Some(row.kernel)) else { continue };
@@ -375,6 +379,22 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
         match whole.run.missing.iter_mut().find(|known| what(known) == what(&row)) {
             Some(sum) => (sum.launches, sum.launch) = (sum.launches.saturating_add(row.launches), None),
             None => whole.run.missing.push(row),
+        }
+    }
+    for row in &profile.access_values {
+        let Some(kernel) = kernel(Some(row.kernel)) else { continue };
+        let row = AccessValues { kernel, allocation: allocation(row.allocation), ..row.clone() };
+        match whole.access_values.iter_mut().find(|known| known.is_like(&row)) {
+            Some(sum) => sum.add(&row),
+            None => whole.access_values.push(row),
+        }
+    }
+    for row in &profile.allocation_values {
+        let Some(id) = allocation(Some(row.allocation)) else { continue };
+        let row = AllocationValues { allocation: id, ..row.clone() };
+        match whole.allocation_values.iter_mut().find(|known| known.allocation == id) {
+            Some(sum) => sum.add(&row),
+            None => whole.allocation_values.push(row),
         }
     }
     for row in &profile.float_exceptions {

@@ -40,7 +40,7 @@ pub enum Structure {
     LastStep,
     /// Threads step by the grid's size: any number of blocks does the work.
     GridStride,
-    /// The size of the problem says how many blocks there are.
+    /// The size of the problem determines the number of blocks.
     Other,
 }
 
@@ -67,8 +67,8 @@ impl<'a> Launches<'a> {
         (sms != 0).then(|| Launches { structure: structure(facts, &launches), ..launches })
     }
 
-    /// Returns whether the launches are many and take less than their starts, whatever they fill: `launch-overhead` is about
-    /// these, and `small-launch` about the others.
+    /// Returns whether the launches are many and take less than their starts, whatever they fill: `launch-overhead` is
+    /// about these, and `small-launch` about the others.
     pub fn are_starts(&self) -> bool {
         self.count >= MANY_LAUNCHES && self.each < SECONDS_PER_LAUNCH && self.blocks <= self.at_once
     }
@@ -118,7 +118,8 @@ fn structure(facts: &Facts<'_>, launches: &Launches<'_>) -> Structure {
     }
 }
 
-/// Returns whether all launches have one block, whose threads work together on what another kernel has written: its last step.
+/// Returns whether all launches have one block, whose threads work together on what another kernel has written: its
+/// last step.
 fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
     let stores = |access: &Access<'_>| !access.is_load();
     // Bytes that the kernel loads from each allocation and stores there.
@@ -129,7 +130,8 @@ fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
         let bytes = if stores(access) { stored } else { loaded };
         *bytes = bytes.saturating_add(access.sums.bytes);
     }
-    // What it changes in place, as the first tile of a matrix, others go on with; a sum is less than what it is made of.
+    // What it changes in place, as the first tile of a matrix, others go on with; a sum is less than what it is made
+    // of.
     let is_made_less =
         |id| moved.get(&id).is_some_and(|&(loaded, stored)| loaded > stored.saturating_mul(LEAST_REDUCTION));
     let is_written = |other: &Access<'_>| {

@@ -26,7 +26,7 @@ pub(in crate::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> O
         };
         addresses.globals.push(Variable { number, allocation: *id, address: found.event.address });
     }
-    // Another shape or size may come to these, and no row tells then what they do.
+    // Another shape or size may come to these, and no row contains their accesses then.
     let reached: BTreeSet<u32> = kernel.cells.iter().map(|(key, _)| key.site).collect();
     let others = addresses.sites.iter().filter(|one| !reached.contains(&one.site));
     addresses.unreached = others.filter_map(|one| unreached(module, one.site)).collect();
@@ -34,7 +34,7 @@ pub(in crate::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> O
     Some(addresses)
 }
 
-/// What the table tells of a site that no thread came to.
+/// Returns the table's description of a site that no thread reached.
 fn unreached(module: &Module, site: u32) -> Option<Unreached> {
     let entry = module.table.sites.get(site as usize)?;
     let is_shared = entry.space == Space::Shared;
@@ -48,7 +48,7 @@ fn unreached(module: &Module, site: u32) -> Option<Unreached> {
     })
 }
 
-/// Of a function, as far as its module's table tells.
+/// Returns the addresses of a function from its module's table.
 pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
     let own = |address: &&AddressExpression| table.sites[address.site as usize].function == function;
     let sites: Vec<AddressExpression> = table.addresses.iter().filter(own).cloned().collect();
@@ -76,7 +76,7 @@ pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
 
 /// The expressions that some sites need, numbered anew.
 fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
-    let mut taken = Taken::of(table);
+    let mut taken = Taken::new(table);
     for site in &mut sites {
         site.address = taken.expression(site.address);
         site.guard = site.guard.map(|guard| taken.expression(guard));
@@ -111,7 +111,7 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn of(table: &'a SiteTable) -> Taken<'a> {
+    fn new(table: &'a SiteTable) -> Taken<'a> {
         let known = vec![None; table.expressions.len()];
         Taken { table, expressions: Vec::new(), known, loops: Vec::new(), order: Vec::new(), shared: Vec::new() }
     }

@@ -15,12 +15,13 @@ const WARP: f64 = 32.0;
 pub(in crate::build) struct BranchCost {
     /// Warp instructions issued in blocks that run because of each side, however deep inside of it.
     pub(in crate::build) instructions: Vec<u64>,
-    /// Lane slots that stay idle in blocks that part of a warp's live lanes run: of lanes that this branch, as the innermost that
-    /// diverged of those that decide over the block, left out of those that came to it.
+    /// Lane slots that stay idle in blocks that part of a warp's live lanes run: of lanes that this branch, as the
+    /// innermost that diverged of those that decide over the block, left out of those that came to it.
     pub(in crate::build) idle_slots: u64,
 }
 
-/// Active lanes, on average, of the fullest block that each side of a branch decides over: what comes to branches within it.
+/// Active lanes, on average, of the fullest block that each side of a branch decides over: what comes to branches
+/// within it.
 fn fullest(table: &SiteTable, kernel: &KernelData) -> BTreeMap<(u32, u32), f64> {
     let mut sides: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for (&block, sum) in &kernel.blocks {
@@ -37,8 +38,8 @@ fn active(sum: &BlockSum) -> f64 {
     sum.lanes as f64 / sum.executions.max(1) as f64
 }
 
-/// Lanes that a branch leaves out of a block's executions by taking other sides, at most; the others were not there, or left elsewhere. Unknown of the
-/// branches of a loop, whose lanes stay out of its later iterations, too.
+/// Lanes that a branch leaves out of a block's executions by taking other sides, at most; the others were not there, or
+/// left elsewhere. Unknown of the branches of a loop, whose lanes stay out of its later iterations, too.
 fn left_out(table: &SiteTable, kernel: &KernelData, decision: &Decision, sum: &BlockSum) -> Option<u64> {
     if decides_over_itself(table, decision.branch) {
         return None;
@@ -47,12 +48,13 @@ fn left_out(table: &SiteTable, kernel: &KernelData, decision: &Decision, sum: &B
     let side = *branch.lanes.get(decision.side as usize)?;
     let all = branch.lanes.iter().fold(0u64, |sum, lanes| sum.saturating_add(*lanes));
     let others = (all - side.min(all)).min(branch.divergent.saturating_mul(31));
-    // A block of a loop on the side runs more often than the side is taken: that is at least as often as its share of the lanes says.
+    // A block of a loop on the side runs more often than the side is taken: at least its share of the lanes.
     let taken = (branch.executions as f64 * side as f64 / all.max(1) as f64).max(branch.divergent as f64).max(1.0);
     Some((others as f64 * (sum.executions as f64 / taken).max(1.0)).ceil() as u64)
 }
 
-/// Whether a branch decides, by others maybe, how often it is reached itself, as those that end a loop or lead out of it do.
+/// Returns whether a branch decides, by others maybe, how often it is reached itself, as those that end a loop or lead
+/// out of it do.
 fn decides_over_itself(table: &SiteTable, branch: u32) -> bool {
     let Some(&own) = table.branch_blocks.get(branch as usize) else { return true };
     let (mut seen, mut left) = (BTreeSet::from([own]), vec![own]);
@@ -141,8 +143,8 @@ mod tests {
     use warpline_analyzer::analysis::BranchSum;
     use warpline_format::site_table::{Block, Branch, InstructionMix};
 
-    /// 0: `if` that parts lanes; 1: begins its side, with an `if` of its own; 2: that one's side; 3: the rest of the first side,
-    /// ten instructions; 4: behind both.
+    /// 0: `if` that parts lanes; 1: begins its side, with an `if` of its own; 2: that one's side; 3: the rest of the
+    /// first side, ten instructions; 4: behind both.
     fn nested() -> SiteTable {
         let block = |int| Block { mix: InstructionMix { int, ..InstructionMix::default() }, ..Block::default() };
         let decision = |block, branch, side| Decision { block, branch, side };
@@ -185,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_branch_answers_for_the_lanes_that_it_parts_alone() {
-        // Blocks of five threads: of twenty warps one has four lanes leave at the border, and the 27 that it never had are nobody's.
+        // Blocks of five threads: of twenty warps one has four lanes leave at the border, and the 27 that it never had
+        // are not counted.
         let table = SiteTable { decisions: vec![Decision { block: 3, branch: 0, side: 0 }], ..nested() };
         let sum = |executions, lanes, partial| BlockSum { executions, lanes, partial, by_warp: None };
         let kernel = KernelData {

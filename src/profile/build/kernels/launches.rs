@@ -1,11 +1,11 @@
-//! Launches as the profile tells them: the first ones of each call path and shape by themselves, the others in groups.
+//! Launches as the profile reports them: the first ones of each call path and shape separately, the others in groups.
 
 use super::spread;
 use crate::build::rows::{Paths, caches, op_name, rows};
 use crate::model::{Argument, ByOp, Launch, LaunchGroup, OpMetrics};
 use warpline_analyzer::analysis::{KernelData, LaunchArgument, LaunchData, space_name};
 
-/// Launches that are told by themselves, in order.
+/// Returns launches that are reported separately, in order.
 pub(in crate::build) fn rows(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<Launch> {
     let mut launches: Vec<&LaunchData> = kernel.launches.iter().collect();
     launches.sort_by_key(|launch| launch.event.id);

@@ -1,4 +1,4 @@
-//! What the document says of kernels and their launches.
+//! The document's rows of kernels and their launches.
 
 pub(super) mod addresses;
 pub(super) mod decisions;

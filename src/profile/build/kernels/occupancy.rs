@@ -1,4 +1,4 @@
-//! What the profile says about occupancy, and what of a kernel depends on the architecture it is assembled for.
+//! The profile's occupancy, and properties of a kernel that depend on the architecture it is assembled for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use warpline_format::occupancy::{Resources, architecture, nearest};
 
 use warpline_analyzer::analysis::{Analysis, KernelData};
 
-/// What ptxas says of a kernel for the GPU that the figures are of.
+/// Returns ptxas's figures of a kernel for the modelled GPU.
 fn resources<'a>(analysis: &'a Analysis, kernel: &KernelData) -> Option<&'a Resources> {
     let capability = analysis.program.as_ref()?.device.compute_capability;
     nearest(analysis.resources.get(&(kernel.module, kernel.function))?, capability)
@@ -14,12 +14,12 @@ fn resources<'a>(analysis: &'a Analysis, kernel: &KernelData) -> Option<&'a Reso
 
 /// Bytes per thread that a kernel keeps in local memory for lack of registers.
 pub(in crate::build) fn spill_bytes(analysis: &Analysis, kernel: &KernelData) -> u32 {
-    // Traces from before registers were told by architecture have the spills alone.
+    // Old traces, without registers by architecture, have the spills alone.
     let spills = || analysis.spills.get(&(kernel.module, kernel.function)).copied();
     resources(analysis, kernel).map(|found| found.spill_bytes).or_else(spills).unwrap_or(0)
 }
 
-/// What occupancy rests on; `known` has what the user stated.
+/// Returns the assumptions of occupancy; `known` contains those that the user stated.
 pub(in crate::build) fn assumptions(analysis: &Analysis, known: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let stated = ["registers", "blocks_per_sm"].iter().any(|key| known.contains_key(*key));
     let mut launches = analysis.kernels.iter().flat_map(KernelData::all);

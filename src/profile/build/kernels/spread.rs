@@ -25,7 +25,7 @@ fn figures<'a>(
     figures
 }
 
-/// Launches that were recorded and are told by themselves, in order.
+/// Returns recorded launches that are reported separately, in order.
 fn recorded(kernel: &KernelData) -> Vec<&LaunchData> {
     let mut recorded: Vec<&LaunchData> =
         kernel.launches.iter().filter(|launch| launch.event.block_share != 0).collect();

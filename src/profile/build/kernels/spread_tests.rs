@@ -69,7 +69,7 @@ fn data(id: u64, made: &Made) -> LaunchData {
     }
     let (executions, divergent) = made.branches.unwrap_or_default();
     LaunchData {
-        event: Launch { block_share: made.recorded.into(), path: made.path, ..Launch::of(id, 1, 32) },
+        event: Launch { block_share: made.recorded.into(), path: made.path, ..Launch::with_defaults(id, 1, 32) },
         spaces,
         by_op: BTreeMap::new(),
         host_memory: Vec::new(),
@@ -137,11 +137,11 @@ fn check(launches: &[(u64, &Made)], counts: &BTreeMap<String, Spread>, ratios: &
     ratio("estimate.seconds", &|made| made.seconds);
 }
 
-/// A kernel with these launches; those from `told` on are in groups by path, as long as one was recorded as another.
-fn kernel(launches: Vec<LaunchData>, told: usize) -> KernelData {
+/// A kernel with these launches; those from `listed` on are in groups by path, as long as one was recorded as another.
+fn kernel(launches: Vec<LaunchData>, listed: usize) -> KernelData {
     let mut groups: BTreeMap<(u32, bool), LaunchGroup> = BTreeMap::new();
     let mut alone = launches;
-    for launch in alone.split_off(told.min(alone.len())) {
+    for launch in alone.split_off(listed.min(alone.len())) {
         let number = 2 * launch.event.path + u32::from(launch.event.block_share != 0);
         match groups.get_mut(&(number, false)) {
             Some(group) => group.add(&launch),
@@ -164,12 +164,12 @@ fn kernel(launches: Vec<LaunchData>, told: usize) -> KernelData {
 
 proptest! {
     #[test]
-    fn spreads_agree_with_lists_of_every_launch(launches in prop::collection::vec(made(), 1..8), told in 0usize..9) {
+    fn spreads_agree_with_lists_of_every_launch(launches in prop::collection::vec(made(), 1..8), listed in 0usize..9) {
         let mut launches = launches;
-        // Estimated times are of launches that are told by themselves.
-        launches.iter_mut().skip(told).for_each(|made| made.seconds = None);
+        // Estimated times are of launches that are reported separately.
+        launches.iter_mut().skip(listed).for_each(|made| made.seconds = None);
         let all: Vec<LaunchData> = (0..).zip(&launches).map(|(id, made)| data(id, made)).collect();
-        let mut kernel = kernel(all, told);
+        let mut kernel = kernel(all, listed);
         kernel.launches.reverse();
         let seconds: BTreeMap<LaunchId, f64> =
             (0..).zip(&launches).filter_map(|(id, made)| Some((id, made.seconds?))).collect();
@@ -184,7 +184,7 @@ proptest! {
             .collect();
         prop_assert_eq!(rows.len(), paths.len());
         for (row, launches) in rows.iter().zip(&paths) {
-            let ids: Vec<u64> = launches.iter().map(|(id, _)| *id).filter(|id| (*id as usize) < told).collect();
+            let ids: Vec<u64> = launches.iter().map(|(id, _)| *id).filter(|id| (*id as usize) < listed).collect();
             prop_assert_eq!((&row.launches, row.count()), (&ids, launches.len() as u64));
             check(launches, &row.counts, &row.ratios);
         }

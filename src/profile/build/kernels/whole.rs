@@ -14,7 +14,7 @@ fn row(figures: &BTreeMap<String, Bounded>) -> BTreeMap<String, Estimated> {
     figures.iter().map(|(name, bounded)| (name.clone(), estimated(bounded))).collect()
 }
 
-/// As the profile tells it.
+/// Returns the profile's form of a whole run.
 pub(in crate::build) fn whole_run(whole: &analysis::WholeRun) -> WholeRun {
     WholeRun {
         launches: whole.launches,

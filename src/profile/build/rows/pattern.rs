@@ -3,7 +3,7 @@
 use crate::model::{Atomics, BankConflict, HOTTEST, HotPlace, Pattern, nine_digits};
 use warpline_analyzer::patterns::SitePattern;
 
-/// `None` where there is nothing to say.
+/// Returns the pattern of a site; `None` if it would be empty.
 pub(in crate::build) fn pattern(from: &SitePattern) -> Option<Pattern> {
     let strides = &from.strides;
     let (collisions, banks) = (&from.collisions, &from.banks);

@@ -16,11 +16,11 @@ use warpline_analyzer::attribution::{Module, ROOT};
 use warpline_analyzer::requests::{CellKey, Owner};
 use warpline_simulator::metrics::Counters;
 
-/// Counters as the profile tells them, of one space or (`None`) of several.
+/// Returns the profile's metrics of counters of one space or (`None`) of several.
 pub(in crate::build) fn metrics(counters: &Counters, space: Option<Space>) -> Metrics {
     let caches = counters.traffic.first().map(super::caches::caches);
     let passes = |of: Space| {
-        // Counts of the GPU tell nothing of passes; every request that was traced takes one.
+        // Counts of the GPU do not contain passes; every request that was traced takes one.
         (space == Some(of) && counters.wavefronts != 0)
             .then_some(PassMetrics { wavefronts: counters.wavefronts, ideal_wavefronts: counters.ideal_wavefronts })
     };
@@ -88,13 +88,13 @@ pub(in crate::build) fn add_lane_slots(sum: &mut LaneSlots, mix: &InstructionMix
     instructions
 }
 
-/// Of a block's `idle` lanes those in its `partial` executions, by part of a warp's live lanes, at most: a lane at least ran
-/// each of these.
+/// Of a block's `idle` lanes those in its `partial` executions, by part of a warp's live lanes, at most: a lane at
+/// least ran each of these.
 pub fn idle_in_part(idle: u64, partial: u64) -> u64 {
     idle.min(partial.saturating_mul(31))
 }
 
-/// Pairs of a warp and a basic block as the profile tells them.
+/// Returns the profile's form of pairs of a warp and a basic block.
 pub(in crate::build) fn warp_blocks(sum: WarpSum) -> WarpBlocks {
     WarpBlocks { count: sum.pairs, divergent: sum.uneven, partial: sum.partial }
 }
@@ -194,7 +194,7 @@ pub(in crate::build) fn block_parts(module: &Module, block: u32) -> Vec<(ChainPl
     parts.iter().map(|part| (chain_place(module, &part.chain), &part.mix)).collect()
 }
 
-/// The same as the profile tells it; empty where the block belongs to one line as a whole.
+/// Returns the profile's form of a block's parts; empty if the whole block belongs to one line.
 pub(in crate::build) fn parts(module: &Module, block: u32) -> Vec<BlockPart> {
     let mut lines: BTreeMap<(String, u32, u32), u64> = BTreeMap::new();
     for (place, mix) in block_parts(module, block) {
@@ -254,8 +254,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Executions of a block one by one: by how many lanes, of how many live. What divergence costs is known there, the
-        /// bound has only their sums.
+        /// Executions of a block one by one: by how many lanes, of how many live. What divergence costs is known there,
+        /// the bound has only their sums.
         #[test]
         fn idle_lanes_are_bounded_from_both_sides(
             executions in prop::collection::vec((prop_oneof![Just(1u64), 1u64..=32], 1u64..=32), 0..60),

@@ -53,10 +53,12 @@ function aboutView() {
         ["Exit code", run.exit_code === null ? "not known" : String(run.exit_code)],
         ["Race check", run.race_check ?? "none"],
         ["Leak check", run.leak_check ? "yes" : "no"],
+        ["Values of accesses", run.memory_values ? "followed" : "not followed"],
         ["Floating-point check", run.float_check ? "yes" : "no"],
         ["Initialisation check", run.init_check ? "yes" : "no"],
       ])),
       panel("Assumptions", {}, pairs(Object.entries(run.assumptions).map(([name, value]) => [capital(spaced(name)), value])))),
+    panel("Trust", { note: "Which figures are counted, modelled or estimated, and what they lack." }, pairs(side().trust)),
     wholeRunPanel(),
     panel("Notes", {}, run.notes.length > 0 ? h("ul", { class: "plain-list" }, run.notes.map((note) => h("li", null, note))) : nothing("None.")),
     panel("Not counted", { note: "Memory operations that ran or may have run, and are in no figure." }, dataTable({

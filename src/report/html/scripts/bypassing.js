@@ -1,4 +1,4 @@
-// What was asked for beside the profile: loads that go past L1, and pages that an SM touches.
+// Optional analyses: loads that go past L1, and pages that an SM touches.
 
 /** Names of the lines whose loads a set of sites stands for. */
 function sitePlaces(kernel, ids) {
@@ -20,7 +20,7 @@ function bypassPanel(kernel) {
   const said = advice.best === "as_it_is" ? "None of the choices sends less to L2 than all loads using L1." : null;
   return panel("Loads that go past L1", { note: `Simulated, on ${profile().run.models[0]}.` },
     said ? h("p", null, said) : null,
-    h("p", { class: "note" }, equation ? `CUDAAdvisor's equation 1 gives ${equation.warps} of ${plural(equation.warps_per_block, "warp")} (reuse distance ${mean(equation.reuse_distance)} elements, ${mean(equation.divergence_degree)} lines of ${bytes(equation.line_bytes)} per load, L1 of ${bytes(equation.l1_bytes)}, ${plural(equation.blocks_per_sm, "block")} per SM).` : advice.without_reuse ? "CUDAAdvisor's equation 1: not computed, as reuse distances were off (--reuse off); loads were tried in the order of the code." : "CUDAAdvisor's equation 1 says nothing: no block uses again what it loaded."),
+    h("p", { class: "note" }, equation ? `CUDAAdvisor's equation 1 gives ${equation.warps} of ${plural(equation.warps_per_block, "warp")} (reuse distance ${mean(equation.reuse_distance)} elements, ${mean(equation.divergence_degree)} lines of ${bytes(equation.line_bytes)} per load, L1 of ${bytes(equation.l1_bytes)}, ${plural(equation.blocks_per_sm, "block")} per SM).` : advice.without_reuse ? "CUDAAdvisor's equation 1: not computed, as reuse distances were off (--reuse off); loads were tried in the order of the code." : "CUDAAdvisor's equation 1 does not apply: no block uses again what it loaded."),
     dataTable({
       id: "bypass", label: "Choices", rows, search: false, current: (row) => row.best,
       none: "The model does not cache loads of global memory in L1.",

@@ -1,6 +1,7 @@
-// Charts in SVG: bars of what limits a kernel, histograms, rings of shares. Each has its figures as text beside or under it.
+// Charts in SVG: bars of what limits a kernel, histograms, rings of shares. Each has its figures as text next to or
+// under it.
 
-/** What a kernel asks of each part of the GPU, longest first; by time. */
+/** A kernel's work on each part of the GPU, longest first; by time. */
 function limiterBars(kernel, { most = 12, compact = false } = {}) {
   const row = estimate(kernel);
   if (!row) return nothing(`No estimate on ${state.model || "any model"}: no launch of it was recorded whole, or the model has no rates.`);
@@ -28,7 +29,7 @@ function limiterBars(kernel, { most = 12, compact = false } = {}) {
 }
 
 /**
- * Bars beside each other: `bars` have `label`, `value` and `text`; `marks` have `at` (place between bars), `label`.
+ * Bars next to each other: `bars` have `label`, `value` and `text`; `marks` have `at` (place between bars), `label`.
  * The figures are in a table for readers that do not see the drawing.
  */
 function histogram({ label, bars, marks = [], unit = "count", axis }) {

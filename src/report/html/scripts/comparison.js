@@ -1,4 +1,5 @@
-// Two profiles side by side: the rows of `diff --format json`, what got better or worse, and the way to each side's views.
+// Two profiles side by side: the rows of `diff --format json`, what got better or worse, and the way to each side's
+// views.
 
 function wordsOf(name) {
   return state.document.figures[name] ?? { label: spaced(name), unit: "count", better: "neither", rank: null };
@@ -46,7 +47,7 @@ function changeText([before, after], unit) {
   return `${after >= before ? "+" : "−"}${Math.abs(100 * (factor - 1)).toFixed(1)} %`;
 }
 
-/** Names of figures that tell something, what tells most first. */
+/** Names of significant figures, the most significant first. */
 function ranked(metrics, all) {
   const names = Object.keys(metrics).filter((name) => all || wordsOf(name).rank !== null);
   return names.sort((one, other) => (wordsOf(one).rank ?? 1e9) - (wordsOf(other).rank ?? 1e9) || (one < other ? -1 : 1));

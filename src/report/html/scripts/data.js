@@ -14,7 +14,8 @@ async function unpacked(element) {
 
 /** All that the views need of one profile, found once. */
 class Side {
-  constructor({ name, profile, kernel_labels, ranks }) {
+  constructor({ name, profile, kernel_labels, ranks, trust }) {
+    this.trust = trust;
     this.name = name;
     this.profile = profile;
     this.ranks = ranks ?? null;
@@ -99,7 +100,7 @@ class Side {
   }
 }
 
-/** The shortest ends of paths that tell them apart, each from a whole part on. */
+/** The shortest ends of paths that distinguish them, each from a whole part on. */
 function shortest(files) {
   const shared = new Map();
   const ends = files.map((file) => {

@@ -49,7 +49,7 @@ function reuseChart(reuse, grain) {
     notes.push(`${percent(ratio(distances.beyond.l1, all))} of the uses come back at a distance beyond L1, ${percent(ratio(distances.beyond.l2, all))} beyond L2.`);
   }
   if (distances.mean !== null) notes.push(`Mean distance ${mean(distances.mean)}.`);
-  if (size && wanted.length === 0) notes.push("The profile does not say how large the caches of its model are, so they are not marked.");
+  if (size && wanted.length === 0) notes.push("The profile does not contain the sizes of its model's caches, so they are not marked.");
   return [histogram({ label: `Reuse distances of ${words}`, bars, marks, axis: `distance in ${words}` }), h("p", { class: "note" }, notes.join(" "))];
 }
 

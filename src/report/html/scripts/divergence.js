@@ -34,7 +34,7 @@ function branchTable(branches) {
 
 function conflictTable(conflicts) {
   const { race_check: checked } = profile().run;
-  const none = checked === undefined ? "Not looked for in this profile." : checked === "full" ? "None: every access was looked at." : "None in the sample that was looked at; --check-race looks at every access.";
+  const none = checked === undefined ? "Not checked in this profile." : checked === "full" ? "None: every access was checked." : "None in the sample that was checked; --check-race checks every access.";
   return dataTable({
     id: "conflicts", label: "Conflicts", rows: conflicts, none,
     open: (row) => sourceRoute(row.accesses[0].frame.file, row.accesses[0].frame.line),

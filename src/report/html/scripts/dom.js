@@ -49,7 +49,7 @@ function empty(element) {
   return element;
 }
 
-/** What is said where there is nothing to show, and why. */
+/** Message for an empty list, with the reason. */
 function nothing(...text) {
   return h("p", { class: "empty" }, ...text);
 }

@@ -54,7 +54,7 @@ function findingCard(finding, { brief = false, key = "finding" } = {}) {
       h("div", null, h("dt", { hint: ["Cause", spaced(finding.cause)] }, "Why"), h("dd", { class: "reason", data: { cause: finding.cause } }, withCode(finding.reason))),
       h("div", null, h("dt", { hint: ["Remedy", spaced(finding.remedy)] }, "Cure"), h("dd", { class: "cure", data: { remedy: finding.remedy } }, withCode(finding.cure)))),
     !brief && evidence.length > 0
-      ? h("details", { class: "evidence" }, h("summary", null, "The numbers it rests on"), h("dl", { class: "pairs" }, evidence.map(([name, value]) => [h("dt", null, spaced(name)), h("dd", { data: { figure: `evidence.${name}`, value } }, Number.isInteger(value) ? count(value) : mean(value))])))
+      ? h("details", { class: "evidence" }, h("summary", null, "Evidence"), h("dl", { class: "pairs" }, evidence.map(([name, value]) => [h("dt", null, spaced(name)), h("dd", { data: { figure: `evidence.${name}`, value } }, Number.isInteger(value) ? count(value) : mean(value))])))
       : null,
   );
 }

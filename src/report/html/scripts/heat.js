@@ -1,5 +1,6 @@
-// Colours for amounts: ten steps of cividis (style/theme.css), which looks alike to people with and without colour vision
-// deficiencies and grows steadily in lightness. More stands out more from the page: darker on light, lighter on dark.
+// Colours for amounts: ten steps of cividis (style/theme.css), which looks alike to people with and without colour
+// vision deficiencies and grows steadily in lightness. More stands out more from the page: darker on light, lighter on
+// dark.
 
 const HEATS = 10;
 
@@ -8,14 +9,14 @@ function heat(share) {
   return `var(--heat-${Math.min(HEATS - 1, Math.floor(Math.max(0, share) * HEATS))})`;
 }
 
-// Okabe and Ito's colours for kinds, which people with any colour vision can tell apart.
+// Okabe and Ito's colours for kinds, which people with any colour vision can distinguish.
 const KINDS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b0a000", "#7f7f7f"];
 
 function kindColor(index) {
   return KINDS[index % KINDS.length];
 }
 
-/** A bar for a share, with its number beside it. */
+/** A bar for a share, with its number next to it. */
 function meter(share, text, { hot = false, label } = {}) {
   const width = `${(100 * Math.max(0, Math.min(1, share ?? 0))).toFixed(2)}%`;
   const color = hot ? heat(Math.sqrt(Math.max(0, share ?? 0))) : null;

@@ -1,8 +1,8 @@
-// Explanations on hover and focus: one element for all, beside what it explains.
+// Explanations on hover and focus: one element for all, next to what it explains.
 
 const hints = new WeakMap();
 
-/** Gives an element an explanation: `[title, text]`, or a function that makes nodes when it is asked for. */
+/** Gives an element an explanation: `[title, text]`, or a function that makes nodes on demand. */
 function hint(element, content) {
   hints.set(element, content);
   element.dataset.hint = "";

@@ -35,7 +35,7 @@ function kernelsView() {
   return [heading("Kernels", "Times are estimates and lower bounds; what limits follows from them."), kernelTable()];
 }
 
-/** Figures of the chosen model beside those of the others. */
+/** Figures of the chosen model and of the others. */
 function modelTable(kernel) {
   const { models } = profile().run;
   if (models.length < 2) return null;
@@ -151,7 +151,7 @@ function analysisTable(table) {
   });
 }
 
-/** Launches that a kernel's page shows without being asked; the views of a kernel with more answer faster without. */
+/** Launches that a kernel's page shows initially; the views of a kernel with more answer faster without. */
 const MOST_LAUNCHES = 5000;
 
 function launchesOfPage(kernel) {

@@ -210,7 +210,7 @@ function nextOf(name, parts, by) {
   location.hash = `#/finding/${findings[(at + by + findings.length) % findings.length].rank}`;
 }
 
-/** Makes what views need before they are asked for, a little at a time, while nothing else is to do. */
+/** Makes what views need before they are opened, a little at a time, while nothing else is to do. */
 function warmUp() {
   const tasks = [];
   const models = profile().run.models.length > 0 ? profile().run.models : [""];

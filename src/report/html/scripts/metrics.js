@@ -146,7 +146,7 @@ function estimate(kernel) {
   return kernel.estimates?.find((row) => row.model === state.model) ?? null;
 }
 
-/** What limits, where enough rates are known to say so. */
+/** The limiter, if enough rates are known. */
 function limiter(row) {
   if (!row) return null;
   const known = (name) => row.limits.some((limit) => limit.name === name);

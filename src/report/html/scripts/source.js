@@ -1,4 +1,4 @@
-// Source with a heat gutter: beside each line its share of a figure, on it what each access does.
+// Source with a heat gutter: next to each line its share of a figure, on it what each access does.
 
 const KEYWORDS = new Set("alignas alignof auto bool break case catch char class const constexpr continue decltype default delete do double else enum extern false float for goto if inline int long namespace new noexcept nullptr operator private protected public return short signed sizeof static static_assert struct switch template this throw true try typedef typename union unsigned using virtual void volatile while __global__ __device__ __host__ __shared__ __constant__ __restrict__ __managed__ __forceinline__ __launch_bounds__ size_t".split(" "));
 const TOKENS = /(\/\/.*$|\/\*.*?(?:\*\/|$)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|^\s*#\s*\w+|\b\d[\w.']*|\b[A-Za-z_]\w*)/g;
@@ -85,7 +85,7 @@ function stepText(operand) {
 /** Shapes of an access's requests in words, the commonest first. */
 function patternText(pattern) {
   if (!pattern) return "";
-  const shapes = [["uniform", "all lanes at one address"], ["contiguous", "lane beside lane"], ["strided", pattern.stride_bytes !== undefined ? `a stride of ${count(pattern.stride_bytes)} bytes` : "a constant stride"], ["rows", pattern.row_lanes !== undefined ? `rows of ${pattern.row_lanes} lanes` : "rows of lanes"], ["irregular", "no regular shape"]];
+  const shapes = [["uniform", "all lanes at one address"], ["contiguous", "adjacent elements"], ["strided", pattern.stride_bytes !== undefined ? `a stride of ${count(pattern.stride_bytes)} bytes` : "a constant stride"], ["rows", pattern.row_lanes !== undefined ? `rows of ${pattern.row_lanes} lanes` : "rows of lanes"], ["irregular", "no regular shape"]];
   return shapes.filter(([key]) => pattern[key] > 0).sort((one, other) => pattern[other[0]] - pattern[one[0]]).map(([key, text]) => `${percent(ratio(pattern[key], pattern.requests))} ${text}`).join(", ");
 }
 

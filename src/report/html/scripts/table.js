@@ -1,6 +1,6 @@
 // Tables that sort, filter and let columns be chosen. A column: `key`, `label`, `unit` (numbers) or none (text),
-// `value(row)`, `cell(row)` where a cell is more than its value, `help` (of the glossary), `off` where it is shown on request
-// only, `bar` for a bar beside the number, `low` where low values come first.
+// `value(row)`, `cell(row)` where a cell is more than its value, `help` (of the glossary), `off` where it is shown on
+// request only, `bar` for a bar next to the number, `low` where low values come first.
 
 /** What a reader chose, by table, as long as the page is open. */
 const tableChoices = new Map();

@@ -2,7 +2,7 @@
 
 use super::{
     allocations, branches, bypass, caches, conflicts, divergence, estimate, faults, kernels, launches, lines, models,
-    ranks, reuse, tables, whole,
+    ranks, reuse, tables, values, whole,
 };
 use crate::words::Style;
 use warpline_profile::Profile;
@@ -26,14 +26,16 @@ pub fn write_all(out: &mut String, profile: &Profile, style: Style, top: usize) 
     allocations::write(out, profile, style, top);
     branches::write(out, profile, style, top);
     branches::write_idle(out, profile, style, top);
+    values::write(out, profile, style, top);
     tables::write(out, profile, style, top);
 }
 
-/// What was asked for when the profile was made, and what only profiles of several ranks have.
-pub fn write_asked_for(out: &mut String, profile: &Profile, style: Style, top: usize) {
+/// Writes sections of optional analyses, and of profiles of several ranks.
+pub fn write_requested(out: &mut String, profile: &Profile, style: Style, top: usize) {
     ranks::write(out, profile, style, top);
     whole::write(out, profile, style, top);
     models::write(out, profile, style, top);
     bypass::write(out, profile, style, top);
     bypass::write_pages(out, profile, style, top);
+    values::write(out, profile, style, top);
 }

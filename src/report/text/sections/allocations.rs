@@ -34,7 +34,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     for allocation in rows.iter().take(top) {
         let metrics = &allocation.metrics;
         let efficiency = ratio(metrics.ideal_sectors, metrics.sectors);
-        let told = |text: String| if metrics.is_untold() { "-".to_owned() } else { text };
+        let or_dash = |text: String| if metrics.is_unreported() { "-".to_owned() } else { text };
         let efficiency = if metrics.sectors == 0 {
             format!("{:>10}", "-")
         } else {
@@ -48,9 +48,9 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             style.strong(&name),
             allocation.kind,
             bytes(allocation.bytes),
-            told(percent(ratio(metrics.sectors, total))),
-            told(bytes(metrics.sectors.saturating_mul(SECTOR_BYTES))),
-            told(allocation.by_kernel.len().to_string()),
+            or_dash(percent(ratio(metrics.sectors, total))),
+            or_dash(bytes(metrics.sectors.saturating_mul(SECTOR_BYTES))),
+            or_dash(allocation.by_kernel.len().to_string()),
         );
         let path = places::host_path(&allocation.path);
         if !path.is_empty() {
@@ -107,8 +107,8 @@ pub(crate) fn copies(profile: &Profile, allocation: &Allocation) -> String {
             })
             .collect();
         // Memory that is allocated anew for each copy has one name.
-        let mut told = std::collections::BTreeSet::new();
-        names.retain(|name| told.insert(name.clone()));
+        let mut seen = std::collections::BTreeSet::new();
+        names.retain(|name| seen.insert(name.clone()));
         names.truncate(3);
         if !names.is_empty() {
             _ = write!(part, " {towards} {}", names.join(", "));

@@ -34,7 +34,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     for row in rows.iter().take(top) {
         let kernel = profile.kernels.iter().find(|other| other.id == row.kernel);
         let share = row.share();
-        // Two branches of a line are told apart by their columns.
+        // Two branches of a line are distinguished by their columns.
         let several = rows
             .iter()
             .filter(|other| (other.kernel, other.file, other.line) == (row.kernel, row.file, row.line))
@@ -62,7 +62,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// Pairs of a warp and a basic block, and those divergent, of all kernels; `None` where one does not tell them.
+/// Pairs of a warp and a basic block, and those divergent, of all kernels; `None` if one does not have them.
 fn by_warp(profile: &Profile) -> Option<(u64, u64)> {
     let ran = profile.kernels.iter().filter(|kernel| kernel.lane_slots.issued > 0);
     let sums = ran.map(|kernel| kernel.warp_blocks.map(|pairs| (pairs.count, pairs.divergent)));

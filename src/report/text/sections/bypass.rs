@@ -83,7 +83,7 @@ fn change(then: &LevelMetrics, now: &LevelMetrics) -> String {
     if then == now { "no change".to_owned() } else { format!("{:+.1} %", 100.0 * (then / now - 1.0)) }
 }
 
-/// What the equation says, and what that gives.
+/// Returns the equation's result, and its effect.
 fn equation(advice: &BypassAdvice, unit: Option<u64>) -> String {
     let Some(equation) = &advice.equation else {
         if advice.without_reuse {
@@ -91,7 +91,7 @@ fn equation(advice: &BypassAdvice, unit: Option<u64>) -> String {
                     loads were tried in the order of the code"
                 .to_owned();
         }
-        return "CUDAAdvisor's equation 1 says nothing: no block uses what it loaded again".to_owned();
+        return "CUDAAdvisor's equation 1 does not apply: no block uses what it loaded again".to_owned();
     };
     let BypassEquation { warps, warps_per_block, reuse_distance, divergence_degree, blocks_per_sm, .. } = *equation;
     let tried = advice.warps.iter().find(|row| row.warps == warps).zip(advice.warps.last());

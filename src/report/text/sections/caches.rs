@@ -76,7 +76,7 @@ fn write_host_memory(out: &mut String, profile: &Profile, model: &str, top: usiz
     }
 }
 
-/// What the columns of traffic say.
+/// Returns the legend of the columns of traffic.
 fn legend(profile: &Profile, model: &str) -> String {
     let lookups = match profile.run.lookup_bytes.get(model) {
         Some(LookupBytes { l1, l2 }) => {
@@ -93,7 +93,7 @@ fn of_sum(sum: &Metrics, unit: Option<LookupBytes>) -> String {
     figures(&sum.l1.unwrap_or_default(), &sum.l2.unwrap_or_default(), &sum.dram.unwrap_or_default(), unit)
 }
 
-/// Lookups in bytes; their number where the profile does not tell the bytes of one.
+/// Lookups in bytes; their number if the profile does not contain the bytes of one.
 pub(crate) fn lookups(count: u64, each: Option<u64>) -> String {
     each.map_or_else(|| crate::words::figures::count(count), |each| bytes(count.saturating_mul(each)))
 }

@@ -1,4 +1,4 @@
-//! Conflicts between warps.
+//! Conflicts between threads.
 
 use std::fmt::Write as _;
 
@@ -18,13 +18,14 @@ pub fn conflict_line(profile: &Profile, conflict: &Conflict) -> String {
         format!("{} at {at}", access.op)
     });
     let what = match (conflict.verdict.as_str(), conflict.scope.as_str()) {
+        ("race", "warp") => "by lanes of one warp: the result depends on which comes last",
         ("race", "block") => {
             "by different warps of a block with no barrier between them: the result depends on which comes first"
         }
         ("race", _) => "by different blocks that nothing orders: the result depends on which comes first",
         ("one_store", "block") => "by several warps of a block: harmless if all store the same value",
         ("one_store", _) => "by several blocks: harmless if all store the same value",
-        ("flag", _) => "by different blocks: which value is read depends on their order",
+        ("flag", _) => "without an order: which value is read depends on it",
         _ => "with no barrier between them: atomic or volatile accesses may order them, which is not followed",
     };
     if first == second {
@@ -42,10 +43,10 @@ pub fn conflict_place(profile: &Profile, conflict: &Conflict) -> String {
         _ => format!("byte {} of {name}", conflict.offset),
     };
     let [first, second] = &conflict.accesses;
-    let who = if conflict.scope == "block" {
-        format!("warps {} and {} of block {}", first.warp, second.warp, first.block)
-    } else {
-        format!("block {}, warp {} and block {}, warp {}", first.block, first.warp, second.block, second.warp)
+    let who = match conflict.scope.as_str() {
+        "warp" => format!("warp {} of block {}", first.warp, first.block),
+        "block" => format!("warps {} and {} of block {}", first.warp, second.warp, first.block),
+        _ => format!("block {}, warp {} and block {}, warp {}", first.block, first.warp, second.block, second.warp),
     };
     format!("for example {memory} in launch {} by {who}; seen {} times", conflict.launch, count(conflict.count))
 }
@@ -76,7 +77,11 @@ pub fn in_short(profile: &Profile) -> Option<String> {
     };
     Some(format!(
         "conflict between {} without a barrier at {lines} on {}{more}: the result may depend on their order, see the report",
-        if first.scope == "block" { "warps" } else { "blocks" },
+        match first.scope.as_str() {
+            "warp" => "threads",
+            "block" => "warps",
+            _ => "blocks",
+        },
         named(profile, first),
     ))
 }
@@ -85,7 +90,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
     if profile.conflicts.is_empty() {
         return;
     }
-    _ = writeln!(out, "{}", style.warning("CONFLICTS BETWEEN WARPS"));
+    _ = writeln!(out, "{}", style.warning("CONFLICTS BETWEEN THREADS"));
     for conflict in &profile.conflicts {
         let line = conflict_line(profile, conflict);
         let (what, why) = line.split_once(" to the same bytes ").unwrap_or((&line, ""));
@@ -108,7 +113,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
         }
     }
     if profile.run.race_check.as_deref() == Some("sampled") {
-        _ = writeln!(out, "    {}", style.faint("a sample of the accesses was looked at; --check-race looks at all"));
+        _ = writeln!(out, "    {}", style.faint("a sample of the accesses was checked; --check-race checks all"));
     }
     out.push('\n');
 }

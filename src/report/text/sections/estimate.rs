@@ -1,4 +1,4 @@
-//! What limits each kernel, as far as rates tell.
+//! The limiter of each kernel, from the known rates.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,8 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     if rows.is_empty() {
         return;
     }
-    let heading = format!("ESTIMATE of what limits each kernel on {model}: what it asks of each part, over its rate");
+    let heading =
+        format!("ESTIMATE of what limits each kernel on {model}: its work on each part, over the part's rate");
     _ = writeln!(out, "{}", style.heading(&heading));
     let head =
         format!("  {:<18} {:>9}  {:<27}  {:<36}  kernel", "limited by", "at least", "next", "with ideal requests");
@@ -50,7 +51,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// What limits, where enough rates are known to say so.
+/// Returns the limiter, if enough rates are known.
 pub(crate) fn limiter(estimate: &Estimate) -> String {
     let known = |part: &str| estimate.limits.iter().any(|limit| limit.name == part);
     // Passes of L1 are not even counted for models without its stages.

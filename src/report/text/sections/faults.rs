@@ -89,7 +89,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style) {
     let heading = if barriers { "BAD ACCESSES AND BARRIERS" } else { "BAD ACCESSES" };
     _ = writeln!(out, "{}", style.warning(heading));
     for fault in &profile.faults {
-        // The second half says which memory; it gets a line of its own.
+        // The second half names the memory; it gets a line of its own.
         let line = fault_line(profile, fault);
         match line.split_once(", block ") {
             Some((what, rest)) => {

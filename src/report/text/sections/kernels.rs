@@ -66,7 +66,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// Says how many rows are not shown; `what` they are, as several.
+/// Writes how many rows are not shown; `what` is their plural noun.
 pub(crate) fn more(out: &mut String, all: usize, top: usize, what: &str, style: Style) {
     if all > top {
         let rest = all - top;

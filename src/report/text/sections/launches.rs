@@ -10,12 +10,12 @@ use warpline_profile::Profile;
 use warpline_profile::model::{Kernel, PathSpread, RatioSpread, Spread};
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// A row of the table: the figure's name in the profile, its title, and how it is told.
-type Shown = (&'static str, &'static str, Told);
+/// A row of the table: the figure's name in the profile, its title, and its form.
+type Shown = (&'static str, &'static str, FigureForm);
 
-/// How a figure is told, and whether launches that differ in it alone are news.
+/// Form of a figure, and whether launches that differ in it alone are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum FigureForm {
     /// A count of sectors, as bytes.
     Sectors,
     /// A count.
@@ -24,30 +24,30 @@ enum Told {
     Share,
     /// A mean.
     Mean,
-    /// Seconds. They follow from the others, so they are no news by themselves.
+    /// Seconds. They follow from the others, so they are not listed alone.
     Seconds,
 }
 
 const SHOWN: [Shown; 11] = [
-    ("global.sectors", "global traffic", Told::Sectors),
-    ("global.coalescing_efficiency", "efficiency", Told::Share),
-    ("global.l1.load_hit_rate", "L1 hits of loads", Told::Share),
-    ("global.l2.hit_rate", "L2 hits", Told::Share),
-    ("global.reuse.element.mean", "mean reuse distance", Told::Mean),
-    ("shared.wavefronts", "shared passes", Told::Count),
-    ("shared.passes_useful", "shared passes useful", Told::Share),
-    ("constant.wavefronts", "constant passes", Told::Count),
-    ("constant.passes_useful", "constant passes useful", Told::Share),
-    ("branches.divergent_share", "divergent branches", Told::Share),
-    ("estimate.seconds", "estimated time", Told::Seconds),
+    ("global.sectors", "global traffic", FigureForm::Sectors),
+    ("global.coalescing_efficiency", "efficiency", FigureForm::Share),
+    ("global.l1.load_hit_rate", "L1 hits of loads", FigureForm::Share),
+    ("global.l2.hit_rate", "L2 hits", FigureForm::Share),
+    ("global.reuse.element.mean", "mean reuse distance", FigureForm::Mean),
+    ("shared.wavefronts", "shared passes", FigureForm::Count),
+    ("shared.passes_useful", "shared passes useful", FigureForm::Share),
+    ("constant.wavefronts", "constant passes", FigureForm::Count),
+    ("constant.passes_useful", "constant passes useful", FigureForm::Share),
+    ("branches.divergent_share", "divergent branches", FigureForm::Share),
+    ("estimate.seconds", "estimated time", FigureForm::Seconds),
 ];
 
 /// Differences below this share of the greatest figure, or below as many points, are no news: caches alone make them.
-const TELLING: f64 = 0.01;
+const SIGNIFICANT: f64 = 0.01;
 
 /// Mean, least, greatest and standard deviation of a figure over the launches of a path; `None` where none has it.
-fn of(path: &PathSpread, (name, _, told): Shown) -> Option<[f64; 4]> {
-    if matches!(told, Told::Sectors | Told::Count) {
+fn values(path: &PathSpread, (name, _, form): Shown) -> Option<[f64; 4]> {
+    if matches!(form, FigureForm::Sectors | FigureForm::Count) {
         let Spread { mean, min, max, stddev } = *path.counts.get(name).filter(|spread| spread.max > 0)?;
         return Some([mean, min as f64, max as f64, stddev]);
     }
@@ -57,27 +57,27 @@ fn of(path: &PathSpread, (name, _, told): Shown) -> Option<[f64; 4]> {
 
 /// The figures in which the launches of a path differ.
 fn differing(path: &PathSpread) -> Vec<(Shown, [f64; 4])> {
-    let all = SHOWN.into_iter().filter_map(|shown| Some((shown, of(path, shown)?)));
-    all.filter(|((.., told), [_, min, max, _])| {
-        let whole = if *told == Told::Share { 1.0 } else { *max };
+    let all = SHOWN.into_iter().filter_map(|shown| Some((shown, values(path, shown)?)));
+    all.filter(|((.., form), [_, min, max, _])| {
+        let whole = if *form == FigureForm::Share { 1.0 } else { *max };
         // What reads the same is no difference.
-        max > min && max - min >= TELLING * whole && figure(*min, *told) != figure(*max, *told)
+        max > min && max - min >= SIGNIFICANT * whole && figure(*min, *form) != figure(*max, *form)
     })
     .collect()
 }
 
-/// Whether they differ in anything that is news.
+/// Returns whether they differ in anything that is news.
 fn differ(path: &PathSpread) -> bool {
-    differing(path).iter().any(|((.., told), _)| *told != Told::Seconds)
+    differing(path).iter().any(|((.., form), _)| *form != FigureForm::Seconds)
 }
 
-fn figure(value: f64, told: Told) -> String {
-    match told {
-        Told::Sectors => bytes((value * SECTOR_BYTES as f64).round() as u64),
-        Told::Count => count(value.round() as u64),
-        Told::Share => percent(value),
-        Told::Mean => format!("{value:.1}"),
-        Told::Seconds => seconds(value),
+fn figure(value: f64, form: FigureForm) -> String {
+    match form {
+        FigureForm::Sectors => bytes((value * SECTOR_BYTES as f64).round() as u64),
+        FigureForm::Count => count(value.round() as u64),
+        FigureForm::Share => percent(value),
+        FigureForm::Mean => format!("{value:.1}"),
+        FigureForm::Seconds => seconds(value),
     }
 }
 

@@ -170,7 +170,7 @@ fn allocation_name(profile: &Profile, id: u64) -> String {
     match profile.allocation(id) {
         Some(allocation) => {
             let name = allocation.name.clone().unwrap_or_else(|| format!("#{id}"));
-            // Those that share a row have one size, or it says nothing.
+            // Those that share a row have one size, or no size is shown.
             format!("{name} ({}, {})", allocation.kind, bytes(allocation.bytes / allocation.count.max(1)))
         }
         None => format!("#{id}"),
@@ -225,13 +225,14 @@ mod tests {
     use super::alike_together;
 
     #[test]
-    fn allocations_that_are_called_the_same_are_told_once() {
-        let told = |parts: &[(&str, u64)]| alike_together(parts.iter().map(|&(name, part)| (name.to_owned(), part, 1)));
-        assert_eq!(told(&[("d_a", 5)]), "d_a");
-        assert_eq!(told(&[("d_a", 5), ("d_a", 7)]), "2 times d_a");
-        assert_eq!(told(&[("d_a", 1), ("d_b", 6), ("d_a", 1)]), "d_b 75.0 %, 2 times d_a 25.0 %");
+    fn allocations_that_are_called_the_same_are_reported_once() {
+        let text_of =
+            |parts: &[(&str, u64)]| alike_together(parts.iter().map(|&(name, part)| (name.to_owned(), part, 1)));
+        assert_eq!(text_of(&[("d_a", 5)]), "d_a");
+        assert_eq!(text_of(&[("d_a", 5), ("d_a", 7)]), "2 times d_a");
+        assert_eq!(text_of(&[("d_a", 1), ("d_b", 6), ("d_a", 1)]), "d_b 75.0 %, 2 times d_a 25.0 %");
         assert_eq!(
-            told(&[("c", 1), ("b", 1), ("a", 1), ("d", 1), ("e", 4)]),
+            text_of(&[("c", 1), ("b", 1), ("a", 1), ("d", 1), ("e", 4)]),
             "e 50.0 %, a 12.5 %, b 12.5 %, c 12.5 %, 1 more"
         );
     }

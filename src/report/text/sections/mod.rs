@@ -16,12 +16,13 @@ mod models;
 mod ranks;
 mod reuse;
 mod tables;
+mod values;
 mod whole;
 
 pub use conflicts::{conflict_line, conflict_place, in_short as conflicts_in_short};
 pub use faults::fault_line;
 
-pub(super) use all::{write_all, write_asked_for};
+pub(super) use all::{write_all, write_requested};
 pub(crate) use allocations::name_of;
 pub(crate) use estimate::{limiter, name as limit_name};
 pub(super) use kernels::more;

@@ -19,7 +19,10 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         .kernels
         .iter()
         .map(|kernel| {
-            (kernel, models.iter().filter_map(|model| Some((&**model, of(kernel, model, models)?))).collect())
+            (
+                kernel,
+                models.iter().filter_map(|model| Some((&**model, cache_metrics(kernel, model, models)?))).collect(),
+            )
         })
         .filter(|(_, figures): &(&Kernel, Vec<_>)| !figures.is_empty())
         .collect();
@@ -41,9 +44,9 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             let estimate = kernel.estimates.iter().find(|estimate| estimate.model == *model);
             let limit = estimate.map_or("-".to_owned(), estimate::limiter);
             let time = estimate.map_or("-".to_owned(), |estimate| seconds(estimate.seconds));
-            let told =
+            let counted =
                 caches::figures(&figures.l1, &figures.l2, &figures.dram, profile.run.lookup_bytes.get(model).copied());
-            _ = writeln!(out, "{told}{model:<12}  {time:>9}  {limit}");
+            _ = writeln!(out, "{counted}{model:<12}  {time:>9}  {limit}");
         }
     }
     more(out, rows.len(), top, "kernels", style);
@@ -51,7 +54,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
 }
 
 /// What a kernel's requests did in the caches of a model; `None` where it did not run on it.
-fn of(kernel: &Kernel, model: &str, models: &[String]) -> Option<CacheMetrics> {
+fn cache_metrics(kernel: &Kernel, model: &str, models: &[String]) -> Option<CacheMetrics> {
     if models.first().is_some_and(|first| first == model) {
         let sum = memory(&kernel.metrics);
         return sum.l1.map(|l1| CacheMetrics {

@@ -35,12 +35,12 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
             let figures = format!(
                 "    {:<24} {ranks:>10} {:>10} {:>8} {:>10} {:>10} {:>8} {:>10} {:>9.2}",
                 row.figure,
-                row.told(row.min),
+                row.text(row.min),
                 row.min_rank,
-                row.told(row.mean),
-                row.told(row.max),
+                row.text(row.mean),
+                row.text(row.max),
                 row.max_rank,
-                row.told(row.stddev),
+                row.text(row.stddev),
                 row.factor,
             );
             _ = writeln!(out, "{figures}");

@@ -1,4 +1,4 @@
-//! Finding a line's way: by looking at every way of the set where there are few, by a hash table
+//! Finding a line's way: by a scan of the set's ways if there are few, by a hash table
 //! over the whole cache where there are many.
 
 use crate::simd::processor;
@@ -38,7 +38,7 @@ impl Ways {
         self.keys[entry]
     }
 
-    /// Asks for the keys of a set that is scanned.
+    /// Prefetches the keys of a set that is scanned.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: u32) {
         if self.heads.is_empty() {
@@ -77,7 +77,7 @@ impl Ways {
         None
     }
 
-    /// Puts `key` in an entry; what was there is forgotten.
+    /// Puts `key` in an entry and discards its previous key.
     #[inline]
     pub(crate) fn put(&mut self, entry: usize, key: u32) {
         let old = std::mem::replace(&mut self.keys[entry], key);

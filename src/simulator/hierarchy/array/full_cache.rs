@@ -1,8 +1,9 @@
 //! Fully associative cache arrays, one per SM, with LRU or tree pseudo-LRU replacement: what L1 mostly is.
 //!
-//! A hash table of buckets finds the lines: a bucket has places for 32, with a byte of each line's hash, all of which are
-//! compared at once, and is half full on average. What does not fit is in a list, which is nearly always empty. So looking
-//! for a line, dropping one and adding one have no branch that cannot be foreseen. The arrays of all SMs lie in a row.
+//! A hash table of buckets finds the lines: a bucket has places for 32, with a byte of each line's hash, all of which
+//! are compared at once, and is half full on average. What does not fit is in a list, which is nearly always empty. So
+//! searching a line, dropping one and adding one have no unpredictable branch. The arrays of all SMs lie in
+//! a row.
 
 use super::finder::EMPTY;
 use super::line_cache::{Evicted, LineCache};
@@ -48,7 +49,7 @@ pub struct FullCache {
     /// Per set: ways of lines without a place.
     spilled: Vec<Vec<u16>>,
     recencies: Recencies,
-    /// Per set: ways without a line where those are taken before the order of use is asked, the next one last.
+    /// Per set: ways without a line if those are taken before the order of use decides, the next one last.
     free: Vec<Vec<u16>>,
     empty_first: bool,
     partial: Partial,
@@ -60,7 +61,7 @@ impl FullCache {
     /// Most ways: there are up to four times as many places, and their numbers have 16 bits.
     const MOST: u32 = 1 << 13;
 
-    /// Whether an array can be of this form.
+    /// Returns whether an array can be of this form.
     pub fn fits(ways: u32, replacement: &Replacement) -> bool {
         let known = matches!(replacement, Replacement::Lru | Replacement::TreePlru | Replacement::BlindTreePlru);
         known && (1..=Self::MOST).contains(&ways)
@@ -85,7 +86,7 @@ impl FullCache {
         self.free.resize_with(count, free);
     }
 
-    /// Whether no line is dirty and no sector partly written, so that what leaves needs no thought.
+    /// Returns whether no line is dirty and no sector partly written, so that what leaves needs no thought.
     pub fn is_clean(&self) -> bool {
         !self.dirtied && self.partial.is_empty()
     }
@@ -160,7 +161,7 @@ impl One<'_> {
         found.copied().unwrap_or(NO_WAY)
     }
 
-    /// Forgets where the line of a way is.
+    /// Removes the entry of a way's line.
     #[inline(always)]
     fn drop_place(&mut self, way: u16, place: u16) {
         match place {
@@ -185,8 +186,8 @@ impl One<'_> {
         };
     }
 
-    /// Puts a line where the order of use wants it, noting the use; the table does not know it yet. Its way, and the line
-    /// that left.
+    /// Puts a line into the way that the order of use selects, and notes the use. Does not enter it in the table.
+    /// Returns its way, and the line that left.
     #[inline(always)]
     fn replace(&mut self, key: u32, state: u8, recency: &mut impl Recency) -> (u16, Slot) {
         let way = match self.free.pop() {
@@ -200,8 +201,8 @@ impl One<'_> {
         (way, std::mem::replace(&mut self.slots[usize::from(way)], new))
     }
 
-    /// Uses sectors of a line, which are present from now on; returns those that were not, and whether the line was there.
-    /// For clean arrays.
+    /// Uses sectors of a line, which are present from now on; returns those that were not, and whether the line was
+    /// there. For clean arrays.
     #[inline(always)]
     pub(crate) fn lookup_or_allocate(&mut self, key: u32, sectors: u8, recency: &mut impl Recency) -> (u8, bool) {
         let (bucket, tag) = self.bucket(key);

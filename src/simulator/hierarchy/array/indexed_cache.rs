@@ -1,8 +1,8 @@
 //! A fully associative cache array of one SM, for lines whose keys are so few that a table may have a place for each.
 //!
-//! The table tells the way that a line had last. It is never cleaned: a line is there if that way still holds its key. So a line
-//! is found with two loads, and one that leaves costs nothing. A whole run has too many lines and SMs for such tables
-//! ([`super::FullCache`] hashes); a few blocks of one SM do not.
+//! The table contains the way that a line had last. It is never cleaned: a line is there if that way still holds its
+//! key. So a line is found with two loads, and one that leaves costs nothing. A whole run has too many lines and SMs
+//! for such tables ([`super::FullCache`] hashes); a few blocks of one SM do not.
 
 use super::finder::EMPTY;
 use super::line_cache::{Evicted, LineCache};
@@ -29,7 +29,7 @@ pub struct IndexedCache {
     /// By key: the way that the line has or had.
     ways: Vec<u16>,
     recencies: Recencies,
-    /// Ways without a line where those are taken before the order of use is asked, the next one last.
+    /// Ways without a line if those are taken before the order of use decides, the next one last.
     free: Vec<u16>,
     empty_first: bool,
     partial: Partial,
@@ -38,7 +38,7 @@ pub struct IndexedCache {
 impl IndexedCache {
     const MOST: u32 = 1 << 13;
 
-    /// Whether an array can be of this form.
+    /// Returns whether an array can be of this form.
     pub fn fits(ways: u32, replacement: &Replacement) -> bool {
         let known = matches!(replacement, Replacement::Lru | Replacement::TreePlru | Replacement::BlindTreePlru);
         known && (1..=Self::MOST).contains(&ways)

@@ -12,14 +12,14 @@ pub struct Evicted {
     pub dirty: u8,
 }
 
-/// An array of sectored lines: sets, ways, replacement. A sector is 32 bytes; caches without sectors fill all sectors of
-/// a line at once. Lines are found by key, and used by entry, which stays valid until the next allocation.
+/// An array of sectored lines: sets, ways, replacement. A sector is 32 bytes; caches without sectors fill all sectors
+/// of a line at once. Lines are found by key, and used by entry, which stays valid until the next allocation.
 pub(crate) trait LineCache {
     /// An empty cache.
     fn new(sets: u32, ways: u32, replacement: &Replacement) -> Self;
     /// Finds a line and notes the use.
     fn touch(&mut self, set: u32, key: u32) -> Option<usize>;
-    /// Asks for the memory of a set.
+    /// Prefetches the memory of a set.
     fn prefetch(&self, set: u32);
     /// Sectors of an entry that can be read.
     fn valid(&self, entry: usize) -> u8;
@@ -35,7 +35,7 @@ pub(crate) trait LineCache {
     /// Takes out what is known of the partly written sectors among `sectors` of a line of a set that is being completed
     /// or has left: which, and calls `f` with each one's bytes.
     fn take_partial(&mut self, set: u32, key: u32, sectors: u8, f: impl FnMut(u32, u32)) -> u8;
-    /// Whether any sector is partly written.
+    /// Returns whether any sector is partly written.
     fn is_partial(&self) -> bool;
     /// Drops sectors of a line; the whole line where none is left. Dirty data is lost.
     fn invalidate(&mut self, set: u32, key: u32, sectors: u8);

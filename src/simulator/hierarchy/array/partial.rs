@@ -15,7 +15,7 @@ impl Partial {
     }
 
     /// Notes bytes written to a sector of a line that cannot be read. Whether some of them were known before, and
-    /// whether all of the sector's are now; what is whole is forgotten here.
+    /// whether all of the sector's are now; an entry whose bytes are all known is removed.
     pub(crate) fn write(&mut self, key: u64, sector: u32, bytes: u32) -> (bool, bool) {
         let sector = sector as usize & 3;
         let mut line = match self.0.entry(key) {

@@ -55,14 +55,14 @@ impl Divisor {
         Divisor { count, bits, inverse, limit }
     }
 
-    /// The remainder, without asking whether the divisor is a power of two.
+    /// The remainder, without a test whether the divisor is a power of two.
     #[inline(always)]
     fn remainder(&self, line: u64) -> u64 {
         if line <= self.limit { self.by_inverse(line).1 } else { line % u64::from(self.count) }
     }
 
-    /// Quotient and remainder of a line up to the limit. The inverse times `count` exceeds 2^64 by at most `count`, so the
-    /// quotient is exact while line · count stays below 2^64 (Granlund and Montgomery, PLDI 1994, theorem 4.2).
+    /// Quotient and remainder of a line up to the limit. The inverse times `count` exceeds 2^64 by at most `count`, so
+    /// the quotient is exact while line · count stays below 2^64 (Granlund and Montgomery, PLDI 1994, theorem 4.2).
     #[inline(always)]
     fn by_inverse(&self, line: u64) -> (u64, u64) {
         let quotient = ((u128::from(line) * u128::from(self.inverse)) >> 64) as u64;
@@ -108,7 +108,7 @@ pub struct Placement {
     form: Form,
 }
 
-/// The usual cases, told apart when a placement is made.
+/// The usual cases, distinguished when a placement is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// One set in all.
@@ -156,8 +156,8 @@ impl Placement {
         slice * self.sets.count + set
     }
 
-    /// The line that belongs to a slice, of the `chunk`-th aligned run of as many lines as there are slices: each slice has one. `None` where the index is no such
-    /// form.
+    /// The line that belongs to a slice, of the `chunk`-th aligned run of as many lines as there are slices: each slice
+    /// has one. `None` where the index is no such form.
     #[inline(always)]
     pub fn line_of_slice(&self, chunk: u64, slice: u32) -> Option<u64> {
         let count = u64::from(self.slices.count);
@@ -218,7 +218,7 @@ impl Shares {
 
     /// The share that a set, as [`Placement::set`] gives it, belongs to.
     #[inline]
-    pub fn of(&self, set: u32) -> u32 {
+    pub fn share(&self, set: u32) -> u32 {
         set / self.run % self.count
     }
 }
@@ -255,7 +255,7 @@ mod tests {
                     for slice in 0..slices {
                         let line = all.line_of_slice(chunk, slice).expect("no form of Fermi's");
                         assert_eq!((line / u64::from(slices), all.set(line)), (chunk, slice));
-                        // Within the slice it is told from others by the run alone.
+                        // Within the slice the run alone distinguishes it from others.
                         assert_eq!(whole.set(line), slice * 64 + of_slice.set(chunk));
                     }
                 }
@@ -284,11 +284,11 @@ mod tests {
     #[test]
     fn shares_keep_slices_together() {
         let shares = Shares::new(64, 32, 8);
-        assert_eq!((0..64 * 32).map(|set| shares.of(set)).max(), Some(7));
-        assert!((0..64 * 32).all(|set| shares.of(set) == shares.of(set / 32 * 32)));
+        assert_eq!((0..64 * 32).map(|set| shares.share(set)).max(), Some(7));
+        assert!((0..64 * 32).all(|set| shares.share(set) == shares.share(set / 32 * 32)));
         // One slice: by set.
         let shares = Shares::new(1, 5632, 3);
-        assert_eq!((0..6).map(|set| shares.of(set)).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
+        assert_eq!((0..6).map(|set| shares.share(set)).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
         assert_eq!((Shares::new(1, 2, 8).count(), Shares::new(64, 32, 0).count()), (2, 1));
     }
 

@@ -4,14 +4,14 @@
 //! (from 1) has the children `2h` and `2h + 1`, leaf `i` of `n` is node `n + i`. Each inner node has
 //! one bit that names the side to evict from next; a use points all bits of its path away from it.
 //!
-//! Three levels share a byte, and a table tells where the bits of a byte lead: 456 leaves take 73 bytes, and a victim
+//! Three levels share a byte, and a table maps the bits of a byte to its leaf: 456 leaves take 73 bytes, and a victim
 //! is found in three steps.
 
 /// Levels per byte.
 const LEVELS: u32 = 3;
 
-/// By the bits of a byte: where they lead, three turns, the first one highest, and the bits after a use of what they lead
-/// to. Bit `b` of the byte is the one of its node `b`, numbered as in the tree, from 1.
+/// By the bits of a byte: where they lead, three turns, the first one highest, and the bits after a use of what they
+/// lead to. Bit `b` of the byte is the one of its node `b`, numbered as in the tree, from 1.
 const STEPS: [(u8, u8); 256] = {
     let mut table = [(0, 0); 256];
     let mut bits = 0;
@@ -56,7 +56,7 @@ const ABOVE: [usize; 11] = {
 };
 
 /// The form of a tree. Its levels are counted from below, three to a byte; the byte of the root may have some too many
-/// below its own, which nobody looks at.
+/// below its own, which are not read.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     leaves: u32,
@@ -86,7 +86,7 @@ impl Shape {
     #[inline(always)]
     pub fn touch(&self, tree: &mut [u8], leaf: u32, steps: u32) {
         // All leaves are taken to lie at the lowest level. Where one lies a level higher, its byte has a bit too many,
-        // which nobody looks at.
+        // which is not read.
         let node = self.leaves + leaf;
         let path = (node << u32::from(node >> self.depth == 0)) & !(1 << self.depth);
         let turns = (path >> (LEVELS * (steps - 1))) << self.lacking;

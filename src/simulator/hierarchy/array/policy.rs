@@ -1,4 +1,4 @@
-//! Replacement policies. A policy sees uses and names victims; it knows nothing of tags or data.
+//! Replacement policies. A policy sees uses and names victims; it has no access to tags or data.
 
 use super::order::{Order, WAYS};
 use super::plru::TreePlru;
@@ -24,7 +24,7 @@ pub enum Replacement {
 }
 
 impl Replacement {
-    /// Whether empty ways are looked for before the policy is asked. An LRU finds them by itself.
+    /// Returns whether empty ways are taken before the policy chooses. An LRU finds them on its own.
     pub(crate) fn empty_first(&self) -> bool {
         matches!(self, Replacement::TreePlru | Replacement::Weighted(_) | Replacement::Random)
     }
@@ -66,7 +66,7 @@ impl Policy {
         }
     }
 
-    /// Asks for the order of a set.
+    /// Prefetches the order of a set.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: u32) {
         match self {

@@ -11,7 +11,7 @@ pub(crate) trait Recency {
     fn take_victim(&mut self) -> u16;
 }
 
-/// The tree of a set, of `STEPS` bytes on a path (see [`Shape::steps`]), or of as many as its shape says where `STEPS` is 0.
+/// The tree of a set, of `STEPS` bytes on a path (see [`Shape::steps`]), or of its shape's number if `STEPS` is 0.
 pub(crate) struct Tree<'a, const STEPS: u32> {
     pub(crate) shape: Shape,
     pub(crate) bytes: &'a mut [u8],
@@ -75,7 +75,7 @@ impl Rings {
         self.resize(sets);
     }
 
-    /// Asks for the start of a set's ring.
+    /// Prefetches the start of a set's ring.
     #[inline(always)]
     pub(crate) fn prefetch(&self, set: u32) {
         processor::read(&self.youngest, set as usize);

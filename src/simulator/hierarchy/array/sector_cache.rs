@@ -43,7 +43,7 @@ pub struct SectorCache {
     partial: Partial,
     /// Where tags and data are apart.
     data: Option<Data>,
-    /// Ways without a line, per set, where they are taken before the policy is asked; else empty.
+    /// Ways without a line, per set, if they are taken before the policy chooses; else empty.
     free: Vec<Vec<u32>>,
     /// The entry used last and its key: neighbouring pieces often lie in one line.
     recent: (u32, usize),

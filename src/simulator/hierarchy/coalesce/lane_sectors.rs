@@ -1,5 +1,5 @@
 //! Pieces of lanes that lie anywhere, each within one sector. What all lanes of a request touch together
-//! (`metrics::Scattered`) does not say it: a model groups lanes by itself before it looks at them.
+//! (`metrics::Scattered`) is not enough: a model groups lanes on its own first.
 //!
 //! Sorting is what costs, see [`crate::simd::sorted`].
 

@@ -7,7 +7,7 @@ pub struct Piece {
     pub line: u64,
     /// Sectors with a touched byte, bit 0 the lowest.
     pub sectors: u8,
-    /// Touched bytes. Where [`super::Coalescer`] was told not to look, no more than the sectors are known from it.
+    /// Touched bytes. If [`super::Coalescer`] was set not to compute them, only the sectors are valid.
     pub bytes: u128,
 }
 

@@ -71,8 +71,8 @@ impl Level1 {
         Level1 { rules: L1Rules::new(config), kind, by_sm: BySm::default(), writers: Writers::default() }
     }
 
-    /// An empty cache of a single SM, number 0, with `lines` lines. It takes two bytes for each line that any request names, and
-    /// is quick where these are few.
+    /// An empty cache of a single SM, number 0, with `lines` lines. It takes two bytes for each line that any request
+    /// names, and is quick where these are few.
     pub fn of_one_sm(config: &L1Config, lines: u32) -> Level1 {
         let mut level = Level1::new(config, lines);
         let ways = (lines / config.sets).max(1);
@@ -120,7 +120,7 @@ impl Level1 {
         processor::with_newer_instructions(ServeAll { level: self, queue, lines, cells, out });
     }
 
-    /// Whether pieces that go this way are plain (see [`L1Rules::plain`]).
+    /// Returns whether pieces that go this way are plain (see [`L1Rules::plain`]).
     #[inline(always)]
     pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         self.rules.plain(route)
@@ -174,12 +174,12 @@ impl Level1 {
     }
 }
 
-/// Whether an SM's cache is one set of lines with data sectors of their own.
+/// Returns whether an SM's cache is one set of lines with data sectors of their own.
 fn plain(config: &L1Config) -> bool {
     config.sets == 1 && config.tags_per_line.is_none() && config.read_only_bytes.is_none()
 }
 
-/// Where what a piece asks for goes.
+/// Destination of a piece's requests to the next level.
 struct Exit<'a> {
     request: &'a QueuedRequest,
     part: &'a QueuedPiece,
@@ -313,7 +313,7 @@ impl L1Outcome {
     }
 }
 
-/// Serves a piece by itself.
+/// Serves a single piece.
 #[inline(never)]
 fn serve_one(rules: &L1Rules, kind: &mut Kind, piece: &Piece, mut exit: Exit<'_>) -> L1Outcome {
     let (sm, route, number) = (exit.request.sm, exit.request.route, exit.part.number);

@@ -1,7 +1,7 @@
 //! Requests on their way to L1.
 //!
-//! They are put off and served some hundred pieces at a time: the loops that serve them then run long enough to keep what
-//! they need at hand, and SMs can be served one after the other (see [`super::by_sm`]).
+//! They are put off and served some hundred pieces at a time: the loops that serve them then run long enough to keep
+//! what they need at hand, and SMs can be served one after the other (see [`super::by_sm`]).
 
 use super::request::Route;
 use crate::geometry::sectors::bytes_of;
@@ -26,7 +26,7 @@ pub(crate) struct QueuedRequest {
 }
 
 impl QueuedRequest {
-    /// Whether two requests are counted in one place and go the same way.
+    /// Returns whether two requests are counted in one place and go the same way.
     #[inline(always)]
     pub(crate) fn is_like(&self, other: &QueuedRequest) -> bool {
         self.cell == other.cell && self.route == other.route
@@ -48,7 +48,7 @@ pub(crate) struct QueuedPiece {
     pub(crate) number: u32,
     /// Sectors.
     pub(crate) sectors: u8,
-    /// Of these, those that L1 did not have, once it was asked.
+    /// Of these, those that L1 did not have, after its lookup.
     pub(crate) missing: u8,
     /// Whether L1 had the line, with or without them.
     pub(crate) present: bool,
@@ -80,7 +80,7 @@ impl RequestQueue {
     /// How many pieces are served together. The last request can add some.
     const MANY: usize = 512;
 
-    /// Whether it is time to serve them.
+    /// Returns whether it is time to serve them.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.parts.len() >= Self::MANY
@@ -117,7 +117,7 @@ impl RequestQueue {
     }
 }
 
-/// Touched bytes of pieces, to be asked for in their order.
+/// Touched bytes of pieces, to be requested in their order.
 pub(crate) struct Masks<'a>(&'a [u128]);
 
 impl Masks<'_> {

@@ -33,8 +33,8 @@ impl L1Rules {
 }
 
 impl L1Rules {
-    /// Whether a request that goes this way only needs to know which of its sectors are present, in a clean fully associative
-    /// cache, and leaves them there: if all bytes of its sectors are touched, and if not.
+    /// Returns whether a request that goes this way only needs to know which of its sectors are present, in a clean
+    /// fully associative cache, and leaves them there: if all bytes of its sectors are touched, and if not.
     #[inline(always)]
     pub(crate) fn plain(&self, route: Route) -> [bool; 2] {
         let store = route == Route::Store;
@@ -44,13 +44,13 @@ impl L1Rules {
         [self.usual && whole, self.usual && allocates]
     }
 
-    /// Whether a store hits with all its sectors if the line is present, whatever it holds of them.
+    /// Returns whether a store hits with all its sectors if the line is present, whatever it holds of them.
     pub(crate) fn stores_hit_lines(&self) -> bool {
         self.store == StorePolicy::AllocateBytes
     }
 }
 
-/// Takes what L1 asks for.
+/// The level that serves L1's requests.
 pub(crate) trait NextLevel {
     /// Takes one request.
     fn send(&mut self, request: L2Access);

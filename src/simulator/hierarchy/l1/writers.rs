@@ -1,14 +1,14 @@
 //! Who wrote the sectors that L1 still has to write back.
 //!
-//! A line leaves because some other request needs its room, which may be of another allocation altogether; the write belongs to
-//! the data, and so to the request that made it dirty.
+//! A line leaves because some other request needs its room, which may be of another allocation altogether; the write
+//! belongs to the data, and so to the request that made it dirty.
 
 use crate::geometry::sectors::Units;
 
 /// Lines of a part of the table, which is made when one of them is written.
 const PART_LINES: usize = 2048;
 
-/// The cell of the last write to each sector, by dense number of the line. Only what is said of dirty sectors is of use.
+/// The cell of the last write to each sector, by dense number of the line. Only entries of dirty sectors are valid.
 #[derive(Default)]
 pub(crate) struct Writers(Vec<Option<Box<[[u32; 4]; PART_LINES]>>>);
 
@@ -34,7 +34,8 @@ impl Writers {
         self.0[part].get_or_insert_with(|| Box::new([[0; 4]; PART_LINES]))
     }
 
-    /// Divides written sectors by the cell that wrote them, but no unit: what one lookup asks for is counted in one cell.
+    /// Divides written sectors by the cell that wrote them, but no unit: the request of one lookup is counted in one
+    /// cell.
     #[inline(always)]
     pub(crate) fn divide(&self, number: u32, sectors: u8, units: Units, mut f: impl FnMut(u8, u32)) {
         let (part, line) = (number as usize / PART_LINES, number as usize % PART_LINES);

@@ -49,7 +49,7 @@ impl EgressQueue {
         &self.requests
     }
 
-    /// Whether one of the requests touches all bytes of its sectors.
+    /// Returns whether one of the requests touches all bytes of its sectors.
     #[inline(always)]
     pub(crate) fn is_whole(request: &L2Request) -> bool {
         request.mask == WHOLE
@@ -74,7 +74,7 @@ impl EgressQueue {
     }
 }
 
-/// Tells the shares of L2 apart.
+/// Maps lines to the shares of L2.
 #[derive(Clone, Debug)]
 struct Division {
     placement: Placement,
@@ -91,7 +91,7 @@ impl Division {
         (0..parts).filter_map(move |part| {
             let here = sectors & mask << (part * width);
             let set = self.placement.set(line * u64::from(parts) + u64::from(part));
-            (here != 0).then_some((self.shares.of(set), here))
+            (here != 0).then_some((self.shares.share(set), here))
         })
     }
 }
@@ -159,7 +159,7 @@ impl Egress {
         &self.shares[share]
     }
 
-    /// Forgets all of it.
+    /// Discards the contents.
     pub fn clear(&mut self) {
         for share in &mut self.shares {
             share.requests.clear();

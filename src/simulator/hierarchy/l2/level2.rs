@@ -32,8 +32,8 @@ struct Split {
     count: usize,
 }
 
-/// By the number of parts, as a power of two, and the sectors. Which parts of a line a scattered request asks for cannot be
-/// foreseen, so asking part by part would make the processor guess wrong every other time.
+/// By the number of parts, as a power of two, and the sectors. Which parts of a line a scattered request needs cannot
+/// be predicted, so a branch per part would be mispredicted every other time.
 const SPLITS: [[Split; 16]; 3] = {
     let mut table = [const { [const { Split { parts: [(0, 0); MOST_PARTS], count: 0 } }; 16] }; 3];
     let mut log = 0;
@@ -102,7 +102,7 @@ impl Level2 {
     }
 
     /// A copy wrote `bytes` bytes from `address` on. Warm, its lines are left here clean (the copy's
-    /// own traffic belongs to no kernel); cold, they are gone. Only sets that are `mine` are looked at.
+    /// own traffic belongs to no kernel); cold, they are gone. Only sets that are `mine` are searched.
     pub fn copied(&mut self, written: &Written, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
         match &mut self.0 {
             Kind::Rows(level) => level.copied(written, warm, lines, mine),
@@ -152,8 +152,8 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         self.visit(ServeOne { near, line, request })
     }
 
-    /// Splits a request into its lookups, and asks for the memory of their sets. Returns how many there are, at the start
-    /// of `out`.
+    /// Splits a request into its lookups, and prefetches the memory of their sets. Returns how many there are, at the
+    /// start of `out`.
     #[inline(always)]
     pub(crate) fn split<const PARTS_LOG: u32>(
         &self,
@@ -179,8 +179,9 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         split.count
     }
 
-    /// Serves lookups of loads, or of stores of whole sectors, where there is one partition and no sector of it is partly
-    /// written: the same as [`Level2Of::look_up`] for each of them. Whether it could be done. At most [`WholeSum::MOST`].
+    /// Serves lookups of loads, or of stores of whole sectors, where there is one partition and no sector of it is
+    /// partly written: the same as [`Level2Of::look_up`] for each of them. Whether it could be done. At most
+    /// [`WholeSum::MOST`].
     #[inline(always)]
     pub(crate) fn look_up_all<const STORE: bool>(&mut self, lookups: &[Lookup], sum: &mut L2Outcome) -> bool {
         let [cache] = &mut self.partitions[..] else { return false };
@@ -200,8 +201,8 @@ impl<C: LookupOrAllocate> Level2Of<C> {
         true
     }
 
-    /// Serves a lookup that came through the partition `near`. `line` is the address / 128, `bytes` are those of the whole
-    /// request, for stores.
+    /// Serves a lookup that came through the partition `near`. `line` is the address / 128, `bytes` are those of the
+    /// whole request, for stores.
     #[inline(always)]
     pub(crate) fn look_up(
         &mut self,
@@ -278,7 +279,7 @@ impl<C: LookupOrAllocate> Level2Of<C> {
             }
             return;
         }
-        // What was never asked for is not here, so that the size of a copy alone costs nothing.
+        // What was never requested is not here, so that the size of a copy alone costs nothing.
         if written.line_count() <= lines.bound() as u64 {
             for line in written.last_lines(u64::MAX) {
                 if let Some(number) = lines.known(line) {

@@ -1,6 +1,6 @@
 //! Requests to L2, and what comes of them.
 
-/// What L2 is asked for.
+/// Kind of request to L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum L2Op {
     /// Sectors are read.

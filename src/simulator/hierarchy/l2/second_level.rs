@@ -12,7 +12,7 @@ use crate::hierarchy::dense::DenseLines;
 use crate::hierarchy::traffic::{SumOf, Traffic};
 use crate::simd::processor;
 
-/// Requests that are split, and whose memory is asked for, before the first of them is served.
+/// Requests that are split, and whose memory is prefetched, before the first of them is served.
 const AHEAD: usize = 16;
 const _: () = assert!(MOST_PARTS * AHEAD <= WholeSum::MOST);
 
@@ -37,7 +37,7 @@ impl SecondLevel {
 
     /// A copy wrote device memory; see [`Level2::copied`]. What lies in another share is left alone.
     pub fn copied(&mut self, written: &Written, warm: bool, shares: Shares, share: u32) {
-        self.level.copied(written, warm, &mut self.lines, |set| shares.of(set) == share);
+        self.level.copied(written, warm, &mut self.lines, |set| shares.share(set) == share);
     }
 }
 

@@ -43,7 +43,7 @@ impl Written {
         })
     }
 
-    /// Whether a byte of the line was written.
+    /// Returns whether a byte of the line was written.
     pub fn covers(&self, line: u64) -> bool {
         let Some(first) = line.checked_mul(LINE_BYTES) else { return false };
         let last = first.saturating_add(LINE_BYTES - 1);

@@ -1,0 +1,320 @@
+//! Values of loads, stores and atomic operations (`--values`): what accesses read, and which stores change nothing.
+//!
+//! As with the [initialisation check](super::initialisation), each access comes to the access check before it is done. A load reads
+//! what memory holds then. Of a store, the bytes that it replaces are kept, and compared with memory when the next access comes:
+//! nothing else runs in between.
+
+use crate::device::execution::lanes::lanes;
+use crate::device::execution::warp::Warp;
+use crate::device::faults::access::Access;
+use crate::memory::DeviceMemory;
+use crate::memory::registry::Live;
+use crate::memory::shadow::MOST;
+use crate::memory::windows::{Region, region};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use warpline_format::abi::windows;
+use warpline_format::access::LANES;
+use warpline_format::event::{AllocationId, AllocationKind, Event, LaunchId};
+use warpline_format::site_table::{Op, Site, SiteTable};
+use warpline_format::values::{Element, ElementKind, SiteValues, ValueSet, ZeroBlocks};
+
+/// Bytes of a sector and of a line, in which zeros are counted.
+const SECTOR: u64 = 32;
+const LINE: u64 = 128;
+
+/// Lanes of an access that touch one allocation.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// Index into [`Values::rows`].
+    row: usize,
+    lanes: u32,
+}
+
+/// A store whose result is not known yet.
+#[derive(Debug)]
+struct Pending {
+    parts: Vec<Part>,
+    /// Lanes all of whose bytes had been written before.
+    written: u32,
+    addresses: [u64; LANES],
+    bytes: u64,
+    /// The bytes that it replaces, lane by lane.
+    before: Vec<u8>,
+}
+
+/// Follows the values of a run's accesses.
+#[derive(Debug, Default)]
+pub struct Values {
+    launch: LaunchId,
+    rows: Vec<SiteValues>,
+    numbers: HashMap<(u32, Option<AllocationId>), usize>,
+    /// What each site touched last, with its row.
+    last: Vec<Option<(Touched, usize)>>,
+    pending: Option<Pending>,
+    /// Room for the next [`Pending`].
+    spare: (Vec<Part>, Vec<u8>),
+    /// Launches that used an allocation.
+    uses: HashMap<AllocationId, u64>,
+    /// Where each allocation that was filled was filled last.
+    filled: HashMap<AllocationId, Range<u64>>,
+}
+
+/// Memory that an access touches.
+#[derive(Clone, Debug)]
+struct Touched {
+    allocation: Option<AllocationId>,
+    bytes: Range<u64>,
+    /// The host can write it without a call.
+    on_both_sides: bool,
+    /// It lives as long as the launch.
+    lasts: bool,
+}
+
+impl Touched {
+    fn at(memory: &DeviceMemory, address: u64) -> Option<Touched> {
+        if is_shared(address) {
+            let bytes = windows::SHARED..windows::SHARED + windows::SHARED_BYTES;
+            return Some(Touched { allocation: None, bytes, on_both_sides: false, lasts: true });
+        }
+        let live = memory.registry.find(address)?;
+        Some(Touched {
+            allocation: Some(live.id),
+            bytes: live.start()..live.start() + live.bytes,
+            on_both_sides: is_on_both_sides(live),
+            lasts: live.kind != AllocationKind::DeviceHeap,
+        })
+    }
+}
+
+fn is_on_both_sides(live: &Live) -> bool {
+    use AllocationKind::{Host, Managed, Registered};
+    matches!(live.kind, Host | Managed | Registered)
+}
+
+/// The bytes of a lane.
+///
+/// # Safety
+/// The access check has let the lane through.
+unsafe fn bytes_at<'a>(address: u64, bytes: u64) -> &'a [u8] {
+    // SAFETY: by the contract; the kernel runs on this thread, which is here.
+    unsafe { std::slice::from_raw_parts(address as *const u8, bytes as usize) }
+}
+
+impl Values {
+    /// Begins a launch.
+    pub fn begin_launch(&mut self, launch: LaunchId) {
+        self.launch = launch;
+        self.pending = None;
+        self.rows.clear();
+        self.numbers.clear();
+        self.last.clear();
+    }
+
+    /// What the launch's accesses moved, and the zeros in what they used.
+    pub fn end_launch(&mut self, memory: &DeviceMemory) -> Vec<Event> {
+        self.settle();
+        let mut rows = std::mem::take(&mut self.rows);
+        self.numbers.clear();
+        rows.sort_by_key(|row| (row.site, row.allocation));
+        let used: BTreeSet<AllocationId> = rows.iter().filter_map(|row| row.allocation).collect();
+        let zeros: Vec<Event> =
+            used.into_iter().filter_map(|id| self.zero_blocks(memory, id)).map(Event::ZeroBlocks).collect();
+        rows.into_iter().map(Event::SiteValues).chain(zeros).collect()
+    }
+
+    /// Zeros in an allocation, at the end of its first, second, fourth, eighth … use; `None` while bytes of it are unwritten.
+    fn zero_blocks(&mut self, memory: &DeviceMemory, id: AllocationId) -> Option<ZeroBlocks> {
+        let uses = self.uses.entry(id).or_default();
+        *uses += 1;
+        if !uses.is_power_of_two() {
+            return None;
+        }
+        let live = memory.registry.iter().find(|live| live.id == id)?;
+        let unwritten = memory.shadow.as_ref().map_or(0, |shadow| shadow.count(live.start(), live.bytes).0);
+        if unwritten != 0 {
+            return None;
+        }
+        // SAFETY: the allocation is live, and no kernel runs.
+        let bytes = unsafe { bytes_at(live.start(), live.bytes) };
+        let mut blocks = ZeroBlocks { allocation: id, ..ZeroBlocks::default() };
+        for line in bytes.chunks(LINE as usize) {
+            let sectors = line.chunks(SECTOR as usize);
+            let zero = sectors.clone().filter(|sector| sector.iter().all(|byte| *byte == 0)).count() as u64;
+            let all = sectors.len() as u64;
+            blocks.sectors += all;
+            blocks.zero_sectors += zero;
+            blocks.lines += 1;
+            blocks.zero_lines += u64::from(zero == all);
+        }
+        Some(blocks)
+    }
+
+    /// The last store is done: counts what it changed.
+    pub fn settle(&mut self) {
+        let Some(pending) = self.pending.take() else { return };
+        let bytes = pending.bytes as usize;
+        let mut silent = 0u32;
+        for (lane, &address) in pending.addresses.iter().enumerate() {
+            let is_active = pending.parts.iter().any(|part| part.lanes >> lane & 1 != 0);
+            // SAFETY: the access was let through, and allocations live as long as the launch or end in its own calls.
+            if is_active && unsafe { bytes_at(address, pending.bytes) } == &pending.before[lane * bytes..][..bytes] {
+                silent |= 1 << lane;
+            }
+        }
+        silent &= pending.written;
+        for part in &pending.parts {
+            let row = &mut self.rows[part.row];
+            row.silent_lanes += u64::from((silent & part.lanes).count_ones());
+            row.silent_requests += u64::from(silent & part.lanes == part.lanes);
+            // SAFETY: as above.
+            unsafe { summarise(row, part.lanes, &pending.addresses, pending.bytes) };
+        }
+        self.spare = (pending.parts, pending.before);
+    }
+
+    /// Follows an access of the lanes in `mask`, before it is done and before it is noted that its bytes are written.
+    ///
+    /// # Safety
+    /// `warp` is the running one; the lanes may make the access.
+    pub unsafe fn follow(&mut self, warp: *mut Warp, access: &Access, mask: u32) {
+        // SAFETY: by the contract; only this launch changes memory.
+        let (memory, table) = unsafe {
+            let running = (*warp).running;
+            (&*(*running).memory, &(*(*running).module).table)
+        };
+        let Some(site) = table.sites.get(access.site as usize) else { return };
+        let element = table.element(access.site);
+        let bytes = u64::from(access.bytes);
+        if element.kind == ElementKind::NotFollowed || !(1..=MOST).contains(&bytes) {
+            return;
+        }
+        let mut parts = std::mem::take(&mut self.spare.0);
+        let host_writes = self.divide(memory, access, mask, element_of(table, access.site, site), &mut parts);
+        if site.op == Op::Load || parts.is_empty() {
+            for part in &parts {
+                // SAFETY: by the contract.
+                unsafe { summarise(&mut self.rows[part.row], part.lanes, access.addresses, bytes) };
+            }
+            self.spare.0 = parts;
+            return;
+        }
+        let mut before = std::mem::take(&mut self.spare.1);
+        before.clear();
+        before.resize(LANES * bytes as usize, 0);
+        let mut written = 0;
+        for lane in parts.iter().flat_map(|part| lanes(part.lanes)) {
+            let address = access.addresses[lane];
+            // SAFETY: by the contract.
+            let old = unsafe { bytes_at(address, bytes) };
+            before[lane * bytes as usize..][..bytes as usize].copy_from_slice(old);
+            let is_written = memory.shadow.as_ref().is_none_or(|shadow| shadow.unwritten(address, bytes) == 0);
+            // What the host has not written of its own memory is zero.
+            let is_set = host_writes >> lane & 1 == 0 || old.iter().any(|byte| *byte != 0);
+            written |= u32::from(is_written && is_set) << lane;
+        }
+        self.pending = Some(Pending { parts, written, addresses: *access.addresses, bytes, before });
+    }
+
+    /// Divides the lanes of an access by allocation, and counts them; gives those whose memory the host writes without a call.
+    fn divide(
+        &mut self,
+        memory: &DeviceMemory,
+        access: &Access,
+        mask: u32,
+        element: Element,
+        parts: &mut Vec<Part>,
+    ) -> u32 {
+        parts.clear();
+        let (mut left, mut on_both_sides) = (mask, 0);
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            let address = access.addresses[first];
+            let Some((touched, row)) = self.find(memory, access.site, address, element) else {
+                left &= !(1 << first);
+                continue;
+            };
+            let mut inside = 1 << first;
+            for lane in lanes(left) {
+                inside |= u32::from(touched.bytes.contains(&access.addresses[lane])) << lane;
+            }
+            left &= !inside;
+            on_both_sides |= if touched.on_both_sides { inside } else { 0 };
+            let row = *row;
+            self.rows[row].requests += 1;
+            self.rows[row].lanes += u64::from(inside.count_ones());
+            parts.push(Part { row, lanes: inside });
+        }
+        on_both_sides
+    }
+
+    /// The memory of an access, and its row.
+    fn find(&mut self, memory: &DeviceMemory, site: u32, address: u64, element: Element) -> Option<&(Touched, usize)> {
+        let is_known = |(touched, _): &(Touched, usize)| touched.lasts && touched.bytes.contains(&address);
+        let number = site as usize;
+        if self.last.len() <= number {
+            self.last.resize(number + 1, None);
+        }
+        if !self.last[number].as_ref().is_some_and(is_known) {
+            let touched = Touched::at(memory, address)?;
+            let row = self.row(site, touched.allocation, element);
+            self.last[number] = Some((touched, row));
+        }
+        self.last[number].as_ref()
+    }
+
+    fn row(&mut self, site: u32, allocation: Option<AllocationId>, element: Element) -> usize {
+        let (rows, launch) = (&mut self.rows, self.launch);
+        *self.numbers.entry((site, allocation)).or_insert_with(|| {
+            rows.push(SiteValues { launch, site, allocation, values: ValueSet::new(element), ..SiteValues::default() });
+            rows.len() - 1
+        })
+    }
+
+    /// Whether a fill writes bytes that an earlier fill of the same memory wrote and nothing has changed since. Notes the fill.
+    pub fn fills_again(&mut self, live: &Live, at: Range<u64>, is_there: impl FnOnce() -> bool) -> bool {
+        let before = self.filled.get(&live.id).is_some_and(|range| range.start <= at.start && at.end <= range.end);
+        let again = before && is_there();
+        if !before {
+            self.filled.insert(live.id, at);
+        }
+        again
+    }
+}
+
+fn is_shared(address: u64) -> bool {
+    region(address) == Region::Shared
+}
+
+/// Elements of a site; none of one with holes, whose bytes do not lie one behind the other.
+fn element_of(table: &SiteTable, number: u32, site: &Site) -> Element {
+    let element = table.element(number);
+    let whole = site.byte_mask.is_none() && element.bytes != 0 && site.bytes.is_multiple_of(element.bytes);
+    if whole && element.is_number() { element } else { Element { kind: ElementKind::Untyped, bytes: site.bytes } }
+}
+
+/// Counts the values in memory that lanes touch.
+///
+/// # Safety
+/// The access check has let the lanes through.
+unsafe fn summarise(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], bytes: u64) {
+    let first = mask.trailing_zeros() as usize;
+    // SAFETY: by the contract.
+    let first_bytes = unsafe { bytes_at(addresses[first], bytes) };
+    let (mut equal, mut elsewhere) = (true, false);
+    let element = row.values.element;
+    for lane in lanes(mask) {
+        // SAFETY: by the contract.
+        let own = unsafe { bytes_at(addresses[lane], bytes) };
+        equal = equal && own == first_bytes;
+        elsewhere |= addresses[lane] != addresses[first];
+        if element.is_number() {
+            for part in own.chunks_exact(element.bytes as usize) {
+                let mut bits = [0; 8];
+                bits[..part.len()].copy_from_slice(part);
+                row.values.add(u64::from_le_bytes(bits));
+            }
+        }
+    }
+    row.uniform += u64::from(equal && elsewhere);
+}

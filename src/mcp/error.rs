@@ -1,0 +1,82 @@
+//! Why a server does not start, and why a tool refuses.
+
+use std::path::PathBuf;
+
+use warpline_profile::ProfileError;
+
+/// Why the server does not start, or ends.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// A folder that was to be served.
+    #[error("--root {path}: cannot serve this folder: {error}")]
+    Root {
+        /// Folder.
+        path: PathBuf,
+        /// Cause.
+        error: std::io::Error,
+    },
+    /// The address is taken, or may not be used.
+    #[error("cannot listen on 127.0.0.1:{port}: {error}; choose another port with --http PORT")]
+    Listen {
+        /// Port.
+        port: u16,
+        /// Cause.
+        error: std::io::Error,
+    },
+    /// The system refuses threads, pipes or random numbers.
+    #[error("cannot start the server: {0}")]
+    Start(std::io::Error),
+    /// The connection failed.
+    #[error("the connection failed: {0}")]
+    Transport(String),
+}
+
+/// Why a tool refuses a request: for the client, with what to do next.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("`{0}` lies outside the folders of this server ({1}); pass a path inside one of them")]
+    Outside(String, String),
+    #[error(
+        "`{0}` is a symbolic link, or lies behind one, that leaves the folders of this server; pass the file itself"
+    )]
+    Link(String),
+    #[error("`{path}`: {error}; paths are relative to {root}")]
+    Path { path: String, error: String, root: String },
+    #[error("`{0}` is not a file; pass the path of a file")]
+    NotAFile(String),
+    #[error("{0}")]
+    Profile(#[from] ProfileError),
+    #[error(
+        "`{path}` has {bytes} bytes once unpacked, more than the limit of {most}; start the server with a larger --memory"
+    )]
+    TooLarge { path: String, bytes: u64, most: u64 },
+    #[error("`{name}` is `{value}`: {expected}")]
+    Argument { name: &'static str, value: String, expected: String },
+    #[error("{0}")]
+    NothingMatched(String),
+    #[error("the cursor is not of this answer, or the profile has changed; call again without a cursor")]
+    Cursor,
+    #[error(
+        "the run took more than {seconds} s and was ended; pass a larger `seconds` (this server allows {most}), or a smaller problem"
+    )]
+    Time { seconds: u64, most: u64 },
+    #[error(
+        "the run took more than {0} bytes of memory and was ended; use a smaller problem, or start the server with a larger --memory"
+    )]
+    Memory(u64),
+    #[error("the request was cancelled; the run was ended")]
+    Cancelled,
+    #[error("cannot start {path}: {error}")]
+    Start { path: PathBuf, error: std::io::Error },
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl Refusal {
+    /// An argument that is not as expected.
+    pub(crate) fn argument(name: &'static str, value: impl Into<String>, expected: impl Into<String>) -> Refusal {
+        // What a client sends can have any length, and comes back to it.
+        let value: String = value.into().chars().take(80).collect();
+        Refusal::Argument { name, value, expected: expected.into() }
+    }
+}

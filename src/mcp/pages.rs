@@ -1,0 +1,118 @@
+//! Answers of bounded length: a page of lines, and a cursor for the next one.
+
+use crate::error::Refusal;
+
+/// Tokens of an answer, unless a client chooses.
+const DEFAULT_TOKENS: u64 = 2000;
+/// What a client can choose.
+const LEAST_TOKENS: u64 = 100;
+const MOST_TOKENS: u64 = 20_000;
+/// Bytes that are assumed for a token.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Bytes of an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit(usize);
+
+impl Limit {
+    /// Reads what a client chooses.
+    pub(crate) fn new(max_tokens: Option<u64>) -> Result<Limit, Refusal> {
+        let tokens = max_tokens.unwrap_or(DEFAULT_TOKENS);
+        if !(LEAST_TOKENS..=MOST_TOKENS).contains(&tokens) {
+            let expected = format!("pass {LEAST_TOKENS} to {MOST_TOKENS}, or omit it for {DEFAULT_TOKENS}");
+            return Err(Refusal::argument("max_tokens", tokens.to_string(), expected));
+        }
+        Ok(Limit((tokens * BYTES_PER_TOKEN) as usize))
+    }
+}
+
+/// A page of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// Whole lines, except for a line that is longer than the limit.
+    pub(crate) text: String,
+    /// Leads to the next page.
+    pub(crate) next_cursor: Option<String>,
+    /// Lines of this page.
+    pub(crate) lines: usize,
+    /// Lines of the whole answer.
+    pub(crate) lines_total: usize,
+}
+
+/// Returns the page of a text at a cursor.
+pub(crate) fn page(text: &str, limit: Limit, cursor: Option<&str>) -> Result<Page, Refusal> {
+    let checksum = crc32fast::hash(text.as_bytes());
+    let all: Vec<&str> = text.lines().collect();
+    let start = match cursor {
+        Some(cursor) => read_cursor(cursor, checksum).filter(|start| *start < all.len()).ok_or(Refusal::Cursor)?,
+        None => 0,
+    };
+    let (mut out, mut end) = (String::new(), start);
+    for line in &all[start..] {
+        if end > start && out.len() + line.len() + 1 > limit.0 {
+            break;
+        }
+        out.push_str(cut(line, limit));
+        out.push('\n');
+        end += 1;
+    }
+    let next_cursor = (end < all.len()).then(|| format!("{end}-{checksum:08x}"));
+    Ok(Page { text: out, next_cursor, lines: end - start, lines_total: all.len() })
+}
+
+/// A line, up to the limit.
+fn cut(line: &str, limit: Limit) -> &str {
+    let mut end = line.len().min(limit.0);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    &line[..end]
+}
+
+/// The line of a cursor of the text with this checksum.
+fn read_cursor(cursor: &str, checksum: u32) -> Option<usize> {
+    let (line, sum) = cursor.split_once('-')?;
+    (u32::from_str_radix(sum, 16).ok()? == checksum).then(|| line.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_lead_through_the_whole_text() {
+        let text: String = (0..500).map(|number| format!("line {number}\n")).collect();
+        let limit = Limit::new(Some(100)).expect("a limit");
+        let (mut whole, mut cursor, mut pages) = (String::new(), None, 0);
+        loop {
+            let page = page(&text, limit, cursor.as_deref()).expect("a page");
+            assert!(page.text.len() <= 400 && page.lines_total == 500);
+            whole.push_str(&page.text);
+            pages += 1;
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!((whole == text, pages > 10), (true, true));
+    }
+
+    #[test]
+    fn cursors_of_other_texts_and_limits_without_sense_are_refused() {
+        let limit = Limit::new(None).expect("a limit");
+        let cursor = page(&"a\n".repeat(9000), limit, None).expect("a page").next_cursor.expect("a cursor");
+        for wrong in [&cursor[..], "", "7", "-", "99999999999999999999-00000000", "1-zz"] {
+            assert!(matches!(page("a\nb\n", limit, Some(wrong)), Err(Refusal::Cursor)), "{wrong}");
+        }
+        for tokens in [0, 99, 20_001, u64::MAX] {
+            assert!(Limit::new(Some(tokens)).is_err());
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut() {
+        let limit = Limit::new(Some(100)).expect("a limit");
+        let page = page(&"é".repeat(10_000), limit, None).expect("a page");
+        assert!(page.text.len() <= 401 && page.next_cursor.is_none());
+    }
+}

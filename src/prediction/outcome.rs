@@ -1,0 +1,138 @@
+//! What is predicted of a configuration, and why a configuration cannot be predicted.
+
+use super::count::SiteRequests;
+use super::request::Requests;
+use super::shared_memory::Outside;
+use super::traffic::moved::{Distinct, Replayed, Sampled};
+
+/// Relative error of sampled L2 loads apart from chance, calibrated (docs/benchmarks/2026-11-29-prediction.md).
+const L2_MODEL_ERROR: f64 = 0.02;
+/// The same of sampled DRAM loads.
+const DRAM_MODEL_ERROR: f64 = 0.02;
+/// Relative error of DRAM loads that are estimated from footprints, calibrated.
+const ESTIMATE_ERROR: f64 = 0.17;
+
+/// The prediction of a configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Blocks that share an SM.
+    pub blocks_per_sm: u32,
+    /// Requests to global memory.
+    pub global: Requests,
+    /// Requests to shared memory.
+    pub shared: Requests,
+    /// Distinct 32-byte sectors that a block loads, in the mean.
+    pub block_load_sectors: f64,
+    /// Bytes.
+    pub l2_loads: f64,
+    /// Bytes.
+    pub l2_stores: f64,
+    /// Bytes.
+    pub dram_loads: f64,
+    /// Bytes.
+    pub dram_stores: f64,
+    /// Pages of 2 MiB that a wave of blocks touches.
+    pub wave_pages: f64,
+    /// Distinct sectors and lines of a wave and of the launch.
+    pub distinct: Distinct,
+    /// Sectors that the requests of a block load again, of all blocks.
+    pub repeated_sectors: f64,
+    /// Lines that the blocks of an SM load, over what L1 holds.
+    pub l1_oversubscription: f64,
+    /// Lines that a wave of blocks touches, over what L2 holds.
+    pub l2_oversubscription: f64,
+    /// Lines touched between two uses of a line, over what L2 holds.
+    pub l2_reuse_oversubscription: f64,
+    /// Share of what blocks load that earlier ones touched, as far as it comes from DRAM again.
+    pub l2_reuse_lost: f64,
+    /// Threads that make requests, as far as an access outside loops tells; else all.
+    pub active_threads: f64,
+    /// The model has rules for the passes through the stages of L1.
+    pub has_wavefronts: bool,
+    /// Name of the slowest part; empty where no rate is known.
+    pub limiter: String,
+    /// Seconds at least; `None` where no rate is known.
+    pub seconds: Option<f64>,
+    /// Share of the requested sectors whose addresses were affine.
+    pub affine_share: f64,
+    /// Share of the requested sectors that were computed lane by lane.
+    pub computed_share: f64,
+    /// By site of the addresses: its requests and what they rest on.
+    pub sites: Vec<SiteRequests>,
+    /// The part of the launch that was run through L1.
+    pub replayed: Replayed,
+    /// The part of the launch that was run through L2; `None` if DRAM traffic was estimated from footprints.
+    pub sampled: Option<Sampled>,
+    /// Relative standard error of the L2 loads, by the spread of what SMs missed.
+    pub l2_load_error: f64,
+    /// Relative standard error of the DRAM loads, by the spread of what groups of lines moved; `None` where they were estimated from
+    /// footprints.
+    pub dram_load_error: Option<f64>,
+    /// Footprints left edges or overlaps out of account.
+    pub rough: bool,
+}
+
+impl Prediction {
+    /// Returns the relative uncertainty of the L2 loads, one standard error: the spread between SMs, and the error of the model.
+    pub fn l2_load_uncertainty(&self) -> f64 {
+        self.l2_load_error.hypot(L2_MODEL_ERROR)
+    }
+
+    /// Returns the relative uncertainty of the DRAM loads, one standard error: the spread between groups of lines, and the error of the
+    /// model.
+    pub fn dram_load_uncertainty(&self) -> f64 {
+        self.dram_load_error.map_or(ESTIMATE_ERROR, |error| error.hypot(DRAM_MODEL_ERROR))
+    }
+}
+
+/// Why a configuration cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No block fits on an SM.
+    #[error(
+        "a block of {threads} threads with {registers} registers and {shared} bytes of shared memory does not fit on an SM of {model}"
+    )]
+    DoesNotFit {
+        /// Threads.
+        threads: u32,
+        /// Registers per thread.
+        registers: u32,
+        /// Bytes.
+        shared: u32,
+        /// Model.
+        model: String,
+    },
+    /// The code has shared memory for smaller blocks.
+    #[error(
+        "line {} reaches byte {} of shared memory, of which the code has {} bytes", .0.line, .0.end, .0.size
+    )]
+    SharedMemory(Outside),
+    /// No GPU takes a grid of so many blocks along an axis.
+    #[error("a grid of {}x{}x{} blocks: 2147483647 along x, 65535 along y and z at most", grid[0], grid[1], grid[2])]
+    Grid {
+        /// Blocks.
+        grid: [u32; 3],
+    },
+    /// Its conditions leave nothing to do, as where an array has no elements.
+    #[error("no thread of the launch makes a request")]
+    NoRequests,
+    /// All that it does is code that the run did not reach, and of which it is not known what it does.
+    #[error(
+        "line {line} and all else that the launch comes to was not reached by the run, and what is done there is not known: run the program \
+         with sizes at which it is"
+    )]
+    Unreached {
+        /// Of the first access.
+        line: u32,
+    },
+    /// Nothing of its traffic follows from the launch.
+    #[error("nothing of this kernel's traffic follows from its launch: {}", reasons.join("; "))]
+    NothingKnown {
+        /// Of its sites, each once.
+        reasons: Vec<String>,
+    },
+}

@@ -1,0 +1,178 @@
+//! What the requests of a warp are made of, remembered by where they start in a line.
+
+use rustc_hash::FxHashMap;
+use warpline_format::access::{Access, Item, Items, Space, push_access};
+
+use crate::form::{Form, THREADS, thread};
+use crate::launch::Launch;
+use warpline_simulator::geometry::Width;
+use warpline_simulator::hierarchy::{Coalescer, Groups, HierarchyConfig, Piece, Route};
+
+const LINE: i64 = 128;
+
+/// Distances of the lanes' addresses from lane 0's, by number.
+type Pattern = u32;
+
+/// Factors of the threads' indices, and by warp its pattern and the bytes from the block's first thread to the warp's.
+type Way = ([i64; THREADS], Vec<(Pattern, i64)>);
+
+/// What the pieces of requests depend on, besides where they start in a line.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Shape {
+    pattern: Pattern,
+    mask: u32,
+    bytes: u32,
+    route: Route,
+}
+
+/// Number of a [`Shape`].
+#[derive(Clone, Copy, Default)]
+pub struct Kind(u32);
+
+/// The pieces of a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    first: u32,
+    count: u32,
+    /// Different sectors, however many pieces ask for one.
+    sectors: u32,
+}
+
+/// Not taken apart so far.
+const UNKNOWN: Place = Place { first: 0, count: u32::MAX, sectors: 0 };
+
+/// Pieces of requests: each kind is taken apart once, by the coalescer of a run.
+pub struct RequestPieces<'a> {
+    hierarchy: &'a HierarchyConfig,
+    coalescer: Coalescer,
+    patterns: FxHashMap<[i64; 32], Pattern>,
+    distances: Vec<[i64; 32]>,
+    warps: Vec<Way>,
+    kinds: FxHashMap<Shape, Kind>,
+    /// By kind: its shape, and the pieces by where lane 0's address lies in its line.
+    places: Vec<(Shape, [Place; LINE as usize])>,
+    pieces: Vec<Piece>,
+    /// Of the last request that is not remembered.
+    once: Vec<Piece>,
+    bytes: Vec<u8>,
+}
+
+impl<'a> RequestPieces<'a> {
+    /// For a model.
+    pub fn new(hierarchy: &'a HierarchyConfig) -> Self {
+        RequestPieces {
+            hierarchy,
+            coalescer: Coalescer::default(),
+            patterns: FxHashMap::default(),
+            distances: Vec::new(),
+            warps: Vec::new(),
+            kinds: FxHashMap::default(),
+            places: Vec::new(),
+            pieces: Vec::new(),
+            once: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The warps of a block whose addresses change with the thread as a form's do; a number for [`RequestPieces::kind`].
+    pub fn block_pattern(&mut self, form: &Form, launch: &Launch) -> usize {
+        let factors = std::array::from_fn(|axis| form.factor(thread(axis)));
+        if let Some(known) = self.warps.iter().position(|(known, _)| *known == factors) {
+            return known;
+        }
+        let offset = |number: u32| {
+            let terms = launch.thread(number).into_iter().zip(factors).map(|(at, factor)| at.wrapping_mul(factor));
+            terms.fold(0i64, i64::wrapping_add)
+        };
+        let patterns = &mut self.patterns;
+        let all = &mut self.distances;
+        let warps = (0..launch.warps()).map(|warp| {
+            let first = offset(warp * 32);
+            let distances = std::array::from_fn(|lane| offset(warp * 32 + lane as u32).wrapping_sub(first));
+            let pattern = *patterns.entry(distances).or_insert_with(|| {
+                all.push(distances);
+                all.len() as Pattern - 1
+            });
+            (pattern, first)
+        });
+        self.warps.push((factors, warps.collect()));
+        self.warps.len() - 1
+    }
+
+    /// Bytes from a block's first thread to a warp's.
+    pub fn first(&self, way: usize, warp: u32) -> i64 {
+        self.warps[way].1[warp as usize].1
+    }
+
+    /// The kind of a warp's requests of the lanes `mask`.
+    pub fn kind(&mut self, way: usize, warp: usize, mask: u32, bytes: u32, route: Route) -> Kind {
+        let shape = Shape { pattern: self.warps[way].1[warp].0, mask, bytes, route };
+        let places = &mut self.places;
+        *self.kinds.entry(shape).or_insert_with(|| {
+            places.push((shape, [UNKNOWN; LINE as usize]));
+            Kind(places.len() as u32 - 1)
+        })
+    }
+
+    /// The pieces of a request whose lane 0 has this address, and its different sectors. Lines are relative to that of lane 0, modulo
+    /// 2^64.
+    #[inline(always)]
+    pub fn of(&mut self, kind: Kind, start: i64) -> (&[Piece], u32) {
+        let within = start.rem_euclid(LINE);
+        let mut place = self.places[kind.0 as usize].1[within as usize];
+        if place == UNKNOWN {
+            place = self.take_apart(kind, within);
+        }
+        (&self.pieces[place.first as usize..(place.first + place.count) as usize], place.sectors)
+    }
+
+    #[cold]
+    fn take_apart(&mut self, kind: Kind, within: i64) -> Place {
+        let Shape { pattern, mask, bytes, route } = self.places[kind.0 as usize].0;
+        // In the middle of the address space, so that no lane's address wraps.
+        const MIDDLE: u64 = 1 << 62;
+        let distances = &self.distances[pattern as usize];
+        let addresses: Vec<u64> = (0..32)
+            .filter(|lane| mask >> lane & 1 == 1)
+            .map(|lane| MIDDLE.wrapping_add_signed(within.wrapping_add(distances[lane as usize])))
+            .collect();
+        let from = self.pieces.len();
+        let sectors = self.push(&addresses, mask, bytes, route);
+        for piece in &mut self.pieces[from..] {
+            piece.line = piece.line.wrapping_sub(MIDDLE / LINE as u64);
+        }
+        let place = Place { first: from as u32, count: (self.pieces.len() - from) as u32, sectors };
+        self.places[kind.0 as usize].1[within as usize] = place;
+        place
+    }
+
+    /// The pieces of a request whose active lanes, in order, have these addresses, and its different sectors. They are not remembered: few
+    /// requests whose addresses are worked out thread by thread are like another one.
+    pub fn of_lanes(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> (&[Piece], u32) {
+        let from = self.pieces.len();
+        let sectors = self.push(addresses, mask, bytes, route);
+        self.once.clear();
+        self.once.extend(self.pieces.drain(from..));
+        (&self.once, sectors)
+    }
+
+    /// Appends the pieces of a request; its different sectors.
+    fn push(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> u32 {
+        let from = self.pieces.len();
+        self.bytes.clear();
+        push_access(&mut self.bytes, Space::Global, 0, mask, addresses);
+        if let Some(Ok(Item::Access(access))) = Items::new(&self.bytes).next() {
+            let access: Access<'_> = access;
+            let groups = match route {
+                Route::Store if self.hierarchy.whole_stores => Groups::WARP,
+                _ => self.hierarchy.coalescing,
+            };
+            self.pieces.extend(self.coalescer.pieces(&access, Width::solid(bytes), groups, !route.is_load()));
+        }
+        let own = &self.pieces[from..];
+        let mut sectors: Vec<(u64, u8)> = own.iter().map(|piece| (piece.line, piece.sectors)).collect();
+        sectors.sort_unstable();
+        let of_lines = sectors.chunk_by(|one, other| one.0 == other.0);
+        of_lines.map(|line| line.iter().fold(0, |all, (_, sectors)| all | sectors).count_ones()).sum()
+    }
+}

@@ -1,0 +1,169 @@
+//! From a sample to the launch.
+
+use std::ops::{Range, RangeInclusive};
+
+use super::part::Part;
+use super::run::{Moved, Passed, moved};
+use crate::traffic::access::SECTOR;
+use crate::traffic::flow::Flow;
+use crate::traffic::footprint::{Family, boxes};
+use crate::traffic::l1::Replay;
+use crate::traffic::moved::{Requested, Sampled, Traffic};
+
+/// Share of the sectors that a launch reads from which on it matters whether those that are read again are lost.
+const MATTERS: f64 = 0.01;
+/// Sectors of a sample that show how many are touched, and the share by which it has to have fewer than were counted.
+const ENOUGH: f64 = 2000.0;
+const DOUBTFUL: f64 = 0.05;
+/// Sectors that are enough where unions are known to be too large.
+const FEW: f64 = 200.0;
+/// Lines of an array that stand for it.
+const ENOUGH_LINES: u32 = 50;
+/// Requests of the counted blocks, over those of as many mean blocks, for which they stand for the launch.
+const TYPICAL: RangeInclusive<f64> = 0.5..=2.0;
+
+/// Distinct sectors of arrays whose addresses are affine.
+struct FirstTouches {
+    /// Of the launch.
+    launch: f64,
+    /// Of the counted blocks, without those that the blocks run before them touch.
+    counted: f64,
+    /// Those of them that still earlier blocks touch.
+    before: f64,
+    rough: bool,
+}
+
+impl FirstTouches {
+    /// Corrects unions that have more than a sample, as edges were left in them.
+    fn check(&mut self, of_sample: f64, share: f64) {
+        let enough = if self.rough { FEW } else { ENOUGH };
+        if of_sample > enough && of_sample < (1.0 - DOUBTFUL) * self.counted * share {
+            self.launch *= of_sample / (self.counted * share);
+        }
+    }
+}
+
+/// Shares of a sample.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// Of L2's sets.
+    sets: f64,
+    /// Of the launch's blocks.
+    blocks: f64,
+}
+
+impl Scale {
+    /// Sectors of the launch for what the sample moves, without `known` ones.
+    fn beyond(self, own: &Passed, known: f64) -> f64 {
+        let times = match own.lines > ENOUGH_LINES {
+            true => own.of_launch / own.requested,
+            false => 1.0 / (self.sets * self.blocks),
+        };
+        (own.moved - known) * times
+    }
+
+    /// Returns whether the counted blocks request as much of an array as others, as far as there are enough lines to tell.
+    fn is_typical(self, own: &Passed) -> bool {
+        let expected = own.of_launch * self.sets * self.blocks;
+        own.lines <= ENOUGH_LINES || expected <= ENOUGH || TYPICAL.contains(&(own.requested / expected))
+    }
+}
+
+impl Flow<'_> {
+    /// Counts what L2 and DRAM exchange, by some sets of L2; returns whether that was possible.
+    pub(super) fn by_sample(
+        &self,
+        replay: &Replay,
+        (requested, part): (Requested, Part<'_>),
+        found: &mut Traffic,
+    ) -> bool {
+        let missed = self.missed_in_l1(replay, found.l2_loads / SECTOR as f64);
+        let Some(moved) = moved(self, &part, (requested.lines, &missed)) else { return false };
+        let blocks = self.launch.blocks() as f64;
+        let counted = (part.counted.end - part.counted.start) as f64 / blocks;
+        let scale = Scale { sets: moved.share, blocks: counted };
+        if !moved.arrays.iter().all(|own| scale.is_typical(&own.reads) && scale.is_typical(&own.stores)) {
+            return false;
+        }
+        let is_affine =
+            |allocation: usize| moved.arrays.iter().any(|one| one.allocation == allocation && one.is_affine);
+        let mut reads = self.first_touches(&part, &|family| family.reads && is_affine(family.allocation));
+        let mut stores = self.first_touches(&part, &|family| family.stores && is_affine(family.allocation));
+        let affine = || moved.arrays.iter().filter(|own| own.is_affine);
+        reads.check(affine().map(|own| own.reads.new).sum(), moved.share);
+        stores.check(affine().map(|own| own.stores.new).sum(), moved.share);
+        // First touches are known where addresses are affine; the sample has what comes to that.
+        let known = |own: &Passed, is_affine: bool| if is_affine { own.new } else { 0.0 };
+        let mut read = reads.launch;
+        let mut written = stores.launch;
+        for own in &moved.arrays {
+            read += scale.beyond(&own.reads, known(&own.reads, own.is_affine));
+            written += scale.beyond(&own.stores, known(&own.stores, own.is_affine));
+        }
+        if counted < 1.0 {
+            // Where each thread stores its own, stores show how many blocks do as much as the counted ones.
+            let like = match stores.before == 0.0 && stores.counted > 0.0 {
+                true => stores.launch / stores.counted,
+                false => 1.0 / counted,
+            };
+            // The first blocks touch for the first time what later ones use again.
+            let early = (reads.launch - (reads.counted - reads.before) * like).max(0.0);
+            read += reads.before * like - moved.lost_of_last(early / like * moved.share) / moved.share * like;
+            written += stores.before * like;
+        }
+        // L2 still has some of it at the end.
+        if counted < 1.0 || affine().count() < moved.arrays.len() {
+            let holds = self.capacity.l2_bytes() / SECTOR as f64;
+            written -= (moved.left / moved.share).clamp(0.0, holds);
+        }
+        found.sampled = Some(Sampled { sets: moved.share, blocks: counted });
+        found.dram_loads = SECTOR as f64 * read.max(0.0);
+        found.dram_stores = (SECTOR as f64 * written.max(0.0)).min(found.l2_stores);
+        found.rough |= reads.rough || stores.rough;
+        self.errors(&moved, scale, found);
+        true
+    }
+
+    /// Sets the error of the sample, and what it shows of reuse.
+    fn errors(&self, moved: &Moved, scale: Scale, found: &mut Traffic) {
+        let error = SECTOR as f64 * moved.error() / (scale.sets * scale.blocks);
+        found.dram_load_error = Some(if found.dram_loads > 0.0 { error / found.dram_loads } else { 0.0 });
+        let (again, lost) = moved.again.iter().fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        if again > MATTERS * moved.arrays.iter().map(|own| own.reads.new).sum::<f64>() {
+            found.l2_reuse_oversubscription = moved.full / again;
+            found.l2_reuse_lost = f64::min(lost / again, 1.0);
+        }
+    }
+
+    /// Counts what wanted accesses touch for the first time.
+    fn first_touches(&self, part: &Part<'_>, wanted: &dyn Fn(&Family) -> bool) -> FirstTouches {
+        let of = |blocks: Range<u64>| self.union(wanted, &boxes(blocks.start, blocks.end, self.launch.grid), SECTOR);
+        let all = of(0..self.launch.blocks());
+        let mut found = FirstTouches { launch: all.sectors, counted: all.sectors, before: 0.0, rough: all.rough };
+        if part.counted != (0..self.launch.blocks()) {
+            let Range { start, end } = part.counted;
+            found.counted = of(part.blocks.start..end).sectors - of(part.blocks.start..start).sectors;
+            let new = of(0..end).sectors - of(0..start).sectors;
+            found.before = if found.counted - new > MATTERS * found.counted { found.counted - new } else { 0.0 };
+        }
+        found
+    }
+
+    /// By access: the share of the sectors it loads that L1 misses in the replay, scaled so that all of them miss `sectors`.
+    fn missed_in_l1(&self, replay: &Replay, sectors: f64) -> Vec<f64> {
+        let mut all = replay.total(self.all.0, true);
+        all.add(&replay.total(self.all.0, false));
+        let share = |number: usize| {
+            let one = replay.of_site(self.all.0, self.all.0[number].site);
+            match (one.loaded, all.loaded) {
+                (1.., _) => one.missed_share(),
+                (0, 1..) => all.missed_share(),
+                _ => 1.0,
+            }
+        };
+        let loads = self.all.0.iter().enumerate().filter(|(_, access)| access.loads);
+        let of_replay: f64 = loads.map(|(number, access)| access.sectors * share(number)).sum();
+        let scale = if of_replay > 0.0 { sectors / of_replay } else { 1.0 };
+        (0..self.all.0.len()).map(|number| (share(number) * scale).min(1.0)).collect()
+    }
+}

@@ -1,0 +1,26 @@
+//! The brief as JSON, a line for each field and each row, so that its length is bounded like that of the Markdown.
+
+use serde_json::Value;
+
+use super::document::brief;
+use warpline_profile::Profile;
+
+/// The brief as JSON.
+pub fn brief_json(profile: &Profile) -> String {
+    let document = serde_json::to_value(brief(profile)).expect("only strings as keys");
+    let fields = document.as_object().into_iter().flatten();
+    let lines: Vec<String> =
+        fields.map(|(name, value)| format!(" {}: {}", Value::from(&name[..]), rows(value))).collect();
+    format!("{{\n{}\n}}\n", lines.join(",\n"))
+}
+
+/// A list of objects with a line for each, anything else in one line.
+fn rows(value: &Value) -> String {
+    match value.as_array().filter(|rows| rows.iter().any(Value::is_object)) {
+        Some(rows) => {
+            let lines: Vec<String> = rows.iter().map(|row| format!("  {row}")).collect();
+            format!("[\n{}\n ]", lines.join(",\n"))
+        }
+        None => value.to_string(),
+    }
+}
