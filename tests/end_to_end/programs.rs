@@ -87,6 +87,7 @@ programs![
     out_of_bounds_write,
     pointer_cycle,
     printf,
+    persistent_warps,
     ptx_instructions,
     ptx_synchronisation,
     queries,

@@ -25,32 +25,44 @@ impl<'c> Value<'c> {
     pub fn depends_on_hidden_memory(self) {
         // Two bits per kind of memory; inaccessible memory is the second kind, reading is 1, writing 2.
         const USES_INACCESSIBLE: u64 = 3 << 2;
-        if !self.is_call() {
-            return;
-        }
-        let name = "memory";
-        // SAFETY: a call, checked above; the attribute is made in its context.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            let place = super::function::OF_FUNCTION;
-            LLVMRemoveCallSiteEnumAttribute(self.raw(), place, kind);
-            let attribute = LLVMCreateEnumAttribute(self.types().raw(), kind, USES_INACCESSIBLE);
-            LLVMAddCallSiteAttribute(self.raw(), place, attribute);
-        }
+        self.set_call_attribute("memory", USES_INACCESSIBLE);
     }
 
     /// Keeps a call from becoming one with another (`nomerge`).
     pub fn keep_apart(self) {
+        self.set_call_attribute("nomerge", 0);
+    }
+
+    /// Keeps LLVM from executing a call under further conditions (`convergent`).
+    pub fn make_convergent(self) {
+        self.set_call_attribute("convergent", 0);
+    }
+
+    /// Gives a call an attribute of functions, in place of one of the same name.
+    fn set_call_attribute(self, name: &str, value: u64) {
         if !self.is_call() {
             return;
         }
-        let name = "nomerge";
-        // SAFETY: a call, checked above; the attribute is made in its context.
+        // SAFETY: a call, checked above; the name is passed as pointer and length, and the attribute is made in the call's context.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            let attribute = LLVMCreateEnumAttribute(self.types().raw(), kind, 0);
-            LLVMAddCallSiteAttribute(self.raw(), super::function::OF_FUNCTION, attribute);
+            let place = super::function::OF_FUNCTION;
+            LLVMRemoveCallSiteEnumAttribute(self.raw(), place, kind);
+            let attribute = LLVMCreateEnumAttribute(self.types().raw(), kind, value);
+            LLVMAddCallSiteAttribute(self.raw(), place, attribute);
         }
+    }
+
+    /// Returns whether what a call does may depend on which other threads execute it (`convergent`, at the call or the function).
+    pub fn is_convergent(self) -> bool {
+        let name = "convergent";
+        let here = self.is_call()
+            // SAFETY: a call, checked in the condition; the name is passed as pointer and length.
+            && unsafe {
+                let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+                !LLVMGetCallSiteEnumAttribute(self.raw(), super::function::OF_FUNCTION, kind).is_null()
+            };
+        here || self.direct_callee().is_some_and(|callee| callee.has_attribute(super::function::OF_FUNCTION, name))
     }
 
     /// The function that an argument belongs to.

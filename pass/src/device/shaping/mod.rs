@@ -1,5 +1,6 @@
 //! What optimisers and the NVPTX back end make of memory accesses, done before hooks are put in.
 
+mod convergence;
 pub(super) mod copies;
 pub(super) mod inline;
 mod locals;

@@ -1,6 +1,6 @@
 //! The user's `-O` level, run in process.
 
-use super::{copies, locals, shuffles};
+use super::{convergence, copies, locals, shuffles};
 use crate::device::error::DeviceError;
 use crate::ir::machine::architecture;
 use crate::ir::space;
@@ -26,9 +26,11 @@ pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(),
         run_pipeline(module, machine, "function(sroa)", tuning)?;
         copies::by_element(module);
         copies::widen(module);
+        convergence::mark_loops(module);
     }
     run_pipeline(module, machine, &format!("default<O{level}>"), tuning)?;
     if level > 0 {
+        convergence::unmark_loops(module);
         // Once it is known that a pointer leads to an array in shared memory, more is known of its alignment.
         run_pipeline(module, machine, "function(infer-address-spaces,infer-alignment)", tuning)?;
         copies::widen(module);

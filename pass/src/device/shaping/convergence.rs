@@ -1,0 +1,143 @@
+//! Loops in which threads of a warp wait for each other.
+//!
+//! If the body of a loop ends and begins with the same test of the lane, LLVM threads the jump from one test over the other: lanes that
+//! fail the test iterate an inner loop, and the others return to it through an outer one. Operations of the whole warp in the
+//! body, which needs all lanes in each iteration, are then reached by different lanes at different times, and peeling even makes copies of
+//! them. LLVM does not thread jumps over a convergent call. So each such loop gets one at its start while it is optimised.
+
+use crate::ir::graph::Graph;
+use crate::llvm::{Block, Builder, ModuleItems, Value};
+use inkwell::module::Module;
+use std::collections::{HashMap, HashSet};
+
+/// An intrinsic that does nothing and costs nothing, and that stays where it is (LLVM language reference, "llvm.sideeffect").
+const MARK: &str = "llvm.sideeffect";
+
+/// Marks the start of each loop that contains a convergent operation, also in a function that it calls.
+pub fn mark_loops(module: &Module<'_>) {
+    let functions: Vec<_> = module.functions().into_iter().filter(|one| !one.is_declaration()).collect();
+    let convergent = convergent_functions(&functions);
+    let starts: Vec<Block<'_>> = functions.iter().flat_map(|function| starts(*function, &convergent)).collect();
+    if starts.is_empty() {
+        return;
+    }
+    let mark = module.intrinsic(MARK, &[]);
+    for block in starts {
+        let Some(first) = block.instructions().into_iter().find(|value| !value.is_phi()) else { continue };
+        let b = Builder::new(first.types());
+        b.before(first);
+        b.locate_like(None);
+        b.call(mark, &[]).make_convergent();
+    }
+}
+
+/// Removes the marks.
+pub fn unmark_loops(module: &Module<'_>) {
+    let is_mark = |function: &Value<'_>| function.name() == MARK;
+    for mark in module.functions().into_iter().filter(is_mark) {
+        mark.users().into_iter().for_each(Value::erase);
+        mark.delete_global();
+    }
+}
+
+/// Returns the functions that execute a convergent operation of the target. In code that is not yet optimised every device function is
+/// called convergent, so these are searched for.
+fn convergent_functions<'c>(functions: &[Value<'c>]) -> HashSet<Value<'c>> {
+    let mut callers: HashMap<Value<'c>, Vec<Value<'c>>> = HashMap::new();
+    let mut found = HashSet::new();
+    let mut work = Vec::new();
+    for &function in functions {
+        for value in instructions(function) {
+            if is_operation(value) {
+                work.push(function);
+            } else if let Some(callee) = value.direct_callee() {
+                callers.entry(callee).or_default().push(function);
+            }
+        }
+    }
+    while let Some(function) = work.pop() {
+        if found.insert(function) {
+            work.extend(callers.get(&function).into_iter().flatten());
+        }
+    }
+    found
+}
+
+fn instructions(function: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    function.blocks().into_iter().flat_map(|block| block.instructions())
+}
+
+/// Returns whether an instruction is a convergent intrinsic or inline assembly.
+fn is_operation(value: Value<'_>) -> bool {
+    let is_of_target = value.called_value().is_some_and(|callee| callee.is_inline_asm() || callee.is_intrinsic());
+    is_of_target && value.is_convergent()
+}
+
+/// Returns the first blocks of a function's loops that contain a convergent operation.
+fn starts<'c>(function: Value<'c>, convergent: &HashSet<Value<'c>>) -> Vec<Block<'c>> {
+    let blocks = function.blocks();
+    let contains = |block: Block<'c>| {
+        let calls = |value: Value<'c>| value.direct_callee().is_some_and(|callee| convergent.contains(&callee));
+        block.instructions().into_iter().any(|value| is_operation(value) || calls(value))
+    };
+    let index: HashMap<Block<'c>, usize> = blocks.iter().enumerate().map(|(at, block)| (*block, at)).collect();
+    let successors = blocks.iter().map(|block| block.successors().iter().map(|next| index[next]).collect()).collect();
+    // A loop with several starts has none that all lanes pass.
+    let Ok(loops) = (Graph { successors }).loops() else { return Vec::new() };
+    let meant = loops.iter().filter(|one| one.blocks.iter().any(|&block| contains(blocks[block])));
+    meant.map(|one| blocks[one.header]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    const TEXT: &str = "declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
+define i32 @first(i32 %value) convergent {
+  %lane0 = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %value, i32 0, i32 31)
+  ret i32 %lane0
+}
+define i32 @same(i32 %value) convergent {
+  ret i32 %value
+}
+define void @waits(i32 %count) convergent {
+entry:
+  br label %outer
+outer:
+  br label %inner
+inner:
+  %i = phi i32 [ 0, %outer ], [ %next, %inner ]
+  %one = call i32 @same(i32 %i) convergent
+  %next = add i32 %one, 1
+  %more = icmp slt i32 %next, %count
+  br i1 %more, label %inner, label %after
+after:
+  %all = call i32 @first(i32 %next) convergent
+  %again = icmp slt i32 %all, %count
+  br i1 %again, label %outer, label %end
+end:
+  ret void
+}
+";
+
+    #[test]
+    fn loops_with_operations_of_the_warp_are_marked() {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("IR");
+        let before = module.print_to_string().to_string();
+        mark_loops(&module);
+        crate::llvm::module::verify(&module, "marks").expect("it is well-formed");
+        let text = module.print_to_string().to_string();
+        assert_eq!(text.matches("call void @llvm.sideeffect()").count(), 1, "{text}");
+        assert!(text.contains("outer:                                            ; preds = %after, %entry\n  call void @llvm.sideeffect()"), "{text}");
+        unmark_loops(&module);
+        let after = module.print_to_string().to_string();
+        let lines = |text: &str| {
+            text.lines().filter(|line| !line.starts_with("attributes")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&before).len(), lines(&after).len(), "{after}");
+    }
+}
