@@ -3,7 +3,8 @@
 //! If the body of a loop ends and begins with the same test of the lane, LLVM threads the jump from one test over the other: lanes that
 //! fail the test iterate an inner loop, and the others return to it through an outer one. Operations of the whole warp in the
 //! body, which needs all lanes in each iteration, are then reached by different lanes at different times, and peeling even makes copies of
-//! them. LLVM does not thread jumps over a convergent call. So each such loop gets one at its start while it is optimised.
+//! them. LLVM does not thread jumps over a convergent call. So each such loop gets one at its end while it is optimised. (At its start it
+//! would keep LLVM from rotating the loop.)
 
 use crate::ir::graph::Graph;
 use crate::llvm::{Block, Builder, ModuleItems, Value};
@@ -13,22 +14,44 @@ use std::collections::{HashMap, HashSet};
 /// An intrinsic that does nothing and costs nothing, and that stays where it is (LLVM language reference, "llvm.sideeffect").
 const MARK: &str = "llvm.sideeffect";
 
-/// Marks the start of each loop that contains a convergent operation, also in a function that it calls.
+/// A loop by its first block, and the blocks that go back there.
+struct BackEdges<'c> {
+    header: Block<'c>,
+    latches: Vec<Block<'c>>,
+}
+
+/// Marks the end of each loop that contains a convergent operation, also in a function that it calls.
 pub fn mark_loops(module: &Module<'_>) {
     let functions: Vec<_> = module.functions().into_iter().filter(|one| !one.is_declaration()).collect();
     let convergent = convergent_functions(&functions);
-    let starts: Vec<Block<'_>> = functions.iter().flat_map(|function| starts(*function, &convergent)).collect();
-    if starts.is_empty() {
+    let loops: Vec<BackEdges<'_>> =
+        functions.iter().flat_map(|function| convergent_loops(*function, &convergent)).collect();
+    if !loops.is_empty() {
+        let mark = module.intrinsic(MARK, &[]);
+        loops.iter().for_each(|one| mark_end(one, mark));
+    }
+}
+
+/// Puts a mark on the edges that close a loop. A shared block for them is possible only if no value depends on the edge.
+fn mark_end<'c>(one: &BackEdges<'c>, mark: Value<'c>) {
+    let b = Builder::new(mark.types());
+    let has_phi = one.header.instructions().first().is_some_and(|first| first.is_phi());
+    if has_phi || one.latches.len() == 1 {
+        for terminator in one.latches.iter().filter_map(|latch| latch.terminator()) {
+            b.before(terminator);
+            b.locate_like(None);
+            b.call(mark, &[]).make_convergent();
+        }
         return;
     }
-    let mark = module.intrinsic(MARK, &[]);
-    for block in starts {
-        let Some(first) = block.instructions().into_iter().find(|value| !value.is_phi()) else { continue };
-        let b = Builder::new(first.types());
-        b.before(first);
-        b.locate_like(None);
-        b.call(mark, &[]).make_convergent();
+    let end = one.header.function().append_block("loop.end");
+    for terminator in one.latches.iter().filter_map(|latch| latch.terminator()) {
+        terminator.retarget(one.header, end);
     }
+    b.at_end(end);
+    b.locate_like(None);
+    b.call(mark, &[]).make_convergent();
+    b.branch(one.header);
 }
 
 /// Removes the marks.
@@ -73,8 +96,8 @@ fn is_operation(value: Value<'_>) -> bool {
     is_of_target && value.is_convergent()
 }
 
-/// Returns the first blocks of a function's loops that contain a convergent operation.
-fn starts<'c>(function: Value<'c>, convergent: &HashSet<Value<'c>>) -> Vec<Block<'c>> {
+/// Returns the loops of a function that contain a convergent operation.
+fn convergent_loops<'c>(function: Value<'c>, convergent: &HashSet<Value<'c>>) -> Vec<BackEdges<'c>> {
     let blocks = function.blocks();
     let contains = |block: Block<'c>| {
         let calls = |value: Value<'c>| value.direct_callee().is_some_and(|callee| convergent.contains(&callee));
@@ -82,10 +105,17 @@ fn starts<'c>(function: Value<'c>, convergent: &HashSet<Value<'c>>) -> Vec<Block
     };
     let index: HashMap<Block<'c>, usize> = blocks.iter().enumerate().map(|(at, block)| (*block, at)).collect();
     let successors = blocks.iter().map(|block| block.successors().iter().map(|next| index[next]).collect()).collect();
-    // A loop with several starts has none that all lanes pass.
-    let Ok(loops) = (Graph { successors }).loops() else { return Vec::new() };
+    let graph = Graph { successors };
+    // A loop with several entries has no end that all lanes pass.
+    let Ok(loops) = graph.loops() else { return Vec::new() };
     let meant = loops.iter().filter(|one| one.blocks.iter().any(|&block| contains(blocks[block])));
-    meant.map(|one| blocks[one.header]).collect()
+    meant
+        .map(|one| {
+            let closes = |block: &usize| graph.successors[*block].contains(&one.header);
+            let latches = one.blocks.iter().copied().filter(closes).map(|block| blocks[block]).collect();
+            BackEdges { header: blocks[one.header], latches }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -120,6 +150,19 @@ after:
 end:
   ret void
 }
+define void @continues(ptr %place, i1 %is_first) convergent {
+entry:
+  br label %start
+start:
+  %value = load i32, ptr %place
+  %all = call i32 @first(i32 %value) convergent
+  br i1 %is_first, label %once, label %twice
+once:
+  store i32 %all, ptr %place
+  br label %start
+twice:
+  br label %start
+}
 ";
 
     #[test]
@@ -127,17 +170,20 @@ end:
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR");
-        let before = module.print_to_string().to_string();
         mark_loops(&module);
         crate::llvm::module::verify(&module, "marks").expect("it is well-formed");
         let text = module.print_to_string().to_string();
-        assert_eq!(text.matches("call void @llvm.sideeffect()").count(), 1, "{text}");
-        assert!(text.contains("outer:                                            ; preds = %after, %entry\n  call void @llvm.sideeffect()"), "{text}");
+        let mark = "call void @llvm.sideeffect()";
+        assert_eq!(text.matches(mark).count(), 2, "{text}");
+        let block =
+            |label: &str| text.split(label).nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap_or_default();
+        assert!(block("\nafter:").contains(mark) && block("\nloop.end:").contains(mark), "{text}");
+        assert!(
+            block("\nonce:").contains("label %loop.end") && block("\ntwice:").contains("label %loop.end"),
+            "{text}"
+        );
         unmark_loops(&module);
         let after = module.print_to_string().to_string();
-        let lines = |text: &str| {
-            text.lines().filter(|line| !line.starts_with("attributes")).map(str::to_owned).collect::<Vec<_>>()
-        };
-        assert_eq!(lines(&before).len(), lines(&after).len(), "{after}");
+        assert!(!after.contains("llvm.sideeffect"), "{after}");
     }
 }

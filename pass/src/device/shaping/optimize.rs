@@ -23,10 +23,10 @@ pub fn optimize(module: &Module<'_>, machine: &Machine, level: u8) -> Result<(),
     let tuning = Tuning { keep_notes: true, unroll_for_local_arrays: level >= 2, ..Tuning::of_level(level) };
     if level > 0 {
         locals::align_buffers(module);
+        convergence::mark_loops(module);
         run_pipeline(module, machine, "function(sroa)", tuning)?;
         copies::by_element(module);
         copies::widen(module);
-        convergence::mark_loops(module);
     }
     run_pipeline(module, machine, &format!("default<O{level}>"), tuning)?;
     if level > 0 {
