@@ -386,6 +386,33 @@ fn so_does_a_comparison() {
     look_at("diff", &["comparison", "overview", "kernel/0"]);
 }
 
+/// Each kernel with arithmetic has a point for each memory, with results of active lanes over bytes.
+#[test]
+fn rooflines_have_the_figures_of_kernels() {
+    make_page(examples(), &["report", "before.wlprof"], "before.html");
+    let document = document(&["report", "before.wlprof"]);
+    let mut browser = Browser::start();
+    browser.look(1600, 1000, "light");
+    browser.open(&examples().join("before.html"));
+    browser.go("kernels");
+    let figures = browser.figures();
+    let mut points = 0;
+    for kernel in document["kernels"].as_array().expect("kernels") {
+        let classes = ["fp16", "fp32", "fp64", "special"].map(|class| &kernel["instructions"][class]["lanes"]);
+        let results: f64 = classes.into_iter().filter_map(Value::as_f64).sum();
+        for memory in ["dram", "l2"] {
+            let bytes = number(&kernel["estimates"][0]["bytes"][memory]);
+            if results > 0.0 && bytes > 0.0 {
+                assert_shown(&figures, &format!("roofline.{memory}.{}", kernel["id"]), results / bytes);
+                points += 1;
+            }
+        }
+    }
+    assert!(points > 0, "the program has arithmetic");
+    drop(browser);
+    look_at("before", &["kernels", "kernel/0"]);
+}
+
 /// The page of predictions: a cell of each map and a point of each line has the document's figure, and everyone can use
 /// it.
 #[test]

@@ -17,7 +17,7 @@ const STYLES: [&str; 8] = [
 ];
 
 /// One module of the browser together: what a script uses stands in those before it, but for what runs later than all.
-const SCRIPTS: [&str; 26] = [
+const SCRIPTS: [&str; 27] = [
     include_str!("scripts/format.js"),
     include_str!("scripts/dom.js"),
     include_str!("scripts/glossary.js"),
@@ -31,6 +31,7 @@ const SCRIPTS: [&str; 26] = [
     include_str!("scripts/distributions.js"),
     include_str!("scripts/findings.js"),
     include_str!("scripts/overview.js"),
+    include_str!("scripts/roofline.js"),
     include_str!("scripts/kernels.js"),
     include_str!("scripts/bypassing.js"),
     include_str!("scripts/source.js"),

@@ -32,7 +32,7 @@ function kernelTable() {
 }
 
 function kernelsView() {
-  return [heading("Kernels", "Times are estimates and lower bounds; what limits follows from them."), kernelTable()];
+  return [heading("Kernels", "Times are estimates and lower bounds; what limits follows from them."), kernelTable(), rooflinePanel()];
 }
 
 /** Figures of the chosen model and of the others. */
@@ -122,6 +122,7 @@ function kernelView(parts) {
     share !== undefined && share < kernel.launch_count ? h("p", { class: "note" }, `${count(share)} of its ${plural(kernel.launch_count, "launch", "launches")} were recorded; all figures are of these.`) : null,
     figures(list),
     h("div", { class: "grid-2" }, panel("What limits it", { help: "limiter" }, limiterBars(kernel)), panel("Instructions", { help: "instructions" }, instructionBars(kernel.instructions))),
+    lineIntensities(kernel),
     panel("Findings", {}, findingCards(findings, { none: "Nothing was found in this kernel that asks for a change." })),
     panel("Accesses", { note: link("accesses", "of all kernels") }, siteTable(sites, { id: "kernel-accesses", kernel: false })),
     panel("Allocations it touches", {}, kernelAllocations(kernel)),
