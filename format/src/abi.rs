@@ -9,8 +9,8 @@ use core::ffi::{c_char, c_void};
 pub const ARCHITECTURE_SECTION: &str = ".warpline.arch";
 
 /// The word of [`ARCHITECTURE_SECTION`]: the architecture whose code runs, as 80 for `sm_80`, and the requested one.
-pub const fn architecture_word(runs: u32, asked: u32) -> u32 {
-    (runs & 0xffff) | asked << 16
+pub const fn architecture_word(runs: u32, requested: u32) -> u32 {
+    (runs & 0xffff) | requested << 16
 }
 
 /// The two architectures of such a word.

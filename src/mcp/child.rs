@@ -91,7 +91,7 @@ pub(crate) async fn run(
 /// Waits until a bound is exceeded or the client cancels; sends progress meanwhile.
 async fn watch(id: u32, bounds: Bounds, context: &RequestContext<RoleServer>) -> Refusal {
     let start = Instant::now();
-    let mut told = Duration::ZERO;
+    let mut reported = Duration::ZERO;
     loop {
         tokio::select! {
             () = context.ct.cancelled() => return Refusal::Cancelled,
@@ -104,8 +104,8 @@ async fn watch(id: u32, bounds: Bounds, context: &RequestContext<RoleServer>) ->
         if Members::of(id).resident_bytes() > bounds.memory {
             return Refusal::Memory(bounds.memory);
         }
-        if let Some(token) = context.meta.get_progress_token().filter(|_| elapsed >= told + PROGRESS) {
-            told = elapsed;
+        if let Some(token) = context.meta.get_progress_token().filter(|_| elapsed >= reported + PROGRESS) {
+            reported = elapsed;
             let seconds = elapsed.as_secs_f64();
             let progress = ProgressNotificationParam::new(token, seconds)
                 .with_total(bounds.seconds as f64)

@@ -117,7 +117,7 @@ pub struct Grids<'a> {
     followed: [Option<Followed<'a>>; 3],
     /// Points along each axis that a block of the recorded shape goes over.
     points: [u32; 3],
-    /// What the accesses compare with their indices for the arguments that were asked for last.
+    /// What the accesses compare with their indices for the arguments of the last query.
     needed: RefCell<Option<(Arguments, Needed)>>,
 }
 

@@ -23,7 +23,7 @@ use warpline_profile::model::Addresses;
 
 /// Threads times iterations that are looked at one by one for the sites of a group, about.
 const MOST_THREADS: f64 = (1 << 20) as f64;
-/// Iterations that are told apart, at most, of loops whose variable is shifted in each.
+/// Iterations that are distinguished, at most, of loops whose variable is shifted in each.
 const MOST_ITERATIONS: i64 = 1 << 8;
 
 /// How a site's figures were obtained.

@@ -159,7 +159,7 @@ impl<'a> Subject<'a> {
 
     /// Returns whether a launch makes requests at a site, or may, of which neither the run nor the code tells enough: the run did not reach it, and what it does or
     /// its address is not known.
-    pub fn is_untold(&self, number: usize, counted: &SiteRequests) -> bool {
+    pub fn is_unknown(&self, number: usize, counted: &SiteRequests) -> bool {
         match counted.basis {
             Basis::Lost(Lost::Code(..)) => self.rows[number].is_none(),
             Basis::Lost(_) => false,

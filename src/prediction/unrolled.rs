@@ -98,7 +98,7 @@ mod tests {
             let addresses = Addresses { expressions: code, loops, ..Addresses::default() };
             let launch = Launch::new([size, 1, 1], [1; 3], Default::default());
             let evaluated = Evaluated::new(&addresses, &launch);
-            // A number that is the same for all threads, or affine, needs none of this; without a group nobody comes to the loop.
+            // A number that is the same for all threads, or affine, needs none of this; without a group no thread reaches the loop.
             prop_assume!((i64::from(size) - 1 + more) / step > more / step);
             let Ok(reached) = &evaluated.loops[0] else { panic!("{:?}", evaluated.loops[0]) };
             let most = evaluated.bounds.of(counter(0)).1;

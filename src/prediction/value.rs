@@ -147,7 +147,7 @@ fn fitting(form: Form, bits: u8, bounds: &Bounds) -> Value {
     }
 }
 
-/// Values of a quotient that are told apart, at most.
+/// Values of a quotient that are distinguished, at most.
 const MOST_TURNS: i64 = 3;
 /// Cases of a number, at most.
 const MOST_CASES: usize = 8;

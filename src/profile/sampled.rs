@@ -31,15 +31,15 @@ fn seconds(launch: &LaunchData, rates: &Rates, once: u64) -> f64 {
         return 0.0;
     }
     let mut bytes = super::model::Bytes::default();
-    let mut asked = demands(launch, 0, rates, &mut bytes);
+    let mut requested = demands(launch, 0, rates, &mut bytes);
     let ran = blocks.div_ceil(share);
     if ran < blocks {
-        for (part, demand) in asked.iter_mut().enumerate() {
+        for (part, demand) in requested.iter_mut().enumerate() {
             let most = if part == DRAM { once.max(demand.amount) } else { u64::MAX };
             *demand = Demand { amount: scaled(demand.amount, blocks, ran).min(most), ..*demand };
         }
     }
-    slowest("", rates, true, &[(asked, blocks as f64)], bytes, 1).map_or(0.0, |estimate| estimate.seconds)
+    slowest("", rates, true, &[(requested, blocks as f64)], bytes, 1).map_or(0.0, |estimate| estimate.seconds)
 }
 
 fn scaled(amount: u64, blocks: u64, ran: u64) -> u64 {

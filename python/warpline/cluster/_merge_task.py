@@ -23,7 +23,7 @@ class _Member:
     path: str
     sha256: str = ""
     name: str = ""
-    told: bool = False
+    reported: bool = False
 
 
 def merge_files(site, paths, first):
@@ -42,7 +42,7 @@ def merge_outcomes(children, site, first):
     members = [
         _Member(f"result {child.key[:12]}", place_of(site, child.key, child.suffix), child.sha256, "result.wlprof") for _, child in results
     ]
-    merged = _merge(site, [*members, *(replace(_file(path), told=True) for path in unread)], first)
+    merged = _merge(site, [*members, *(replace(_file(path), reported=True) for path in unread)], first)
     failed = []
     for at, code, why in merged.failed:
         if at >= len(results):

@@ -87,6 +87,6 @@ def _job(profile, kernel, model, setting, name, words, form, suffix):
     for one in set_:
         arguments += ["--set", one]
     command = Command((*arguments, *words, "--format", form, "-o", output), tuple(inputs), output)
-    told = {"kernel": kernel, "model": None if model is None else str(model), "set": " ".join(set_), "options": name}
+    description = {"kernel": kernel, "model": None if model is None else str(model), "set": " ".join(set_), "options": name}
     parts = (Path(profile).stem, kernel or "", "" if model is None else Path(model).stem, "+".join(set_), name)
-    return Job(profile, told, command, tuple(names), parts)
+    return Job(profile, description, command, tuple(names), parts)

@@ -127,11 +127,11 @@ impl Program {
 /// Returns whether the last requested architecture is one of GPUs (`sm_80`), not of PTX (`compute_80`).
 fn real_architecture(options: &[String]) -> bool {
     let words = options.iter().flat_map(|option| option.split('=')).collect::<Vec<_>>();
-    let asked = words.windows(2).rev().find(|pair| {
+    let requested = words.windows(2).rev().find(|pair| {
         let name = pair[0].trim_start_matches('-');
         pair[0].starts_with('-') && (name == "arch" || name == "gpu-architecture")
     });
-    asked.is_some_and(|pair| pair[1].starts_with("sm_"))
+    requested.is_some_and(|pair| pair[1].starts_with("sm_"))
 }
 
 #[cfg(test)]

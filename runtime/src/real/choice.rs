@@ -45,7 +45,7 @@ fn choose() -> Choice {
         return Choice::Cpu;
     }
     let wish = std::env::var(DEVICE_VARIABLE).unwrap_or_default().to_ascii_lowercase();
-    let asked = wish == "gpu";
+    let requested = wish == "gpu";
     if wish == EMULATED {
         if emulation::is_linked() {
             return Choice::Emulated;
@@ -55,10 +55,10 @@ fn choose() -> Choice {
              --device={EMULATED}`"
         ));
     }
-    if wish == "cpu" || ((real().is_none() || emulation::is_linked()) && !asked) {
+    if wish == "cpu" || ((real().is_none() || emulation::is_linked()) && !requested) {
         return Choice::Cpu;
     }
-    if !asked && !wish.is_empty() {
+    if !requested && !wish.is_empty() {
         message::note(&format!(
             "{DEVICE_VARIABLE}={wish} is none of `cpu`, `gpu` and `{EMULATED}`; a GPU is used where there is one"
         ));
@@ -71,7 +71,7 @@ fn choose() -> Choice {
             Err(error) => error.to_string(),
         }
     };
-    if asked {
+    if requested {
         refuse(&format!("{DEVICE_VARIABLE}=gpu: {cause}; without the variable the CPU device is used"));
     }
     message::note(&format!("{cause}; kernels run on the CPU device"));

@@ -36,7 +36,7 @@ pub fn parted(subject: &Subject<'_>, array: usize) -> Result<(Addresses, Vec<Ori
     let mut starts = Vec::new();
     for number in own() {
         let Value::Form(form) = evaluated.value(subject.addresses.sites[number].address) else {
-            return Err(no("some of its addresses are not affine, so its members cannot be told"));
+            return Err(no("some of its addresses are not affine, so its members cannot be distinguished"));
         };
         size = form.terms.iter().fold(size, |size, (_, factor)| gcd(size, factor.unsigned_abs()));
         starts.push((number, form.constant));

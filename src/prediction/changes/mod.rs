@@ -51,7 +51,7 @@ pub enum ChangeError {
     },
     /// No parameter is the length of an array along an axis.
     #[error(
-        "{name}.{axis}: no parameter of the kernel says how long {name} is along {axis}, so its rows cannot be told from the code"
+        "{name}.{axis}: no parameter of the kernel is the length of {name} along {axis}, so its rows are unknown"
     )]
     NoLength {
         /// The array.

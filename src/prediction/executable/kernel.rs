@@ -24,7 +24,7 @@ pub struct Unlaunched {
     /// Parameters that have no value yet, by name.
     pub missing: Vec<String>,
     /// Accesses whose addresses the compiler does not tell.
-    pub untold: usize,
+    pub left_out: usize,
 }
 
 /// A launch of a kernel with a shape and with numbers for its parameters by name. Pointers lead to arrays of their own.
@@ -70,7 +70,7 @@ pub fn made_up(
     }
     let sites = addresses.sites.iter().filter_map(|one| row(table, one.site)).collect();
     let own = table.sites.iter().filter(|site| site.function == built.function).count();
-    let untold = own.saturating_sub(addresses.sites.len());
+    let left_out = own.saturating_sub(addresses.sites.len());
     let frame = table.frames.get(function.frame as usize);
     let file = frame.and_then(|frame| table.files.get(frame.file as usize));
     let launch =
@@ -86,7 +86,7 @@ pub fn made_up(
         addresses: Some(addresses),
         ..Kernel::default()
     };
-    Some(Unlaunched { kernel, sites, missing, untold })
+    Some(Unlaunched { kernel, sites, missing, left_out })
 }
 
 /// Where a kernel calls a function that was not inlined, as `file:line`, where some such function of the executable makes accesses: which of them a call

@@ -462,8 +462,8 @@ mod tests {
                 let outcome = fast.serve(sm as u32, route, &piece, number, |request| flatten(&request, dense.line(request.number), 0, &mut got));
                 prop_assert_eq!(outcome, slow.serve(route, &piece, 0, &mut want), "{:?} {:?}", route, piece);
                 // Parts of one piece are independent lines; only the requests matter.
-                got.sort_unstable_by_key(|asked| (asked.1, asked.2));
-                want.sort_unstable_by_key(|asked| (asked.1, asked.2));
+                got.sort_unstable_by_key(|request| (request.1, request.2));
+                want.sort_unstable_by_key(|request| (request.1, request.2));
                 prop_assert_eq!(got, want, "{:?} {:?}", route, piece);
             }
         }

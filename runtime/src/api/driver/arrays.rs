@@ -74,17 +74,17 @@ driver_api! {
     /// Allocates a one- or two-dimensional array.
     fn cuArrayCreate_v2(place: *mut ArrayHandle, description: *const Description2D) needs Context |runtime, entry| {
         // SAFETY: null or valid by the contract.
-        let asked = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
-        let desc = channels(asked.format, asked.channels)?;
-        allocate(runtime, place, &raw const desc, [asked.width, asked.height, 0], 0, entry)
+        let requested = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
+        let desc = channels(requested.format, requested.channels)?;
+        allocate(runtime, place, &raw const desc, [requested.width, requested.height, 0], 0, entry)
     }
 
     /// Allocates an array of any shape.
     fn cuArray3DCreate_v2(place: *mut ArrayHandle, description: *const Description3D) needs Context |runtime, entry| {
         // SAFETY: null or valid by the contract.
-        let asked = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
-        let desc = channels(asked.format, asked.channels)?;
-        allocate(runtime, place, &raw const desc, [asked.width, asked.height, asked.depth], asked.flags, entry)
+        let requested = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
+        let desc = channels(requested.format, requested.channels)?;
+        allocate(runtime, place, &raw const desc, [requested.width, requested.height, requested.depth], requested.flags, entry)
     }
 
     /// Format and shape of an array.

@@ -121,9 +121,9 @@ driver_api! {
     ) needs Context |runtime, entry| {
         let _ = entry;
         // SAFETY: null or valid by the contract.
-        let asked = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
-        let desc = channels(asked.format, asked.channels)?;
-        let Description2D { width, height, .. } = *asked;
+        let requested = unsafe { description.as_ref() }.ok_or(error::INVALID_VALUE)?;
+        let desc = channels(requested.format, requested.channels)?;
+        let Description2D { width, height, .. } = *requested;
         let resource = Resource { place: address as usize, desc, width, height, pitch, reserved: [0; 9] };
         bind(runtime, handle, ResourceDesc { kind: ResourceDesc::PITCH_2D, resource, flags: 0 })
     }

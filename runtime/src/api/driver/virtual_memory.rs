@@ -43,18 +43,18 @@ const _: () = assert!(size_of::<Properties>() == 32 && size_of::<AccessDescripti
 /// Memory of the device, of which there is one.
 fn check(properties: *const Properties) -> Result<(), Error> {
     // SAFETY: null or valid by the contract of the calling API function.
-    let asked = unsafe { properties.as_ref() }.ok_or(error::INVALID_VALUE)?;
-    if asked.kind != PINNED {
+    let requested = unsafe { properties.as_ref() }.ok_or(error::INVALID_VALUE)?;
+    if requested.kind != PINNED {
         return Err(error::INVALID_VALUE);
     }
-    if asked.location.kind != ON_DEVICE {
+    if requested.location.kind != ON_DEVICE {
         crate::output::message::note("cuMemCreate: memory of the host is not supported");
         return Err(error::NOT_SUPPORTED);
     }
-    if asked.location.id != 0 {
+    if requested.location.id != 0 {
         return Err(error::INVALID_DEVICE);
     }
-    if asked.exported_as & !DESCRIPTOR != 0 {
+    if requested.exported_as & !DESCRIPTOR != 0 {
         return Err(error::NOT_SUPPORTED);
     }
     Ok(())

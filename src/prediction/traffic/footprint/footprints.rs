@@ -498,7 +498,7 @@ mod tests {
         assert_eq!(sectors(&points, [32, 8, 1], [32, 16, 1], 40..41), 14.0 * 6.0 + 4.0 * 5.0);
     }
 
-    /// Compulsory volumes that can be told by hand.
+    /// Compulsory volumes that can be calculated by hand.
     #[test]
     fn volumes_are_those_of_closed_forms() {
         let always = || Truth::Known(true);

@@ -7,7 +7,7 @@ use crate::form::{Truth, block, gcd};
 use crate::traffic::access::SECTOR;
 use crate::traffic::flow::Flow;
 
-/// Kinds of blocks that are told apart, at most.
+/// Kinds of blocks that are distinguished, at most.
 const MOST_KINDS: usize = 200;
 
 /// The blocks of a launch by kind, with what each kind loads.

@@ -93,7 +93,7 @@ impl<'f> FirstLevel<'f> {
         self.lifetimes = best.1;
     }
 
-    /// The sectors of a touch that L2 is asked for.
+    /// The sectors of a touch that are requested from L2.
     #[inline(always)]
     pub(super) fn passes_on(&mut self, touch: &Touch, bytes: u128) -> u8 {
         let access = &self.flow.all.0[touch.access()];

@@ -25,7 +25,7 @@ pub(super) struct Lanes {
     pub(super) bytes: u128,
 }
 
-/// An access, ready to be asked who makes it.
+/// An access whose issuing lanes can be queried.
 pub(super) struct Finder<'a> {
     access: &'a MemoryAccess,
     bounds: &'a Bounds,

@@ -160,7 +160,7 @@ mod tests {
 
     /// Of a grid of such a size, whether blocks come in pairs where those from a border on along an axis make no requests.
     /// Warps that make their turns; keeps when each has which, and where.
-    struct Told<'a> {
+    struct Recorded<'a> {
         turns: &'a dyn Fn(u64, u32) -> u32,
         slots: Vec<(u64, u32, u32)>,
         of_sm: u32,
@@ -169,7 +169,7 @@ mod tests {
         found: BTreeMap<(u64, u32, usize), (u32, u16)>,
     }
 
-    impl WarpStreams for Told<'_> {
+    impl WarpStreams for Recorded<'_> {
         type Error = Infallible;
 
         fn start_block(&mut self, block: u64, first_slot: u32) -> Result<(), Infallible> {
@@ -218,10 +218,10 @@ mod tests {
             let resident = resident.min(blocks.div_ceil(sms));
             let shape = Shape { blocks: blocks.into(), warps, sms, resident, turn: 1, cluster: 1, order: Order::IN_STEP };
             let slots = shape.slots_per_sm();
-            let mut told = Told { turns: &turns, slots: vec![(0, 0, 0); (slots * sms) as usize], of_sm: slots, warps,
+            let mut recorded = Recorded { turns: &turns, slots: vec![(0, 0, 0); (slots * sms) as usize], of_sm: slots, warps,
                 given: vec![0; sms as usize], found: BTreeMap::new() };
-            schedule::run(&shape, &mut told).unwrap();
-            for (&(own, warp, turn), &(time, sm)) in &told.found {
+            schedule::run(&shape, &mut recorded).unwrap();
+            for (&(own, warp, turn), &(time, sm)) in &recorded.found {
                 if turn < accesses && is_made(own, warp) {
                     prop_assert_eq!(found.at(own, warp, turn), (time, sm), "block {}, warp {}, turn {}", own, warp, turn);
                 }
