@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::outcome::Prediction;
+use super::worth_measuring::WorthMeasuring;
 use warpline_profile::nine_digits;
 
 /// Value of [`Document::schema`].
@@ -12,7 +13,7 @@ pub const SCHEMA: &str = "warpline.prediction";
 pub const VERSION: u32 = 1;
 
 /// Predictions for a kernel on a model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// [`SCHEMA`].
     pub schema: String,
@@ -29,6 +30,9 @@ pub struct Document {
     pub changes: Vec<String>,
     /// Best first.
     pub configurations: Vec<Configuration>,
+    /// Configurations that are worth a measurement, if a number of measurements was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worth_measuring: Option<WorthMeasuring>,
     /// The best shape over values of a parameter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<Sizes>,
@@ -55,7 +59,7 @@ pub struct Compared {
 }
 
 /// A configuration; bytes and wavefronts of the whole launch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Configuration {
     /// Threads per block.
     pub block: [u32; 3],
@@ -89,6 +93,9 @@ pub struct Configuration {
     /// Relative uncertainty of `dram_load_bytes`, one standard error.
     #[serde(default)]
     pub dram_load_uncertainty: f64,
+    /// Relative uncertainty of `dram_store_bytes`, one standard error.
+    #[serde(default)]
+    pub dram_store_uncertainty: f64,
     /// Pages of 2 MiB that a wave of blocks touches.
     pub wave_pages: f64,
     /// Distinct 32-byte sectors that a wave of blocks touches; of addresses that are affine or have affine cases, as the next three.
@@ -117,6 +124,15 @@ pub struct Configuration {
     pub limiter: Option<String>,
     /// Time at least; `None` where no rate is known.
     pub seconds: Option<f64>,
+    /// Lower end of the interval of `seconds`, by the uncertainties of the traffic (95 %).
+    #[serde(default)]
+    pub seconds_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub seconds_high: Option<f64>,
+    /// The interval overlaps that of the first configuration, so that only a measurement decides between them.
+    #[serde(default)]
+    pub undecided: bool,
     /// Share of the requested sectors whose addresses are affine.
     pub affine_share: f64,
     /// Share of those that were counted thread by thread.
@@ -207,6 +223,7 @@ impl Configuration {
             dram_store_bytes: whole(found.dram_stores),
             l2_load_uncertainty: nine_digits(found.l2_load_uncertainty()),
             dram_load_uncertainty: nine_digits(found.dram_load_uncertainty()),
+            dram_store_uncertainty: nine_digits(found.dram_store_uncertainty()),
             wave_pages: nine_digits(found.wave_pages),
             wave_sectors: whole(found.distinct.wave_sectors),
             wave_lines: whole(found.distinct.wave_lines),
@@ -218,6 +235,9 @@ impl Configuration {
             l2_reuse_oversubscription: nine_digits(found.l2_reuse_oversubscription),
             limiter: Some(found.limiter.clone()).filter(|name| !name.is_empty()),
             seconds: found.seconds,
+            seconds_low: found.seconds_interval.map(|[low, _]| low),
+            seconds_high: found.seconds_interval.map(|[_, high]| high),
+            undecided: false,
             affine_share: nine_digits(found.affine_share),
             computed_share: nine_digits(found.computed_share),
             recorded,
@@ -226,14 +246,14 @@ impl Configuration {
     }
 
     /// Seconds to three digits: times that differ by less are no different times.
-    pub fn told_seconds(&self) -> Option<f64> {
+    pub fn rounded_seconds(&self) -> Option<f64> {
         let seconds = self.seconds?;
         Some(format!("{seconds:.2e}").parse().unwrap_or(seconds))
     }
 
     /// Orders configurations, the best one first: by time to three digits, then by bytes of DRAM and L2, then by shape; behind them those that do other work.
     pub fn rank(&self, other: &Configuration) -> std::cmp::Ordering {
-        let time = |one: &Configuration| one.told_seconds().unwrap_or(f64::INFINITY);
+        let time = |one: &Configuration| one.rounded_seconds().unwrap_or(f64::INFINITY);
         let dram = |one: &Configuration| one.dram_load_bytes.saturating_add(one.dram_store_bytes);
         let l2 = |one: &Configuration| one.l2_load_bytes.saturating_add(one.l2_store_bytes);
         self.other_work

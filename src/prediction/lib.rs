@@ -37,3 +37,4 @@ pub mod unrolled;
 pub mod value;
 pub mod warp_interpreter;
 pub mod warp_requests;
+pub mod worth_measuring;

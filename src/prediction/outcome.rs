@@ -9,8 +9,12 @@ use super::traffic::moved::{Distinct, Replayed, Sampled};
 const L2_MODEL_ERROR: f64 = 0.02;
 /// The same of sampled DRAM loads.
 const DRAM_MODEL_ERROR: f64 = 0.02;
-/// Relative error of DRAM loads that are estimated from footprints, calibrated.
+/// Relative error of DRAM traffic that is estimated from footprints, calibrated.
 const ESTIMATE_ERROR: f64 = 0.17;
+/// Relative error of sampled DRAM stores, calibrated likewise.
+const STORE_MODEL_ERROR: f64 = 0.01;
+/// Standard errors on each side of an interval: 95 % of a normal distribution.
+const INTERVAL_ERRORS: f64 = 2.0;
 
 /// The prediction of a configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +61,8 @@ pub struct Prediction {
     pub limiter: String,
     /// Seconds at least; `None` where no rate is known.
     pub seconds: Option<f64>,
+    /// The same with the traffic at the lower and the upper end of its interval.
+    pub seconds_interval: Option<[f64; 2]>,
     /// Share of the requested sectors whose addresses were affine.
     pub affine_share: f64,
     /// Share of the requested sectors that were computed lane by lane.
@@ -86,6 +92,22 @@ impl Prediction {
     /// model.
     pub fn dram_load_uncertainty(&self) -> f64 {
         self.dram_load_error.map_or(ESTIMATE_ERROR, |error| error.hypot(DRAM_MODEL_ERROR))
+    }
+
+    /// Returns the relative uncertainty of the DRAM stores, one standard error.
+    pub fn dram_store_uncertainty(&self) -> f64 {
+        self.dram_load_error.map_or(ESTIMATE_ERROR, |_| STORE_MODEL_ERROR)
+    }
+
+    /// Returns the bytes that L2 and DRAM move at the lower and the upper end of the interval, which is two standard errors wide on each
+    /// side. L2 stores are counted.
+    pub fn traffic_interval(&self) -> [[f64; 2]; 2] {
+        [-INTERVAL_ERRORS, INTERVAL_ERRORS].map(|errors| {
+            let at = |bytes: f64, uncertainty: f64| bytes * (1.0 + errors * uncertainty).max(0.0);
+            let l2 = at(self.l2_loads, self.l2_load_uncertainty()) + self.l2_stores;
+            let loads = at(self.dram_loads, self.dram_load_uncertainty());
+            [l2, loads + at(self.dram_stores, self.dram_store_uncertainty())]
+        })
     }
 }
 

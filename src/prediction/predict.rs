@@ -79,9 +79,11 @@ fn predict_forms(
     found.active_threads = active_threads(subject, launch, &counted);
     found.has_wavefronts = model.hierarchy.stages.is_some();
     found.sites = counted;
-    if let Some(estimate) = of_work(model.key, model.rates, &work(subject, launch, &found)) {
+    let work = work(subject, launch, &found);
+    if let Some(estimate) = of_work(model.key, model.rates, &work) {
         found.limiter = estimate.limiter;
         found.seconds = Some(estimate.seconds);
+        found.seconds_interval = seconds_interval(model, &work, &found);
     }
     Ok(found)
 }
@@ -90,7 +92,7 @@ fn predict_forms(
 fn refuse_unknown(subject: &Subject<'_>, counted: &[SiteRequests], gathered: &Gathered) -> Result<(), Refusal> {
     let sums = &gathered.sums;
     if sums.global.requests + sums.shared.requests == 0.0 {
-        let unreached = counted.iter().enumerate().find(|(number, site)| subject.is_untold(*number, site));
+        let unreached = counted.iter().enumerate().find(|(number, site)| subject.is_unknown(*number, site));
         return Err(match unreached {
             Some((number, _)) => Refusal::Unreached { line: subject.line(number) },
             None => Refusal::NoRequests,
@@ -128,6 +130,7 @@ fn assemble(launch: &Launch, sums: &Sums, moved: Traffic) -> Prediction {
         has_wavefronts: false,
         limiter: String::new(),
         seconds: None,
+        seconds_interval: None,
         affine_share: sums.share(sums.affine),
         computed_share: sums.share(sums.computed),
         sites: Vec::new(),
@@ -175,6 +178,15 @@ fn resident(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result
         }),
         blocks => Ok((blocks, shared)),
     }
+}
+
+/// The time at both ends of the interval of the traffic.
+fn seconds_interval(model: &Model<'_>, work: &Work, found: &Prediction) -> Option<[f64; 2]> {
+    let [low, high] = found.traffic_interval().map(|[l2, dram]| {
+        let bytes = Bytes { l2: l2.round() as u64, dram: dram.round() as u64, ..work.bytes };
+        of_work(model.key, model.rates, &Work { bytes, ..*work }).map(|estimate| estimate.seconds)
+    });
+    Some([low?, high?])
 }
 
 /// What the launch asks of the GPU. Instructions are those of the recorded launch, as many to a request.

@@ -208,9 +208,9 @@ fn blocks_with_work_of_their_own_keep_their_number() {
     let layers = document(&recorded, &folder, &["--kernel", "^layers"]);
     assert_eq!(grids(&layers).len(), 5);
     assert!(grids(&layers).iter().all(|(block, _)| block[1] == 1 && block[2] == 1), "{:?}", grids(&layers));
-    let told = |found: &Value, text: &str| found["assumptions"].to_string().contains(text);
-    assert!(told(&layers, "does not grow with its threads"));
-    assert!(told(&document(&recorded, &folder, &["--kernel", "^layers", "--block", "32x4"]), "uses blockDim.y"));
+    let reported = |found: &Value, text: &str| found["assumptions"].to_string().contains(text);
+    assert!(reported(&layers, "does not grow with its threads"));
+    assert!(reported(&document(&recorded, &folder, &["--kernel", "^layers", "--block", "32x4"]), "uses blockDim.y"));
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn grids_that_do_other_work_are_told() {
     let share = second["other_work"].as_f64().expect("a share");
     assert!((share - 48.0 / 70.0).abs() < 0.001, "{share}");
     assert_eq!(found["compared_with"], serde_json::json!({"block": [32, 4, 1], "grid": [3, 18, 1]}));
-    let told = |arguments: &[&str]| {
+    let reported = |arguments: &[&str]| {
         let found = document(&profile, &folder, arguments);
         found["assumptions"].to_string().contains("grids are as large as in the run")
     };
@@ -358,28 +358,28 @@ fn grids_that_do_other_work_are_told() {
     let found = document(&profile, &folder, &["--kernel", "^chunks", "--block", "128", "--set", "items=3"]);
     assert_eq!(found["configurations"][0]["grid"], serde_json::json!([13, 1, 1]));
     assert_eq!(found["configurations"][0]["requests"], 2 * 4895_u32.div_ceil(32));
-    assert!(told(&["--kernel", "^layers", "--block", "64", "--set", "ny=60"]));
-    assert!(!told(&["--kernel", "^layers", "--block", "64"]) && !told(&["--kernel", "^product", "--set", "n=90"]));
+    assert!(reported(&["--kernel", "^layers", "--block", "64", "--set", "ny=60"]));
+    assert!(!reported(&["--kernel", "^layers", "--block", "64"]) && !reported(&["--kernel", "^product", "--set", "n=90"]));
 }
 
 /// The run has the recorded launch's own figures, which show how accurate a prediction is: here they differ because L2 held arrays of the launches before.
 #[test]
 fn figures_that_the_run_had_otherwise_are_told() {
     let folder = work_folder("predict-beside-the-run");
-    let told = |profile: &Path| {
+    let reported = |profile: &Path| {
         let found = document(profile, &folder, &["--kernel", "^tree", "--block", "128"]);
         let all = found["assumptions"].as_array().expect("assumptions").iter().filter_map(Value::as_str);
         all.filter(|text| text.contains("of the recorded launch itself")).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(told(&profiled(&folder, [32, 4, 1], 520)), Vec::<String>::new());
+    assert_eq!(reported(&profiled(&folder, [32, 4, 1], 520)), Vec::<String>::new());
     let kept = folder.join("kept.wlprof");
     let mut command = Command::new(warpline());
     command.args(["run", "--gpu", "a100", "--reuse", "off", "--l2-copies", "cold", "-o"]);
     command.arg(&kept).arg("--").arg(program()).args(["32", "4", "1", "520"]);
     let outcome = run(&mut command, &folder, "run");
     assert!(outcome.status.success(), "{}", outcome.describe());
-    let told = told(&kept);
-    assert!(told.len() == 1 && told[0].contains("loads from DRAM 1.0 MiB (in the run 0.0 MiB)"), "{told:?}");
+    let reported = reported(&kept);
+    assert!(reported.len() == 1 && reported[0].contains("loads from DRAM 1.0 MiB (in the run 0.0 MiB)"), "{reported:?}");
 }
 
 /// What a run did not reach and the code does not tell is left out, which is said.
@@ -392,11 +392,11 @@ fn accesses_of_which_nothing_is_known_are_told() {
         .lines()
         .position(|line| line.contains("out[i] = in[index[i]];") && line.starts_with("            "))
         .expect("the line");
-    let told = |n: &str| {
+    let reported = |n: &str| {
         let found = document(&profile, &folder, &["--kernel", "^looked_up", "--block", "64", "--set", n]);
         found["assumptions"].to_string().contains(&format!("they are left out (line {line})"))
     };
-    assert!(told("n=200000") && !told("n=5000"));
+    assert!(reported("n=200000") && !reported("n=5000"));
 }
 
 /// A call that is left is refused: its accesses were left out without a word, and a kernel that loads through one moved nothing.

@@ -249,8 +249,8 @@ fn sizes_at_which_numbers_overflow_are_told() {
             command
         });
         let all = found["assumptions"].as_array().expect("assumptions");
-        let told = all.iter().any(|text| text.as_str().is_some_and(|text| text.contains("would overflow")));
-        assert_eq!(told, overflows, "n = {n}: {all:?}");
+        let reported = all.iter().any(|text| text.as_str().is_some_and(|text| text.contains("would overflow")));
+        assert_eq!(reported, overflows, "n = {n}: {all:?}");
     }
 }
 

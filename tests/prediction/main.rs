@@ -1,5 +1,6 @@
 //! Predicted launches against simulated ones.
 
+mod calibration;
 mod capacity;
 mod command;
 mod computed;

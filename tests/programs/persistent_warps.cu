@@ -85,5 +85,5 @@ int main() {
         }
         right &= out[0][part] == sum && out[1][part] == most && out[2][part] == odd && out[3][part] == large;
     }
-    std::printf(right ? "PASS\n" : "FAIL\n");
+    std::printf(right ? "PASS persistent_warps\n" : "FAIL\n");
 }

@@ -45,8 +45,11 @@ pub struct PredictArguments {
     /// Registers per thread, for occupancy [default: as ptxas reports for the model's architecture]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub registers: Option<u32>,
-    /// Run the best, the worst and further configurations with this command, in which {x}, {y} and {z} are the block sizes, and
-    /// compare predicted with simulated figures
+    /// Number of measurements that are possible: names the configurations that are worth one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub budget: Option<u32>,
+    /// Run the best, the worst and further configurations (with --budget, those that are worth a measurement) with this command,
+    /// in which {x}, {y} and {z} are the block sizes, and compare predicted with simulated figures
     #[arg(long, value_name = "COMMAND", conflicts_with = "format")]
     pub check: Option<String>,
     /// Format of the result

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use warpline_format::warp_order::Order;
 
-use super::options::Wishes;
+use super::options::RequestedChanges;
 use warpline_prediction::configurations::GridRule;
 use warpline_prediction::count::Basis;
 use warpline_prediction::document::RecordedSite;
@@ -46,7 +46,7 @@ pub(super) fn order_not_replayed(model: &Model<'_>) -> Option<String> {
 /// Returns the assumptions of the figures.
 pub(super) fn assumptions(
     subject: &Subject<'_>,
-    wishes: &Wishes<'_>,
+    requested: &RequestedChanges<'_>,
     launches: &[(Launch, Vec<GridRule>)],
     predictions: &[Prediction],
 ) -> Vec<String> {
@@ -66,7 +66,7 @@ pub(super) fn assumptions(
             GridRule::Given => "the grid is the one given".to_owned(),
         });
     }
-    let fixed = wishes.fixed_axes(subject);
+    let fixed = requested.fixed_axes(subject);
     if !fixed.is_empty() {
         all.push(format!(
             "along {} grids are as large as in the run, for every --set and --over: no comparison of an index there shows the parameter that determines them; \
@@ -75,8 +75,8 @@ pub(super) fn assumptions(
         ));
     }
     let other_shapes = launches.iter().any(|(launch, _)| launch.block != subject.recorded.block);
-    let tiling = wishes.tiling();
-    if wishes.recorded_shape_only() && !other_shapes {
+    let tiling = requested.tiling();
+    if requested.recorded_shape_only() && !other_shapes {
         all.push(
             "no address of this kernel uses blockDim: the shape of its blocks is written into the code, so of all shapes only the recorded \
              one is predicted"
@@ -91,7 +91,7 @@ pub(super) fn assumptions(
             ));
         }
     }
-    if wishes.changes() {
+    if requested.changes() {
         all.push("pointers lead to the allocations of the run, whatever their sizes".to_owned());
         if launches.iter().any(|(launch, _)| overflows(subject.addresses, launch)) {
             let text = "numbers have as many bits as they need: with these sizes some leave the width that the code gives them, and the program would overflow";
@@ -101,9 +101,9 @@ pub(super) fn assumptions(
     if predictions.iter().any(|one| one.sites.iter().any(|site| site.basis == Basis::Sample)) {
         all.push("addresses that are not affine were counted for some of the blocks".to_owned());
     }
-    let untold: BTreeSet<u32> = predictions.iter().flat_map(|one| untold(subject, one)).collect();
-    if !untold.is_empty() {
-        let lines: Vec<String> = untold.iter().map(u32::to_string).collect();
+    let unknown_lines: BTreeSet<u32> = predictions.iter().flat_map(|one| unknown_lines(subject, one)).collect();
+    if !unknown_lines.is_empty() {
+        let lines: Vec<String> = unknown_lines.iter().map(u32::to_string).collect();
         all.push(format!(
             "the run did not reach accesses that some of these launches come to, and what they do or where is not known: they are left out (line {}); run the \
              program, with this release, at sizes that reach them",
@@ -118,20 +118,20 @@ pub(super) fn assumptions(
 }
 
 /// Lines of accesses that a launch makes and of which not enough is known.
-fn untold(subject: &Subject<'_>, found: &Prediction) -> Vec<u32> {
-    let made = found.sites.iter().enumerate().filter(|(number, site)| subject.is_untold(*number, site));
+fn unknown_lines(subject: &Subject<'_>, found: &Prediction) -> Vec<u32> {
+    let made = found.sites.iter().enumerate().filter(|(number, site)| subject.is_unknown(*number, site));
     made.map(|(number, _)| subject.line(number)).collect()
 }
 
 /// What it means that some figures are taken from a run on the model `measured_on`.
-pub(super) fn taken_from_the_run(measured_on: Option<&str>, model: &str, wishes: &Wishes<'_>) -> Vec<String> {
+pub(super) fn taken_from_the_run(measured_on: Option<&str>, model: &str, requested: &RequestedChanges<'_>) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(measured_on) = measured_on.filter(|measured_on| *measured_on != model) {
         all.push(format!(
             "what is taken from the run was measured on the model {measured_on}: the caches of {model} would serve it otherwise"
         ));
     }
-    if wishes.changes() {
+    if requested.changes() {
         all.push("what is taken from the run is as it was for each thread, for every --set".to_owned());
     }
     all

@@ -20,8 +20,8 @@ use warpline_profile::{self as profile, Profile};
 /// Configurations between the best and the worst one that are run.
 const BETWEEN: usize = 3;
 
-/// Runs the best, the worst and some other configurations, and compares predicted with simulated figures. `with_grid`
-/// predicts a shape again, with another grid. The table, and how many configurations it compares.
+/// Runs the configurations that are worth a measurement, if a number was given, or else the best, the worst and some other ones, and
+/// compares predicted with simulated figures. `with_grid` predicts a shape again, with another grid. The table, and how many configurations it compares.
 pub(super) fn check(
     document: &Document,
     kernel: &Kernel,
@@ -39,10 +39,7 @@ pub(super) fn check(
         ));
     }
     let all = &document.configurations;
-    let count = all.len();
-    let mut chosen: Vec<usize> =
-        (0..BETWEEN + 2).map(|number| number * count.saturating_sub(1) / (BETWEEN + 1)).collect();
-    chosen.dedup();
+    let chosen = chosen(document);
     let mut out = String::new();
     let head = ["block", "L1 passes", "sectors", "L2 load", "DRAM load", "DRAM store"];
     // Writing to a string cannot fail.
@@ -77,6 +74,17 @@ pub(super) fn check(
         let _ = write!(out, "\n{notes}");
     }
     Ok((out, rows))
+}
+
+/// Positions of the configurations that are run.
+fn chosen(document: &Document) -> Vec<usize> {
+    if let Some(worth) = &document.worth_measuring {
+        return worth.configurations.clone();
+    }
+    let last = document.configurations.len().saturating_sub(1);
+    let mut chosen: Vec<usize> = (0..BETWEEN + 2).map(|number| number * last / (BETWEEN + 1)).collect();
+    chosen.dedup();
+    chosen
 }
 
 /// Profiles the program with empty caches at each launch, as predictions have them.

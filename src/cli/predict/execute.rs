@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::assumptions::{assumptions, beside_the_run, order_not_replayed, recorded_sites, taken_from_the_run};
 use super::changes::Changes;
-use super::options::{Wishes, Work};
+use super::options::{RequestedChanges, Work};
 use super::{check, unlaunched};
 use crate::cli::Failure;
 use crate::cli::args::{PredictArguments, PredictFormat};
@@ -23,6 +23,7 @@ use warpline_prediction::other_work::{most_work, other_work};
 use warpline_prediction::outcome::{Prediction, Refusal};
 use warpline_prediction::predict::predict;
 use warpline_prediction::subject::Subject;
+use warpline_prediction::worth_measuring;
 use warpline_profile::model::Kernel;
 use warpline_profile::{self as profile, Profile, nine_digits};
 use warpline_report as report;
@@ -42,8 +43,8 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
         let mut notes = vec![
             "the executable was not run: arrays start at multiples of 256 bytes, and limits by instructions are left out".to_owned(),
         ];
-        if found.untold > 0 {
-            notes.push(format!("{} accesses to other than global or shared memory are left out", found.untold));
+        if found.left_out > 0 {
+            notes.push(format!("{} accesses to other than global or shared memory are left out", found.left_out));
         }
         let default = || default_model::of_program(arguments.file.as_os_str(), false);
         return execute_with(arguments, subject, default, &Origin::Executable(&notes));
@@ -86,7 +87,7 @@ fn execute_with(
         Some(changed) => subject.with(&changed.addresses, &changed.origins),
         None => subject,
     };
-    let wishes = Wishes::new(arguments, &subject, changes.fold)?;
+    let requested = RequestedChanges::new(arguments, &subject, changes.fold)?;
     let models = choose(arguments.gpu.as_deref(), default, &arguments.state())?;
     let mut documents = Vec::new();
     for model in &models {
@@ -94,7 +95,7 @@ fn execute_with(
         let was_run = |key: &str| {
             changed.is_none() && matches!(origin, Origin::Profile { measured_on } if *measured_on == Some(key))
         };
-        let mut document = of_model(&subject, &wishes, model, was_run(&model.key))?;
+        let mut document = of_model(&subject, &requested, model, was_run(&model.key))?;
         match *origin {
             Origin::Executable(notes) => {
                 refuse_unknown(&subject, &document)?;
@@ -104,10 +105,13 @@ fn execute_with(
             }
             Origin::Profile { measured_on } => {
                 if !document.recorded.is_empty() {
-                    document.assumptions.extend(taken_from_the_run(measured_on, &document.model, &wishes));
+                    document.assumptions.extend(taken_from_the_run(measured_on, &document.model, &requested));
                 }
             }
         }
+        document.worth_measuring = arguments
+            .budget
+            .map(|budget| worth_measuring::choose(&document, usize::try_from(budget).unwrap_or(usize::MAX)));
         document.changes = changed.iter().flat_map(|changed| changed.descriptions.iter().cloned()).collect();
         documents.push(document);
     }
@@ -119,7 +123,7 @@ fn execute_with(
         for (one, chosen) in std::iter::once(&document).chain(&document.other_models).zip(&models) {
             let model = model_of(chosen);
             let with_grid = |block, grid| {
-                let found = predict(&subject, &wishes.launch_with(block, grid), &model).ok()?;
+                let found = predict(&subject, &requested.launch_with(block, grid), &model).ok()?;
                 Some(Configuration::new(&found, false))
             };
             let (table, compared) = check::check(one, subject.kernel, command, &with_grid)?;
@@ -195,14 +199,14 @@ fn model_of(chosen: &Chosen) -> Model<'_> {
 }
 
 /// All configurations on a model, on which the recorded launch may have been run.
-fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run: bool) -> Result<Document, Failure> {
+fn of_model(subject: &Subject<'_>, requested: &RequestedChanges<'_>, chosen: &Chosen, was_run: bool) -> Result<Document, Failure> {
     if chosen.simulation.hierarchy.wave_lanes != 32 {
         let message = format!("{}: predictions are of GPUs with warps of 32 lanes", chosen.key);
         return Err(Failure::new(exit_code::USAGE, message));
     }
     let model = model_of(chosen);
-    let launches: Vec<(Launch, Vec<GridRule>)> = wishes.launches(subject);
-    let work = wishes.work(subject);
+    let launches: Vec<(Launch, Vec<GridRule>)> = requested.launches(subject);
+    let work = requested.work(subject);
     let reference = match &work {
         Work::Recorded => Some(&subject.launch),
         Work::Of(launch) => Some(launch),
@@ -224,14 +228,7 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
         version: document::VERSION,
         kernel: subject.kernel.name.clone(),
         model: chosen.key.clone(),
-        assumptions: Vec::new(),
-        changes: Vec::new(),
-        configurations: Vec::new(),
-        sizes: Vec::new(),
-        recorded: Vec::new(),
-        refused: Vec::new(),
-        compared_with: None,
-        other_models: Vec::new(),
+        ..Document::default()
     };
     let (mut predictions, mut predicted) = (Vec::new(), Vec::new());
     for (launch, result) in found {
@@ -239,7 +236,7 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
             Ok(prediction) => {
                 predicted.push(launch);
                 let recorded = launch.block == subject.recorded.block && launch.grid == subject.recorded.grid;
-                document.configurations.push(Configuration::new(&prediction, recorded && !wishes.changes()));
+                document.configurations.push(Configuration::new(&prediction, recorded && !requested.changes()));
                 predictions.push(prediction);
             }
             Err(refusal @ Refusal::NothingKnown { .. }) => {
@@ -262,8 +259,9 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
     let of = |launch: &Launch| known.iter().find(|(known, _)| *known == launch).and_then(|(_, found)| *found);
     mark_other_work(subject, (&work, reference.and_then(of)), &predictions, &mut document);
     document.configurations.sort_by(Configuration::rank);
+    worth_measuring::mark_undecided(&mut document.configurations);
     if let Some((parameter, launches)) =
-        document.configurations.first().and_then(|best| wishes.sizes(subject, best.block))
+        document.configurations.first().and_then(|best| requested.sizes(subject, best.block))
     {
         let block = document.configurations.first().map_or([1; 3], |best| best.block);
         let points =
@@ -271,7 +269,7 @@ fn of_model(subject: &Subject<'_>, wishes: &Wishes<'_>, chosen: &Chosen, was_run
         document.sizes.push(Sizes { parameter: parameter.to_owned(), block, points: points.collect() });
     }
     document.recorded = recorded_sites(subject, &predictions);
-    document.assumptions = assumptions(subject, wishes, &launches, &predictions);
+    document.assumptions = assumptions(subject, requested, &launches, &predictions);
     document.assumptions.extend(order_not_replayed(&model));
     let own = of(&subject.launch).filter(|_| was_run);
     document.assumptions.extend(own.and_then(|own| beside_the_run(subject, own, &model)));

@@ -12,7 +12,7 @@ use warpline_prediction::tiling::Tiling;
 use warpline_profile::model::Parameter;
 
 /// The requested changes.
-pub(super) struct Wishes<'a> {
+pub(super) struct RequestedChanges<'a> {
     /// Points that a thread does along each axis.
     fold: [u32; 3],
     /// How grids go with the shape of blocks.
@@ -39,12 +39,12 @@ pub enum Work {
     Most,
 }
 
-impl<'a> Wishes<'a> {
+impl<'a> RequestedChanges<'a> {
     pub(super) fn new(
         arguments: &PredictArguments,
         subject: &Subject<'a>,
         fold: [u32; 3],
-    ) -> Result<Wishes<'a>, Failure> {
+    ) -> Result<RequestedChanges<'a>, Failure> {
         let usage = |message: String| Failure::new(exit_code::USAGE, message);
         let mut base = subject.launch.clone();
         let mut set = BTreeSet::new();
@@ -109,7 +109,7 @@ impl<'a> Wishes<'a> {
         }
         let changed =
             base != subject.launch || fold != [1; 3] || !arguments.pad.is_empty() || !arguments.layout.is_empty();
-        Ok(Wishes { fold, grids, over, blocks: distinct, recorded_shape_only, grid, base, changed })
+        Ok(RequestedChanges { fold, grids, over, blocks: distinct, recorded_shape_only, grid, base, changed })
     }
 
     /// Returns whether arguments are other ones.

@@ -8,7 +8,8 @@ use warpline_prediction::document::{Configuration, Document};
 const HEADER: &str = "schema_version,kernel,model,rank,block_x,block_y,block_z,grid_x,grid_y,grid_z,recorded,blocks_per_sm,requests,\
                       l1_wavefronts,l1_tag_wavefronts,shared_wavefronts,request_sectors,block_load_sectors,l2_load_bytes,l2_store_bytes,\
                       dram_load_bytes,dram_store_bytes,wave_pages,limiter,seconds,affine_share,computed_share,\
-                      wave_sectors,wave_lines,launch_sectors,launch_lines,other_work,l2_load_uncertainty,dram_load_uncertainty";
+                      wave_sectors,wave_lines,launch_sectors,launch_lines,other_work,l2_load_uncertainty,dram_load_uncertainty,dram_store_uncertainty,\
+                      seconds_low,seconds_high,undecided,worth_measuring";
 
 /// All rows with a header.
 pub fn csv(document: &Document) -> String {
@@ -16,13 +17,19 @@ pub fn csv(document: &Document) -> String {
     for document in std::iter::once(document).chain(&document.other_models) {
         for (rank, one) in (1..).zip(&document.configurations) {
             // Writing to a string cannot fail.
-            let _ = row(&mut text, document, rank, one);
+            let measure = document.worth_measuring.as_ref().map(|worth| worth.configurations.contains(&(rank - 1)));
+            let _ = row(&mut text, document, (rank, measure), one);
         }
     }
     text
 }
 
-fn row(text: &mut String, document: &Document, rank: usize, one: &Configuration) -> std::fmt::Result {
+fn row(
+    text: &mut String,
+    document: &Document,
+    (rank, measure): (usize, Option<bool>),
+    one: &Configuration,
+) -> std::fmt::Result {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     write!(text, "{},{},{},{rank}", document.version, quoted(&document.kernel), quoted(&document.model))?;
     for size in one.block.iter().chain(&one.grid) {
@@ -44,5 +51,12 @@ fn row(text: &mut String, document: &Document, rank: usize, one: &Configuration)
     let distinct = [one.wave_sectors, one.wave_lines, one.launch_sectors, one.launch_lines];
     distinct.iter().try_for_each(|count| write!(text, ",{count}"))?;
     write!(text, ",{}", one.other_work.map(|share| share.to_string()).unwrap_or_default())?;
-    writeln!(text, ",{},{}", one.l2_load_uncertainty, one.dram_load_uncertainty)
+    for uncertainty in [one.l2_load_uncertainty, one.dram_load_uncertainty, one.dram_store_uncertainty] {
+        write!(text, ",{uncertainty}")?;
+    }
+    for seconds in [one.seconds_low, one.seconds_high] {
+        write!(text, ",{}", seconds.map(|seconds| seconds.to_string()).unwrap_or_default())?;
+    }
+    let measure = measure.map(|measure| u8::from(measure).to_string()).unwrap_or_default();
+    writeln!(text, ",{},{measure}", u8::from(one.undecided))
 }

@@ -230,7 +230,7 @@ fn table(out: &mut String, document: &Document) -> std::fmt::Result {
             },
             shape(one.grid),
             one.blocks_per_sm,
-            one.seconds.map_or_else(|| "?".to_owned(), seconds),
+            time(one),
             escaped(one.limiter.as_deref().unwrap_or("?")),
             one.l1_wavefronts.map_or_else(|| "?".to_owned(), |passes| passes.to_string()),
             bytes(one.l2_load_bytes),
@@ -240,6 +240,16 @@ fn table(out: &mut String, document: &Document) -> std::fmt::Result {
     }
     out.push_str("</tbody>\n</table>\n</div>\n");
     Ok(())
+}
+
+/// The time with its interval.
+fn time(one: &Configuration) -> String {
+    let Some(time) = one.seconds.map(seconds) else { return "?".to_owned() };
+    let mark = if one.undecided { "~" } else { "" };
+    match (one.seconds_low, one.seconds_high) {
+        (Some(low), Some(high)) if low < high => format!("{mark}{time} ({} to {})", seconds(low), seconds(high)),
+        _ => format!("{mark}{time}"),
+    }
 }
 
 /// Text that programs name things with, as text of a page.

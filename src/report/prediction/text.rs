@@ -104,6 +104,7 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
             "{alike} configurations take as long as the first one, to three digits: they are in the order of their traffic"
         )?;
     }
+    write_decisions(out, document, &item)?;
     writeln!(out)?;
     for sizes in &document.sizes {
         let [x, y, z] = sizes.block;
@@ -151,10 +152,33 @@ fn write(out: &mut String, document: &Document, top: usize, width: Option<usize>
     Ok(())
 }
 
+/// Writes which configurations only a measurement can order, and which of them are worth one.
+fn write_decisions(out: &mut String, document: &Document, item: &dyn Fn(&str, &str) -> String) -> std::fmt::Result {
+    let all = &document.configurations;
+    let undecided = all.iter().filter(|one| one.undecided).count();
+    if undecided > 1 {
+        let hint = if document.worth_measuring.is_some() { "" } else { "; --budget N names the ones to measure" };
+        let text = format!(
+            "the intervals of {undecided} times overlap that of the first one: a measurement has to decide{hint}"
+        );
+        out.push_str(&item("~ ", &text));
+    }
+    if let Some(worth) = &document.worth_measuring {
+        let shapes: Vec<String> =
+            worth.configurations.iter().filter_map(|&at| all.get(at)).map(|one| shape(one.block)).collect();
+        let rest = match worth.left_out {
+            0 => String::new(),
+            left => format!("; {left} more undecided"),
+        };
+        out.push_str(&item("worth measuring: ", &format!("{}{rest}", shapes.join(", "))));
+    }
+    Ok(())
+}
+
 /// Configurations that take as long as the best one, it included, where there are others.
 fn as_fast_as_the_first(document: &Document) -> Option<usize> {
-    let seconds = document.configurations.first()?.told_seconds()?;
-    let alike = document.configurations.iter().filter(|one| one.told_seconds() == Some(seconds)).count();
+    let seconds = document.configurations.first()?.rounded_seconds()?;
+    let alike = document.configurations.iter().filter(|one| one.rounded_seconds() == Some(seconds)).count();
     (alike > 1).then_some(alike)
 }
 
@@ -183,6 +207,12 @@ fn uncertain(number: u64, uncertainty: f64) -> String {
     format!("{} ±{:.0} %", bytes(number), (100.0 * uncertainty).ceil())
 }
 
+/// The time, marked if its interval overlaps that of the first configuration.
+fn time(one: &Configuration) -> String {
+    let mark = if one.undecided { "~" } else { "" };
+    one.seconds.map_or_else(|| "?".to_owned(), |time| format!("{mark}{}", seconds(time)))
+}
+
 fn cells(one: &Configuration, rank: usize) -> Vec<String> {
     let known = one.affine_share + one.computed_share;
     vec![
@@ -190,7 +220,7 @@ fn cells(one: &Configuration, rank: usize) -> Vec<String> {
         format!("{}{}", shape(one.block), mark(one)),
         shape(one.grid),
         one.blocks_per_sm.to_string(),
-        one.seconds.map_or_else(|| "?".to_owned(), seconds),
+        time(one),
         one.limiter.clone().unwrap_or_else(|| "?".to_owned()),
         one.l1_wavefronts.map_or_else(|| "?".to_owned(), count),
         uncertain(one.l2_load_bytes, one.l2_load_uncertainty),
