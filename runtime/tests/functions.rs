@@ -58,10 +58,9 @@ fn page() -> String {
     format!(
         "# Functions of CUDA that are offered\n\nWritten by `make docs` from `runtime/src/api`. {} functions of the runtime and {} of the \
          driver, each also in its per-thread form where CUDA has one. A program that needs another is refused by the linker, which names it.\n\
-         {}\n## The driver's\n\nFor programs that mix them into the runtime's, and for those that load code while they run (as LLVM IR, or as what \
-         `warpline-cc --warpline-module` makes of it, or as PTX, cubin or fat binary that warpline-nvcc or NVRTC's functions made; not as other PTX). The names are those of the symbols: `cuda.h` calls `cuMemAlloc_v2` `cuMemAlloc`. What they allocate, copy and fill \
-         is recorded as the runtime's own. On a GPU they are the driver's own; what kernels do in a context of the program's own \
-         (`cuCtxCreate`) is not recorded there, and a note reports it.\n{}\n## NVRTC's\n\nCUDA source is compiled by `warpline-cc` and clang ([how](design/triton.md#nvrtc)).\n{}",
+         {}\n## The driver's\n\nModules are LLVM IR, or what `warpline-cc --warpline-module`, warpline-nvcc or NVRTC made; other PTX is refused. The names are those \
+         of the symbols: `cuda.h` calls `cuMemAlloc_v2` `cuMemAlloc`. On a GPU, what kernels do in a context of the program's own \
+         (`cuCtxCreate`) is not recorded, and a note reports it.\n{}\n## NVRTC's\n\nCUDA source is compiled by `warpline-cc` and clang ([how](design/triton.md#nvrtc)).\n{}",
         count(&runtime),
         count(&driver),
         list(runtime, "##"),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::column::Column;
 use super::run::Partition;
 use super::tables::tables;
 
@@ -15,11 +16,18 @@ pub fn page() -> String {
     for (name, _, description) in Partition::COLUMNS {
         _ = writeln!(out, "- `{name}`: {description}");
     }
+    let shared = tables().map(|table| table.shared).find(|shared| !shared.is_empty()).unwrap_or_default();
+    _ = write!(out, "\nThe *metrics* of several tables are {}.\n", names(shared));
     for table in tables() {
-        let names: Vec<String> = table.columns().map(|column| format!("`{}`", column.name)).collect();
-        _ = write!(out, "\n### `{}`\n\n{}\n\n{}\n", table.name, table.about(), names.join(", "));
+        let metrics = if table.shared.is_empty() { "" } else { ", metrics" };
+        _ = write!(out, "\n### `{}`\n\n{}\n\n{}{metrics}\n", table.name, table.about(), names(table.own));
     }
     out
+}
+
+/// The names of columns as Markdown.
+fn names(columns: &[Column]) -> String {
+    columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

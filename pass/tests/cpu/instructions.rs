@@ -142,38 +142,31 @@ fn refused_instructions_are_refused_by_name() {
 
 fn page() -> String {
     let mut text = String::from(
-        "# PTX in inline assembly\n\nWritten by `make docs` from `pass/tests/cpu/ptx.txt`. The table lists the instructions of the PTX ISA for \
-         sm_70 to sm_80, and later ones that programs use. A supported instruction runs on the CPU device; if it accesses memory, its requests are counted. A refused \
-         one ends the compilation with its text and the line of the `asm` statement. The forms are those that a test lowers, as examples: other \
-         types and modifiers of the same instruction work the same way.\n\nLabels, branches and guards become control flow of the kernel, so loops that wait \
-         for another warp give way to it, and branches are counted.\n",
+        "# PTX in inline assembly\n\nWritten by `make docs` from `pass/tests/cpu/ptx.txt`, which has tested forms of each instruction. It \
+         covers the PTX ISA for sm_70 to sm_80, and later instructions that programs use. Labels, branches and guards become control \
+         flow of the kernel.\n\n## Supported\n\nInstructions in bold access memory, and their requests are counted.\n\n\
+         | group | instructions |\n|---|---|\n",
     );
-    let mut section = "";
-    for row in rows() {
-        if row.section != section {
-            section = row.section;
-            let _ = write!(text, "\n## {section}\n\n| instruction | state | forms, or why not |\n|---|---|---|\n");
-        }
-        let state = match row.state {
-            State::Supported => "supported",
-            State::Counted => "supported, counted",
-            State::Refused => "refused",
-            State::NotApplicable => "not applicable",
-        };
-        let opcodes: BTreeSet<&str> = row.forms.iter().flat_map(|form| opcodes(form)).collect();
-        let forms: Vec<String> = opcodes.iter().map(|opcode| format!("`{opcode}`")).collect();
-        let last = if row.reason.is_empty() { forms.join(", ") } else { row.reason.to_owned() };
-        let _ = writeln!(text, "| `{}` | {state} | {last} |", row.name.replace(", ", "`, `"));
+    let rows = rows();
+    let mut sections: Vec<&str> = rows.iter().map(|row| row.section).collect();
+    sections.dedup();
+    for section in sections {
+        let supported = rows.iter().filter(|row| row.section == section && row.reason.is_empty());
+        let names: Vec<String> = supported.map(shown).collect();
+        let _ = writeln!(text, "| {section} | {} |", names.join(", "));
+    }
+    text += "\n## Refused\n\nThe compilation ends with the instruction and the line of the `asm` statement.\n\n";
+    text += "| instruction | why |\n|---|---|\n";
+    for row in rows.iter().filter(|row| !row.reason.is_empty()) {
+        let _ = writeln!(text, "| {} | {} |", shown(row), row.reason);
     }
     text
 }
 
-/// Instructions of a form without their operands.
-fn opcodes(form: &str) -> Vec<&str> {
-    let statements = form.split(';').map(str::trim).filter(|one| !one.is_empty() && !one.ends_with(':'));
-    let words =
-        statements.map(|one| one.split_whitespace().find(|word| !word.starts_with('@') && !word.ends_with(':')));
-    words.flatten().collect()
+/// The names of a row as Markdown, bold if their requests are counted.
+fn shown(row: &Row<'_>) -> String {
+    let names = format!("`{}`", row.name.replace(", ", "`, `"));
+    if row.state == State::Counted { format!("**{names}**") } else { names }
 }
 
 #[test]
