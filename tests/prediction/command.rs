@@ -359,7 +359,9 @@ fn grids_that_do_other_work_are_told() {
     assert_eq!(found["configurations"][0]["grid"], serde_json::json!([13, 1, 1]));
     assert_eq!(found["configurations"][0]["requests"], 2 * 4895_u32.div_ceil(32));
     assert!(reported(&["--kernel", "^layers", "--block", "64", "--set", "ny=60"]));
-    assert!(!reported(&["--kernel", "^layers", "--block", "64"]) && !reported(&["--kernel", "^product", "--set", "n=90"]));
+    assert!(
+        !reported(&["--kernel", "^layers", "--block", "64"]) && !reported(&["--kernel", "^product", "--set", "n=90"])
+    );
 }
 
 /// The run has the recorded launch's own figures, which show how accurate a prediction is: here they differ because L2 held arrays of the launches before.
@@ -379,7 +381,10 @@ fn figures_that_the_run_had_otherwise_are_told() {
     let outcome = run(&mut command, &folder, "run");
     assert!(outcome.status.success(), "{}", outcome.describe());
     let reported = reported(&kept);
-    assert!(reported.len() == 1 && reported[0].contains("loads from DRAM 1.0 MiB (in the run 0.0 MiB)"), "{reported:?}");
+    assert!(
+        reported.len() == 1 && reported[0].contains("loads from DRAM 1.0 MiB (in the run 0.0 MiB)"),
+        "{reported:?}"
+    );
 }
 
 /// What a run did not reach and the code does not tell is left out, which is said.
@@ -556,7 +561,7 @@ fn wrong_wishes_are_refused_with_the_cure() {
         (&["--kernel", "^stencil", "--fold", "w=2"], 2, "--fold takes AXIS=POINTS"),
         (&["--kernel", "^stencil", "--fold", "x=8", "--fold", "y=64"], 2, "64 is the most"),
         (&["--kernel", "^stencil", "--pad", "nothing.x=1"], 2, "there are: volume, in, result, out"),
-        (&["--kernel", "^particles", "--pad", "all.y=1"], 2, "no parameter of the kernel says how long"),
+        (&["--kernel", "^particles", "--pad", "all.y=1"], 2, "no parameter of the kernel is the length"),
         (&["--kernel", "^stencil", "--layout", "in=soa"], 2, "nothing to part"),
         (&["--kernel", "^stencil", "--over", "in=1"], 2, "a pointer has no value"),
     ] {

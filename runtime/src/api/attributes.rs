@@ -118,7 +118,8 @@ pub(super) fn set_attribute(
         MAX_DYNAMIC_SHARED => {
             let kernel = &module(runtime, member).kernels()[member.index];
             let most = runtime.options.device.shared_per_block_optin.saturating_sub(kernel.static_shared);
-            let requested = u32::try_from(value).ok().filter(|requested| *requested <= most).ok_or(error::INVALID_VALUE)?;
+            let requested =
+                u32::try_from(value).ok().filter(|requested| *requested <= most).ok_or(error::INVALID_VALUE)?;
             runtime.modules[member.module].dynamic_shared[member.index] = requested;
             Ok(())
         }

@@ -124,7 +124,11 @@ fn unknown_lines(subject: &Subject<'_>, found: &Prediction) -> Vec<u32> {
 }
 
 /// What it means that some figures are taken from a run on the model `measured_on`.
-pub(super) fn taken_from_the_run(measured_on: Option<&str>, model: &str, requested: &RequestedChanges<'_>) -> Vec<String> {
+pub(super) fn taken_from_the_run(
+    measured_on: Option<&str>,
+    model: &str,
+    requested: &RequestedChanges<'_>,
+) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(measured_on) = measured_on.filter(|measured_on| *measured_on != model) {
         all.push(format!(

@@ -199,7 +199,12 @@ fn model_of(chosen: &Chosen) -> Model<'_> {
 }
 
 /// All configurations on a model, on which the recorded launch may have been run.
-fn of_model(subject: &Subject<'_>, requested: &RequestedChanges<'_>, chosen: &Chosen, was_run: bool) -> Result<Document, Failure> {
+fn of_model(
+    subject: &Subject<'_>,
+    requested: &RequestedChanges<'_>,
+    chosen: &Chosen,
+    was_run: bool,
+) -> Result<Document, Failure> {
     if chosen.simulation.hierarchy.wave_lanes != 32 {
         let message = format!("{}: predictions are of GPUs with warps of 32 lanes", chosen.key);
         return Err(Failure::new(exit_code::USAGE, message));

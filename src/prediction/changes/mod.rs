@@ -50,9 +50,7 @@ pub enum ChangeError {
         known: Vec<String>,
     },
     /// No parameter is the length of an array along an axis.
-    #[error(
-        "{name}.{axis}: no parameter of the kernel is the length of {name} along {axis}, so its rows are unknown"
-    )]
+    #[error("{name}.{axis}: no parameter of the kernel is the length of {name} along {axis}, so its rows are unknown")]
     NoLength {
         /// The array.
         name: String,
