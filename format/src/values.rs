@@ -188,8 +188,14 @@ impl ValueSet {
     /// Adds a value.
     #[inline]
     pub fn add(&mut self, bits: u64) {
-        self.count += 1;
-        self.zeros += u64::from(bits == 0);
+        self.add_repeated(bits, 1);
+    }
+
+    /// Adds a value so many times.
+    #[inline]
+    pub fn add_repeated(&mut self, bits: u64, times: u64) {
+        self.count += times;
+        self.zeros += if bits == 0 { times } else { 0 };
         if self.many {
             if self.fits != 0 {
                 self.narrow(bits);
@@ -213,8 +219,11 @@ impl ValueSet {
     }
 
     fn narrow(&mut self, bits: u64) {
-        for (at, narrow) in Narrow::ALL.iter().enumerate() {
-            if self.fits >> at & 1 != 0 && !narrow.holds(self.element, bits) {
+        let mut left = self.fits;
+        while left != 0 {
+            let at = left.trailing_zeros();
+            left &= left - 1;
+            if !Narrow::ALL[at as usize].holds(self.element, bits) {
                 self.fits &= !(1 << at);
             }
         }
@@ -325,6 +334,16 @@ mod tests {
 
     fn names(set: &ValueSet) -> Vec<&'static str> {
         set.fitting().map(Narrow::name).collect()
+    }
+
+    #[test]
+    fn repeated_values_are_values_added_one_by_one() {
+        let runs = [(3, 2), (0, 4), (3, 1), (70_000, 3), (0, 1)];
+        let mut repeated = ValueSet::new(INT);
+        runs.iter().for_each(|&(bits, times)| repeated.add_repeated(bits, times as u64));
+        let each = runs.iter().flat_map(|&(bits, times)| std::iter::repeat_n(bits, times));
+        assert_eq!(repeated, set(INT, each));
+        assert_eq!((repeated.count, repeated.zeros), (11, 5));
     }
 
     #[test]

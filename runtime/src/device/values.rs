@@ -298,6 +298,54 @@ fn element_of(table: &SiteTable, number: u32, site: &Site) -> Element {
 /// # Safety
 /// The access check has let the lanes through.
 unsafe fn summarise(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], bytes: u64) {
+    let element = row.values.element;
+    // SAFETY: by the contract.
+    unsafe {
+        match (element.is_number() && u64::from(element.bytes) == bytes, bytes) {
+            (true, 1) => summarise_elements::<1>(row, mask, addresses),
+            (true, 2) => summarise_elements::<2>(row, mask, addresses),
+            (true, 4) => summarise_elements::<4>(row, mask, addresses),
+            (true, 8) => summarise_elements::<8>(row, mask, addresses),
+            _ => summarise_bytes(row, mask, addresses, bytes),
+        }
+    }
+}
+
+/// The same where each lane has one element, the most frequent case, in which values are compared as numbers.
+///
+/// # Safety
+/// As of [`summarise`]; `BYTES` is 8 at most.
+unsafe fn summarise_elements<const BYTES: usize>(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES]) {
+    let bits_at = |address: u64| {
+        let mut bits = [0; 8];
+        // SAFETY: by the contract; bytes have no alignment.
+        bits[..BYTES].copy_from_slice(unsafe { &*(address as *const [u8; BYTES]) });
+        u64::from_le_bytes(bits)
+    };
+    let first = addresses[mask.trailing_zeros() as usize];
+    let first_bits = bits_at(first);
+    let (mut equal, mut elsewhere) = (true, false);
+    // Equal values of neighbouring lanes are added together.
+    let (mut value, mut times) = (first_bits, 0);
+    for lane in lanes(mask) {
+        let bits = bits_at(addresses[lane]);
+        equal &= bits == first_bits;
+        elsewhere |= addresses[lane] != first;
+        if bits != value {
+            row.values.add_repeated(value, times);
+            (value, times) = (bits, 0);
+        }
+        times += 1;
+    }
+    row.values.add_repeated(value, times);
+    row.uniform += u64::from(equal && elsewhere);
+}
+
+/// The same for any number of elements, and for bytes of unknown meaning.
+///
+/// # Safety
+/// As of [`summarise`].
+unsafe fn summarise_bytes(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], bytes: u64) {
     let first = mask.trailing_zeros() as usize;
     // SAFETY: by the contract.
     let first_bytes = unsafe { bytes_at(addresses[first], bytes) };
