@@ -14,6 +14,7 @@ check() {
 check python/pyproject.toml "$(sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml)"
 check python/warpline/__init__.py "$(sed -n 's/^__version__ = "\(.*\)"/\1/p' python/warpline/__init__.py)"
 check CITATION.cff "$(sed -n 's/^version: \(.*\)/\1/p' CITATION.cff)"
+check editors/vscode/package.json "$(sed -n 's/^  "version": "\(.*\)",$/\1/p' editors/vscode/package.json)"
 for dependency in $(sed -n 's/^warpline-[a-z-]* = { path = .*version = "\([^"]*\)".*/\1/p' Cargo.toml); do
     check "a dependency in Cargo.toml" "$dependency"
 done

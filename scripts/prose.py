@@ -47,7 +47,7 @@ GENERATED_PART = "<!-- The rest is made from the code"
 TEXT_OF_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|r(#*)".*?"\1|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\\\'\n])\'', re.DOTALL)
 TEXT_OF_PYTHON = re.compile(r'""".*?"""|#[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
-LANGUAGES = {".rs": TEXT_OF_CODE, ".cpp": TEXT_OF_CODE, ".h": TEXT_OF_CODE, ".cu": TEXT_OF_CODE, ".py": TEXT_OF_PYTHON}
+LANGUAGES = {".rs": TEXT_OF_CODE, ".cpp": TEXT_OF_CODE, ".h": TEXT_OF_CODE, ".cu": TEXT_OF_CODE, ".ts": TEXT_OF_CODE, ".py": TEXT_OF_PYTHON}
 
 
 def git(*arguments: str) -> str:

@@ -1,0 +1,11 @@
+// Lets `require("vscode")` find the stand-in. Imported before the extension.
+
+import Module from "node:module";
+import { join } from "node:path";
+
+type Resolve = (request: string, ...rest: unknown[]) => string;
+
+const loader = Module as unknown as { _resolveFilename: Resolve };
+const original = loader._resolveFilename;
+loader._resolveFilename = (request, ...rest) =>
+  request === "vscode" ? join(__dirname, "vscode.js") : original.call(loader, request, ...rest);
