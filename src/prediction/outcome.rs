@@ -83,20 +83,27 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Returns the relative uncertainty of the L2 loads, one standard error: the spread between SMs, and the error of the model.
+    /// Returns the relative uncertainty of the L2 loads, one standard error: the spread between SMs, the error of the model, and what
+    /// is taken from the run.
     pub fn l2_load_uncertainty(&self) -> f64 {
-        self.l2_load_error.hypot(L2_MODEL_ERROR)
+        self.l2_load_error.hypot(L2_MODEL_ERROR).hypot(self.recorded_share())
+    }
+
+    /// Returns the share of the requested sectors whose addresses do not follow from the launch. They are those of the run in proportion to
+    /// threads, which says nothing about how far off they are: the whole share counts as one standard error.
+    fn recorded_share(&self) -> f64 {
+        (1.0 - self.affine_share - self.computed_share).clamp(0.0, 1.0)
     }
 
     /// Returns the relative uncertainty of the DRAM loads, one standard error: the spread between groups of lines, and the error of the
     /// model.
     pub fn dram_load_uncertainty(&self) -> f64 {
-        self.dram_load_error.map_or(ESTIMATE_ERROR, |error| error.hypot(DRAM_MODEL_ERROR))
+        self.dram_load_error.map_or(ESTIMATE_ERROR, |error| error.hypot(DRAM_MODEL_ERROR)).hypot(self.recorded_share())
     }
 
     /// Returns the relative uncertainty of the DRAM stores, one standard error.
     pub fn dram_store_uncertainty(&self) -> f64 {
-        self.dram_load_error.map_or(ESTIMATE_ERROR, |_| STORE_MODEL_ERROR)
+        self.dram_load_error.map_or(ESTIMATE_ERROR, |_| STORE_MODEL_ERROR).hypot(self.recorded_share())
     }
 
     /// Returns the bytes that L2 and DRAM move at the lower and the upper end of the interval, which is two standard errors wide on each
