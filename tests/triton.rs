@@ -103,6 +103,16 @@ fn launches_do_what_is_predicted_with_the_oldest_version() {
     python(OLDEST, "test_predict");
 }
 
+#[test]
+fn sweeps_decide_by_limits_and_modelled_times() {
+    python(NEWEST, "test_sweep");
+}
+
+#[test]
+fn sweeps_of_programs_build_each_set_of_macros_once() {
+    python(NEWEST, "test_sweep_programs");
+}
+
 /// Kernels of `test_counts.py` in CUDA C++: the figures are those that stand there.
 #[test]
 fn kernels_in_cuda_with_the_same_addresses_have_the_same_counts() {

@@ -23,7 +23,7 @@ build() {
 }
 for source in "$root"/examples/*/; do
     name=$(basename "$source")
-    case $name in common | cases | triton | tutorial | custom_analysis) continue ;; esac
+    case $name in common | cases | triton | sweep | tutorial | custom_analysis) continue ;; esac
     build "$name" $(find "$source" -name '*.cu' -o -name '*.cpp')
 done
 # The cases with and without their fixes, to measure the estimated gains.

@@ -1,0 +1,57 @@
+"""The decision of each configuration, by two rules: limits of the hardware, and intervals of the modelled time."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from ._figures import HOPELESS, WORTH, Row
+
+#: Measured over modelled time at most: 1.0 to 2.2 on an H100, in seven programs (docs/benchmarks/2026-11-26-h100.md). Times are
+#: lower bounds, without latencies.
+SLACK = 2.2
+#: Seconds from which the measurements behind ``SLACK`` hold: latencies and the launch dominate shorter kernels.
+SHORTEST = 8e-6
+#: Standard errors of predicted loads on both sides of an interval.
+_ERRORS = 2.0
+
+
+def bound(row: Row) -> None:
+    """Sets the interval of the modelled time, from the uncertainty of the predicted loads.
+
+    The limiter's own lower bound is one of the whole, as the time is that of the slowest part. No part takes longer than the
+    limiter, so the larger uncertainty bounds all of them above."""
+    seconds = row["seconds"]
+    if seconds is None:
+        return
+    errors = {part: row[f"{part}_load_uncertainty"] or 0.0 for part in ("l2", "dram")}
+    row["seconds_low"] = seconds * max(0.0, 1 - _ERRORS * errors.get(row["limiter"], 0.0))
+    row["seconds_high"] = seconds * (1 + _ERRORS * max(errors.values()))
+
+
+def decide(rows: list[Row], slack: float) -> None:
+    """Decides each row that no limit has decided, by the row with the least upper bound."""
+    open_rows = [row for row in rows if row["decision"] is None]
+    best: Optional[int] = None
+    for number, row in enumerate(rows):
+        if row["decision"] is None and row["seconds_high"] is not None:
+            if best is None or row["seconds_high"] < rows[best]["seconds_high"]:
+                best = number
+    for row in open_rows:
+        row["decision"] = WORTH
+        if best is None or row["seconds_low"] is None:
+            row["reason"] = "no modelled time to compare" if row["seconds_low"] is None else None
+            continue
+        most = slack * rows[best]["seconds_high"]
+        if row["seconds_low"] > max(most, SHORTEST):
+            row["decision"] = HOPELESS
+            row["reason"] = (
+                f"modelled time: at least {row['seconds_low'] * 1e6:.3g} us, configuration {best} at most {most * 1e6:.3g} us"
+                f" ({slack:g} x {rows[best]['seconds_high'] * 1e6:.3g})"
+            )
+
+
+def rule_out(row: Row, reason: Optional[str]) -> bool:
+    """Marks a row that exceeds a limit, or cannot be compiled; false if there is no such reason."""
+    if reason is not None:
+        row["decision"], row["reason"] = HOPELESS, reason
+    return reason is not None
