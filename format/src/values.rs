@@ -191,6 +191,20 @@ impl ValueSet {
         self.add_repeated(bits, 1);
     }
 
+    /// Returns whether further values change only the counts.
+    #[inline]
+    pub fn is_settled(&self) -> bool {
+        self.many && self.fits == 0
+    }
+
+    /// Adds so many values, of which some are zeros, to a settled set.
+    #[inline]
+    pub fn add_counts(&mut self, count: u64, zeros: u64) {
+        debug_assert!(self.is_settled(), "the values themselves matter");
+        self.count += count;
+        self.zeros += zeros;
+    }
+
     /// Adds a value so many times.
     #[inline]
     pub fn add_repeated(&mut self, bits: u64, times: u64) {
@@ -344,6 +358,12 @@ mod tests {
         let each = runs.iter().flat_map(|&(bits, times)| std::iter::repeat_n(bits, times));
         assert_eq!(repeated, set(INT, each));
         assert_eq!((repeated.count, repeated.zeros), (11, 5));
+        let mut settled = set(INT, (0..20).map(|value| value * 0x00ff_ffff));
+        let mut each = settled.clone();
+        assert!(settled.is_settled() && !repeated.is_settled());
+        settled.add_counts(3, 1);
+        [7, 0, 9].into_iter().for_each(|bits| each.add(bits));
+        assert_eq!(settled, each);
     }
 
     #[test]

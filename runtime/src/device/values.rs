@@ -325,6 +325,18 @@ unsafe fn summarise_elements<const BYTES: usize>(row: &mut SiteValues, mask: u32
     let first = addresses[mask.trailing_zeros() as usize];
     let first_bits = bits_at(first);
     let (mut equal, mut elsewhere) = (true, false);
+    if row.values.is_settled() {
+        let mut zeros = 0;
+        for lane in lanes(mask) {
+            let bits = bits_at(addresses[lane]);
+            equal &= bits == first_bits;
+            elsewhere |= addresses[lane] != first;
+            zeros += u64::from(bits == 0);
+        }
+        row.values.add_counts(u64::from(mask.count_ones()), zeros);
+        row.uniform += u64::from(equal && elsewhere);
+        return;
+    }
     // Equal values of neighbouring lanes are added together.
     let (mut value, mut times) = (first_bits, 0);
     for lane in lanes(mask) {

@@ -5,6 +5,7 @@ use super::base;
 use super::message;
 use crate::device::execution::lanes::lanes;
 use crate::device::execution::warp::{Running, Stop, Warp};
+use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
 use std::ops::Range;
 use warpline_format::abi::{SiteRange, reserved_shared, windows};
@@ -36,10 +37,20 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
     let mut last = None;
     // A range that is good for this launch only.
     let mut passing = None;
-    for lane in 0..LANES {
-        if access.mask >> lane & 1 == 0 {
-            continue;
-        }
+    let shared_range = SiteRange { low: shared, high: (shared + shared_bytes).saturating_sub(1) };
+    let together = match running.check {
+        Check::Off => None,
+        _ => together(&access, running, registry, (shared_site, &shared_range)),
+    };
+    match together {
+        Some(Together::Shared) => passing = (!shared_site).then_some(shared_range),
+        Some(Together::Allocation(range)) => last = Some(range),
+        None => {}
+    }
+    if together.is_some() {
+        good = access.mask;
+    }
+    for lane in lanes(access.mask & !good) {
         let address = access.addresses[lane];
         let bytes = u64::from(access.bytes.max(1));
         // SAFETY: by the contract.
@@ -215,6 +226,48 @@ fn is_reserved(running: &Running, reserved: &Range<u64>, offset: u64, bytes: u64
     running.reserved_shared
         && offset >= reserved.start
         && offset.checked_add(bytes).is_some_and(|end| end <= reserved.end)
+}
+
+/// Where all lanes of an access are.
+#[derive(Clone, Copy)]
+enum Together {
+    /// In the block's shared memory.
+    Shared,
+    /// In an allocation.
+    Allocation(SiteRange),
+}
+
+/// The memory in which all lanes of an access are, aligned, if that is seen at the lowest and the highest address: the usual case, for
+/// which no lane has to be inspected.
+fn together(
+    access: &Access,
+    running: &Running,
+    registry: &Registry,
+    (shared_site, shared): (bool, &SiteRange),
+) -> Option<Together> {
+    if access.space == Space::Local as u32 || access.mask == 0 {
+        return None;
+    }
+    let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
+    for lane in lanes(access.mask) {
+        let address = access.addresses[lane];
+        (low, high, bits) = (low.min(address), high.max(address), bits | address);
+    }
+    if access.align > 1 && !(access.align.is_power_of_two() && bits & u64::from(access.align - 1) == 0) {
+        return None;
+    }
+    let last = high.checked_add(u64::from(access.bytes.max(1)) - 1)?;
+    let is_within = |range: &SiteRange| range.low <= low && last <= range.high;
+    match region(low) {
+        Region::Shared => is_within(shared).then_some(Together::Shared),
+        Region::Local | Region::Arguments => None,
+        _ if shared_site || running.parameters.start <= last && low < running.parameters.end => None,
+        _ => {
+            let live = registry.find(low)?;
+            let range = SiteRange { low: live.start(), high: live.start() + live.bytes - 1 };
+            is_within(&range).then_some(Together::Allocation(range))
+        }
+    }
 }
 
 fn inside(range: &SiteRange, address: u64, bytes: u64) -> bool {
