@@ -16,7 +16,7 @@ fn commands(playbook: &str) -> String {
 /// Runs the commands of playbooks one after the other; each has to succeed.
 fn try_playbooks(playbooks: &[&str]) {
     let folder = work_folder(&format!("skill-{}", playbooks[0].replace([' ', ','], "-")));
-    for part in ["examples", "tests/races"] {
+    for part in ["examples", "tests/races", "tests/findings/planted"] {
         copy(&root().join(part), &folder.join(part));
     }
     let script: String = playbooks.iter().map(|playbook| commands(playbook)).collect();
@@ -45,6 +45,11 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_slow_kernel_and_its_regression() {
     try_playbooks(&["A slow kernel", "A regression in CI"]);
+}
+
+#[test]
+fn a_nan() {
+    try_playbooks(&["A NaN"]);
 }
 
 #[test]

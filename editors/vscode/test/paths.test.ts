@@ -6,15 +6,15 @@ import { isBelow, resolve, Surroundings } from "../src/core/paths";
 function surroundings(
   files: string[],
   documents: string[] = [],
-  folders = ["/work"],
+  folders = ["/code"],
 ): Surroundings & { seen: string[] } {
   const seen: string[] = [];
   return { folders, documents, seen, isFile: (path) => (seen.push(path), files.includes(path)) };
 }
 
 test("a path in the workspace is itself", () => {
-  assert.deepEqual(resolve("/work/a/b.cu", surroundings(["/work/a/b.cu"])), { path: "/work/a/b.cu", exact: true });
-  assert.deepEqual(resolve("/work/x/../a/b.cu", surroundings(["/work/a/b.cu"])), { path: "/work/a/b.cu", exact: true });
+  assert.deepEqual(resolve("/code/a/b.cu", surroundings(["/code/a/b.cu"])), { path: "/code/a/b.cu", exact: true });
+  assert.deepEqual(resolve("/code/x/../a/b.cu", surroundings(["/code/a/b.cu"])), { path: "/code/a/b.cu", exact: true });
 });
 
 test("an open document can be anywhere", () => {
@@ -26,10 +26,10 @@ test("an open document can be anywhere", () => {
 });
 
 test("a path from another machine is found by its longest end", () => {
-  const files = ["/work/b.cu", "/work/src/b.cu"];
-  assert.deepEqual(resolve("/build/project/src/b.cu", surroundings(files)), { path: "/work/src/b.cu", exact: false });
-  assert.deepEqual(resolve("/build/b.cu", surroundings(files)), { path: "/work/b.cu", exact: false });
-  assert.deepEqual(resolve("src/b.cu", surroundings(files)), { path: "/work/src/b.cu", exact: true });
+  const files = ["/code/b.cu", "/code/src/b.cu"];
+  assert.deepEqual(resolve("/build/project/src/b.cu", surroundings(files)), { path: "/code/src/b.cu", exact: false });
+  assert.deepEqual(resolve("/build/b.cu", surroundings(files)), { path: "/code/b.cu", exact: false });
+  assert.deepEqual(resolve("src/b.cu", surroundings(files)), { path: "/code/src/b.cu", exact: true });
   assert.equal(resolve("/build/c.cu", surroundings(files)), undefined);
 });
 
@@ -38,7 +38,7 @@ test("files outside the workspace are not accessed", () => {
   for (const path of [
     "/etc/passwd",
     "../../etc/passwd",
-    "/work/../etc/passwd",
+    "/code/../etc/passwd",
     "a/../../x",
     "\0",
     "",
@@ -49,7 +49,7 @@ test("files outside the workspace are not accessed", () => {
     const seen: string[] = [];
     assert.equal(resolve(path, { ...all, isFile: (file) => (seen.push(file), false) }), undefined, path);
     assert.deepEqual(
-      seen.filter((file) => !isBelow(file, "/work")),
+      seen.filter((file) => !isBelow(file, "/code")),
       [],
       path,
     );
@@ -63,7 +63,7 @@ test("long paths are tried a bounded number of times", () => {
 });
 
 test("a folder contains its own files only", () => {
-  assert.ok(isBelow("/work/a", "/work"));
+  assert.ok(isBelow("/code/a", "/code"));
   assert.ok(isBelow("/a", "/"));
-  assert.ok(!isBelow("/workshop/a", "/work"));
+  assert.ok(!isBelow("/codeshop/a", "/code"));
 });
