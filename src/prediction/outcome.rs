@@ -11,7 +11,7 @@ const L2_MODEL_ERROR: f64 = 0.02;
 const DRAM_MODEL_ERROR: f64 = 0.02;
 /// Relative error of DRAM traffic that is estimated from footprints, calibrated.
 const ESTIMATE_ERROR: f64 = 0.17;
-/// Relative error of sampled DRAM stores, calibrated likewise.
+/// Relative error of sampled DRAM stores: ten times the mean over the same sets.
 const STORE_MODEL_ERROR: f64 = 0.01;
 /// Standard errors on each side of an interval: 95 % of a normal distribution.
 const INTERVAL_ERRORS: f64 = 2.0;

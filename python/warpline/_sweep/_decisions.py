@@ -11,21 +11,6 @@ from ._figures import HOPELESS, WORTH, Row
 SLACK = 2.2
 #: Seconds from which the measurements behind ``SLACK`` hold: latencies and the launch dominate shorter kernels.
 SHORTEST = 8e-6
-#: Standard errors of predicted loads on both sides of an interval.
-_ERRORS = 2.0
-
-
-def bound(row: Row) -> None:
-    """Sets the interval of the modelled time, from the uncertainty of the predicted loads.
-
-    The limiter's own lower bound is one of the whole, as the time is that of the slowest part. No part takes longer than the
-    limiter, so the larger uncertainty bounds all of them above."""
-    seconds = row["seconds"]
-    if seconds is None:
-        return
-    errors = {part: row[f"{part}_load_uncertainty"] or 0.0 for part in ("l2", "dram")}
-    row["seconds_low"] = seconds * max(0.0, 1 - _ERRORS * errors.get(row["limiter"], 0.0))
-    row["seconds_high"] = seconds * (1 + _ERRORS * max(errors.values()))
 
 
 def decide(rows: list[Row], slack: float) -> None:

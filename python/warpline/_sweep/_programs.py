@@ -11,7 +11,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 from .. import _runtime
 from .._errors import WarplineError
 from . import _builds
-from ._decisions import bound, rule_out
+from ._decisions import rule_out
 from ._figures import SIMULATED, Row, empty, names, note
 from ._limits import Limits, exceeded, limits_of
 from ._predictions import MOSTLY_KNOWN, conflicts, fill, predict, share_known
@@ -208,5 +208,5 @@ def _simulated(row: Row, kernel: dict[str, Any], launch: dict[str, Any]) -> None
         row.update(dram_load_bytes=32 * dram["read_sectors"], dram_store_bytes=32 * dram["write_sectors"])
     conflicts(row, shared.get("wavefronts", 0), shared.get("ideal_wavefronts", 0))
     for estimate in (kernel.get("estimates") or [])[:1]:
-        row.update(seconds=estimate["seconds"], limiter=estimate["limiter"])
-        bound(row)
+        seconds = estimate["seconds"]
+        row.update(seconds=seconds, seconds_low=seconds, seconds_high=seconds, limiter=estimate["limiter"])
