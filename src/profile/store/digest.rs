@@ -9,8 +9,8 @@ use sha2::Digest as _;
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Of these bytes.
-    pub fn of(bytes: &[u8]) -> Digest {
+    /// Computes the digest of these bytes.
+    pub fn compute(bytes: &[u8]) -> Digest {
         Digest(sha2::Sha256::digest(bytes).into())
     }
 
@@ -45,9 +45,9 @@ mod tests {
 
     #[test]
     fn digests_are_those_of_sha256sum_and_read_back() {
-        let text = Digest::of(b"abc").to_string();
+        let text = Digest::compute(b"abc").to_string();
         assert_eq!(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assert_eq!(Digest::parse(&text), Some(Digest::of(b"abc")));
+        assert_eq!(Digest::parse(&text), Some(Digest::compute(b"abc")));
         for wrong in ["", "ba78", &text.to_uppercase(), &format!("{text}0"), &text.replace('b', "/")] {
             assert_eq!(Digest::parse(wrong), None, "{wrong}");
         }

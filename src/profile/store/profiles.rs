@@ -103,7 +103,7 @@ impl Store {
         complete: impl FnOnce(&mut Record),
     ) -> Result<Recorded, StoreError> {
         let bytes = object_bytes(profile);
-        let digest = Digest::of(&bytes);
+        let digest = Digest::compute(&bytes);
         let mut record = Record::new(name, profile, digest);
         complete(&mut record);
         record.make_visible();
@@ -114,10 +114,10 @@ impl Store {
         }
         let key = object_key(&digest);
         // What is there is there, unless it was damaged.
-        if self.blobs.read(&key, MAX_OBJECT)?.is_none_or(|there| Digest::of(&there) != digest) {
+        if self.blobs.read(&key, MAX_OBJECT)?.is_none_or(|there| Digest::compute(&there) != digest) {
             self.blobs.write(&key, &bytes)?;
         }
-        let id = Digest::of(&document);
+        let id = Digest::compute(&document);
         self.blobs.write(&record_key(&record.name, &id), &document)?;
         Ok(Recorded { id, record })
     }
@@ -139,7 +139,7 @@ impl Store {
                 continue;
             };
             let Some(bytes) = self.blobs.read(&key, MAX_RECORD)? else { continue };
-            if Digest::of(&bytes) != id {
+            if Digest::compute(&bytes) != id {
                 wrong("its content does not fit its name");
                 continue;
             }
@@ -175,7 +175,7 @@ impl Store {
         let place = || self.blobs.place(&key);
         let bytes = self.blobs.read(&key, MAX_OBJECT)?.ok_or_else(|| StoreError::Missing { place: place() })?;
         let damaged = |what: String| StoreError::Damaged { place: place(), what };
-        if Digest::of(&bytes) != *digest {
+        if Digest::compute(&bytes) != *digest {
             return Err(damaged("its content does not fit its name".to_owned()));
         }
         let profile = file::from_bytes(&bytes, Path::new(&place())).map_err(|error| damaged(error.to_string()))?;
@@ -237,7 +237,7 @@ fn object_key(digest: &Digest) -> String {
 fn record_folder(name: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     let shown: String = name.chars().take(SHOWN).map(plain).collect();
-    let digest = Digest::of(name.as_bytes()).to_string();
+    let digest = Digest::compute(name.as_bytes()).to_string();
     format!("records/{shown}-{}", &digest[..16])
 }
 
