@@ -51,7 +51,7 @@ pub fn classes(
         }
         let further = || splits.iter().find_map(|split| cut(&split.within(&bounds), &bounds, &outer));
         if let Some((index, at)) = cut(&left, &bounds, &outer).or_else(further) {
-            let (low, high) = bounds.of(index);
+            let (low, high) = bounds.range(index);
             for piece in [(at, high), (low, at - 1)] {
                 let mut bounds = bounds.clone();
                 bounds.0[index] = piece;
@@ -86,7 +86,7 @@ fn cut(truth: &Truth, bounds: &Bounds, outer: &[Index]) -> Option<(Index, i64)> 
 
 /// A value of an index at which a form changes from one sign throughout to both, or the middle.
 fn border(form: &Form, index: Index, bounds: &Bounds) -> i64 {
-    let (low, high) = bounds.of(index);
+    let (low, high) = bounds.range(index);
     let mut here = bounds.clone();
     let mut sign = |at: i64| {
         here.0[index] = (at, at);
@@ -150,7 +150,7 @@ fn rows_of(truth: &Truth, bounds: &Bounds, found: &mut Option<Vec<(i64, [i64; TH
             let (low, high) = form.range(bounds);
             let mut rest = Some(form.clone());
             for &(index, _) in form.terms.iter().filter(|(index, _)| *index >= THREADS) {
-                rest = rest.and_then(|rest| rest.at(index, bounds.of(index).0));
+                rest = rest.and_then(|rest| rest.at(index, bounds.range(index).0));
             }
             let small = |end: i128| end.unsigned_abs() < 1 << 60;
             match rest.filter(|rest| small(low) && small(high) && small(rest.constant.into())) {

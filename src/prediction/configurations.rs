@@ -126,7 +126,7 @@ type Arguments = BTreeMap<(u32, u32), u64>;
 impl<'a> Grids<'a> {
     /// Of the subject, whose threads do `fold` points along each axis.
     pub fn new(subject: &Subject<'a>, fold: [u32; 3]) -> Grids<'a> {
-        let tiling = Tiling::of(subject);
+        let tiling = Tiling::detect(subject);
         let points = std::array::from_fn(|axis| subject.recorded.block[axis].saturating_mul(fold[axis]));
         Grids { tiling, followed: followed(subject, &tiling, points), points, needed: RefCell::default() }
     }

@@ -173,7 +173,7 @@ impl Group<'_> {
         let (loops, over): (Vec<Index>, Vec<Index>) = loops.iter().partition(|index| counters.contains(index));
         let mut bounds = self.evaluated.bounds.clone();
         for index in over {
-            bounds.0[index].0 = bounds.of(index).1;
+            bounds.0[index].0 = bounds.range(index).1;
         }
         let count = loops.iter().fold(1i64, |all, &index| all.saturating_mul(bounds.extent(index)));
         if count > MOST_ITERATIONS {
@@ -349,7 +349,7 @@ pub(super) fn spread(bounds: &Bounds, indices: &[Index], most: i64) -> Vec<Vec<i
                 .iter()
                 .map(|&index| {
                     let extent = bounds.extent(index).max(1);
-                    let at = bounds.of(index).0 + linear % extent;
+                    let at = bounds.range(index).0 + linear % extent;
                     linear /= extent;
                     at
                 })

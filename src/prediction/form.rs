@@ -109,7 +109,7 @@ impl Form {
     pub fn range(&self, bounds: &Bounds) -> (i128, i128) {
         let mut range = (i128::from(self.constant), i128::from(self.constant));
         for &(index, factor) in &self.terms {
-            let (low, high) = bounds.of(index);
+            let (low, high) = bounds.range(index);
             let (one, two) = (i128::from(low) * i128::from(factor), i128::from(high) * i128::from(factor));
             range = (range.0 + one.min(two), range.1 + one.max(two));
         }
@@ -122,8 +122,8 @@ impl Form {
 pub struct Bounds(pub Vec<(i64, i64)>);
 
 impl Bounds {
-    /// The range of an index.
-    pub fn of(&self, index: Index) -> (i64, i64) {
+    /// Returns the range of an index.
+    pub fn range(&self, index: Index) -> (i64, i64) {
         self.0.get(index).copied().unwrap_or((0, 0))
     }
 
@@ -134,7 +134,7 @@ impl Bounds {
 
     /// Values in the range of an index.
     pub fn extent(&self, index: Index) -> i64 {
-        let (low, high) = self.of(index);
+        let (low, high) = self.range(index);
         (high - low + 1).max(0)
     }
 }

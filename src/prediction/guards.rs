@@ -123,7 +123,7 @@ pub fn settled(
     {
         let loop_id = index - FIXED;
         match &evaluated.loops[loop_id] {
-            Ok(None) => form = form.at(index, evaluated.bounds.of(index).1).ok_or(Lost::Range)?,
+            Ok(None) => form = form.at(index, evaluated.bounds.range(index).1).ok_or(Lost::Range)?,
             Ok(Some(_)) => return Err(Lost::Loop(addresses.loops[loop_id].line)),
             Err(lost) => return Err(*lost),
         }

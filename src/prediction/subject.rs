@@ -73,19 +73,19 @@ impl Array {
 }
 
 impl<'a> Subject<'a> {
-    /// The launch of a kernel with the most requests.
+    /// Selects the launch of a kernel with the most requests.
     ///
     /// # Errors
     /// [`SubjectError`].
     pub fn new(profile: &'a Profile, kernel: &'a Kernel) -> Result<Subject<'a>, SubjectError> {
-        Subject::of(kernel, &profile.sites, &profile.allocations)
+        Subject::from_rows(kernel, &profile.sites, &profile.allocations)
     }
 
-    /// The same of a kernel whose rows and allocations stand apart.
+    /// Selects the launch of a kernel with the most requests; its rows and allocations are passed separately.
     ///
     /// # Errors
     /// [`SubjectError`].
-    pub fn of(
+    pub fn from_rows(
         kernel: &'a Kernel,
         sites: &'a [Site],
         rows_of_allocations: &'a [Allocation],

@@ -21,8 +21,8 @@ pub struct Tiling {
 }
 
 impl Tiling {
-    /// Of a kernel, by its recorded launch.
-    pub fn of(subject: &Subject<'_>) -> Tiling {
+    /// Detects the tiling of a kernel from its recorded launch.
+    pub fn detect(subject: &Subject<'_>) -> Tiling {
         let has = |wanted: &dyn Fn(&ExpressionKind) -> bool| {
             subject.addresses.expressions.iter().any(|entry| wanted(&entry.kind))
         };

@@ -202,7 +202,7 @@ pub fn longest(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated, lo
     let mut iterations = TripCounts::new(addresses, launch, &deciding);
     let mut interpreter = WarpInterpreter::new(addresses, launch, entry.ends.iter().copied(), &[loop_id]);
     let some = |bounds: &Bounds, index: usize| {
-        let (low, high) = bounds.of(index);
+        let (low, high) = bounds.range(index);
         let mut all = vec![low, low + (high - low) / 2, high];
         all.dedup();
         all

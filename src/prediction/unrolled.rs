@@ -101,7 +101,7 @@ mod tests {
             // A number that is the same for all threads, or affine, needs none of this; without a group no thread reaches the loop.
             prop_assume!((i64::from(size) - 1 + more) / step > more / step);
             let Ok(reached) = &evaluated.loops[0] else { panic!("{:?}", evaluated.loops[0]) };
-            let most = evaluated.bounds.of(counter(0)).1;
+            let most = evaluated.bounds.range(counter(0)).1;
             for x in 0..i64::from(size) {
                 let groups = (x + more) / step;
                 // Those without any do not come to the loop.

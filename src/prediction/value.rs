@@ -131,7 +131,7 @@ pub fn node(addresses: &Addresses, launch: &Launch, values: &[Value], bounds: &B
 
 /// An index, or its only value.
 fn single(index: usize, bounds: &Bounds) -> Form {
-    match bounds.of(index) {
+    match bounds.range(index) {
         (low, high) if low == high => Form::number(low),
         _ => Form::index(index),
     }

@@ -36,7 +36,7 @@ impl Warps {
             None => {
                 let alike = self.alike(form, within.class, costs);
                 let outer = (THREADS..FIXED).chain(counters.iter().copied());
-                let starts = Starts::of(&Form { constant: 0, ..form.clone() }, &within.class.bounds, outer);
+                let starts = Starts::enumerate(&Form { constant: 0, ..form.clone() }, &within.class.bounds, outer);
                 within.ways.push(Way { terms: form.terms.clone(), alike, starts, known: Vec::new() });
                 within.ways.len() - 1
             }
@@ -106,10 +106,10 @@ pub(super) struct Way {
 struct Starts(Vec<(u64, f64)>);
 
 impl Starts {
-    fn of(form: &Form, bounds: &Bounds, indices: impl Iterator<Item = Index>) -> Starts {
+    fn enumerate(form: &Form, bounds: &Bounds, indices: impl Iterator<Item = Index>) -> Starts {
         let mut starts = vec![(form.constant as u64, 1.0)];
         for index in indices {
-            let (factor, (low, _)) = (form.factor(index), bounds.of(index));
+            let (factor, (low, _)) = (form.factor(index), bounds.range(index));
             let extent = bounds.extent(index);
             let base = factor.wrapping_mul(low) as u64;
             let step = factor as u64 % PERIOD;

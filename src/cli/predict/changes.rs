@@ -80,7 +80,7 @@ impl Changes {
         if self.fold == [1; 3] && self.pads.is_empty() && self.layouts.is_empty() {
             return Ok(None);
         }
-        let tiling = Tiling::of(subject);
+        let tiling = Tiling::detect(subject);
         if let Some(axis) = (0..3).find(|&axis| self.fold[axis] > 1 && !tiling.free[axis]) {
             let name = ["x", "y", "z"][axis];
             let message = format!(

@@ -39,7 +39,7 @@ pub(in crate::cli) fn execute(arguments: &PredictArguments) -> Result<u8, Failur
             return Err(Failure::new(exit_code::USAGE, message));
         }
         let found = unlaunched::kernel(arguments)?;
-        let subject = Subject::of(&found.kernel, &found.sites, &[]).map_err(no_subject)?;
+        let subject = Subject::from_rows(&found.kernel, &found.sites, &[]).map_err(no_subject)?;
         let mut notes = vec![
             "the executable was not run: arrays start at multiples of 256 bytes, and limits by instructions are left out".to_owned(),
         ];

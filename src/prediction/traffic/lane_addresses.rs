@@ -95,7 +95,7 @@ impl<'a> LaneAddresses<'a> {
         if access.counters.iter().any(|&counter| here.extent(counter) <= 0) {
             return;
         }
-        let first: Vec<i64> = access.counters.iter().map(|&counter| here.of(counter).0).collect();
+        let first: Vec<i64> = access.counters.iter().map(|&counter| here.range(counter).0).collect();
         let mut counters = first.clone();
         for iteration in 0.. {
             for (&counter, &at) in access.counters.iter().zip(&counters) {
@@ -103,11 +103,11 @@ impl<'a> LaneAddresses<'a> {
             }
             let active = masks(&access.condition.within(&here), launch, &here);
             for (warp, &mask) in (0..).zip(&active).filter(|(_, mask)| **mask != 0) {
-                self.request((number, warp as usize), mask, place, |counter| here.of(counter).0);
+                self.request((number, warp as usize), mask, place, |counter| here.range(counter).0);
                 visit(LaneRequest { iteration, warp, addresses: self.addresses() });
             }
             // The innermost loop's next iteration, or that of the first one around it that has another.
-            let has_next = |&at: &usize| counters[at] < self.bounds.of(access.counters[at]).1;
+            let has_next = |&at: &usize| counters[at] < self.bounds.range(access.counters[at]).1;
             let Some(next) = (0..counters.len()).rev().find(has_next) else { return };
             counters[next] += 1;
             counters[next + 1..].copy_from_slice(&first[next + 1..]);

@@ -115,11 +115,11 @@ pub fn traffic(
     let (all, accesses, bounds) = ((accesses, bounds), &affine[..], &*ranges);
     let flow = Flow { accesses, bounds, all, addresses, footprints, launch, capacity };
     let mut found = Traffic::default();
-    let part = flow.part(requested);
-    let timeline = part.as_ref().map(|part| &part.timeline);
+    let simulated = flow.choose_blocks(requested);
+    let timeline = simulated.as_ref().map(|simulated| &simulated.timeline);
     let replay = flow.replay(requested.lines / launch.blocks() as f64, timeline);
     flow.first_level(&replay, requested, &mut found);
-    flow.second_level(&replay, (requested, part), &mut found);
+    flow.second_level(&replay, (requested, simulated), &mut found);
     found
 }
 

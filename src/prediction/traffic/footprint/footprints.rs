@@ -220,7 +220,7 @@ impl Family {
             found.push(piece);
             return matches!(edge, Edge::Left(_));
         };
-        let whole = bounds.of(index);
+        let whole = bounds.range(index);
         let mut rough = false;
         for part in parts {
             bounds.0[index] = part;
@@ -234,7 +234,7 @@ impl Family {
     fn strips(&self, form: &Form, bounds: &Bounds, most: i64) -> Option<(Index, Ranges)> {
         let is_free = |index: Index| form.factor(index) != 0 && bounds.extent(index) > 1;
         let &(_, index, _) = self.steps.iter().rev().find(|(_, index, _)| is_free(*index))?;
-        let (low, high) = bounds.of(index);
+        let (low, high) = bounds.range(index);
         let each = (bounds.extent(index) + most - 1) / most;
         let firsts = (low..=high).step_by(each as usize);
         Some((index, firsts.map(|first| (first, (first + each - 1).min(high))).collect()))
@@ -277,7 +277,7 @@ impl Family {
         let mut merged: SmallVec<[Merged; 8]> = SmallVec::new();
         let mut members: SmallVec<[(Index, i64, usize); 8]> = SmallVec::new();
         for &(stride, index, factor) in &self.steps {
-            let (low, high) = bounds.of(index);
+            let (low, high) = bounds.range(index);
             let cut = cuts.iter().position(|form| form.factor(index) != 0);
             // What a condition takes in another ratio, as the rows of a triangle, is another direction.
             let of_form = cut.map_or(0, |cut| cuts[cut].factor(index));
@@ -351,7 +351,7 @@ enum Edge {
 fn split(form: &Form, bounds: &Bounds) -> Option<(Index, Ranges)> {
     let free = form.terms.iter().filter(|(index, _)| bounds.extent(*index) > 1);
     let &(index, factor) = free.max_by_key(|(_, factor)| factor.unsigned_abs())?;
-    let (low, high) = bounds.of(index);
+    let (low, high) = bounds.range(index);
     let rest =
         Form { constant: form.constant, terms: form.terms.iter().filter(|term| term.0 != index).copied().collect() };
     let (least, most) = rest.range(bounds);
@@ -416,7 +416,7 @@ fn ratio(form: &Form, members: &[(Index, i64, usize)], group: usize, bounds: &Bo
         match own().find(|(member, ..)| *member == index) {
             Some((_, multiple, _)) if factor == each * multiple => {}
             None => {
-                let (low, high) = bounds.of(index);
+                let (low, high) = bounds.range(index);
                 most = most.checked_add(factor.checked_mul(low)?.max(factor.checked_mul(high)?))?;
                 is_exact &= low == high;
             }

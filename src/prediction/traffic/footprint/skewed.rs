@@ -49,8 +49,8 @@ fn numbers(accesses: &[MemoryAccess], counter: Index) -> Vec<Counted> {
 }
 
 impl Counted {
-    /// A form in this number in place of the counter; `None` where it is no such form.
-    fn of(&self, form: &Form) -> Option<Form> {
+    /// Replaces the counter of a form by this number; `None` if the factor is not divisible by the step.
+    fn substitute(&self, form: &Form) -> Option<Form> {
         let factor = form.factor(self.counter);
         if factor % self.step != 0 {
             return None;
@@ -64,7 +64,7 @@ impl Counted {
     /// All accesses in this number; `None` where that makes no stride smaller, or some larger.
     fn in_place(&self, accesses: &[MemoryAccess], bounds: &Bounds) -> Option<(Vec<MemoryAccess>, Bounds)> {
         let range = self.start.range(bounds);
-        let (low, high) = bounds.of(self.counter);
+        let (low, high) = bounds.range(self.counter);
         let first = i64::try_from(range.0).ok()?.checked_add(low.checked_mul(self.step)?)?;
         let last = i64::try_from(range.1).ok()?.checked_add(high.checked_mul(self.step)?)?;
         // Iterations begin at the first one.
@@ -78,7 +78,7 @@ impl Counted {
             if !access.counters.contains(&self.counter) {
                 return Some(access.clone());
             }
-            let form = self.of(&access.form)?;
+            let form = self.substitute(&access.form)?;
             for (index, _) in &self.start.terms {
                 let (before, after) = (access.form.factor(*index).unsigned_abs(), form.factor(*index).unsigned_abs());
                 // Equal strides are one already.
@@ -87,7 +87,7 @@ impl Counted {
                     return None;
                 }
             }
-            let condition = access.condition.map(&|form| self.of(form))?;
+            let condition = access.condition.map(&|form| self.substitute(form))?;
             let condition = Truth::All(vec![condition, begun.clone(), ended.clone()]);
             Some(MemoryAccess { form, condition, ..access.clone() })
         });
@@ -138,7 +138,7 @@ mod tests {
         let mut bounds = Bounds(vec![(0, 0); FIXED + 1]);
         (bounds.0[0], bounds.0[THREADS], bounds.0[FIXED]) = ((0, threads - 1), (0, blocks - 1), (0, n - 1));
         let (found, ranges) = skewed(&[access], &bounds).expect("it is a triangle");
-        assert_eq!(ranges.of(FIXED), (0, n - 1));
+        assert_eq!(ranges.range(FIXED), (0, n - 1));
         let want: BTreeSet<i64> =
             (0..n).flat_map(|i| (i..n).map(move |j| ((1 << 20) + 4 * (j * n + i)) / 32)).collect();
         let all = boxes(0, blocks as u64, [blocks as u32, 1, 1]);

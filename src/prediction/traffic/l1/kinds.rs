@@ -83,7 +83,7 @@ impl Kinds {
 
     fn region(&mut self, flow: &Flow<'_>, class: &Class, rounds: [i64; 3]) -> Region {
         let [width, height, _] = flow.launch.grid.map(u64::from);
-        let ranges = [0, 1, 2].map(|axis| class.bounds.of(block(axis)));
+        let ranges = [0, 1, 2].map(|axis| class.bounds.range(block(axis)));
         let extents = [0, 1, 2].map(|axis| class.bounds.extent(block(axis)));
         let rounds = [0, 1, 2].map(|axis| rounds[axis].min(extents[axis]));
         // Blocks of a kind along an axis.

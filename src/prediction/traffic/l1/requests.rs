@@ -29,17 +29,17 @@ struct Shape {
 #[derive(Clone, Copy, Default)]
 pub struct Kind(u32);
 
-/// The pieces of a request.
+/// The pieces of a request, as a range of [`RequestPieces::pieces`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct PieceRange {
     first: u32,
     count: u32,
-    /// Different sectors, however many pieces ask for one.
+    /// Distinct sectors, however many pieces request one.
     sectors: u32,
 }
 
-/// Not taken apart so far.
-const UNKNOWN: Place = Place { first: 0, count: u32::MAX, sectors: 0 };
+/// Pieces that are not computed yet.
+const UNKNOWN: PieceRange = PieceRange { first: 0, count: u32::MAX, sectors: 0 };
 
 /// Pieces of requests: each kind is taken apart once, by the coalescer of a run.
 pub struct RequestPieces<'a> {
@@ -50,7 +50,7 @@ pub struct RequestPieces<'a> {
     warps: Vec<Way>,
     kinds: FxHashMap<Shape, Kind>,
     /// By kind: its shape, and the pieces by where lane 0's address lies in its line.
-    places: Vec<(Shape, [Place; LINE as usize])>,
+    ranges: Vec<(Shape, [PieceRange; LINE as usize])>,
     pieces: Vec<Piece>,
     /// Of the last request that is not remembered.
     once: Vec<Piece>,
@@ -67,7 +67,7 @@ impl<'a> RequestPieces<'a> {
             distances: Vec::new(),
             warps: Vec::new(),
             kinds: FxHashMap::default(),
-            places: Vec::new(),
+            ranges: Vec::new(),
             pieces: Vec::new(),
             once: Vec::new(),
             bytes: Vec::new(),
@@ -107,28 +107,28 @@ impl<'a> RequestPieces<'a> {
     /// The kind of a warp's requests of the lanes `mask`.
     pub fn kind(&mut self, way: usize, warp: usize, mask: u32, bytes: u32, route: Route) -> Kind {
         let shape = Shape { pattern: self.warps[way].1[warp].0, mask, bytes, route };
-        let places = &mut self.places;
+        let ranges = &mut self.ranges;
         *self.kinds.entry(shape).or_insert_with(|| {
-            places.push((shape, [UNKNOWN; LINE as usize]));
-            Kind(places.len() as u32 - 1)
+            ranges.push((shape, [UNKNOWN; LINE as usize]));
+            Kind(ranges.len() as u32 - 1)
         })
     }
 
     /// The pieces of a request whose lane 0 has this address, and its different sectors. Lines are relative to that of lane 0, modulo
     /// 2^64.
     #[inline(always)]
-    pub fn of(&mut self, kind: Kind, start: i64) -> (&[Piece], u32) {
+    pub fn pieces_at(&mut self, kind: Kind, start: i64) -> (&[Piece], u32) {
         let within = start.rem_euclid(LINE);
-        let mut place = self.places[kind.0 as usize].1[within as usize];
-        if place == UNKNOWN {
-            place = self.take_apart(kind, within);
+        let mut range = self.ranges[kind.0 as usize].1[within as usize];
+        if range == UNKNOWN {
+            range = self.divide(kind, within);
         }
-        (&self.pieces[place.first as usize..(place.first + place.count) as usize], place.sectors)
+        (&self.pieces[range.first as usize..(range.first + range.count) as usize], range.sectors)
     }
 
     #[cold]
-    fn take_apart(&mut self, kind: Kind, within: i64) -> Place {
-        let Shape { pattern, mask, bytes, route } = self.places[kind.0 as usize].0;
+    fn divide(&mut self, kind: Kind, within: i64) -> PieceRange {
+        let Shape { pattern, mask, bytes, route } = self.ranges[kind.0 as usize].0;
         // In the middle of the address space, so that no lane's address wraps.
         const MIDDLE: u64 = 1 << 62;
         let distances = &self.distances[pattern as usize];
@@ -141,14 +141,14 @@ impl<'a> RequestPieces<'a> {
         for piece in &mut self.pieces[from..] {
             piece.line = piece.line.wrapping_sub(MIDDLE / LINE as u64);
         }
-        let place = Place { first: from as u32, count: (self.pieces.len() - from) as u32, sectors };
-        self.places[kind.0 as usize].1[within as usize] = place;
-        place
+        let range = PieceRange { first: from as u32, count: (self.pieces.len() - from) as u32, sectors };
+        self.ranges[kind.0 as usize].1[within as usize] = range;
+        range
     }
 
     /// The pieces of a request whose active lanes, in order, have these addresses, and its different sectors. They are not remembered: few
     /// requests whose addresses are worked out thread by thread are like another one.
-    pub fn of_lanes(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> (&[Piece], u32) {
+    pub fn pieces_of_lanes(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> (&[Piece], u32) {
         let from = self.pieces.len();
         let sectors = self.push(addresses, mask, bytes, route);
         self.once.clear();

@@ -228,7 +228,7 @@ impl<'a, 'b> Sm<'a, 'b> {
                     for &own in &code.counters_of[counter - FIXED] {
                         counters[own - FIXED] += 1;
                     }
-                    if counters[counter - FIXED] < code.bounds.of(counter).0 + iterations {
+                    if counters[counter - FIXED] < code.bounds.range(counter).0 + iterations {
                         *step = first as u32;
                     }
                 }
@@ -239,7 +239,7 @@ impl<'a, 'b> Sm<'a, 'b> {
                     *step += 1;
                     let mut mask = self.mask(block, number, warp, counters);
                     if mask != 0 && self.by_lane.has(number) {
-                        let place = [0, 1, 2].map(|axis| block.bounds.of(self::block(axis)).0);
+                        let place = [0, 1, 2].map(|axis| block.bounds.range(self::block(axis)).0);
                         mask = self.by_lane.request((number, warp), mask, place, |index| counters[index - FIXED]);
                     }
                     if mask != 0 {
@@ -256,7 +256,7 @@ impl<'a, 'b> Sm<'a, 'b> {
     fn mask(&mut self, block: &Resident, access: usize, warp: usize, counters: &[i64]) -> u32 {
         let code = self.code;
         let condition = code.condition_of[access];
-        let is_over = |counter: &Index| counters[counter - FIXED] > code.bounds.of(*counter).1;
+        let is_over = |counter: &Index| counters[counter - FIXED] > code.bounds.range(*counter).1;
         if code.uneven && code.accesses[access].counters.iter().any(is_over) {
             return 0;
         }
@@ -301,10 +301,10 @@ impl<'a, 'b> Sm<'a, 'b> {
             for &(index, factor) in access.form.terms.iter().rev().take_while(|(index, _)| *index >= FIXED) {
                 start = start.wrapping_add(factor.wrapping_mul(counters[index - FIXED]));
             }
-            let (pieces, sectors) = self.pieces.of(same.kind, start);
+            let (pieces, sectors) = self.pieces.pieces_at(same.kind, start);
             (pieces, sectors, start.div_euclid(128) as u64)
         } else {
-            let (pieces, sectors) = self.pieces.of_lanes(self.by_lane.addresses(), mask, access.bytes, route);
+            let (pieces, sectors) = self.pieces.pieces_of_lanes(self.by_lane.addresses(), mask, access.bytes, route);
             (pieces, sectors, 0)
         };
         self.served += pieces.len() as u64;

@@ -43,8 +43,8 @@ impl<'a> AccessGroup<'a> {
         AccessGroup { constant, bytes, directions, ranges: lead.ends_in_lanes(), members }
     }
 
-    /// Accesses, with numbers of their own, by which can be solved together.
-    pub(super) fn of(finders: impl Iterator<Item = (usize, Finder<'a>)>) -> Vec<AccessGroup<'a>> {
+    /// Groups accesses, each with its number, by which can be solved together.
+    pub(super) fn group_finders(finders: impl Iterator<Item = (usize, Finder<'a>)>) -> Vec<AccessGroup<'a>> {
         let mut found: Vec<Vec<(usize, Finder<'a>)>> = Vec::new();
         for (number, mut finder) in finders {
             match found.iter_mut().find(|all| finder.join(&all[0].1, MOST_SHIFT)) {

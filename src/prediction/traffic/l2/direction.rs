@@ -56,7 +56,7 @@ impl Direction {
         }
         let others = form.terms.iter().filter(|term| !is_own(term.0));
         let constant = others.fold(i128::from(form.constant), |sum, &(index, factor)| {
-            sum + i128::from(factor) * i128::from(bounds.of(index).0)
+            sum + i128::from(factor) * i128::from(bounds.range(index).0)
         });
         let each = i128::from(factor);
         // The least value is rounded up, the most down.

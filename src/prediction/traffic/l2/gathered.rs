@@ -5,8 +5,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::access_group::AccessGroup;
-use super::part::Part;
 use super::sample::{Line, Sample};
+use super::simulated_blocks::SimulatedBlocks;
 use super::solutions::Solutions;
 use super::touches::{Finder, between};
 use crate::form::Bounds;
@@ -96,7 +96,7 @@ pub(super) fn arrays<'a>(flow: &Flow<'a>, bounds: &'a Bounds) -> Option<Vec<Arra
         }
         let finder = |(number, access)| Some((number, Finder::new(access, bounds, flow.launch)?));
         let finders: Vec<_> = own().map(finder).collect::<Option<_>>()?;
-        Some(Array { finders: AccessGroup::of(finders.into_iter()), bytes })
+        Some(Array { finders: AccessGroup::group_finders(finders.into_iter()), bytes })
     };
     allocations.into_iter().map(array).collect()
 }
@@ -107,12 +107,12 @@ impl Gathered {
     pub(super) fn new(
         flow: &Flow<'_>,
         arrays: &[Array<'_>],
-        (sample, part): (&Sample, &Part<'_>),
+        (sample, simulated): (&Sample, &SimulatedBlocks<'_>),
         expected: f64,
     ) -> Option<Gathered> {
-        u16::try_from(part.turns.len()).ok()?;
+        u16::try_from(simulated.turns.len()).ok()?;
         let mut found = Gathering {
-            part,
+            simulated,
             numbers: FxHashMap::default(),
             last: (0, 0),
             all: Gathered { lines: Vec::new(), touches: Vec::new(), masks: Vec::new() },
@@ -156,7 +156,7 @@ impl Gathered {
 
 /// Touches of a part of a launch.
 struct Gathering<'g, 'a> {
-    part: &'g Part<'a>,
+    simulated: &'g SimulatedBlocks<'a>,
     /// By mask: its number.
     numbers: FxHashMap<u128, u32>,
     /// The last mask and its number.
@@ -168,8 +168,8 @@ impl Gathering<'_, '_> {
     /// Adds a warp's touch of a line, in an iteration of an access.
     #[inline(always)]
     fn add(&mut self, access: usize, (block, warp, iteration): (u64, u32, u32), (line, bytes): (u32, u128)) {
-        let turn = self.part.turns[access].get(iteration as usize).copied().unwrap_or(0);
-        let (time, sm) = self.part.timeline.at(block, warp, turn as usize);
+        let turn = self.simulated.turns[access].get(iteration as usize).copied().unwrap_or(0);
+        let (time, sm) = self.simulated.timeline.at(block, warp, turn as usize);
         if self.last.0 != bytes {
             let masks = &mut self.all.masks;
             let number = *self.numbers.entry(bytes).or_insert_with(|| {
@@ -178,19 +178,19 @@ impl Gathering<'_, '_> {
             });
             self.last = (bytes, number);
         }
-        let counted = if self.part.counted.contains(&block) { COUNTED } else { 0 };
+        let counted = if self.simulated.counted.contains(&block) { COUNTED } else { 0 };
         self.all.touches.push(Touch::new(time, sm, access as u16, line, self.last.1 | counted));
     }
 
     /// Adds the touches of accesses with affine addresses, line by line.
     fn add_affine(&mut self, arrays: &[Array<'_>], sample: &Sample) {
-        let (mut at, mut solutions) = (self.part.bounds.firsts(), Solutions::default());
+        let (mut at, mut solutions) = (self.simulated.bounds.firsts(), Solutions::default());
         for array in arrays {
             for line in sample.lines(array.bytes.clone()) {
                 let (number, before) = (self.all.lines.len() as u32, self.all.touches.len());
                 for together in &array.finders {
                     together.of_line(line.start, (&mut at, &mut solutions), &mut |access, lanes| {
-                        if self.part.blocks.contains(&lanes.block) {
+                        if self.simulated.blocks.contains(&lanes.block) {
                             let warp = (lanes.block, lanes.warp, lanes.iteration);
                             self.add(access, warp, (number, lanes.bytes));
                         }
@@ -211,7 +211,7 @@ impl Gathering<'_, '_> {
         let mut lanes = LaneAddresses::new(flow.all.0, (flow.addresses, flow.launch), flow.all.1);
         // By line: the bytes that a warp touches.
         let mut touched: Vec<(u32, u128)> = Vec::new();
-        for block in self.part.blocks.clone() {
+        for block in self.simulated.blocks.clone() {
             let own = flow.all.0.iter().enumerate().filter(|(_, access)| !access.is_affine());
             for (number, access) in own {
                 lanes.each_request(number, flow.launch, block, &mut |LaneRequest { iteration, warp, addresses }| {

@@ -2,9 +2,9 @@
 
 use super::filter::FirstLevel;
 use super::gathered::{Array, Gathered, Touch, arrays, sectors_of};
-use super::part::Part;
 use super::reuse::GapLengths;
 use super::sample::{Line, Sample};
+use super::simulated_blocks::SimulatedBlocks;
 use crate::traffic::access::{LINE, MemoryAccess};
 use crate::traffic::flow::Flow;
 use warpline_simulator::hierarchy::{DenseLines, HierarchyConfig, L2Access, L2Config, L2Op, L2Outcome, Level2};
@@ -86,21 +86,25 @@ impl SecondLevel {
 
 /// Runs what touches some sets of L2 in a part of a launch that requests so many lines; `missed` has the share of each access's
 /// sectors that L1 misses. `None` where that is too much, or where the model's L2 or an address is of a kind that cannot be followed.
-pub(super) fn moved(flow: &Flow<'_>, part: &Part<'_>, (requested, missed): (f64, &[f64])) -> Option<Moved> {
-    let arrays = arrays(flow, &part.bounds)?;
-    let lines = flow.lines(part.blocks.start, part.blocks.end);
-    let share = (part.blocks.end - part.blocks.start) as f64 / flow.launch.blocks() as f64;
+pub(super) fn moved(
+    flow: &Flow<'_>,
+    simulated: &SimulatedBlocks<'_>,
+    (requested, missed): (f64, &[f64]),
+) -> Option<Moved> {
+    let arrays = arrays(flow, &simulated.bounds)?;
+    let lines = flow.lines(simulated.blocks.start, simulated.blocks.end);
+    let share = (simulated.blocks.end - simulated.blocks.start) as f64 / flow.launch.blocks() as f64;
     let touches = requested * share / lines.max(1.0);
-    let effort = part.effort(arrays.iter().any(Array::is_slow));
+    let effort = simulated.effort(arrays.iter().any(Array::is_slow));
     let sample = Sample::new(&flow.capacity.hierarchy.l2, lines, touches, effort)?;
     let expected = touches * lines * sample.share;
     if expected > MOST_TOUCHES {
         return None;
     }
-    let gathered = Gathered::new(flow, &arrays, (&sample, part), expected)?;
+    let gathered = Gathered::new(flow, &arrays, (&sample, simulated), expected)?;
     // Blocks after the first ones find L1 full.
-    let lines_of_l1 = if part.blocks.start == 0 { f64::from(flow.capacity.l1_lines) } else { 0.0 };
-    let sms = part.timeline.sms();
+    let lines_of_l1 = if simulated.blocks.start == 0 { f64::from(flow.capacity.l1_lines) } else { 0.0 };
+    let sms = simulated.timeline.sms();
     let mut l1 = FirstLevel::new(flow, &gathered, (sms, sms as f64 * lines_of_l1 * sample.share), missed);
     l1.settle(&gathered, missed, effort.rounds);
     let run = Run {
@@ -110,7 +114,7 @@ pub(super) fn moved(flow: &Flow<'_>, part: &Part<'_>, (requested, missed): (f64,
         l2: SecondLevel::new(flow.capacity.hierarchy, sample.slices.len()),
         l1,
     };
-    run.counted(sample.share, part.timeline.length() / PARTS)
+    run.counted(sample.share, simulated.timeline.length() / PARTS)
 }
 
 /// By access: the number of its array.

@@ -2,8 +2,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::part::Part;
 use super::run::{Moved, Passed, moved};
+use super::simulated_blocks::SimulatedBlocks;
 use crate::traffic::access::SECTOR;
 use crate::traffic::flow::Flow;
 use crate::traffic::footprint::{Family, boxes};
@@ -74,21 +74,21 @@ impl Flow<'_> {
     pub(super) fn by_sample(
         &self,
         replay: &Replay,
-        (requested, part): (Requested, Part<'_>),
+        (requested, simulated): (Requested, SimulatedBlocks<'_>),
         found: &mut Traffic,
     ) -> bool {
         let missed = self.missed_in_l1(replay, found.l2_loads / SECTOR as f64);
-        let Some(moved) = moved(self, &part, (requested.lines, &missed)) else { return false };
+        let Some(moved) = moved(self, &simulated, (requested.lines, &missed)) else { return false };
         let blocks = self.launch.blocks() as f64;
-        let counted = (part.counted.end - part.counted.start) as f64 / blocks;
+        let counted = (simulated.counted.end - simulated.counted.start) as f64 / blocks;
         let scale = Scale { sets: moved.share, blocks: counted };
         if !moved.arrays.iter().all(|own| scale.is_typical(&own.reads) && scale.is_typical(&own.stores)) {
             return false;
         }
         let is_affine =
             |allocation: usize| moved.arrays.iter().any(|one| one.allocation == allocation && one.is_affine);
-        let mut reads = self.first_touches(&part, &|family| family.reads && is_affine(family.allocation));
-        let mut stores = self.first_touches(&part, &|family| family.stores && is_affine(family.allocation));
+        let mut reads = self.first_touches(&simulated, &|family| family.reads && is_affine(family.allocation));
+        let mut stores = self.first_touches(&simulated, &|family| family.stores && is_affine(family.allocation));
         let affine = || moved.arrays.iter().filter(|own| own.is_affine);
         reads.check(affine().map(|own| own.reads.new).sum(), moved.share);
         stores.check(affine().map(|own| own.stores.new).sum(), moved.share);
@@ -136,13 +136,13 @@ impl Flow<'_> {
     }
 
     /// Counts what wanted accesses touch for the first time.
-    fn first_touches(&self, part: &Part<'_>, wanted: &dyn Fn(&Family) -> bool) -> FirstTouches {
+    fn first_touches(&self, simulated: &SimulatedBlocks<'_>, wanted: &dyn Fn(&Family) -> bool) -> FirstTouches {
         let of = |blocks: Range<u64>| self.union(wanted, &boxes(blocks.start, blocks.end, self.launch.grid), SECTOR);
         let all = of(0..self.launch.blocks());
         let mut found = FirstTouches { launch: all.sectors, counted: all.sectors, before: 0.0, rough: all.rough };
-        if part.counted != (0..self.launch.blocks()) {
-            let Range { start, end } = part.counted;
-            found.counted = of(part.blocks.start..end).sectors - of(part.blocks.start..start).sectors;
+        if simulated.counted != (0..self.launch.blocks()) {
+            let Range { start, end } = simulated.counted;
+            found.counted = of(simulated.blocks.start..end).sectors - of(simulated.blocks.start..start).sectors;
             let new = of(0..end).sectors - of(0..start).sectors;
             found.before = if found.counted - new > MATTERS * found.counted { found.counted - new } else { 0.0 };
         }

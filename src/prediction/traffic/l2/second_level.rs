@@ -1,6 +1,6 @@
 //! Traffic between DRAM and L2.
 
-use super::part::Part;
+use super::simulated_blocks::SimulatedBlocks;
 use crate::traffic::access::{LINE, SECTOR};
 use crate::traffic::flow::Flow;
 use crate::traffic::footprint::{Blocks, Family, boxes};
@@ -16,7 +16,7 @@ impl Flow<'_> {
     pub(in crate::traffic) fn second_level(
         &self,
         replay: &Replay,
-        (requested, part): (Requested, Option<Part<'_>>),
+        (requested, simulated): (Requested, Option<SimulatedBlocks<'_>>),
         found: &mut Traffic,
     ) {
         let blocks = self.launch.blocks();
@@ -34,7 +34,7 @@ impl Flow<'_> {
         };
         found.l2_oversubscription = found.distinct.wave_lines * LINE as f64 / self.capacity.l2_bytes();
         found.wave_pages = self.union(|_| true, &own, PAGE).sectors;
-        let is_sampled = part.is_some_and(|part| self.by_sample(replay, (requested, part), found));
+        let is_sampled = simulated.is_some_and(|simulated| self.by_sample(replay, (requested, simulated), found));
         if !is_sampled {
             self.by_footprint(&all, found);
         }

@@ -33,7 +33,7 @@ const TRIES: u32 = 6;
 const MOST_OF_LAUNCH: f64 = 0.5;
 
 /// A part of a launch, with its schedule.
-pub struct Part<'a> {
+pub struct SimulatedBlocks<'a> {
     /// Blocks that are run.
     pub(super) blocks: Range<u64>,
     /// Blocks whose traffic is counted.
@@ -59,7 +59,7 @@ struct Choice {
 impl<'a> Flow<'a> {
     /// Chooses the part of the launch that stands for all; `None` where it would be too much to run, or loops are unequal for the points
     /// of a thread.
-    pub(in crate::traffic) fn part(&self, requested: Requested) -> Option<Part<'a>> {
+    pub(in crate::traffic) fn choose_blocks(&self, requested: Requested) -> Option<SimulatedBlocks<'a>> {
         let (accesses, bounds) = self.all;
         let turns = turns_of_iterations(accesses, bounds, self.capacity.turn)?;
         let count = turns.iter().flatten().max().map_or(0, |last| *last as usize + 1);
@@ -70,7 +70,7 @@ impl<'a> Flow<'a> {
             true => Cow::Borrowed(bounds),
             false => Cow::Owned(within(bounds, &run, self.launch.grid)),
         };
-        Some(Part { blocks: run, counted, bounds, turns, timeline, is_large })
+        Some(SimulatedBlocks { blocks: run, counted, bounds, turns, timeline, is_large })
     }
 
     fn choice(&self, turns: u64, requested: Requested) -> Option<Choice> {
@@ -141,7 +141,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-impl Part<'_> {
+impl SimulatedBlocks<'_> {
     /// Returns how many lines are followed. `slow`: some conditions are evaluated lane by lane.
     pub(super) fn effort(&self, slow: bool) -> Effort {
         match (self.is_large, slow) {

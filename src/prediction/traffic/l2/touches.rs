@@ -92,7 +92,7 @@ impl<'a> Finder<'a> {
         let varies = |index: &Index| bounds.extent(*index) > 1;
         let mut blocks: SmallVec<[Index; 3]> = (THREADS..FIXED).filter(varies).collect();
         for thread in (0..THREADS).filter(varies) {
-            let (factor, (low, high)) = (access.form.factor(thread), bounds.of(thread));
+            let (factor, (low, high)) = (access.form.factor(thread), bounds.range(thread));
             if factor == 0 {
                 free.push(thread);
                 continue;
@@ -101,7 +101,7 @@ impl<'a> Finder<'a> {
             match blocks.iter().position(goes_on) {
                 Some(at) => {
                     let (block, size) = (blocks.remove(at), high + 1);
-                    let (first, last) = bounds.of(block);
+                    let (first, last) = bounds.range(block);
                     let ends = (first.checked_mul(size)?, last.checked_mul(size)?.checked_add(high)?);
                     directions.push(Direction::new(Some(thread), Some(block), size, factor, ends));
                 }
@@ -111,7 +111,7 @@ impl<'a> Finder<'a> {
         for other in blocks.into_iter().chain(access.counters.iter().copied().filter(varies)) {
             match access.form.factor(other) {
                 0 => free.push(other),
-                factor => directions.push(Direction::new(None, Some(other), 1, factor, bounds.of(other))),
+                factor => directions.push(Direction::new(None, Some(other), 1, factor, bounds.range(other))),
             }
         }
         // Of those that move it as much, a thread's comes last: its values are lanes.
@@ -130,7 +130,7 @@ impl<'a> Finder<'a> {
             }
         });
         let together = says_all.then_some(least);
-        let free = free.into_iter().map(|index| (index, bounds.of(index))).collect();
+        let free = free.into_iter().map(|index| (index, bounds.range(index))).collect();
         let mut rest = (0i64, 0i64);
         for one in directions.iter_mut().rev() {
             one.rest = rest;
@@ -144,7 +144,7 @@ impl<'a> Finder<'a> {
         let still = |term: &&(Index, i64)| !varies(&term.0);
         let constant =
             access.form.terms.iter().filter(still).try_fold(access.form.constant, |sum, &(index, factor)| {
-                factor.checked_mul(bounds.of(index).0).and_then(|own| sum.checked_add(own))
+                factor.checked_mul(bounds.range(index).0).and_then(|own| sum.checked_add(own))
             })?;
         if rest.0 < -MOST || rest.1 > MOST || !(-MOST..MOST).contains(&constant) {
             return None;
@@ -157,7 +157,7 @@ impl<'a> Finder<'a> {
         let mut counters: SmallVec<[(Index, i64, i64); 2]> = SmallVec::new();
         let mut iterations = 1i64;
         for &counter in access.counters.iter().rev() {
-            counters.push((counter, bounds.of(counter).0, iterations));
+            counters.push((counter, bounds.range(counter).0, iterations));
             iterations = iterations
                 .checked_mul(bounds.extent(counter).max(1))
                 .filter(|iterations| *iterations <= i64::from(u32::MAX))?;
@@ -254,7 +254,8 @@ impl<'a> Finder<'a> {
         }
         let Some((one, shift)) = self.directions.get(values.len()).zip(self.shifts.get(values.len())) else {
             // All lanes, where the address is the same for them.
-            let range = if self.of_lanes == 0 { self.bounds.of(self.lanes) } else { (at[self.lanes], at[self.lanes]) };
+            let range =
+                if self.of_lanes == 0 { self.bounds.range(self.lanes) } else { (at[self.lanes], at[self.lanes]) };
             return self.repeat(0, range, at, byte - self.of_lanes * range.0, visit);
         };
         let (first, last) = ((first - shift).max(one.low), (last - shift).min(one.high));
@@ -393,7 +394,7 @@ mod tests {
     /// Accesses that are solved together where they can be; how many are solved apart.
     fn agree(accesses: &[MemoryAccess], bounds: &Bounds, launch: &Launch) -> Result<usize, TestCaseError> {
         let finders = accesses.iter().map(|one| Finder::new(one, bounds, launch).expect("numbers are small"));
-        let all = AccessGroup::of(finders.enumerate());
+        let all = AccessGroup::group_finders(finders.enumerate());
         let ends = accesses.iter().map(|one| one.form.range(bounds));
         let (low, high) = ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap();
         let (mut at, mut solutions) = (bounds.firsts(), Solutions::default());

@@ -53,12 +53,12 @@ impl BlockTimes {
         let mut queue = Queue::new(of_block, &run);
         let mut on_sms: Vec<Residents> = (0..sms).map(|_| Residents::new(resident)).collect();
         let mut blocks = vec![Started::default(); all as usize];
-        for place in 0..resident {
+        for slot in 0..resident {
             for (sm, residents) in on_sms.iter_mut().enumerate() {
                 let Some((number, one)) = queue.next(0) else { continue };
                 // As far along as any other, where blocks have come apart.
                 let had = (apart * (golden(number + 1) - 0.5)).rem_euclid(1.0);
-                let begin = residents.begin(place, one, &queue.kinds[usize::from(one.kind)], had);
+                let begin = residents.begin(slot, one, &queue.kinds[usize::from(one.kind)], had);
                 blocks[number as usize] = Started { begin, sm: sm as u16, kind: one.kind };
             }
         }
@@ -112,7 +112,7 @@ impl BlockTimes {
         // What is over before the first one is over at once.
         let Ok(rotation) = u32::try_from(rotation) else { return (before, sm) };
         let after = if own == 0 { u32::from(begin.after) } else { 0 };
-        let time = self.sms[usize::from(sm)].time(begin.stretch, rotation, begin.place.into());
+        let time = self.sms[usize::from(sm)].time(begin.stretch, rotation, begin.slot.into());
         (time + after + before, sm)
     }
 }

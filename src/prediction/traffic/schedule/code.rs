@@ -57,7 +57,7 @@ impl<'a> Code<'a> {
         }
         let counters_of: Vec<Vec<Index>> =
             (FIXED..bounds.0.len()).map(|counter| counters_of(accesses, counter)).collect();
-        let differ = |own: &Vec<Index>| own.iter().any(|&one| bounds.of(one) != bounds.of(own[0]));
+        let differ = |own: &Vec<Index>| own.iter().any(|&one| bounds.range(one) != bounds.range(own[0]));
         let uneven = counters_of.iter().any(differ);
         let (steps, left_out) = steps(accesses, bounds, share);
         Code {
@@ -80,7 +80,7 @@ impl<'a> Code<'a> {
     #[inline(always)]
     pub fn set(&self, counters: &mut [i64], counter: Index, before: i64) {
         for &own in &self.counters_of[counter - FIXED] {
-            counters[own - FIXED] = self.bounds.of(own).0 + before;
+            counters[own - FIXED] = self.bounds.range(own).0 + before;
         }
     }
 }

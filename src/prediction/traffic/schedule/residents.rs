@@ -2,18 +2,18 @@
 
 use super::rotations::Rotations;
 
-/// Bits of a place's number.
-const PLACE: u32 = 16;
-/// Where no block is.
+/// Bits of a slot number.
+const SLOT_BITS: u32 = 16;
+/// The due time of a slot without a block.
 const NEVER: u64 = u64::MAX;
 
 /// Blocks whose warps take as many turns, and that begin at the same one of their warps.
 pub(super) struct Kind {
     of_warps: Box<[u32]>,
-    /// Warps that have their first turn a rotation after the others: those before the one at which the block before in the place ended.
+    /// Warps that have their first turn a rotation after the others: those before the one at which the block before in the slot ended.
     late: u32,
-    /// Parts of its rotations in which the same warps have turns, the last one up to its end.
-    parts: Vec<Part>,
+    /// Ranges of its rotations in which the same warps have turns, the last one up to its end.
+    ranges: Vec<RotationRange>,
     rotations: u32,
     /// All warps have a turn in each rotation.
     even: bool,
@@ -21,9 +21,9 @@ pub(super) struct Kind {
     end: u32,
 }
 
-/// Some rotations of a block.
-struct Part {
-    /// Those before this one.
+/// Consecutive rotations of a block in which the same warps have turns.
+struct RotationRange {
+    /// The first rotation after them.
     end: u32,
     /// Warps that have a turn.
     live: u32,
@@ -43,7 +43,7 @@ impl Kind {
         borders.sort_unstable();
         borders.dedup();
         let mut first = 0;
-        let part = |end: u32| {
+        let range = |end: u32| {
             let mut live = 0;
             let before = ends.iter().map(|&(begin, end)| {
                 let before = live;
@@ -52,31 +52,31 @@ impl Kind {
             });
             let before = before.collect();
             first = end;
-            Part { end, live, before }
+            RotationRange { end, live, before }
         };
-        let parts: Vec<Part> = borders.into_iter().map(part).collect();
-        let rotations = parts.last().map_or(1, |last| last.end);
+        let ranges: Vec<RotationRange> = borders.into_iter().map(range).collect();
+        let rotations = ranges.last().map_or(1, |last| last.end);
         let end = ends.iter().rposition(|end| end.1 == rotations).map_or(0, |warp| warp as u32 + 1);
-        let even = parts.iter().all(|part| part.live as usize == of_warps.len());
-        Kind { of_warps: of_warps.into(), late, parts, rotations, even, end }
+        let even = ranges.iter().all(|range| range.live as usize == of_warps.len());
+        Kind { of_warps: of_warps.into(), late, ranges, rotations, even, end }
     }
 
     /// The part of its rotations in which one lies.
     #[inline(always)]
-    fn part(&self, rotation: u32) -> Option<&Part> {
-        self.parts.iter().find(|part| rotation < part.end)
+    fn range_at(&self, rotation: u32) -> Option<&RotationRange> {
+        self.ranges.iter().find(|range| rotation < range.end)
     }
 
     /// Returns the turns of the block in one of its rotations.
     #[inline(always)]
     fn live(&self, rotation: u32) -> u32 {
-        self.part(rotation).map_or(0, |part| part.live)
+        self.range_at(rotation).map_or(0, |range| range.live)
     }
 
     /// Returns the first rotation after this one in which it takes another number of turns; `None` if there is none.
     #[inline(always)]
     fn change(&self, rotation: u32) -> Option<u32> {
-        self.part(rotation).map(|part| part.end).filter(|end| *end < self.rotations)
+        self.range_at(rotation).map(|range| range.end).filter(|end| *end < self.rotations)
     }
 
     /// In which of its rotations a warp has one of so many turns of the code, and how many warps have one before it in that.
@@ -89,7 +89,7 @@ impl Kind {
         let own = self.of_warps[warp as usize];
         let turn = if own < turns { (u64::from(turn) * u64::from(own) / u64::from(turns)) as u32 } else { turn };
         let rotation = turn + u32::from(warp < self.late);
-        (rotation, self.part(rotation).map_or(0, |part| part.before[warp as usize]))
+        (rotation, self.range_at(rotation).map_or(0, |range| range.before[warp as usize]))
     }
 }
 
@@ -107,8 +107,8 @@ pub(super) struct Begin {
     pub(super) rotation: i32,
     /// A stretch of these rotations, not behind the block's first one.
     pub(super) stretch: u32,
-    pub(super) place: u16,
-    /// Turns that the block before it in the place has in the same rotation.
+    pub(super) slot: u16,
+    /// Turns that the block before it in the slot has in the same rotation.
     pub(super) after: u16,
 }
 
@@ -116,14 +116,14 @@ pub(super) struct Begin {
 #[derive(Clone, Copy)]
 struct Ended {
     rotation: u32,
-    place: usize,
+    slot: usize,
     /// Warps up to the last one of its last rotation.
     warps: u32,
 }
 
-/// A place for a block.
+/// A slot for a block.
 #[derive(Clone, Copy)]
-struct Place {
+struct BlockSlot {
     block: Option<Resident>,
     /// The SM's rotation that is the block's first one.
     first: i32,
@@ -135,8 +135,8 @@ struct Place {
 
 /// The blocks that an SM runs at a time.
 pub(super) struct Residents {
-    places: Vec<Place>,
-    /// By place: the rotation of its next change, and its number.
+    slots: Vec<BlockSlot>,
+    /// By slot: the rotation of its next change, and its number.
     due: Vec<u64>,
     rotations: Rotations,
     ended: Option<Ended>,
@@ -144,56 +144,51 @@ pub(super) struct Residents {
 
 impl Residents {
     /// Places without blocks.
-    pub(super) fn new(places: usize) -> Residents {
-        let empty = Place { block: None, first: 0, ends: false, live: 0 };
-        Residents {
-            places: vec![empty; places],
-            due: vec![NEVER; places],
-            rotations: Rotations::new(places),
-            ended: None,
-        }
+    pub(super) fn new(slots: usize) -> Residents {
+        let empty = BlockSlot { block: None, first: 0, ends: false, live: 0 };
+        Residents { slots: vec![empty; slots], due: vec![NEVER; slots], rotations: Rotations::new(slots), ended: None }
     }
 
     /// A block begins with the SM, as if it had had a part of its rotations.
-    pub(super) fn begin(&mut self, place: usize, block: Resident, kind: &Kind, had: f64) -> Begin {
+    pub(super) fn begin(&mut self, slot: usize, block: Resident, kind: &Kind, had: f64) -> Begin {
         let all = kind.rotations;
         let own = ((had * f64::from(all)) as u32).min(all - 1);
         let first = -(own as i32);
-        self.places[place] = Place { block: Some(block), first, ends: false, live: 0 };
-        self.due[place] = due(0, place);
-        Begin { rotation: first, stretch: 0, place: place as u16, after: 0 }
+        self.slots[slot] = BlockSlot { block: Some(block), first, ends: false, live: 0 };
+        self.due[slot] = due(0, slot);
+        Begin { rotation: first, stretch: 0, slot: slot as u16, after: 0 }
     }
 
-    /// The warp at which the place that a block left goes on: where that is not the first one, what comes has its turn in the same rotation.
+    /// The warp at which the slot that a block left goes on: where that is not the first one, what comes has its turn in the same rotation.
     pub(super) fn late(&self, warps: u32) -> u32 {
         self.ended.map_or(0, |ended| if ended.warps < warps { ended.warps } else { 0 })
     }
 
-    /// A block, or none, has the place of that which ended.
+    /// A block, or none, has the slot of that which ended.
     #[inline(always)]
     pub(super) fn follow(&mut self, block: Option<(Resident, &Kind)>) -> Begin {
-        let Some(Ended { rotation, place: number, .. }) = self.ended.take() else { return Begin::default() };
-        let place = &mut self.places[number];
+        let Some(Ended { rotation, slot: number, .. }) = self.ended.take() else { return Begin::default() };
+        let slot = &mut self.slots[number];
         let Some((block, kind)) = block else {
-            place.block = None;
+            slot.block = None;
             self.due[number] = due(rotation + 1, number);
             return Begin::default();
         };
-        place.block = Some(block);
-        place.ends = false;
-        let at = place.live;
+        slot.block = Some(block);
+        slot.ends = false;
+        let at = slot.live;
         if kind.late > 0 {
             let live = kind.live(0);
-            place.first = rotation as i32;
-            place.live += live;
+            slot.first = rotation as i32;
+            slot.live += live;
             self.rotations.change(rotation, number, live);
             // What the one before had is over then.
-            (place.ends, self.due[number]) = match kind.rotations - 1 {
+            (slot.ends, self.due[number]) = match kind.rotations - 1 {
                 0 => (true, due(rotation, number)),
                 _ => (false, due(rotation + 1, number)),
             };
         } else {
-            place.first = rotation as i32 + 1;
+            slot.first = rotation as i32 + 1;
             if kind.live(0) == at {
                 self.wait(number, 0, kind);
             } else {
@@ -201,18 +196,18 @@ impl Residents {
             }
         }
         let after = if kind.late > 0 { at as u16 } else { 0 };
-        let rotation = self.places[number].first;
-        Begin { rotation, stretch: self.rotations.last(), place: number as u16, after }
+        let rotation = self.slots[number].first;
+        Begin { rotation, stretch: self.rotations.last(), slot: number as u16, after }
     }
 
-    /// Sees what a place does next after one of its block's rotations.
+    /// Sees what a slot does next after one of its block's rotations.
     #[inline(always)]
     fn wait(&mut self, number: usize, of_sm: u32, kind: &Kind) {
-        let place = &mut self.places[number];
+        let slot = &mut self.slots[number];
         let next = kind.change(of_sm);
-        place.ends = next.is_none();
+        slot.ends = next.is_none();
         let next = next.unwrap_or(kind.rotations - 1);
-        self.due[number] = due((place.first + next as i32) as u32, number);
+        self.due[number] = due((slot.first + next as i32) as u32, number);
     }
 
     /// Gives turns until a block has had its last one; when it had. `None` where no block is left.
@@ -223,24 +218,24 @@ impl Residents {
             if next == NEVER {
                 return None;
             }
-            let (rotation, number) = ((next >> PLACE) as u32, (next & ((1 << PLACE) - 1)) as usize);
-            let place = &mut self.places[number];
-            let Some(block) = place.block else {
-                self.rotations.change(rotation, number, 0u32.wrapping_sub(place.live));
-                place.live = 0;
+            let (rotation, number) = ((next >> SLOT_BITS) as u32, (next & ((1 << SLOT_BITS) - 1)) as usize);
+            let slot = &mut self.slots[number];
+            let Some(block) = slot.block else {
+                self.rotations.change(rotation, number, 0u32.wrapping_sub(slot.live));
+                slot.live = 0;
                 self.due[number] = NEVER;
                 continue;
             };
             let kind = &kinds[usize::from(block.kind)];
-            if place.ends {
+            if slot.ends {
                 self.due[number] = NEVER;
-                self.ended = Some(Ended { rotation, place: number, warps: kind.end });
-                return Some(self.rotations.time(self.rotations.last(), rotation, number) + place.live);
+                self.ended = Some(Ended { rotation, slot: number, warps: kind.end });
+                return Some(self.rotations.time(self.rotations.last(), rotation, number) + slot.live);
             }
-            let of_sm = (rotation as i32 - place.first) as u32;
+            let of_sm = (rotation as i32 - slot.first) as u32;
             let live = kind.live(of_sm);
-            self.rotations.change(rotation, number, live.wrapping_sub(place.live));
-            place.live = live;
+            self.rotations.change(rotation, number, live.wrapping_sub(slot.live));
+            slot.live = live;
             self.wait(number, of_sm, kind);
         }
     }
@@ -252,6 +247,6 @@ impl Residents {
 }
 
 #[inline(always)]
-fn due(rotation: u32, place: usize) -> u64 {
-    u64::from(rotation) << PLACE | place as u64
+fn due(rotation: u32, slot: usize) -> u64 {
+    u64::from(rotation) << SLOT_BITS | slot as u64
 }

@@ -1,31 +1,31 @@
 //! When the rotations of an SM begin.
 
-/// Rotations, in stretches in which each place of the SM gives as many turns in one of them as in the next.
+/// Rotations, in stretches in which each slot of the SM gives as many turns in one of them as in the next.
 pub(super) struct Rotations {
-    places: usize,
+    slots: usize,
     /// By stretch: its first rotation, and the turns given before that.
     stretches: Vec<(u32, u32)>,
-    /// By stretch and place: turns that the places before it give in a rotation. Behind those of a stretch, what all places give.
+    /// By stretch and slot: turns that the slots before it give in a rotation. Behind those of a stretch, what all slots give.
     before: Vec<u32>,
 }
 
 impl Rotations {
-    /// Of places that give none.
-    pub(super) fn new(places: usize) -> Rotations {
-        Rotations { places, stretches: vec![(0, 0)], before: vec![0; places + 1] }
+    /// Of slots that give none.
+    pub(super) fn new(slots: usize) -> Rotations {
+        Rotations { slots, stretches: vec![(0, 0)], before: vec![0; slots + 1] }
     }
 
-    /// A place gives so many turns more, modulo 2^32, from a rotation on, which is not before the last change.
+    /// A slot gives so many turns more, modulo 2^32, from a rotation on, which is not before the last change.
     #[inline(always)]
-    pub(super) fn change(&mut self, rotation: u32, place: usize, more: u32) {
-        let width = self.places + 1;
+    pub(super) fn change(&mut self, rotation: u32, slot: usize, more: u32) {
+        let width = self.slots + 1;
         let &(begin, time) = &self.stretches[self.stretches.len() - 1];
         if rotation > begin {
             let all = self.before[self.before.len() - 1];
             self.stretches.push((rotation, time + (rotation - begin) * all));
             self.before.extend_from_within(self.before.len() - width..);
         }
-        let from = self.before.len() - (self.places - place);
+        let from = self.before.len() - (self.slots - slot);
         self.before[from..].iter_mut().for_each(|before| *before = before.wrapping_add(more));
     }
 
@@ -34,16 +34,16 @@ impl Rotations {
         self.stretches.len() as u32 - 1
     }
 
-    /// Turns given before a place has its own in a rotation. `stretch`: the one in which the rotation lies, or one before.
+    /// Turns given before a slot has its own in a rotation. `stretch`: the one in which the rotation lies, or one before.
     #[inline(always)]
-    pub(super) fn time(&self, stretch: u32, rotation: u32, place: usize) -> u32 {
+    pub(super) fn time(&self, stretch: u32, rotation: u32, slot: usize) -> u32 {
         let mut stretch = stretch as usize;
         while self.stretches.get(stretch + 1).is_some_and(|next| next.0 <= rotation) {
             stretch += 1;
         }
         let (begin, time) = self.stretches[stretch];
-        let before = &self.before[stretch * (self.places + 1)..][..=self.places];
-        time + (rotation - begin) * before[self.places] + before[place]
+        let before = &self.before[stretch * (self.slots + 1)..][..=self.slots];
+        time + (rotation - begin) * before[self.slots] + before[slot]
     }
 }
 
@@ -54,26 +54,26 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against adding up the turns of all places, rotation by rotation.
+        /// Against adding up the turns of all slots, rotation by rotation.
         #[test]
         fn turns_before_are_added_up(changes in prop::collection::vec((0u32..4, 0usize..3, 0u32..5), 0..20)) {
             let mut found = Rotations::new(3);
             let mut live = [0u32; 3];
-            // By rotation: what places give.
+            // By rotation: what slots give.
             let mut given: Vec<[u32; 3]> = Vec::new();
             let mut rotation = 0;
-            for (later, place, turns) in changes {
+            for (later, slot, turns) in changes {
                 given.extend((0..later).map(|_| live));
                 rotation += later;
-                found.change(rotation, place, turns.wrapping_sub(live[place]));
-                live[place] = turns;
+                found.change(rotation, slot, turns.wrapping_sub(live[slot]));
+                live[slot] = turns;
             }
             given.extend([live; 3]);
             for rotation in 0..given.len() {
-                for place in 0..3 {
+                for slot in 0..3 {
                     let before: u32 = given[..rotation].iter().flatten().sum();
-                    let own: u32 = given[rotation][..place].iter().sum();
-                    prop_assert_eq!(found.time(0, rotation as u32, place), before + own);
+                    let own: u32 = given[rotation][..slot].iter().sum();
+                    prop_assert_eq!(found.time(0, rotation as u32, slot), before + own);
                 }
             }
         }

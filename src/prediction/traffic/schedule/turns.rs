@@ -59,7 +59,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
             return None;
         }
         let cuts = [0, 1, 2].map(|axis| {
-            let ends = all.iter().flatten().flatten().map(|class| class.bounds.of(block(axis)));
+            let ends = all.iter().flatten().flatten().map(|class| class.bounds.range(block(axis)));
             let mut cuts: Vec<i64> = ends.flat_map(|(low, high)| [low, high + 1]).collect();
             cuts.sort_unstable();
             cuts.dedup();
@@ -130,7 +130,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         if let Some(all) = &self.classes[self.class_of[position][condition]] {
             let inside = |class: &&Class| {
                 (0..3).all(|axis| {
-                    let (low, high) = class.bounds.of(block(axis));
+                    let (low, high) = class.bounds.range(block(axis));
                     low <= at[axis] && at[axis] <= high
                 })
             };
