@@ -70,8 +70,8 @@ impl Saved {
 }
 
 impl Draft {
-    /// A note without a place.
-    pub(super) fn of(diagnosis: Diagnosis) -> Draft {
+    /// Creates a note without a source position.
+    pub(super) fn new(diagnosis: Diagnosis) -> Draft {
         Draft {
             severity: Severity::Note,
             diagnosis,
@@ -95,10 +95,10 @@ impl Draft {
         }
     }
 
-    /// A note about an access, whose data and operation are figures of the diagnosis.
-    pub(super) fn of_access(facts: &Facts<'_>, mut diagnosis: Diagnosis, access: &Access<'_>) -> Draft {
+    /// Creates a note about an access, whose data and operation are figures of the diagnosis.
+    pub(super) fn for_access(facts: &Facts<'_>, mut diagnosis: Diagnosis, access: &Access<'_>) -> Draft {
         diagnosis.figures.extend(figures(facts, access));
-        Draft::of(diagnosis).at_access(access)
+        Draft::new(diagnosis).at_access(access)
     }
 
     /// The same finding with another remedy.

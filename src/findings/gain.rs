@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::address::{Place, place};
+use super::facts::address::{TermsAndOffset, terms_and_offset};
 use super::phrase::{Phrase, push};
 use super::prelude::*;
 use super::words;
@@ -20,8 +20,8 @@ const LEAST_FACTOR: f64 = 1.01;
 pub(super) struct Saving(BTreeMap<&'static str, f64>);
 
 impl Saving {
-    /// Of one limit.
-    pub(super) fn of(limit: &'static str, amount: f64) -> Saving {
+    /// Creates the saving of an amount of one limit.
+    pub(super) fn new(limit: &'static str, amount: f64) -> Saving {
         Saving(BTreeMap::from([(limit, amount)]))
     }
 
@@ -43,8 +43,8 @@ impl Saving {
         self
     }
 
-    /// If accesses made no requests: what these take of L1.
-    pub(super) fn of_requests(accesses: &[&Access<'_>]) -> Saving {
+    /// Returns the saving if accesses made no requests: what these take of L1.
+    pub(super) fn without_requests(accesses: &[&Access<'_>]) -> Saving {
         let sum = |value: fn(&Sums) -> u64| total(accesses, value) as f64;
         Saving(BTreeMap::from([
             ("l1_tag", sum(|sums| sums.stages.tag)),
@@ -53,18 +53,18 @@ impl Saving {
         ]))
     }
 
-    /// The same, and what they move below L1.
-    pub(super) fn of_traffic(accesses: &[&Access<'_>]) -> Saving {
+    /// Returns the saving if accesses made no requests, including what they move below L1.
+    pub(super) fn without_traffic(accesses: &[&Access<'_>]) -> Saving {
         let bytes = |value: fn(&Sums) -> u64| total(accesses, value).saturating_mul(SECTOR_BYTES) as f64;
-        Saving::of_requests(accesses)
-            .and(Saving::of("l2", bytes(|sums| sums.l2_lookups)))
-            .and(Saving::of("dram", bytes(Sums::dram)))
+        Saving::without_requests(accesses)
+            .and(Saving::new("l2", bytes(|sums| sums.l2_lookups)))
+            .and(Saving::new("dram", bytes(Sums::dram)))
     }
 
-    /// If accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to
+    /// Returns the saving if accesses touched no more sectors than their bytes fill, and their words lay in different banks. Accesses to
     /// one structure come together: the first to touch a sector brings what the others hit, so that only over all of
     /// them, and over their siblings, it is known how much is brought without use.
-    pub(super) fn of_coalescing(accesses: &[&Access<'_>], facts: &Facts<'_>) -> Saving {
+    pub(super) fn by_coalescing(accesses: &[&Access<'_>], facts: &Facts<'_>) -> Saving {
         let sum = |value: fn(&Sums) -> u64| total(accesses, value) as f64;
         let siblings = siblings(accesses, facts);
         let beyond = |sectors: fn(&Sums) -> u64, bytes: u64| {
@@ -97,20 +97,20 @@ impl Saving {
     }
 }
 
-/// Accesses, and those of the same operation to the same data at other places of a record, which is as long as the
+/// Accesses, and those of the same operation to the same data at other offsets of a record, which is as long as the
 /// stride: what these use of a sector is not brought without use.
 fn siblings<'f, 'a>(accesses: &[&'f Access<'a>], facts: &'f Facts<'a>) -> Vec<&'f Access<'a>> {
-    let places: Vec<Option<Place>> = accesses.iter().map(|access| place(access)).collect();
-    let shares_record = |one: &Access<'a>, access: &Access<'a>, own: &Option<Place>| {
-        let (Some((terms, at)), Some((own, own_at))) = (place(one), own) else { return false };
+    let all_terms: Vec<Option<TermsAndOffset>> = accesses.iter().map(|access| terms_and_offset(access)).collect();
+    let shares_record = |one: &Access<'a>, access: &Access<'a>, own: &Option<TermsAndOffset>| {
+        let (Some((terms, at)), Some((own, own_at))) = (terms_and_offset(one), own) else { return false };
         let stride = access.pattern.stride_bytes.map_or(0, i64::unsigned_abs);
         terms == *own && at.abs_diff(*own_at) < stride
     };
     let is_sibling = |one: &&Access<'a>| {
-        accesses.iter().zip(&places).any(|(access, place)| {
+        accesses.iter().zip(&all_terms).any(|(access, own)| {
             (access.kernel.id, access.op, access.allocation) == (one.kernel.id, one.op, one.allocation)
                 && access.allocation.is_some()
-                && shares_record(one, access, place)
+                && shares_record(one, access, own)
         })
     };
     let others = facts.accesses.iter().filter(|one| !accesses.iter().any(|own| std::ptr::eq(*own, *one)));
@@ -124,9 +124,9 @@ fn unused(accesses: &[&Access<'_>], sectors: fn(&Sums) -> u64, bytes: u64) -> u6
         let those: Vec<&Access<'_>> = accesses.iter().copied().filter(|access| access.is_load() == loads).collect();
         let mut elements: BTreeMap<_, u64> = BTreeMap::new();
         for (number, access) in those.iter().enumerate() {
-            let place = place(access);
-            let alone = place.is_none().then_some(number);
-            let most = elements.entry((access.allocation, place, alone)).or_default();
+            let terms = terms_and_offset(access);
+            let alone = terms.is_none().then_some(number);
+            let most = elements.entry((access.allocation, terms, alone)).or_default();
             *most = (*most).max(access.sums.ideal_sectors);
         }
         let ideal = elements.into_values().total().saturating_mul(SECTOR_BYTES);

@@ -85,7 +85,7 @@ fn what_to_do(draft: &Draft) -> String {
 
 fn together(drafts: Vec<Draft>, facts: &Facts<'_>) -> Draft {
     let mut drafts = drafts.into_iter();
-    let mut whole = drafts.next().unwrap_or_else(|| Draft::of(Diagnosis::default()));
+    let mut whole = drafts.next().unwrap_or_else(|| Draft::new(Diagnosis::default()));
     let mut lines = Vec::new();
     let mut others = BTreeSet::new();
     for more in drafts {

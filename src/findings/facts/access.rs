@@ -3,7 +3,7 @@
 
 use super::super::prelude::*;
 use super::super::texture;
-use super::address::place_of;
+use super::address::terms_and_offset_at;
 use std::collections::{BTreeMap, BTreeSet};
 use warpline_format::condition::AtomicKind;
 use warpline_profile::Profile;
@@ -248,11 +248,11 @@ fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
 /// them where that is not known. Those of an unrolled loop over rows are far apart, each where its row starts.
 fn neighbours<'a>(kernel: &Kernel, sites: &[&'a Site]) -> Vec<&'a Site> {
     let address = |site: &Site| kernel.addresses.as_ref()?.sites.iter().find(|one| one.site == site.id);
-    let place = |site: &&Site| Some(place_of(kernel, address(site)?.address)?.0);
-    let Some(places) = sites.iter().map(place).collect::<Option<Vec<_>>>().filter(|_| sites.len() > 1) else {
+    let terms = |site: &&Site| Some(terms_and_offset_at(kernel, address(site)?.address)?.0);
+    let Some(all_terms) = sites.iter().map(terms).collect::<Option<Vec<_>>>().filter(|_| sites.len() > 1) else {
         return sites.to_vec();
     };
-    let is_shared = |at: &usize| places.iter().filter(|place| **place == places[*at]).count() > 1;
+    let is_shared = |at: &usize| all_terms.iter().filter(|own| **own == all_terms[*at]).count() > 1;
     (0..sites.len()).filter(is_shared).map(|at| sites[at]).collect()
 }
 

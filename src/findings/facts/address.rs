@@ -1,4 +1,4 @@
-//! Addresses as sums of parts, by their expressions.
+//! Addresses as sums, by their expressions.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use warpline_format::expression::ExpressionKind as Kind;
 use warpline_format::expression::{Binary, Expression, ExpressionId, LoopId, Reason, parts};
 use warpline_profile::model::Argument;
 
-/// Parts of an address that are examined, at most.
-const MOST_PARTS: usize = 64;
+/// Addends of an address that are examined, at most.
+const MOST_ADDENDS: usize = 64;
 /// Depth of an expression of numbers, at most.
 const MOST_DEPTH: usize = 8;
 
@@ -22,9 +22,9 @@ pub struct Address<'a> {
     kernel: &'a Kernel,
 }
 
-/// A part of an address: what no sum and no product with a number divides further.
+/// An addend of an address that no sum and no product with a number divides further.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct Addend {
     pub id: ExpressionId,
     pub kind: Kind,
     /// What it is multiplied by.
@@ -47,7 +47,7 @@ struct Depth {
 }
 
 /// The terms of an address without its numbers, with their factors, and the sum of the numbers.
-pub type Place = (Vec<(ExpressionId, i64)>, i64);
+pub type TermsAndOffset = (Vec<(ExpressionId, i64)>, i64);
 
 /// The address of an access, by its heaviest site.
 pub fn address<'a>(access: &Access<'a>) -> Option<Address<'a>> {
@@ -57,25 +57,25 @@ pub fn address<'a>(access: &Access<'a>) -> Option<Address<'a>> {
     Some(Address { expressions, root, loops: &site.loops, kernel: access.kernel })
 }
 
-/// What elements a fixed distance apart have in common, and the distance.
-pub fn place(access: &Access<'_>) -> Option<Place> {
-    address(access).map(|address| address.place())
+/// Returns the terms that elements a fixed distance apart have in common, and the offset in bytes.
+pub fn terms_and_offset(access: &Access<'_>) -> Option<TermsAndOffset> {
+    address(access).map(|address| address.terms_and_offset())
 }
 
-/// The place of another address of the access's kernel.
-pub fn place_of(kernel: &Kernel, root: ExpressionId) -> Option<Place> {
+/// Returns the same of another address of the access's kernel.
+pub fn terms_and_offset_at(kernel: &Kernel, root: ExpressionId) -> Option<TermsAndOffset> {
     let expressions = &kernel.addresses.as_ref()?.expressions[..];
-    Some(Address { expressions, root, loops: &[], kernel }.place())
+    Some(Address { expressions, root, loops: &[], kernel }.terms_and_offset())
 }
 
 /// Neighbouring threads access neighbouring elements except at a border: the index is clamped (`min(max(i, 0), n - 1)`) or wraps
 /// around (`(i + 1) % n`).
 pub fn is_held_within(access: &Access<'_>) -> bool {
     let Some(address) = address(access) else { return false };
-    let parts = address.thread_parts();
+    let addends = address.thread_addends();
     let by_elements =
-        |part: &Part| address.is_thread(part.kind) && part.scale.unsigned_abs() == u64::from(access.bytes);
-    parts.iter().all(by_elements) && parts.iter().any(|part| part.is_held)
+        |addend: &Addend| address.is_thread(addend.kind) && addend.scale.unsigned_abs() == u64::from(access.bytes);
+    addends.iter().all(by_elements) && addends.iter().any(|addend| addend.is_held)
 }
 
 /// The access takes an element next to the thread's own: the one before it, or either where the index is held within the array.
@@ -83,11 +83,11 @@ pub fn is_neighbour(access: &Access<'_>) -> bool {
     address(access).is_some_and(|address| address.is_neighbour())
 }
 
-/// Bytes that the thread's number is multiplied by, where they are the same on all paths to the address.
-pub fn part_of_thread(access: &Access<'_>) -> Option<u64> {
+/// Returns the bytes that the thread's number is multiplied by, if all addends have the same factor.
+pub fn thread_factor(access: &Access<'_>) -> Option<u64> {
     let address = address(access)?;
-    let length = |part: &Part| address.is_thread(part.kind).then_some(part.scale.unsigned_abs());
-    one_of(address.thread_parts().iter().map(length))
+    let length = |addend: &Addend| address.is_thread(addend.kind).then_some(addend.scale.unsigned_abs());
+    one_of(address.thread_addends().iter().map(length))
 }
 
 /// Bytes of the rows that an access goes to, where a parameter gives them.
@@ -95,10 +95,12 @@ pub fn row_bytes(access: &Access<'_>) -> Option<u64> {
     let address = address(access)?;
     let counts_rows = |kind| matches!(kind, Kind::Counter(_) | Kind::Block(_));
     let rows = address.divide(Depth { arguments: true, bounds: false });
-    one_of(rows.iter().filter(|part| address.is_in(part.id, counts_rows)).filter_map(|part| part.row).map(|row| {
-        let row = row.unsigned_abs();
-        (row > 0).then_some(row)
-    }))
+    one_of(rows.iter().filter(|addend| address.is_in(addend.id, counts_rows)).filter_map(|addend| addend.row).map(
+        |row| {
+            let row = row.unsigned_abs();
+            (row > 0).then_some(row)
+        },
+    ))
 }
 
 /// Blocks start within sectors: their number is multiplied by the elements that they take. A parameter alone is a row's length.
@@ -201,24 +203,24 @@ impl Address<'_> {
         }
     }
 
-    fn divide(&self, depth: Depth) -> Vec<Part> {
+    fn divide(&self, depth: Depth) -> Vec<Addend> {
         let mut found = Vec::new();
-        let root = Part { id: self.root, kind: Kind::Constant(0), scale: 1, shift: 0, is_held: false, row: None };
+        let root = Addend { id: self.root, kind: Kind::Constant(0), scale: 1, shift: 0, is_held: false, row: None };
         let mut open = vec![root];
-        while let Some(part) = open.pop() {
-            let Some(kind) = self.kind(part.id).filter(|_| found.len() < MOST_PARTS) else { continue };
-            let held = |id| Part { id, is_held: true, ..part };
+        while let Some(addend) = open.pop() {
+            let Some(kind) = self.kind(addend.id).filter(|_| found.len() < MOST_ADDENDS) else { continue };
+            let held = |id| Addend { id, is_held: true, ..addend };
             let moved = |by: ExpressionId, sign: i64| {
                 let by = self.number(by, false).map_or(0, |(by, _)| by.saturating_mul(sign));
-                part.shift.saturating_add(by.saturating_mul(part.scale))
+                addend.shift.saturating_add(by.saturating_mul(addend.scale))
             };
             match kind {
-                Kind::Signed(id) | Kind::Unsigned(id) => open.push(Part { id, ..part }),
+                Kind::Signed(id) | Kind::Unsigned(id) => open.push(Addend { id, ..addend }),
                 Kind::Binary(operation @ (Binary::Sum | Binary::Difference), left, right) => {
                     let sign = if operation == Binary::Sum { 1 } else { -1 };
-                    let scale = part.scale.saturating_mul(sign);
-                    open.push(Part { id: left, shift: moved(right, sign), ..part });
-                    open.push(Part { id: right, shift: moved(left, 1), scale, ..part });
+                    let scale = addend.scale.saturating_mul(sign);
+                    open.push(Addend { id: left, shift: moved(right, sign), ..addend });
+                    open.push(Addend { id: right, shift: moved(left, 1), scale, ..addend });
                 }
                 Kind::Choice(_, one, other) if depth.bounds => open.extend([held(one), held(other)]),
                 Kind::Binary(
@@ -233,35 +235,36 @@ impl Address<'_> {
                 }
                 kind => match self.scaled(kind, depth.arguments) {
                     Some((id, by, given)) => {
-                        let scale = part.scale.saturating_mul(by);
-                        open.push(Part { id, scale, row: part.row.or(given.then_some(scale)), ..part });
+                        let scale = addend.scale.saturating_mul(by);
+                        open.push(Addend { id, scale, row: addend.row.or(given.then_some(scale)), ..addend });
                     }
-                    None => found.push(Part { kind, ..part }),
+                    None => found.push(Addend { kind, ..addend }),
                 },
             }
         }
         found
     }
 
-    /// The parts that the thread's number is in, also behind bounds.
-    fn thread_parts(&self) -> Vec<Part> {
-        let mut parts = self.divide(Depth { arguments: false, bounds: true });
-        parts.retain(|part| self.is_in(part.id, |kind| self.is_thread(kind)));
-        parts
+    /// Returns the addends that contain the thread's number, also inside bounds.
+    fn thread_addends(&self) -> Vec<Addend> {
+        let mut addends = self.divide(Depth { arguments: false, bounds: true });
+        addends.retain(|addend| self.is_in(addend.id, |kind| self.is_thread(kind)));
+        addends
     }
 
     fn is_neighbour(&self) -> bool {
-        let is_beside = |part: &Part| part.shift < 0 || part.is_held && part.shift != 0;
-        self.thread_parts().iter().any(|part| self.is_thread(part.kind) && is_beside(part))
+        let is_shifted = |addend: &Addend| addend.shift < 0 || addend.is_held && addend.shift != 0;
+        self.thread_addends().iter().any(|addend| self.is_thread(addend.kind) && is_shifted(addend))
     }
 
-    fn place(&self) -> Place {
-        let (numbers, others): (Vec<Part>, Vec<Part>) =
-            self.divide(Depth::default()).into_iter().partition(|part| matches!(part.kind, Kind::Constant(_)));
-        let mut others: Vec<(ExpressionId, i64)> = others.iter().map(|part| (part.id, part.scale)).collect();
+    fn terms_and_offset(&self) -> TermsAndOffset {
+        let (numbers, others): (Vec<Addend>, Vec<Addend>) =
+            self.divide(Depth::default()).into_iter().partition(|addend| matches!(addend.kind, Kind::Constant(_)));
+        let mut others: Vec<(ExpressionId, i64)> = others.iter().map(|addend| (addend.id, addend.scale)).collect();
         others.sort_unstable();
-        let value =
-            |part: &Part| if let Kind::Constant(value) = part.kind { value.saturating_mul(part.scale) } else { 0 };
+        let value = |addend: &Addend| {
+            if let Kind::Constant(value) = addend.kind { value.saturating_mul(addend.scale) } else { 0 }
+        };
         (others, numbers.iter().map(value).fold(0, i64::saturating_add))
     }
 }
@@ -314,25 +317,29 @@ pub fn terms_of_launches(access: &Access<'_>) -> Vec<Term> {
 
 impl Address<'_> {
     fn terms(&self, depth: Depth) -> Vec<Term> {
-        self.divide(depth).iter().map(|part| self.term(part)).collect()
+        self.divide(depth).iter().map(|addend| self.term(addend)).collect()
     }
 
-    fn term(&self, part: &Part) -> Term {
-        let is_in = |what: fn(Kind) -> bool| self.is_in(part.id, what);
+    fn term(&self, addend: &Addend) -> Term {
+        let is_in = |what: fn(Kind) -> bool| self.is_in(addend.id, what);
         let varies = |kind| matches!(kind, Kind::Unknown(..) | Kind::Counter(_) | Kind::Block(_) | Kind::Thread(_));
         // The counter of a loop that is over, as of the iterations before an unrolled loop, moves nothing any more.
         let counts = |kind| matches!(kind, Kind::Counter(id) if self.loops.contains(&id));
         Term {
-            scale: part.scale.saturating_abs(),
-            times_unknown: matches!(part.kind, Kind::Binary(Binary::Product, ..)),
-            of_thread: self.is_of_each_thread(part.id),
+            scale: addend.scale.saturating_abs(),
+            times_unknown: matches!(addend.kind, Kind::Binary(Binary::Product, ..)),
+            of_thread: self.is_of_each_thread(addend.id),
             loaded: is_in(|kind| matches!(kind, Kind::Unknown(Reason::Loaded, _))),
-            loaded_at: self.loaded_on(part.id),
-            counts: self.is_in(part.id, counts),
+            loaded_at: self.loaded_on(addend.id),
+            counts: self.is_in(addend.id, counts),
             of_floats: is_in(|kind| matches!(kind, Kind::Unknown(Reason::Float, _))),
             of_grid: is_in(|kind| matches!(kind, Kind::GridSize(_))),
-            is_fixed: !self.is_in(part.id, varies),
-            constant: if let Kind::Constant(value) = part.kind { Some(value.saturating_mul(part.scale)) } else { None },
+            is_fixed: !self.is_in(addend.id, varies),
+            constant: if let Kind::Constant(value) = addend.kind {
+                Some(value.saturating_mul(addend.scale))
+            } else {
+                None
+            },
         }
     }
 
@@ -392,7 +399,7 @@ mod tests {
     use super::*;
     use warpline_format::expression::Comparison;
 
-    fn of(operation: Binary, left: ExpressionId, right: ExpressionId) -> Kind {
+    fn binary(operation: Binary, left: ExpressionId, right: ExpressionId) -> Kind {
         Kind::Binary(operation, left, right)
     }
 
@@ -405,36 +412,39 @@ mod tests {
 
     #[test]
     fn bounds_are_divided() {
-        let number = [Thread(0), Constant(1), of(Binary::Sum, 0, 1), Constant(99), Constant(4)];
+        let number = [Thread(0), Constant(1), binary(Binary::Sum, 0, 1), Constant(99), Constant(4)];
         let steps = |more: &[Kind]| {
             with(&[&number[..], more].concat(), |address| {
-                let parts = address.thread_parts();
-                parts.iter().map(|part| (part.kind, part.scale, part.is_held)).collect::<Vec<_>>()
+                let addends = address.thread_addends();
+                addends.iter().map(|addend| (addend.kind, addend.scale, addend.is_held)).collect::<Vec<_>>()
             })
         };
         // 4 * min(threadIdx.x + 1, 99), 4 * ((threadIdx.x + 1) % 99), 4 * (threadIdx.x == 99 ? 99 : threadIdx.x + 1)
-        assert_eq!(steps(&[of(Binary::SignedLeast, 2, 3), of(Binary::Product, 5, 4)]), [(Thread(0), 4, true)]);
-        assert_eq!(steps(&[of(Binary::UnsignedRemainder, 2, 3), of(Binary::Product, 5, 4)]), [(Thread(0), 4, true)]);
-        let chosen = [Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2), of(Binary::Product, 6, 4)];
+        assert_eq!(steps(&[binary(Binary::SignedLeast, 2, 3), binary(Binary::Product, 5, 4)]), [(Thread(0), 4, true)]);
+        assert_eq!(
+            steps(&[binary(Binary::UnsignedRemainder, 2, 3), binary(Binary::Product, 5, 4)]),
+            [(Thread(0), 4, true)]
+        );
+        let chosen = [Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2), binary(Binary::Product, 6, 4)];
         assert_eq!(steps(&chosen), [(Thread(0), 4, true)]);
         // 4 * (threadIdx.x + 1) has no bounds, and a quotient is no number of a thread.
-        assert_eq!(steps(&[of(Binary::Product, 2, 4)]), [(Thread(0), 4, false)]);
-        assert!(!matches!(steps(&[of(Binary::UnsignedQuotient, 2, 4)])[..], [(Thread(0), ..)]));
+        assert_eq!(steps(&[binary(Binary::Product, 2, 4)]), [(Thread(0), 4, false)]);
+        assert!(!matches!(steps(&[binary(Binary::UnsignedQuotient, 2, 4)])[..], [(Thread(0), ..)]));
     }
 
     #[test]
     fn the_element_before_is_a_neighbour() {
-        let before = [Thread(0), Constant(-1), of(Binary::Sum, 0, 1), Constant(99), Constant(4)];
-        let behind = [Thread(0), Constant(1), of(Binary::Sum, 0, 1), Constant(99), Constant(4)];
+        let before = [Thread(0), Constant(-1), binary(Binary::Sum, 0, 1), Constant(99), Constant(4)];
+        let behind = [Thread(0), Constant(1), binary(Binary::Sum, 0, 1), Constant(99), Constant(4)];
         let beside = |first: &[Kind], more: &[Kind]| with(&[first, more].concat(), |address| address.is_neighbour());
         // 4 * (threadIdx.x - 1), and threadIdx.x == 99 ? 99 : threadIdx.x - 1
-        assert!(beside(&before, &[of(Binary::Product, 2, 4)]));
+        assert!(beside(&before, &[binary(Binary::Product, 2, 4)]));
         assert!(beside(&before, &[Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2)]));
         // The one behind only where it is clamped: 4 * (threadIdx.x + 1), min(threadIdx.x + 1, 99).
-        assert!(!beside(&behind, &[of(Binary::Product, 2, 4)]));
-        assert!(beside(&behind, &[of(Binary::SignedLeast, 2, 3)]));
+        assert!(!beside(&behind, &[binary(Binary::Product, 2, 4)]));
+        assert!(beside(&behind, &[binary(Binary::SignedLeast, 2, 3)]));
         // 4 * threadIdx.x, and 4 * (threadIdx.x + 1) - 4 is the same.
-        assert!(!beside(&before, &[of(Binary::Product, 0, 4)]));
-        assert!(!beside(&behind, &[of(Binary::Product, 2, 4), Constant(-4), of(Binary::Sum, 5, 6)]));
+        assert!(!beside(&before, &[binary(Binary::Product, 0, 4)]));
+        assert!(!beside(&behind, &[binary(Binary::Product, 2, 4), Constant(-4), binary(Binary::Sum, 5, 6)]));
     }
 }

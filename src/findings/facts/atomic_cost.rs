@@ -80,7 +80,7 @@ impl Contention<'_, '_> {
     /// the hottest address that is left count.
     pub fn saving(&self, left: Left) -> Saving {
         if self.is_shared() {
-            return Saving::of(self.limit(), self.atomics.deepest.saturating_sub(self.atomics.requests) as f64);
+            return Saving::new(self.limit(), self.atomics.deepest.saturating_sub(self.atomics.requests) as f64);
         }
         let saving = self.saving_of_kernel(|other| self.access.is_at(other).then_some(left));
         match left.lanes(self) {
@@ -108,13 +108,13 @@ impl Contention<'_, '_> {
         let after = each.values().map(|(_, after)| *after).max().unwrap_or(0);
         // The limit has the hottest address of each launch, which need not be the same one.
         let amount = self.limits().iter().find(|known| known.name == self.limit()).map_or(before, |known| known.amount);
-        Saving::of(self.limit(), amount as f64 * share(before.saturating_sub(after), before))
+        Saving::new(self.limit(), amount as f64 * share(before.saturating_sub(after), before))
     }
 
     /// What all contended accesses of the kernel save together, and the lines of the others: with several equally hot
     /// addresses, the remedy of one alone gains nothing. `None` where there are no others.
     pub fn saving_together(&self, left: impl Fn(&Contention<'_, '_>) -> Left) -> Option<(Saving, BTreeSet<u32>)> {
-        let left_of = |other: &Access<'_>| Contention::of(self.facts, other).map(|other| left(&other));
+        let left_of = |other: &Access<'_>| Contention::for_access(self.facts, other).map(|other| left(&other));
         let others = self.facts.accesses_of(self.access.kernel.id, "global");
         let others = others.filter(|other| !self.access.is_at(other) && left_of(other).is_some());
         let lines: BTreeSet<u32> = others.map(|other| other.line).collect();
@@ -125,8 +125,8 @@ impl Contention<'_, '_> {
     /// What the operations need of L1 and L2 on their way to the addresses.
     fn traffic(&self) -> Saving {
         let sums = &self.access.sums;
-        Saving::of("l2", sums.l2_lookups.saturating_mul(self.facts.l2_lookup_bytes()) as f64)
-            .and(Saving::of("l1_tag", sums.stages.tag as f64))
+        Saving::new("l2", sums.l2_lookups.saturating_mul(self.facts.l2_lookup_bytes()) as f64)
+            .and(Saving::new("l1_tag", sums.stages.tag as f64))
     }
 
     /// What is saved already where the compiler or the GPU merges those of a warp's lanes that collide, as they do with

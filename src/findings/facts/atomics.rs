@@ -15,8 +15,8 @@ pub struct Contention<'f, 'a> {
 }
 
 impl<'f, 'a> Contention<'f, 'a> {
-    /// `None` where the operations do not collide, or arrive at a barrier.
-    pub fn of(facts: &'f Facts<'a>, access: &'f Access<'a>) -> Option<Contention<'f, 'a>> {
+    /// Returns the contention of an access; `None` if its operations do not collide, or arrive at a barrier.
+    pub fn for_access(facts: &'f Facts<'a>, access: &'f Access<'a>) -> Option<Contention<'f, 'a>> {
         let atomics = access.pattern.atomics.as_ref().filter(|_| !is_barrier_arrival(facts, access))?;
         let found = Contention { facts, access, atomics };
         let is_crowded = atomics.hottest.first().is_some_and(|hot| {

@@ -55,13 +55,14 @@ pub fn conflicts<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Conflict<'f, 'a>> {
     let of_statement = |accesses: Vec<&'f Access<'a>>| {
         let key = |access: &&&Access<'_>| (excess(access), std::cmp::Reverse((access.column, access.site)));
         let worst = *accesses.iter().max_by_key(key)?;
-        Conflict::of(facts, worst, &accesses)
+        Conflict::for_statement(facts, worst, &accesses)
     };
     statements.into_values().filter_map(of_statement).collect()
 }
 
 impl<'f, 'a> Conflict<'f, 'a> {
-    fn of(facts: &'f Facts<'a>, access: &'f Access<'a>, all: &[&Access<'_>]) -> Option<Conflict<'f, 'a>> {
+    /// Describes the conflicts of a statement by its worst access.
+    fn for_statement(facts: &'f Facts<'a>, access: &'f Access<'a>, all: &[&Access<'_>]) -> Option<Conflict<'f, 'a>> {
         let request = access.pattern.bank_conflict.as_ref()?;
         let banks = facts.rates.and_then(|rates| rates.shared_banks).unwrap_or(Banks::USUAL);
         let banks = Banks { merges_pairs: banks.merges_pairs && access.is_load(), ..banks };

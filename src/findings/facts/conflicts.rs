@@ -3,7 +3,7 @@
 use super::super::prelude::*;
 use super::super::thresholds::races::*;
 use super::accumulator;
-use super::address::place;
+use super::address::terms_and_offset;
 use warpline_profile::model::{Conflict, ConflictParty};
 
 /// Parts of names by which a source calls a barrier of the block.
@@ -149,7 +149,7 @@ impl<'f, 'a> Race<'f, 'a> {
         let side =
             |op: &str| self.conflict.accesses.iter().find(|party| party.op == op).and_then(|party| self.access(party));
         let (Some(store), Some(load)) = (side("store"), side("load")) else { return false };
-        let (own, other) = (place(store), place(load));
+        let (own, other) = (terms_and_offset(store), terms_and_offset(load));
         own.is_some() && other.is_some() && own != other && self.is_own(store)
     }
 

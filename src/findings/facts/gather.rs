@@ -2,7 +2,7 @@
 
 use super::super::prelude::*;
 use super::super::thresholds::coalescing::*;
-use super::address::{Term, part_of_thread, terms_of};
+use super::address::{Term, terms_of, thread_factor};
 use super::index;
 
 /// Lanes of a warp. Physical.
@@ -82,7 +82,7 @@ pub fn has_own_rows(terms: &[Term]) -> bool {
 /// Each thread accesses a region of its own, whatever chooses between the places in it: on all paths to the address the thread's
 /// number is multiplied by one length, and the lanes lie as far apart.
 pub fn has_own_region(access: &Access<'_>) -> bool {
-    let Some(region) = part_of_thread(access).filter(|&bytes| bytes > SECTOR_BYTES) else { return false };
+    let Some(region) = thread_factor(access).filter(|&bytes| bytes > SECTOR_BYTES) else { return false };
     let lanes = access.mean_lanes();
     // Active lanes may have others between them.
     let spans = (lanes - 2.0) * region as f64..=WARP as f64 * region as f64;

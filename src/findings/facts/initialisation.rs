@@ -24,12 +24,12 @@ pub enum Unset {
     /// Nothing of it is written.
     Never,
     /// Some of it is written, of so many bytes.
-    Part { all: u64 },
+    PartlyWritten { all: u64 },
 }
 
 impl Unset {
-    /// The first that fits.
-    pub fn of(facts: &Facts<'_>, row: &Uninitialised) -> Unset {
+    /// Returns the first reason that applies.
+    pub fn classify(facts: &Facts<'_>, row: &Uninitialised) -> Unset {
         match (&row.kind[..], row.partial) {
             ("copy", true) => return Unset::CopiedGaps,
             ("copy", false) => return Unset::Copied,
@@ -49,7 +49,9 @@ impl Unset {
         match (row.written, earlier) {
             (0, Some(earlier)) => Unset::Reused { earlier },
             (0, None) => Unset::Never,
-            _ => Unset::Part { all: facts.profile.allocation(row.allocation.unwrap_or(0)).map_or(0, |row| row.bytes) },
+            _ => Unset::PartlyWritten {
+                all: facts.profile.allocation(row.allocation.unwrap_or(0)).map_or(0, |row| row.bytes),
+            },
         }
     }
 }

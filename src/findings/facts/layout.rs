@@ -2,7 +2,7 @@
 
 use super::super::prelude::*;
 use super::super::thresholds::coalescing::*;
-use super::address::{place, terms_of};
+use super::address::{terms_and_offset, terms_of};
 use std::collections::BTreeSet;
 
 /// The kernel's accesses of this stride to the same memory together take most of what lies between neighbouring threads.
@@ -26,10 +26,11 @@ fn same_memory<'f, 'a>(facts: &'f Facts<'a>, access: &Access<'_>) -> impl Iterat
 /// them touches: two or four, as many as one wide access can take.
 pub fn side_by_side(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64> {
     let bytes = i64::from(access.bytes.max(1));
-    let (terms, number) = place(access)?;
+    let (terms, number) = terms_and_offset(access)?;
     let kind = |one: &Access<'_>| (one.op.to_owned(), one.bytes, one.most_requests);
     let alike = same_memory(facts, access).filter(|one| kind(one) == kind(access));
-    let distances = alike.filter_map(place).filter(|(other, _)| *other == terms).map(|(_, other)| other - number);
+    let distances =
+        alike.filter_map(terms_and_offset).filter(|(other, _)| *other == terms).map(|(_, other)| other - number);
     let apart: BTreeSet<i64> = distances.filter(|apart| apart % bytes == 0).map(|apart| apart / bytes).collect();
     let are_there = |group: i64| (1 - group..=0).any(|first| (first..first + group).all(|at| apart.contains(&at)));
     let fills = |group: i64| {

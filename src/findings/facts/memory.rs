@@ -5,10 +5,10 @@ use super::super::thresholds::allocations::*;
 use std::collections::{BTreeMap, BTreeSet};
 use warpline_profile::{constructed_class, copied_class, library_function};
 
-/// Allocations of one name from one place.
-pub struct Made<'a> {
+/// Allocations of one name from one source position.
+pub struct AllocationGroup<'a> {
     pub rows: Vec<&'a Allocation>,
-    /// Most that are alive at a time.
+    /// Largest number of them that are live at the same time.
     pub live: u64,
     pub maker: Maker,
     /// The line of the user that makes them.
@@ -26,7 +26,7 @@ pub enum Maker {
     Line,
 }
 
-impl Made<'_> {
+impl AllocationGroup<'_> {
     pub fn count(&self) -> u64 {
         self.rows.iter().map(|row| row.count).total()
     }
@@ -58,7 +58,7 @@ impl Made<'_> {
 
 /// Allocations by the functions of CUDA whose names begin with `cudaMalloc`, by place and name, of call paths from which at least so many
 /// come for each that is alive at a time. Those of a pool cost little.
-pub fn made<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Made<'a>> {
+pub fn allocation_groups<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<AllocationGroup<'a>> {
     let is_meant = |row: &&Allocation| {
         row.kind.starts_with("cudaMalloc")
             && row.kind != "cudaMallocAsync"
@@ -69,8 +69,8 @@ pub fn made<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Made<'a>> {
     for row in facts.profile.allocations.iter().filter(is_meant) {
         paths.entry(&row.path).or_default().push(row);
     }
-    type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
-    let mut places: BTreeMap<Place<'_>, Made<'_>> = BTreeMap::new();
+    type GroupKey<'a> = (&'a str, u32, u32, Option<&'a str>);
+    let mut groups: BTreeMap<GroupKey<'_>, AllocationGroup<'_>> = BTreeMap::new();
     for (path, rows) in paths {
         let (Some(first), live) = (rows.first(), live(&rows)) else { continue };
         if rows.iter().map(|row| row.count).total() / live < least_per_live {
@@ -79,12 +79,12 @@ pub fn made<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Made<'a>> {
         let (maker, frame) = maker(facts, first);
         let place = frame.or_else(|| innermost(path));
         let (file, line, column) = place.map_or(("", 0, 0), |frame| (&frame.file[..], frame.line, frame.column));
-        let made = places.entry((file, line, column, first.name.as_deref()));
-        let made = made.or_insert_with(|| Made { rows: Vec::new(), live, maker, frame });
-        made.rows.extend(rows);
-        made.live = made.live.max(live);
+        let group = groups.entry((file, line, column, first.name.as_deref()));
+        let group = group.or_insert_with(|| AllocationGroup { rows: Vec::new(), live, maker, frame });
+        group.rows.extend(rows);
+        group.live = group.live.max(live);
     }
-    places.into_values().collect()
+    groups.into_values().collect()
 }
 
 /// How many from one call path are alive at a time: those of several names, as the elements of an array, are so together.

@@ -31,8 +31,8 @@ pub enum Layout {
     Pieces,
     /// Between single elements, or pieces that data chooses.
     Scattered,
-    /// In one part.
-    Part,
+    /// In one contiguous range.
+    Contiguous,
 }
 
 impl Untouched<'_> {
@@ -55,7 +55,7 @@ impl Untouched<'_> {
         if self.touched == 0 {
             Layout::Whole
         } else if !self.is_scattered {
-            Layout::Part
+            Layout::Contiguous
         } else if !accesses().all(is_along) || (!self.has_rows && accesses().any(Access::has_loaded_index)) {
             Layout::Scattered
         } else {
@@ -66,8 +66,8 @@ impl Untouched<'_> {
 
 /// Copied memory of which kernels touch little, by the line of the copy and the name.
 pub fn untouched<'a>(facts: &Facts<'a>) -> Vec<Untouched<'a>> {
-    type Place<'a> = (&'a str, u32, u32, Option<&'a str>);
-    let mut places: BTreeMap<Place<'_>, Untouched<'_>> = BTreeMap::new();
+    type GroupKey<'a> = (&'a str, u32, u32, Option<&'a str>);
+    let mut places: BTreeMap<GroupKey<'_>, Untouched<'_>> = BTreeMap::new();
     let mut others = Vec::new();
     for one in facts.profile.allocations.iter().filter_map(of_allocation) {
         let Some(frame) = one.frame else {

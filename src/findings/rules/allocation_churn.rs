@@ -1,7 +1,7 @@
 //! Memory that is allocated and freed again in a loop: both wait for the device or for the driver's locks (CUDA C++ Best
 //! Practices Guide, "Allocation").
 
-use super::super::facts::memory::{Made, Maker, made};
+use super::super::facts::memory::{AllocationGroup, Maker, allocation_groups};
 use super::super::phrase::{Phrase, Unnamed};
 use super::super::prelude::*;
 use super::super::thresholds::allocations::*;
@@ -21,23 +21,23 @@ described! {
 }
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    made(facts, LEAST_ALLOCATIONS).iter().filter_map(|made| draft(facts, made)).collect()
+    allocation_groups(facts, LEAST_ALLOCATIONS).iter().filter_map(|group| draft(facts, group)).collect()
 }
 
-fn diagnosis(made: &Made<'_>) -> Option<Diagnosis> {
-    let first = made.rows.first()?;
+fn diagnosis(group: &AllocationGroup<'_>) -> Option<Diagnosis> {
+    let first = group.rows.first()?;
     let remedy = match &first.kind[..] {
-        _ if made.sizes_differ() => Remedy::AllocateLargest,
+        _ if group.sizes_differ() => Remedy::AllocateLargest,
         "cudaMalloc" => Remedy::AllocateOnce,
         _ => Remedy::AllocateHostOnce,
     };
-    let is_elsewhere = |inner: &&Frame| made.frame.is_some_and(|at| (&inner.file, inner.line) != (&at.file, at.line));
+    let is_elsewhere = |inner: &&Frame| group.frame.is_some_and(|at| (&inner.file, inner.line) != (&at.file, at.line));
     let place = |frame: &Frame| {
         let file = frame.file.rsplit('/').next().unwrap_or_default().to_owned();
         Phrase::Line { line: Shown(frame.line.to_string()), file: Shown(file) }.shown()
     };
     let by = innermost(&first.path).filter(is_elsewhere).map(place);
-    let (cause, remedy) = match &made.maker {
+    let (cause, remedy) = match &group.maker {
         Maker::Algorithm(function) => (Cause::Scratch { function: Name(function.clone()) }, Remedy::CachingAllocator),
         Maker::Constructor => (Cause::Object { by }, remedy),
         Maker::Line => (Cause::Loop, remedy),
@@ -45,26 +45,26 @@ fn diagnosis(made: &Made<'_>) -> Option<Diagnosis> {
     let mut diagnosis = Diagnosis::new(&cause, &remedy);
     let memory = first.name.as_ref().map(|name| Shown(format!("`{name}`")));
     diagnosis.figures.set("memory", memory.unwrap_or_else(|| Unnamed::Memory.shown()));
-    diagnosis.figures.set("times", Count(made.count()));
-    diagnosis.figures.set("each", Bytes(made.bytes() / made.count().max(1)));
-    diagnosis.figures.set("live", Count(made.live));
+    diagnosis.figures.set("times", Count(group.count()));
+    diagnosis.figures.set("each", Bytes(group.bytes() / group.count().max(1)));
+    diagnosis.figures.set("live", Count(group.live));
     Some(diagnosis)
 }
 
-fn draft(facts: &Facts<'_>, made: &Made<'_>) -> Option<Draft> {
-    let (first, count) = (made.rows.first()?, made.count());
+fn draft(facts: &Facts<'_>, group: &AllocationGroup<'_>) -> Option<Draft> {
+    let (first, count) = (group.rows.first()?, group.count());
     let seconds = count as f64 * SECONDS_PER_ALLOCATION;
-    let diagnosis = diagnosis(made)?;
+    let diagnosis = diagnosis(group)?;
     // Those of one function that come and go together are one thing to change.
-    let is_own = matches!(made.maker, Maker::Constructor | Maker::Line);
-    let function = made.frame.map(|frame| &frame.function).filter(|_| is_own);
-    let together = function.map(|function| format!("{count} times {} in {function}: {}", made.live, diagnosis.remedy));
-    let draft = Draft::of(diagnosis)
-        .at_frame(made.frame)
+    let is_own = matches!(group.maker, Maker::Constructor | Maker::Line);
+    let function = group.frame.map(|frame| &frame.function).filter(|_| is_own);
+    let together = function.map(|function| format!("{count} times {} in {function}: {}", group.live, diagnosis.remedy));
+    let draft = Draft::new(diagnosis)
+        .at_frame(group.frame)
         .of_allocation(first.id)
         .object(first.name.clone())
         .evidence("allocations", count as f64)
-        .evidence("live_at_once", made.live as f64)
+        .evidence("live_at_once", group.live as f64)
         .evidence("assumed_seconds", seconds)
         .score(facts.program_share(seconds));
     Some(draft.one_cause(together))

@@ -67,7 +67,7 @@ fn of_calls(frame: Option<&Frame>, function: &str, calls: &[&FailedCall]) -> Dra
     } else {
         Cause::Call { call, calls: Count(count), error, text, reasons }
     };
-    let draft = Draft::of(Diagnosis::new(&cause, &remedy)).at_frame(frame).object(Some(function));
+    let draft = Draft::new(Diagnosis::new(&cause, &remedy)).at_frame(frame).object(Some(function));
     let draft = draft.severity(Severity::Error).score(1.0);
     draft.evidence("calls", count as f64).evidence("error", number.into())
 }
@@ -82,7 +82,7 @@ fn of_kernel(facts: &Facts<'_>, row: &Missing) -> Option<Draft> {
     let is_launched = |launch: &&Launch| row.launch.is_none_or(|number| launch.id == number);
     let frame = kernel.launches.iter().find(is_launched).and_then(|launch| innermost(&launch.path));
     let cause = Cause::Kernel { error: Shown(row.reason.clone()) };
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::CorrectKernel)).of_kernel(kernel).at_frame(frame);
+    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::CorrectKernel)).of_kernel(kernel).at_frame(frame);
     let draft = draft.severity(Severity::Error).score(1.0);
     Some(draft.evidence("calls", row.launches as f64).evidence("error", row.error.unwrap_or_default().into()))
 }

@@ -91,7 +91,7 @@ fn left_of(found: &Contention<'_, '_>) -> Left {
 }
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    let found = facts.accesses.iter().filter_map(|access| Contention::of(facts, access));
+    let found = facts.accesses.iter().filter_map(|access| Contention::for_access(facts, access));
     found.map(|found| draft(facts, &found)).collect()
 }
 
@@ -99,7 +99,7 @@ fn draft(facts: &Facts<'_>, found: &Contention<'_, '_>) -> Draft {
     let Contention { access, atomics, .. } = *found;
     let cause = classify(found);
     let (remedy, left) = remedy(&cause, found);
-    let rating = Rating::of(facts, found, left);
+    let rating = Rating::compute(facts, found, left);
     let depth = found.depth();
     let hottest = atomics.hottest.first();
     // Of a launch that did not end, the hottest address was not counted.
@@ -128,7 +128,7 @@ fn draft(facts: &Facts<'_>, found: &Contention<'_, '_>) -> Draft {
     let is_little = !found.is_deep() && rating.waste < LEAST_WASTE_OF_WARPS
         || depth < BY_CHANCE && rating.gain.is_none()
         || rating.is_unknown && rating.waste < WORTH_A_CHANGE;
-    let draft = Draft::of_access(facts, diagnosis, access)
+    let draft = Draft::for_access(facts, diagnosis, access)
         .evidence("requests", atomics.requests as f64)
         .evidence("lanes", atomics.lanes as f64)
         .evidence("lanes_on_one_address", depth)
@@ -158,7 +158,7 @@ struct Rating {
 }
 
 impl Rating {
-    fn of(facts: &Facts<'_>, found: &Contention<'_, '_>, left: Left) -> Rating {
+    fn compute(facts: &Facts<'_>, found: &Contention<'_, '_>, left: Left) -> Rating {
         let kernel = found.access.kernel;
         let hottest = found.atomics.hottest.first();
         let saving = found.saving(left);
@@ -176,7 +176,7 @@ impl Rating {
         } else {
             // With several equally hot addresses, the remedy of one gains nothing, and each of them costs as much.
             let own = hottest.map_or(0, |hot| hot.lanes.saturating_sub(left.at(found, hot)));
-            let own = if found.is_shared() { saving } else { Saving::of(found.limit(), own as f64) };
+            let own = if found.is_shared() { saving } else { Saving::new(found.limit(), own as f64) };
             facts.waste(kernel, &own, share(found.atomics.lanes, facts.requests(kernel).saturating_mul(32)))
         };
         let is_unknown = !found.is_shared() && found.depth() >= VERY_DEEP && waste < WORTH_A_CHANGE;

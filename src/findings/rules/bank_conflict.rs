@@ -129,8 +129,8 @@ fn draft(facts: &Facts<'_>, found: &Conflict<'_, '_>) -> Option<Draft> {
     let excess = found.passes.saturating_sub(found.ideal_passes);
     let of_kernel = facts.accesses_of(access.kernel.id, "shared").map(|access| access.sums.passes).total();
     let is_unified = facts.rates.is_none_or(|rates| rates.unified);
-    let saving = Saving::of(if is_unified { "l1_data" } else { "shared" }, excess as f64);
-    let draft = Draft::of_access(facts, diagnosis, access)
+    let saving = Saving::new(if is_unified { "l1_data" } else { "shared" }, excess as f64);
+    let draft = Draft::for_access(facts, diagnosis, access)
         .evidence("requests", found.requests as f64)
         .evidence("passes", found.passes as f64)
         .evidence("ideal_passes", found.ideal_passes as f64)

@@ -29,7 +29,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         moved: Bytes(better.moved.0 as u64),
         least: Bytes(better.moved.1 as u64),
     };
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::ChangeShape { best }))
+    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::ChangeShape { best }))
         .at_launch(kernel)
         .object(Some(format!("block {}", shape(better.recorded))))
         .evidence("dram_bytes", better.moved.0)

@@ -47,12 +47,12 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
 
 fn of_handover(facts: &Facts<'_>, allocation: &Allocation, it: &Handover<'_, '_>) -> Option<Draft> {
     let (writer, reader) = (it.writer, it.worst.kernel);
-    let saving = Saving::of("dram", it.read_bytes as f64);
+    let saving = Saving::new("dram", it.read_bytes as f64);
     facts.gain(reader, &saving)?;
     let name = |kernel: &Kernel| Name(words::kernel(kernel));
     let cause = Cause::ProducerConsumer { writer: name(writer), reader: name(reader), read: Bytes(it.read_bytes) };
-    let elsewhere = BTreeMap::from([(writer.id, Saving::of("dram", it.written_bytes as f64))]);
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &Remedy::FuseKernels), it.worst)
+    let elsewhere = BTreeMap::from([(writer.id, Saving::new("dram", it.written_bytes as f64))]);
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &Remedy::FuseKernels), it.worst)
         .evidence("times", it.read_bytes as f64 / it.loaded_bytes.max(1) as f64)
         .evidence("dram_read_bytes", it.read_bytes as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)
@@ -89,11 +89,11 @@ fn of_sweep(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     let part = 1.0 - 1.0 / it.times;
     let moved = |row: &ByKernel| {
         let sectors = row.metrics.dram.as_ref().map_or(0, |dram| dram.read_sectors.saturating_add(dram.write_sectors));
-        (row.kernel, Saving::of("dram", part * sectors.saturating_mul(SECTOR_BYTES) as f64))
+        (row.kernel, Saving::new("dram", part * sectors.saturating_mul(SECTOR_BYTES) as f64))
     };
     let mut elsewhere: BTreeMap<u32, Saving> = allocation.by_kernel.iter().map(moved).collect();
     let saving = elsewhere.remove(&worst.kernel.id)?;
-    let draft = Draft::of_access(facts, diagnosis, worst)
+    let draft = Draft::for_access(facts, diagnosis, worst)
         .evidence("times", it.times)
         .evidence("dram_read_bytes", read_bytes(allocation) as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)

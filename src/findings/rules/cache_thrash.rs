@@ -33,9 +33,9 @@ fn draft(facts: &Facts<'_>, it: &Evicted<'_, '_>) -> Draft {
     let (cause, remedy) = classify(facts, it);
     let accesses = facts.accesses_of(kernel.id, "global");
     let lookups = accesses.map(|access| access.sums.l2_load_lookups).total();
-    let saving = Saving::of("l2", it.of_all * lookups.saturating_mul(facts.l2_lookup_bytes()) as f64)
-        .and(Saving::of("dram", again_from_dram(facts, kernel) as f64));
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), it.worst)
+    let saving = Saving::new("l2", it.of_all * lookups.saturating_mul(facts.l2_lookup_bytes()) as f64)
+        .and(Saving::new("dram", again_from_dram(facts, kernel) as f64));
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &remedy), it.worst)
         .evidence("beyond_l1_share", it.beyond)
         .evidence("l1_load_hit_rate", it.hit_rate)
         .gain(facts.gain(kernel, &saving))

@@ -39,13 +39,13 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     }
     let excess = passes.saturating_sub(sum(|sums| sums.ideal_passes));
     let of_kernel = facts.accesses_of(access.kernel.id, "constant").map(|access| access.sums.passes);
-    let saved = Saved::new(Saving::of("constant", excess as f64), share(excess, of_kernel.total()));
+    let saved = Saved::new(Saving::new("constant", excess as f64), share(excess, of_kernel.total()));
     let cause = Cause::DivergentAddresses {
         addresses: Ratio(share(passes, requests)),
         requests: Count(requests),
         passes: Count(passes),
     };
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &Remedy::MoveTable), access)
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &Remedy::MoveTable), access)
         .evidence("requests", requests as f64)
         .evidence("passes", passes as f64)
         // Tables that a kernel looks up in the same way are moved together.

@@ -162,9 +162,9 @@ impl<'f, 'a> Divergent<'f, 'a> {
         let estimate = self.kernel.estimates.first();
         let amount = |name: &str| estimate.and_then(|one| one.limits.iter().find(|limit| limit.name == name));
         let saving = ["instructions", "fp32", "fp64", "special"].into_iter().fold(Saving::default(), |sum, name| {
-            sum.and(Saving::of(name, part * amount(name).map_or(0.0, |limit| limit.amount as f64)))
+            sum.and(Saving::new(name, part * amount(name).map_or(0.0, |limit| limit.amount as f64)))
         });
-        saving.and(Saving::of("shared", passes)).and(Saving::of("l1_data", passes))
+        saving.and(Saving::new("shared", passes)).and(Saving::new("l1_data", passes))
     }
 
     /// Passes over shared memory that full warps save: threads that are numbered from 0 on access neighbouring words.
@@ -201,7 +201,7 @@ fn draft(it: &Divergent<'_, '_>) -> Option<Draft> {
     let is_little = it.is_little && passes <= 0.0;
     let is_worth = gain.as_ref().is_some_and(|gain| !is_little && (!it.is_seldom || gain.factor >= LEAST_SELDOM_GAIN));
     let frame = Frame { function: String::new(), file: branch.file.clone(), line: branch.line, column: branch.column };
-    let draft = Draft::of(with_figures(Diagnosis::new(cause, remedy), it))
+    let draft = Draft::new(with_figures(Diagnosis::new(cause, remedy), it))
         .at_frame(Some(&frame))
         .of_kernel(it.kernel)
         .evidence("executions", branch.executions as f64)

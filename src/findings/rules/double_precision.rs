@@ -32,12 +32,12 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         return None;
     }
     let doubles = doubles(facts, kernel).filter(|doubles| has_few || doubles.are_promoted)?;
-    let saving = Saving::of("fp64", limit.amount as f64);
+    let saving = Saving::new("fp64", limit.amount as f64);
     let single = estimate.limits.iter().find(|limit| limit.name == "fp32").map_or(0.0, |limit| limit.seconds);
     let instead = single + limit.seconds / ratio;
     let Doubles { worst, .. } = doubles;
     let frame = Frame { function: String::new(), file: worst.file.clone(), line: worst.line, column: 0 };
-    let draft = Draft::of(classify(&doubles, ratio, limit.seconds))
+    let draft = Draft::new(classify(&doubles, ratio, limit.seconds))
         .at_frame(Some(&frame))
         .of_kernel(kernel)
         .evidence("fp64_operations", doubles.all as f64)

@@ -104,7 +104,7 @@ fn draft(facts: &Facts<'_>, count: u64, fault: &Fault) -> Draft {
     };
     let inside = caller.is_some().then(|| fault.frame.clone());
     let frame = caller.unwrap_or_else(|| fault.frame.clone());
-    let draft = Draft::of(diagnosis).at_frame(Some(&frame)).score(1.0).severity(severity);
+    let draft = Draft::new(diagnosis).at_frame(Some(&frame)).score(1.0).severity(severity);
     let draft = Draft { kernel: fault.kernel, allocation: fault.allocation, inside_library: inside, ..draft };
     draft.evidence("times", count as f64).evidence("bytes", fault.bytes.into())
 }

@@ -128,7 +128,7 @@ fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
 }
 
 fn draft(diagnosis: Diagnosis, store: &FloatStep, source: &FloatStep, severity: Severity, lanes: u64) -> Draft {
-    let draft = Draft::of(diagnosis).at_frame(Some(&source.frame)).score(1.0).severity(severity);
+    let draft = Draft::new(diagnosis).at_frame(Some(&source.frame)).score(1.0).severity(severity);
     let draft = Draft { kernel: Some(source.kernel), allocation: store.allocation, ..draft };
     draft.evidence("lanes", lanes as f64).evidence("offset", store.offset as f64)
 }
@@ -147,7 +147,7 @@ fn of_exception(row: &FloatException) -> Option<Draft> {
         _ => return None,
     };
     let score = if severity == Severity::Note { UNSEEN_SCORE } else { 1.0 };
-    let draft = Draft::of(Diagnosis::new(&cause, &remedy)).at_frame(Some(&row.frame)).score(score).severity(severity);
+    let draft = Draft::new(Diagnosis::new(&cause, &remedy)).at_frame(Some(&row.frame)).score(score).severity(severity);
     let draft = Draft { kernel: Some(row.kernel), ..draft };
     Some(draft.evidence("lanes", row.lanes as f64))
 }

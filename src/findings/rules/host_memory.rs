@@ -46,7 +46,7 @@ fn draft(facts: &Facts<'_>, allocation: &Allocation) -> Option<Draft> {
     } else {
         (Cause::Streamed { memory, bus, times: rounded(times) }, Remedy::KeepMapped)
     };
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), worst)
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &remedy), worst)
         .evidence("bus_bytes", moved as f64)
         .evidence("touched_bytes", allocation.touched_bytes as f64)
         .evidence("uses", uses)

@@ -103,6 +103,6 @@ fn draft(facts: &Facts<'_>, back: &Copies<'_>, trip: &Trip<'_, '_>) -> Option<Dr
     figures.set("kernels", Seconds(facts.kernel_seconds));
     // New data has to go to the device in any case.
     let gain = facts.program_gain(seconds).filter(|_| !matches!(trip, Trip::Replaced(_)));
-    let draft = Draft::of(diagnosis).at_copies(back).evidence("bytes", moved as f64).gain(gain).score(share);
+    let draft = Draft::new(diagnosis).at_copies(back).evidence("bytes", moved as f64).gain(gain).score(share);
     Some(draft.note_if(!is_sure))
 }

@@ -59,14 +59,14 @@ fn draft(facts: &Facts<'_>, launches: &[Launches<'_>]) -> Option<Draft> {
         _ => starts >= LEAST_START_SECONDS && share >= DOMINANT_START_SHARE,
     };
     let count: u64 = launches.iter().map(|one| one.count).total();
-    let mut draft = Draft::of(diagnosis(facts, launches, first.structure))
+    let mut draft = Draft::new(diagnosis(facts, launches, first.structure))
         .at_launch(first.kernel)
         .evidence("launches", count as f64)
         .evidence("start_seconds", starts)
         .evidence("kernel_seconds", facts.kernel_seconds)
         .gain(first.gain_of_more_sms().filter(|_| matches!(first.structure, Structure::Independent(_))))
         .score(share);
-    let lines = launches.iter().skip(1).map(|one| Draft::of(Diagnosis::default()).at_launch(one.kernel));
+    let lines = launches.iter().skip(1).map(|one| Draft::new(Diagnosis::default()).at_launch(one.kernel));
     let lines = lines.filter(|other| other.file == draft.file && other.line != draft.line);
     draft.lines = lines.map(|other| FindingLine { line: other.line, column: other.column }).collect();
     draft.lines.sort_unstable();

@@ -45,7 +45,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         last: Count(last),
         empty: Share(empty),
     };
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::WholeWaves))
+    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::WholeWaves))
         .at_launch(kernel)
         .object(Some(format!("grid {}", shape(launch.grid))))
         .evidence("blocks", blocks as f64)

@@ -82,13 +82,13 @@ fn found<'f>(facts: &Facts<'_>, variable: &LocalVariable<'f, '_>) -> Option<Foun
     diagnosis.figures.set("share", Share(of_kernel));
     diagnosis.figures.set("requests", Count(requests));
     diagnosis.figures.set("bytes", Bytes(bytes));
-    let draft = Draft::of_access(facts, diagnosis, worst)
+    let draft = Draft::for_access(facts, diagnosis, worst)
         .object(Some(variable.name))
         .evidence("requests", requests as f64)
         .evidence("bytes", bytes as f64)
         .evidence("share_of_requests", of_kernel)
         .one_cause(cause.shared_by(requests, bytes))
-        .saves(facts, Saved::new(Saving::of_traffic(&variable.accesses), of_kernel));
+        .saves(facts, Saved::new(Saving::without_traffic(&variable.accesses), of_kernel));
     Some(Found { variable: variable.name, is_parameter: variable.is_parameter(), draft })
 }
 

@@ -37,7 +37,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Option<Draft> {
         now: Share(now),
         then: Share(then),
     };
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::RequestLess { stored: Bytes(shared.stored) }))
+    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::RequestLess { stored: Bytes(shared.stored) }))
         .at_launch(kernel)
         .evidence("requested_shared_bytes", shared.requested as f64)
         .evidence("stored_shared_bytes", shared.stored as f64)

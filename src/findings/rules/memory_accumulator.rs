@@ -36,9 +36,9 @@ fn draft(facts: &Facts<'_>, store: &Access<'_>) -> Option<Draft> {
         _ => (Cause::ReadModifyWrite { iterations, share }, Remedy::AccumulateInRegister),
     };
     let l2 = accesses.iter().map(|access| access.sums.l2_lookups).total();
-    let saving = Saving::of_requests(&accesses).and(Saving::of("l2", l2 as f64 * 32.0)).times(1.0 - 1.0 / turns);
+    let saving = Saving::without_requests(&accesses).and(Saving::new("l2", l2 as f64 * 32.0)).times(1.0 - 1.0 / turns);
     let saved = Saved::new(saving, of_kernel);
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), store)
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &remedy), store)
         .evidence("requests", requests as f64)
         .evidence("turns", turns)
         .evidence("share_of_requests", of_kernel);

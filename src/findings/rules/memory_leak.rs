@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::facts::memory::{Made, Maker, allocated_bytes, is_variable, made};
+use super::super::facts::memory::{AllocationGroup, Maker, allocated_bytes, allocation_groups, is_variable};
 use super::super::prelude::*;
 use super::super::thresholds::allocations::*;
 
@@ -21,12 +21,12 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if !facts.is_whole_run() {
         return Vec::new();
     }
-    let all = made(facts, 0);
-    let leaked: Vec<_> = all.iter().filter(|made| is_leaked(made)).collect();
-    let reported: BTreeSet<u64> = leaked.iter().flat_map(|made| &made.rows).map(|row| row.id).collect();
+    let all = allocation_groups(facts, 0);
+    let leaked: Vec<_> = all.iter().filter(|group| is_leaked(group)).collect();
+    let reported: BTreeSet<u64> = leaked.iter().flat_map(|group| &group.rows).map(|row| row.id).collect();
     let left = |row: &&Allocation| facts.profile.run.leak_check && !reported.contains(&row.id) && is_left(row);
     let at_exit = facts.profile.allocations.iter().filter(left).map(|row| left_at_exit(facts, row));
-    leaked.iter().filter_map(|made| draft(facts, made)).chain(at_exit).collect()
+    leaked.iter().filter_map(|group| draft(facts, group)).chain(at_exit).collect()
 }
 
 /// Kinds of memory that the program has to free, besides those whose names begin with `cudaMalloc`.
@@ -41,7 +41,7 @@ fn left_at_exit(facts: &Facts<'_>, row: &Allocation) -> Draft {
     let all = (u128::from(row.bytes) * u128::from(times) / u128::from(row.count.max(1))) as u64;
     let memory = describe(row);
     let cause = Cause::LeftAtExit { memory, times: Count(times), all: Bytes(all) };
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::Free))
+    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::Free))
         .at_frame(innermost(&row.path))
         .of_allocation(row.id)
         .object(row.name.clone())
@@ -52,21 +52,21 @@ fn left_at_exit(facts: &Facts<'_>, row: &Allocation) -> Draft {
 
 /// Returns whether launches come between the allocations, none of which is freed, for one variable. Those of a setup loop come
 /// one after the other, and elements of an array and members keep their pointers.
-fn is_leaked(made: &Made<'_>) -> bool {
-    let count = made.count();
+fn is_leaked(group: &AllocationGroup<'_>) -> bool {
+    let count = group.count();
     count >= LEAST_ALLOCATIONS
-        && made.are_kept()
-        && made.maker == Maker::Line
-        && made.rows.iter().all(|row| row.name.as_deref().is_some_and(is_variable))
-        && made.launches_between() as f64 >= LEAST_SEPARATED_SHARE * count as f64
+        && group.are_kept()
+        && group.maker == Maker::Line
+        && group.rows.iter().all(|row| row.name.as_deref().is_some_and(is_variable))
+        && group.launches_between() as f64 >= LEAST_SEPARATED_SHARE * count as f64
 }
 
-fn draft(facts: &Facts<'_>, made: &Made<'_>) -> Option<Draft> {
-    let (first, bytes, count) = (made.rows.first()?, made.bytes(), made.count());
+fn draft(facts: &Facts<'_>, group: &AllocationGroup<'_>) -> Option<Draft> {
+    let (first, bytes, count) = (group.rows.first()?, group.bytes(), group.count());
     let memory = Shown(format!("`{}`", first.name.as_deref()?));
     let cause = Cause::NeverFreed { memory, times: Count(count), all: Bytes(bytes) };
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::FreeOrReuse))
-        .at_frame(made.frame)
+    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::FreeOrReuse))
+        .at_frame(group.frame)
         .of_allocation(first.id)
         .object(first.name.clone())
         .evidence("allocations", count as f64)

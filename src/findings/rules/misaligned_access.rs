@@ -73,7 +73,7 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
     let hits: Vec<&Access<'_>> = found.iter().flat_map(|one| one.hits.iter().copied()).collect();
     let excess = |hits: &[&Access<'_>]| hits.iter().map(|access| excess_of_kernel(facts, access)).sum::<f64>();
     let worst = found[0].worst;
-    let wasted_by = |hits: &[&Access<'_>]| facts.waste(worst.kernel, &Saving::of_coalescing(hits, facts), excess(hits));
+    let wasted_by = |hits: &[&Access<'_>]| facts.waste(worst.kernel, &Saving::by_coalescing(hits, facts), excess(hits));
     let is_worth = found.iter().any(|one| wasted_by(&one.hits) >= WORTH_A_CHANGE);
     let of_kernel = excess(&hits);
     if of_kernel < LEAST_MISALIGNED_SHARE {
@@ -84,7 +84,7 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
     let others: BTreeSet<&str> = found[1..].iter().filter_map(|one| one.worst.variable()).collect();
     diagnosis.figures.set("others", names(others));
     let waste = wasted_by(&hits);
-    let gain = facts.gain(worst.kernel, &Saving::of_coalescing(&hits, facts));
+    let gain = facts.gain(worst.kernel, &Saving::by_coalescing(&hits, facts));
     // Neighbouring warps share the sectors at the seams, so that caches hide what the estimate does not see either.
     let score = waste.max(of_kernel * facts.kernel_share(worst.kernel)).min(waste.max(WORTH_A_CHANGE));
     // Longer rows are more bytes: where little is gained for these, it is a note.
@@ -96,7 +96,7 @@ fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
     };
     let (sums, pattern) = (&worst.sums, &worst.pattern);
     let offset = |bytes: Option<u64>| bytes.map_or(f64::NAN, |bytes| bytes as f64);
-    let draft = Draft::of_access(facts, diagnosis, worst)
+    let draft = Draft::for_access(facts, diagnosis, worst)
         .evidence("offset_bytes", offset(pattern.offset_bytes))
         .evidence("sector_offset_bytes", offset(pattern.sector_offset_bytes))
         .evidence("misaligned_requests", pattern.misaligned as f64)

@@ -38,8 +38,8 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>, of_kernel: f64) -> Draft {
         Diagnosis::new(&Cause::OneBytePerThread { share: Share(of_kernel) }, &Remedy::FourBytesPerThread { rest });
     let sums = &access.sums;
     let part = 1.0 - f64::from(NARROW_BYTES) / f64::from(WIDE_BYTES);
-    let saved = Saved::new(Saving::of_requests(&[access]).times(part), of_kernel);
-    Draft::of_access(facts, diagnosis, access)
+    let saved = Saved::new(Saving::without_requests(&[access]).times(part), of_kernel);
+    Draft::for_access(facts, diagnosis, access)
         .evidence("requests", sums.requests as f64)
         .evidence("bytes_per_thread", access.bytes.into())
         .evidence("contiguous_share", share(access.pattern.contiguous, sums.requests))

@@ -43,6 +43,6 @@ fn draft(facts: &Facts<'_>, copies: &[Copies<'_>], least: u64) -> Option<Draft> 
         None => (Cause::Synchronous { bytes: Bytes(all) }, Severity::Note, 0.0),
     };
     let object = name.filter(|_| severity == Severity::Warning);
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::Pin { host })).at_frame(innermost(largest.path));
+    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::Pin { host })).at_frame(innermost(largest.path));
     Some(draft.object(object).evidence("bytes", all as f64).score(score).severity(severity))
 }

@@ -77,14 +77,14 @@ impl<'f, 'a> Block<'f, 'a> {
         let mut saving = self.split.iter().fold(Saving::default(), |sum, access| {
             // What rows that begin within a sector cost stays, whatever their length.
             let part = share(saved_sectors(access), access.sums.excess());
-            sum.and(Saving::of_coalescing(&[access], facts).times(part))
+            sum.and(Saving::by_coalescing(&[access], facts).times(part))
         });
         // Full warps issue each instruction for as many lanes with fewer warps.
         let issued: u64 = self.kernel.instructions.values().map(|count| count.warps).total();
         let limits = self.kernel.estimates.first().map_or(&[][..], |estimate| &estimate.limits);
         for limit in ["instructions", "l1_tag", "l1_data", "shared"].into_iter().filter(|_| self.empty.is_some()) {
             let amount = limits.iter().find(|one| one.name == limit).map_or(issued, |one| one.amount);
-            saving = saving.and(Saving::of(limit, self.empty.unwrap_or(0.0) * amount as f64));
+            saving = saving.and(Saving::new(limit, self.empty.unwrap_or(0.0) * amount as f64));
         }
         saving
     }
@@ -104,8 +104,8 @@ fn draft(facts: &Facts<'_>, block: &Block<'_, '_>) -> Option<Draft> {
         return None;
     }
     let draft = match block.worst() {
-        Some(worst) => Draft::of_access(facts, diagnosis, worst),
-        None => Draft::of(diagnosis).at_launch(kernel),
+        Some(worst) => Draft::for_access(facts, diagnosis, worst),
+        None => Draft::new(diagnosis).at_launch(kernel),
     };
     // The share of one thread's work that could run in parallel is unknown.
     let gain = facts.gain(kernel, &saving).filter(|_| !is_one);

@@ -71,15 +71,15 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
     let all = facts.accesses_of(access.kernel.id, "global").map(|one| one.sums.sectors).total();
     let of_kernel = share(access.sums.sectors, all);
     let (cause, remedy) = classify(facts, access).filter(|_| of_kernel >= LEAST_PARTIAL_SHARE)?;
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), access)
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &remedy), access)
         .evidence("bytes", access.sums.bytes as f64)
         .evidence("sectors", access.sums.sectors as f64);
     if remedy == Remedy::StoreList {
         // Elements side by side, and the number of each.
         let kept = access.sums.bytes.saturating_mul(2);
         let less = |sectors: u64, bytes: u64| sectors.saturating_mul(bytes).saturating_sub(kept) as f64;
-        let saving = Saving::of("l2", less(access.sums.l2_lookups, facts.l2_lookup_bytes()))
-            .and(Saving::of("dram", less(access.sums.dram(), SECTOR_BYTES)));
+        let saving = Saving::new("l2", less(access.sums.l2_lookups, facts.l2_lookup_bytes()))
+            .and(Saving::new("dram", less(access.sums.dram(), SECTOR_BYTES)));
         let waste = facts.waste(access.kernel, &saving, of_kernel);
         return Some(draft.gain(facts.gain(access.kernel, &saving)).score(waste));
     }

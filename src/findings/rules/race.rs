@@ -202,7 +202,7 @@ fn draft(facts: &Facts<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
     let race = Race::new(facts, worst);
     let diagnosis = diagnosis(&race, others)?;
     let severity = if race.is_early_load() || is_guard(worst) { Severity::Note } else { Severity::Warning };
-    let draft = Draft::of(diagnosis).at_frame(worst.accesses.first().map(|party| &party.frame));
+    let draft = Draft::new(diagnosis).at_frame(worst.accesses.first().map(|party| &party.frame));
     let draft = Draft { kernel: Some(worst.kernel), allocation: worst.allocation, ..draft };
     Some(draft.object(worst.variable.clone()).evidence("times", times as f64).score(1.0).severity(severity))
 }

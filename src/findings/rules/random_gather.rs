@@ -130,11 +130,11 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
     let mut diagnosis = Diagnosis::new(cause, remedy);
     let span = access.pattern.span_bytes.unwrap_or(0.0);
     diagnosis.figures.set("span", Bytes(span as u64));
-    let draft = Draft::of_access(facts, diagnosis, access)
+    let draft = Draft::for_access(facts, diagnosis, access)
         .sectors(&access.sums)
         .evidence("span_bytes", span)
         .one_cause(scattered.shared_by(cause))
-        .saves(facts, Saved::new(Saving::of_coalescing(&[access], facts), excess_of_kernel(facts, access)));
+        .saves(facts, Saved::new(Saving::by_coalescing(&[access], facts), excess_of_kernel(facts, access)));
     let draft = match &scattered.library {
         Some(call) => draft.with_remedy(&library::other_code(&call.function)),
         None => draft,

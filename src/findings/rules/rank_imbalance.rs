@@ -77,7 +77,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel, figure: &str, present: u64, all: f6
         seconds: warpline_profile::nine_digits((most - mean) * 1e-12),
         assumption: String::new(),
     });
-    let draft = Draft::of(Diagnosis::new(&cause, &Remedy::Balance))
+    let draft = Draft::new(Diagnosis::new(&cause, &Remedy::Balance))
         .at_kernel(kernel)
         .evidence("factor", factor)
         .evidence("max_rank", f64::from(spread.max_rank))

@@ -57,7 +57,7 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>) -> Option<Draft> {
     copies.allocation()?;
     let bytes = (copies.bytes as f64 * copies.unchanged_share()) as u64;
     let seconds = copy_seconds(bytes, copies.unchanged);
-    let draft = Draft::of(diagnosis(facts, copies, bytes))
+    let draft = Draft::new(diagnosis(facts, copies, bytes))
         .at_copies(copies)
         .evidence("unchanged_copies", copies.unchanged as f64)
         .evidence("unchanged_bytes", bytes as f64)

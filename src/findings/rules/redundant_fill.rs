@@ -29,7 +29,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
 fn again(facts: &Facts<'_>, one: &Refilled<'_>) -> Draft {
     let (memory, times, bytes) = (describe(one.allocation), Count(one.fill.count), Bytes(one.bytes));
     let cause = Cause::AlreadySet { memory, times, bytes, again: Count(one.fill.unchanged_count) };
-    Draft::of(Diagnosis::new(&cause, &Remedy::FillOnce))
+    Draft::new(Diagnosis::new(&cause, &Remedy::FillOnce))
         .at_frame(innermost(&one.fill.path))
         .of_allocation(one.allocation.id)
         .object(one.allocation.name.clone())
@@ -45,7 +45,7 @@ fn draft(facts: &Facts<'_>, one: &Overwritten<'_>) -> Draft {
     let bytes = Bytes(one.fill.bytes);
     let cause =
         if one.by_copy { Cause::ByCopy { memory, times, bytes } } else { Cause::ByKernel { memory, times, bytes } };
-    Draft::of(Diagnosis::new(&cause, &Remedy::Remove))
+    Draft::new(Diagnosis::new(&cause, &Remedy::Remove))
         .at_frame(innermost(&one.fill.path))
         .of_allocation(one.allocation.id)
         .object(one.allocation.name.clone())

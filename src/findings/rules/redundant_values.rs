@@ -81,9 +81,9 @@ fn narrow_bytes(name: &str) -> Option<u32> {
 fn draft(facts: &Facts<'_>, wide: &Wide<'_, '_>) -> Option<Draft> {
     let Verdict { diagnosis, saved, is_note } = verdict(wide)?;
     let (row, load) = (wide.row, wide.load);
-    let traffic = Saving::of_traffic(&wide.accesses);
+    let traffic = Saving::without_traffic(&wide.accesses);
     let of_kernel = share(wide.accesses.iter().map(|one| one.sums.requests).total(), facts.requests(load.kernel));
-    let draft = Draft::of_access(facts, diagnosis, load)
+    let draft = Draft::for_access(facts, diagnosis, load)
         .of_allocation(wide.allocation.id)
         .evidence("values", row.values.count as f64)
         .evidence("zeros", row.values.zeros as f64)

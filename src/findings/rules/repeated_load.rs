@@ -44,17 +44,17 @@ fn draft(facts: &Facts<'_>, it: &Reloaded<'_, '_>) -> Draft {
     let (cause, remedy) = classify(facts, it);
     let allocation = facts.memory(it.worst);
     let touched = allocation.map_or(0, |one| one.touched_bytes);
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), it.worst)
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &remedy), it.worst)
         .evidence("times", it.times)
         .evidence("touched_bytes", touched as f64);
     if it.why == Again::FromL1 {
         // How much is left depends on the blocking.
         let of_kernel = share(sums.requests, facts.requests(kernel));
-        let waste = facts.waste(kernel, &Saving::of_requests(&[it.worst]), of_kernel);
+        let waste = facts.waste(kernel, &Saving::without_requests(&[it.worst]), of_kernel);
         return draft.evidence("share_of_requests", of_kernel).score(SAVED_BY_BLOCKING * waste);
     }
     let all = facts.accesses_of(kernel.id, "global").map(|one| one.sums.l2_lookups).total();
-    let saving = Saving::of("l2", it.loaded_bytes.saturating_sub(it.once_bytes) as f64);
+    let saving = Saving::new("l2", it.loaded_bytes.saturating_sub(it.once_bytes) as f64);
     let draft = draft
         .evidence("loaded_bytes", it.loaded_bytes as f64)
         .evidence("l1_load_hit_rate", it.hit_rate)

@@ -49,9 +49,9 @@ fn diagnosis(facts: &Facts<'_>, silent: &Silent<'_, '_>) -> Diagnosis {
 fn draft(facts: &Facts<'_>, silent: &Silent<'_, '_>) -> Draft {
     let (row, access) = (silent.row, silent.access);
     // What part of a request changes goes to memory all the same.
-    let saving = Saving::of_traffic(&[access]).times(silent.request_share());
+    let saving = Saving::without_traffic(&[access]).times(silent.request_share());
     let of_kernel = share(access.sums.requests, facts.requests(access.kernel)) * silent.request_share();
-    Draft::of_access(facts, diagnosis(facts, silent), access)
+    Draft::for_access(facts, diagnosis(facts, silent), access)
         .evidence("lanes", row.lanes as f64)
         .evidence("silent_lanes", row.silent_lanes as f64)
         .evidence("requests", row.requests as f64)

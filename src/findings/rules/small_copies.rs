@@ -56,7 +56,7 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> 
     figures.set("start", Seconds(seconds_each));
     let seconds = copies.count as f64 * seconds_each;
     let all = facts.kernel_seconds + facts.copy_seconds + if is_bus { 0.0 } else { seconds };
-    let draft = Draft::of(diagnosis)
+    let draft = Draft::new(diagnosis)
         .at_copies(copies)
         .evidence("bytes_per_copy", copies.bytes as f64 / copies.count.max(1) as f64)
         .score(if all > 0.0 { seconds / all } else { 0.0 });

@@ -72,7 +72,7 @@ fn draft(launches: &Launches<'_>) -> Option<Draft> {
     if !is_worthwhile(launches) {
         return None;
     }
-    let draft = Draft::of(diagnosis(launches))
+    let draft = Draft::new(diagnosis(launches))
         .at_launch(launches.kernel)
         .object(Some(format!("grid {}", shape(launches.grid))))
         .evidence("blocks", launches.blocks as f64)

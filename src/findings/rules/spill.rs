@@ -27,7 +27,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel) -> Draft {
         Diagnosis::new(&Cause::RegisterLimit { spilled, registers: known }, &Remedy::AllowRegisters)
     };
     let share = facts.kernel_share(kernel);
-    let draft = Draft::of(diagnosis)
+    let draft = Draft::new(diagnosis)
         .at_kernel(kernel)
         .evidence("spill_bytes", kernel.spill_bytes.into())
         .evidence("registers", registers.into());

@@ -250,10 +250,10 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
         _ => it.is_known().then(|| format!("{} {} by {}", cause.id(), remedy.id(), it.elements)),
     };
     let stride = access.pattern.stride_bytes.filter(|_| it.stride.is_some());
-    let draft = Draft::of_access(facts, diagnosis, access)
+    let draft = Draft::for_access(facts, diagnosis, access)
         .evidence("stride_bytes", stride.map_or(f64::NAN, |stride| stride as f64))
         .sectors(&access.sums)
         .one_cause(shared)
-        .saves(facts, Saved::new(Saving::of_coalescing(&[access], facts), excess_of_kernel(facts, access)));
+        .saves(facts, Saved::new(Saving::by_coalescing(&[access], facts), excess_of_kernel(facts, access)));
     Some(index::with_its_line(draft, facts, access))
 }

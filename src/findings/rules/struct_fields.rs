@@ -165,11 +165,11 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> Option<Draft> {
     diagnosis.figures.set("structure", structure.unwrap_or_else(|| Unnamed::Structure.shown()));
     diagnosis.figures.set("whole", Bytes(usage.size));
     diagnosis.figures.set("stride", Bytes(worst.pattern.stride_bytes.map_or(usage.size, i64::unsigned_abs)));
-    let saving = Saving::of_coalescing(accesses, facts);
+    let saving = Saving::by_coalescing(accesses, facts);
     let excess: f64 = accesses.iter().map(|access| excess_of_kernel(facts, access)).sum();
     let sum = |value: fn(&Access<'_>) -> u64| accesses.iter().map(|one| value(one)).total() as f64;
     let variable = worst.operand.and_then(|operand| operand.variable.clone());
-    let draft = Draft::of_access(facts, diagnosis, worst)
+    let draft = Draft::for_access(facts, diagnosis, worst)
         .object(usage.structure.map(str::to_owned).or(variable))
         .evidence("structure_bytes", usage.size as f64)
         .evidence("used_bytes", if usage.has_arrays { f64::NAN } else { usage.used as f64 })

@@ -62,7 +62,7 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<
         false if index::is_followed(worst) => return None,
         false => (Cause::BroadcastLoad { share, others }, Remedy::LoadOnce),
     };
-    let saving = Saving::of_requests(accesses);
+    let saving = Saving::without_requests(accesses);
     // Where something else takes far longer, these passes are hidden behind it.
     if facts.waste(worst.kernel, &saving, of_kernel) < LEAST_BROADCAST_WASTE {
         return None;
@@ -73,7 +73,7 @@ fn draft(facts: &Facts<'_>, accesses: &[&Access<'_>], is_small: bool) -> Option<
     });
     let others = accesses.iter().filter(|access| access.line != worst.line);
     let lines = others.map(|access| FindingLine { line: access.line, column: access.column }).collect();
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &remedy), worst)
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &remedy), worst)
         .evidence("requests", accesses.iter().map(|access| access.sums.requests as f64).sum())
         .evidence("share_of_requests", of_kernel)
         .gain(gain)

@@ -16,7 +16,7 @@ described! {
         Order { memory: Shown, thread: Count, block: Count, writer: Shown } => "read-before-written",
         Reused { memory: Shown, earlier: Shown, thread: Count, block: Count } => "reused-memory",
         Never { memory: Shown, thread: Count, block: Count } => "never-written",
-        Part { memory: Shown, offset: Count, written: Bytes, all: Bytes, thread: Count, block: Count } => "part-not-written",
+        PartlyWritten { memory: Shown, offset: Count, written: Bytes, all: Bytes, thread: Count, block: Count } => "part-not-written",
     }
     enum Remedy {
         SetMembers => "set-all-members",
@@ -42,7 +42,7 @@ fn diagnosis(facts: &Facts<'_>, row: &Uninitialised, memory: Shown) -> Diagnosis
     let access = Shown(if row.op == "atomic" { "atomic operation" } else { "load" }.to_owned());
     let (thread, block) = (Count(row.thread.into()), Count(row.block));
     let (bytes, copied) = (Bytes(row.copied_uninitialised), Bytes(row.copied));
-    let (cause, remedy) = match Unset::of(facts, row) {
+    let (cause, remedy) = match Unset::classify(facts, row) {
         Unset::CopiedGaps => (Cause::CopiedGaps { memory, bytes, copied }, Remedy::SetMembers),
         Unset::Copied => (Cause::Copied { memory, bytes, copied, offset: Count(row.offset) }, Remedy::CopyWritten),
         Unset::Gaps => (Cause::Gaps { memory, access }, Remedy::SetMembers),
@@ -68,9 +68,9 @@ fn diagnosis(facts: &Facts<'_>, row: &Uninitialised, memory: Shown) -> Diagnosis
             let remedy = Remedy::Write { memory: memory.clone() };
             (Cause::Never { memory, thread, block }, remedy)
         }
-        Unset::Part { all } => {
+        Unset::PartlyWritten { all } => {
             let (offset, written) = (Count(row.offset), Bytes(row.written));
-            (Cause::Part { memory, offset, written, all: Bytes(all), thread, block }, Remedy::WriteAll)
+            (Cause::PartlyWritten { memory, offset, written, all: Bytes(all), thread, block }, Remedy::WriteAll)
         }
     };
     Diagnosis::new(&cause, &remedy)
@@ -91,7 +91,7 @@ fn draft(facts: &Facts<'_>, row: &Uninitialised) -> Draft {
         _ => Severity::Error,
     };
     let frame = if row.kind == "copy" { innermost(&row.path) } else { Some(&row.frame) };
-    let draft = Draft::of(diagnosis(facts, row, memory)).at_frame(frame).object(row.variable.clone());
+    let draft = Draft::new(diagnosis(facts, row, memory)).at_frame(frame).object(row.variable.clone());
     let draft = draft.score(if row.partial { GAPS_SCORE } else { 1.0 }).severity(severity);
     let draft = Draft { kernel: row.kernel, allocation: row.allocation, ..draft };
     let draft = match &row.kind[..] {

@@ -22,9 +22,9 @@ fn draft(facts: &Facts<'_>, row: &Allocation, stores: &[&Access<'_>]) -> Option<
     let bytes = stores.iter().map(|one| one.sums.bytes).total();
     let cause = Cause::NeverRead { memory: describe(row), bytes: Bytes(bytes) };
     let of_kernel = share(own.iter().map(|one| one.sums.requests).total(), facts.requests(store.kernel));
-    let draft = Draft::of_access(facts, Diagnosis::new(&cause, &Remedy::Remove), store)
+    let draft = Draft::for_access(facts, Diagnosis::new(&cause, &Remedy::Remove), store)
         .of_allocation(row.id)
         .evidence("bytes", bytes as f64)
-        .saves(facts, Saved::new(Saving::of_traffic(&own), of_kernel));
+        .saves(facts, Saved::new(Saving::without_traffic(&own), of_kernel));
     Some(draft)
 }

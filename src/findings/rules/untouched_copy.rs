@@ -10,7 +10,7 @@ described! {
         Never => "never-touched",
         Pieces { touched: Bytes, share: Share } => "pieces",
         Scattered { touched: Bytes, share: Share } => "scattered",
-        Part { touched: Bytes, share: Share } => "one-part",
+        Contiguous { touched: Bytes, share: Share } => "one-part",
     }
     enum Remedy {
         Remove => "remove-copy",
@@ -31,7 +31,7 @@ fn diagnosis(one: &Untouched<'_>, layout: Layout) -> Diagnosis {
         Layout::Whole => (Cause::Never, Remedy::Remove),
         Layout::Pieces => (Cause::Pieces { touched, share }, Remedy::CopyPieces),
         Layout::Scattered => (Cause::Scattered { touched, share }, Remedy::Pack),
-        Layout::Part => (Cause::Part { touched, share }, Remedy::CopyPart),
+        Layout::Contiguous => (Cause::Contiguous { touched, share }, Remedy::CopyPart),
     };
     let mut diagnosis = Diagnosis::new(&cause, &remedy);
     let memory = describe(one.allocation);
@@ -46,8 +46,8 @@ fn draft(facts: &Facts<'_>, one: &Untouched<'_>) -> Draft {
     let layout = one.layout(facts);
     let seconds = one.wasted as f64 / BUS_BYTES_PER_SECOND;
     // Which pieces can be left out is not known of those that are chosen, nor whether they are at equal distances.
-    let is_known = matches!(layout, Layout::Whole | Layout::Part);
-    let draft = Draft::of(diagnosis(one, layout))
+    let is_known = matches!(layout, Layout::Whole | Layout::Contiguous);
+    let draft = Draft::new(diagnosis(one, layout))
         .at_frame(one.frame)
         .of_allocation(one.allocation.id)
         .object(one.allocation.name.clone())

@@ -20,8 +20,8 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
         return Vec::new();
     }
     // Those of one array, or for one member of several objects, are one thing to change.
-    type Place<'a> = (Option<(&'a str, u32, u32)>, Option<String>);
-    let mut groups: BTreeMap<Place<'_>, Vec<&Allocation>> = BTreeMap::new();
+    type GroupKey<'a> = (Option<(&'a str, u32, u32)>, Option<String>);
+    let mut groups: BTreeMap<GroupKey<'_>, Vec<&Allocation>> = BTreeMap::new();
     for (number, row) in facts.profile.allocations.iter().enumerate().filter(|(_, row)| is_unused(row)) {
         let frame = facts.object_made_at(row);
         let name = row.name.as_deref().map(family).or_else(|| frame.is_none().then(|| number.to_string()));
@@ -46,7 +46,7 @@ fn draft(facts: &Facts<'_>, rows: &[&Allocation], all: u64) -> Option<Draft> {
     figures.set("all", Bytes(bytes));
     figures.set("share", Share(part));
     figures.set("position", position(facts, rows));
-    let draft = Draft::of(diagnosis)
+    let draft = Draft::new(diagnosis)
         .at_frame(facts.object_made_at(first))
         .of_allocation(first.id)
         .object(first.name.clone())
