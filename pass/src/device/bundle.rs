@@ -28,7 +28,7 @@ const ACCESS: &str = "__warpline_access_";
 
 /// Bundles the hooked accesses of a module.
 pub(super) fn bundle(module: &Module<'_>, table: &mut SiteTable) {
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
         for block in function.blocks() {
             let mut bundler = Bundler { module, layout, table, cached: None, shared: Vec::new() };

@@ -45,7 +45,7 @@ pub fn join_statics(module: &Module<'_>) {
 
 /// Lists them in the table.
 pub(super) fn list(module: &Module<'_>, table: &mut Table<'_>) {
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     let managed: HashSet<_> = annotations::managed(module).into_iter().map(Value::raw).collect();
     for variable in device_globals(module) {
         let debug = Variable::of_global(variable).filter(|debug| !debug.name().is_empty());

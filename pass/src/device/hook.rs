@@ -36,7 +36,7 @@ pub fn hook(module: &Module<'_>, machine: &Machine, options: &HookOptions) -> Re
     table.table.arch = architecture(machine);
     globals::list(module, &mut table);
     let hooks = Hooks::declare(module);
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     let functions: Vec<_> = module.functions().into_iter().filter(|function| !function.is_declaration()).collect();
     let numbers: HashMap<_, _> = functions.iter().map(|&function| (function, table.function(function))).collect();
     let fencing = fence::fencing(&functions);
@@ -186,7 +186,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
         };
         let approximate = found.is_none_or(|found| found.approximate);
         let in_library = self.in_library || instruction.has_note(LIBRARY);
-        let elements = elements::of(instruction, &seen, self.layout);
+        let elements = elements::moved_elements(instruction, &seen, self.layout);
         for (number, entry) in seen.into_iter().enumerate() {
             match entry {
                 Seen::Access(access) => {
@@ -292,8 +292,8 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             }
         };
         let pointer = match access.address.lanewise {
-            Lanewise::Part { part, stride, dense, bits } => {
-                builder.gep(builder.types().int(8), pointer, &[computed.part(part, stride, dense, bits)])
+            Lanewise::Fragment { access, stride, dense, bits } => {
+                builder.gep(builder.types().int(8), pointer, &[computed.fragment_offset(access, stride, dense, bits)])
             }
             Lanewise::Blocks { blocks, count, stride, dense, bits } => {
                 let offset = computed.block(&blocks[..count as usize], stride, dense, bits);

@@ -38,7 +38,7 @@ pub fn note_locations(module: &Module<'_>) {
             if library {
                 mark(instruction, LIBRARY);
             }
-            if let Some(location) = Location::of(instruction).filter(|location| location.line() != 0) {
+            if let Some(location) = Location::from_instruction(instruction).filter(|location| location.line() != 0) {
                 set_location(instruction, LOCATION, location);
             }
         }

@@ -101,7 +101,7 @@ pub fn instrument<'c>(hooked: &Module<'c>, table: &SiteTable) -> Result<Instrume
             let parameters = clone.parameters();
             let target: Vec<_> = parameters[parameters.len() - TARGET_PARAMETERS..].to_vec();
             let builder = Builder::new(types);
-            let strides = Strides::analyse(clone, is_kernel(function), Layout::of(&module));
+            let strides = Strides::analyse(clone, is_kernel(function), Layout::from_module(&module));
             let cloner =
                 Rewriter { module: &module, builder, form: *form, table, layout: &layout, strides, clones, target };
             if cloner.rewrite(clone, is_kernel(function)) {

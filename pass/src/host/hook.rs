@@ -122,7 +122,7 @@ fn allocation<'c>(module: &Module<'c>, call: Value<'c>, containers: &HashMap<usi
     let function =
         module.declare("__warpline_host_allocated", types.void().function(&[pointer, word, pointer, pointer]));
     let container = || {
-        let chain = Location::of(call).map(Location::chain).unwrap_or_default();
+        let chain = Location::from_instruction(call).map(Location::chain).unwrap_or_default();
         chain.into_iter().skip(1).find_map(|place| containers.get(&metadata::place_key(place)).cloned())
     };
     let label = match metadata::text(call, NAME).or_else(container) {

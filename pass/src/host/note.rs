@@ -23,7 +23,7 @@ pub(super) const CONTAINERS: &std::ffi::CStr = c"warpline.containers";
 /// it that no function vanishes from call paths: tail calls stay calls, and every function can be unwound.
 /// To run on the front end's output, before any pass; without debug information no names are found.
 pub fn note(module: &Module<'_>) {
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     let wrappers = Wrappers::find(module, layout);
     for function in module.functions() {
         if function.is_declaration() {
@@ -91,7 +91,7 @@ pub fn note(module: &Module<'_>) {
 fn container<'c>(module: &Module<'c>, call: Value<'c>, callee: &str, own: &str, layout: Layout<'_>) {
     if is_container_call(callee)
         && !is_standard(own)
-        && let Some(location) = Location::of(call)
+        && let Some(location) = Location::from_instruction(call)
         && let Some(name) = call.call_arguments().first().and_then(|&object| object_at(object, layout))
     {
         metadata::list_text(module, CONTAINERS, location, &static_text(&name));

@@ -56,8 +56,8 @@ impl<'c> Types<'c> {
         Types { raw: context.as_ctx_ref(), context: PhantomData }
     }
 
-    /// The context that `ty` belongs to.
-    pub fn of(ty: Type<'c>) -> Self {
+    /// Returns the types of the context that `ty` belongs to.
+    pub fn from_type(ty: Type<'c>) -> Self {
         // SAFETY: `ty` is a live type.
         Types { raw: unsafe { LLVMGetTypeContext(ty.raw) }, context: PhantomData }
     }
@@ -281,8 +281,8 @@ pub struct Layout<'m> {
 }
 
 impl<'m> Layout<'m> {
-    /// The layout of `module`, for as long as the module is not given another.
-    pub fn of(module: &'m inkwell::module::Module<'_>) -> Self {
+    /// Returns the layout of `module`, valid until the module gets another one.
+    pub fn from_module(module: &'m inkwell::module::Module<'_>) -> Self {
         // SAFETY: the module is live and owns the layout.
         let raw = unsafe { inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()) };
         Layout { raw, module: PhantomData }

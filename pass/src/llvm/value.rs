@@ -85,7 +85,7 @@ impl<'c> Value<'c> {
 
     /// The types of its context.
     pub fn types(self) -> Types<'c> {
-        Types::of(self.ty())
+        Types::from_type(self.ty())
     }
 
     /// Its name, empty where it has none.

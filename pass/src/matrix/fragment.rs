@@ -39,7 +39,7 @@ impl Linear {
 
 /// One access of a fragment's load or store: each lane moves neighbouring elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FragmentAccess {
     /// Row of memory, in steps of the leading dimension.
     pub row: Linear,
     /// First element in that row.
@@ -48,14 +48,14 @@ pub struct Part {
     pub bytes: u32,
 }
 
-/// How the parts of a block become its registers.
+/// How the accesses of a block become its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
-    /// One part, which holds the registers one after another.
+    /// One access, which holds the registers one after another.
     Whole,
-    /// One part, which holds the block of 16-bit elements transposed.
+    /// One access, which holds the block of 16-bit elements transposed.
     Transposed,
-    /// One part per element.
+    /// One access per element.
     Elements,
 }
 
@@ -116,19 +116,23 @@ impl Fragment {
     }
 
     /// The accesses of the block that begins at a row and column.
-    pub fn parts(&self, (outer, inner): (u32, u32)) -> Vec<Part> {
+    pub fn accesses(&self, (outer, inner): (u32, u32)) -> Vec<FragmentAccess> {
         let elements = self.elements();
         let group = Linear::new(outer, 1, 0);
         match self.steps() {
             Steps::Whole => {
-                vec![Part { row: group, column: Linear::new(inner, 0, elements), bytes: elements * self.bits / 8 }]
+                vec![FragmentAccess {
+                    row: group,
+                    column: Linear::new(inner, 0, elements),
+                    bytes: elements * self.bits / 8,
+                }]
             }
             // As 16-bit elements are held in pairs, a block is 8 by 8 and its transposed has the same form.
             Steps::Transposed => {
-                vec![Part { row: Linear::new(inner, 1, 0), column: Linear::new(outer, 0, 2), bytes: 4 }]
+                vec![FragmentAccess { row: Linear::new(inner, 1, 0), column: Linear::new(outer, 0, 2), bytes: 4 }]
             }
             Steps::Elements => (0..elements)
-                .map(|element| Part {
+                .map(|element| FragmentAccess {
                     row: Linear::new(inner + element, 0, elements),
                     column: group,
                     bytes: self.bits / 8,
@@ -183,13 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_fragment_cover_its_matrix_once() {
+    fn the_accesses_of_a_fragment_cover_its_matrix_once() {
         for fragment in fragments() {
             let mut touched = BTreeMap::new();
-            for part in fragment.blocks().into_iter().flat_map(|block| fragment.parts(block)) {
+            for access in fragment.blocks().into_iter().flat_map(|block| fragment.accesses(block)) {
                 for lane in 0..32 {
-                    for element in 0..part.bytes * 8 / fragment.bits {
-                        let place = (part.row.of_lane(lane), part.column.of_lane(lane) + element);
+                    for element in 0..access.bytes * 8 / fragment.bits {
+                        let place = (access.row.of_lane(lane), access.column.of_lane(lane) + element);
                         *touched.entry(place).or_insert(0) += 1;
                     }
                 }
@@ -226,13 +230,13 @@ mod tests {
         // A of m16n8k16 with f16: a2 and a3 are rows 8 and on, a4 and a5 columns 8 and on.
         let a = Fragment { role: Role::A, outer: 16, inner: 16, bits: 16, along_inner: true };
         assert_eq!(a.blocks(), [(0, 0), (8, 0), (0, 8), (8, 8)]);
-        let part = a.parts((8, 0))[0];
-        assert_eq!((part.row.of_lane(6), part.column.of_lane(6), part.bytes), (9, 4, 4));
+        let access = a.accesses((8, 0))[0];
+        assert_eq!((access.row.of_lane(6), access.column.of_lane(6), access.bytes), (9, 4, 4));
         // B of m16n8k8 with tf32: b0 is row 3 of column 1 in lane 7, b1 four rows on.
         let b = Fragment { role: Role::B, outer: 8, inner: 8, bits: 32, along_inner: true };
         assert_eq!(b.blocks(), [(0, 0), (0, 4)]);
-        let part = b.parts((0, 4))[0];
-        assert_eq!((part.row.of_lane(7), part.column.of_lane(7)), (1, 7));
+        let access = b.accesses((0, 4))[0];
+        assert_eq!((access.row.of_lane(7), access.column.of_lane(7)), (1, 7));
         // C with f32: c2 and c3 are rows 8 and on.
         let c = Fragment { role: Role::C, outer: 16, inner: 8, bits: 32, along_inner: true };
         assert_eq!((c.blocks(), c.registers()), (vec![(0, 0), (8, 0)], 2));

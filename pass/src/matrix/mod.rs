@@ -7,5 +7,5 @@
 mod fragment;
 mod operation;
 
-pub use fragment::{Fragment, Linear, Part, Role, Steps};
+pub use fragment::{Fragment, FragmentAccess, Linear, Role, Steps};
 pub use operation::{Multiply, Rows, Transfer};

@@ -47,7 +47,7 @@ impl<'c> Emitter<'_, 'c> {
         if !self.hooked() {
             return;
         }
-        let place = match call.filter(|call| call.debug_line() != 0).and_then(Location::of) {
+        let place = match call.filter(|call| call.debug_line() != 0).and_then(Location::from_instruction) {
             Some(location) => {
                 let frame = |location: Location<'c>| {
                     let path = location.scope().and_then(|scope| scope.path()).unwrap_or_default();
@@ -63,7 +63,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// File of an instruction.
     fn place_text(&self, call: Value<'c>) -> Value<'c> {
-        let path = Location::of(call).and_then(|location| location.scope()?.path()).unwrap_or_default();
+        let path = Location::from_instruction(call).and_then(|location| location.scope()?.path()).unwrap_or_default();
         self.text("warpline.file", &path)
     }
 

@@ -10,7 +10,7 @@ use crate::cpu::target::types::{LANES, leaf_types};
 use crate::ir::space::space_of_pointer;
 use crate::llvm::Value;
 use crate::llvm::types::Kind;
-use crate::matrix::{Fragment, Linear, Multiply, Part, Rows, Steps, Transfer};
+use crate::matrix::{Fragment, FragmentAccess, Linear, Multiply, Rows, Steps, Transfer};
 use warpline_format::access::Space;
 
 /// What `movmatrix` does, as the place of a matrix's halves in its transposed.
@@ -176,9 +176,15 @@ impl<'c> Emitter<'_, 'c> {
         Value::vector(&lanes)
     }
 
-    /// Addresses of a part of a fragment.
-    fn part_lay(&self, fragment: &Fragment, part: Part, base: Value<'c>, stride: Option<Value<'c>>) -> Lay<'c> {
-        let (row, column) = (self.linear(part.row), self.linear(part.column));
+    /// Returns the addresses of one access of a fragment.
+    fn access_lay(
+        &self,
+        fragment: &Fragment,
+        access: FragmentAccess,
+        base: Value<'c>,
+        stride: Option<Value<'c>>,
+    ) -> Lay<'c> {
+        let (row, column) = (self.linear(access.row), self.linear(access.column));
         Lay::Scattered(self.elements_at(fragment, row, column, base, stride))
     }
 
@@ -232,23 +238,23 @@ impl<'c> Emitter<'_, 'c> {
         let width = fragment.register_bits();
         let mut registers = Vec::new();
         for block in fragment.blocks() {
-            let parts = fragment.parts(block);
+            let accesses = fragment.accesses(block);
             match fragment.steps() {
                 Steps::Whole => {
-                    let lay = self.part_lay(fragment, parts[0], base, stride);
+                    let lay = self.access_lay(fragment, accesses[0], base, stride);
                     for register in 0..fragment.registers() {
                         registers.push(self.load_word(&lay, width, register, mask));
                     }
                 }
                 Steps::Transposed => {
-                    let lay = self.part_lay(fragment, parts[0], base, stride);
+                    let lay = self.access_lay(fragment, accesses[0], base, stride);
                     let word = self.load_word(&lay, 32, 0, mask);
                     registers.push(self.transposed(word));
                 }
                 Steps::Elements => {
                     let mut elements = Vec::new();
-                    for part in parts {
-                        let lay = self.part_lay(fragment, part, base, stride);
+                    for access in accesses {
+                        let lay = self.access_lay(fragment, access, base, stride);
                         let element = self.load_word(&lay, fragment.bits, 0, mask);
                         elements.push(self.b.fit_lanes(element, self.int_lanes(width)));
                     }
@@ -275,17 +281,17 @@ impl<'c> Emitter<'_, 'c> {
         let mask = self.access_mask();
         let count = fragment.registers() as usize;
         for (block, registers) in fragment.blocks().into_iter().zip(registers.chunks(count)) {
-            let parts = fragment.parts(block);
+            let accesses = fragment.accesses(block);
             if fragment.steps() == Steps::Transposed {
-                let lay = self.part_lay(fragment, parts[0], base, stride);
+                let lay = self.access_lay(fragment, accesses[0], base, stride);
                 let word = self.transposed(registers[0]);
                 self.store_word(&lay, word, 0, mask);
                 continue;
             }
             for (index, register) in registers.iter().enumerate() {
-                // Results are of 16 bits or fill their registers: along rows a block is one part, else each element is.
-                let (part, place) = if parts.len() == 1 { (parts[0], index) } else { (parts[index], 0) };
-                let lay = self.part_lay(fragment, part, base, stride);
+                // Results are of 16 bits or fill their registers: along rows a block is one access, else each element is.
+                let (access, place) = if accesses.len() == 1 { (accesses[0], index) } else { (accesses[index], 0) };
+                let lay = self.access_lay(fragment, access, base, stride);
                 self.store_word(&lay, *register, place as u32, mask);
             }
         }

@@ -54,7 +54,7 @@ impl<'c> Reach<'c> {
                 });
             }
         }
-        let layout = Layout::of(module);
+        let layout = Layout::from_module(module);
         for &function in &functions {
             reach.read(function, layout, &mut taken);
         }

@@ -27,7 +27,7 @@ impl<'c> SharedLayout<'c> {
         reached: &[(Value<'c>, Vec<Value<'c>>)],
         used: &HashMap<Value<'c>, Vec<Value<'c>>>,
     ) -> SharedLayout<'c> {
-        let layout = Layout::of(module);
+        let layout = Layout::from_module(module);
         let variables: Vec<_> =
             module.variables().into_iter().filter(|variable| variable.address_space() == 3).collect();
         let dynamic: HashSet<_> =

@@ -9,7 +9,7 @@ pub const LANES: u32 = 32;
 /// The type that a scalar is held in: `i64` for pointers, else itself.
 pub fn held(ty: Type<'_>) -> Type<'_> {
     match ty.kind() {
-        Kind::Pointer(_) => Types::of(ty).int(64),
+        Kind::Pointer(_) => Types::from_type(ty).int(64),
         _ => ty,
     }
 }

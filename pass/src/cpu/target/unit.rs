@@ -254,7 +254,7 @@ impl<'c> Unit<'c> {
 
     /// Data layout of the device code.
     pub fn layout(&self) -> Layout<'_> {
-        Layout::of(&self.source)
+        Layout::from_module(&self.source)
     }
 
     /// Runtime functions.

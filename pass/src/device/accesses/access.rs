@@ -2,7 +2,7 @@
 
 use crate::llvm::Value;
 use crate::llvm::value::IntPredicate;
-use crate::matrix::{Part, Rows};
+use crate::matrix::{FragmentAccess, Rows};
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
@@ -19,8 +19,8 @@ pub(in crate::device) struct Address<'c> {
 pub(in crate::device) enum Lanewise<'c> {
     /// It is the lane's.
     Own,
-    /// A part of a fragment. The distance of its rows is `stride` or else `dense`, in elements of so many bits.
-    Part { part: Part, stride: Option<Value<'c>>, dense: u32, bits: u32 },
+    /// An access of a fragment. The distance of its rows is `stride` or else `dense`, in elements of so many bits.
+    Fragment { access: FragmentAccess, stride: Option<Value<'c>>, dense: u32, bits: u32 },
     /// A part of one of the rows of up to four blocks of a fragment, each block from a row and column on.
     Blocks { blocks: [(u32, u32); 4], count: u32, stride: Option<Value<'c>>, dense: u32, bits: u32 },
     /// A part of one of the rows that all lanes' addresses are.
@@ -28,8 +28,8 @@ pub(in crate::device) enum Lanewise<'c> {
 }
 
 impl<'c> Address<'c> {
-    /// A value as it is.
-    pub(in crate::device) fn of(value: Value<'c>) -> Self {
+    /// Returns the address that is a value without an offset.
+    pub(in crate::device) fn from_value(value: Value<'c>) -> Self {
         Address { value, offset: 0, lanewise: Lanewise::Own }
     }
 }

@@ -283,7 +283,7 @@ impl<'s, 'c> Reading<'s, 'c> {
         });
         let (base, offset) = memory.into_iter().nth(index)?;
         let Operand::Argument(number) = base else { return None };
-        Some(Address { offset: offset as u64, ..Address::of(self.argument(*number)?) })
+        Some(Address { offset: offset as u64, ..Address::from_value(self.argument(*number)?) })
     }
 
     /// The guard of a predicate that depends on arguments of the assembly: one of them, or a single comparison.

@@ -64,7 +64,7 @@ fn access<'c>(
 ) -> Option<Access<'c>> {
     let space = space_of(pointer.address_space())?;
     let bytes = layout.store_size(ty) as u32;
-    let mut access = Access::plain(Address::of(pointer), op, space, bytes, cache);
+    let mut access = Access::plain(Address::from_value(pointer), op, space, bytes, cache);
     access.align = access.align.min(align.max(1));
     Some(access)
 }
@@ -168,7 +168,7 @@ fn asynchronous<'c>(call: Value<'c>, rest: &str) -> Option<Vec<Seen<'c>>> {
     let ["ca" | "cg", "shared", "global", bytes, ..] = parts[..] else { return None };
     let bytes: u32 = bytes.parse().ok()?;
     let cache = if parts[0] == "cg" { CacheOp::Global } else { CacheOp::Default };
-    let at = |index: u32| Address::of(call.operand(index));
+    let at = |index: u32| Address::from_value(call.operand(index));
     let load = match parts.get(4) {
         Some(&"s") => match call.operand(2).as_u64() {
             Some(0) => None,

@@ -8,7 +8,7 @@ use super::access::{Access, Address, Lanewise, Seen};
 use crate::ir::space::space_of_pointer;
 use crate::llvm::function::ModuleItems;
 use crate::llvm::{Builder, Value};
-use crate::matrix::{Linear, Part, Rows, Transfer};
+use crate::matrix::{FragmentAccess, Linear, Rows, Transfer};
 use inkwell::module::Module;
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
@@ -26,7 +26,7 @@ pub(in crate::device) fn inspect<'c>(call: Value<'c>, base: &str) -> Option<Vec<
         let parts: Vec<&str> = base.split('.').collect();
         let pointer = call.operand(0);
         return Some(match Rows::read(&parts) {
-            Some(rows) => vec![Seen::Access(self::rows(rows, Address::of(pointer), space_of_pointer(pointer)))],
+            Some(rows) => vec![Seen::Access(self::rows(rows, Address::from_value(pointer), space_of_pointer(pointer)))],
             None => vec![Seen::Not(format!("matrix access: {base}"))],
         });
     }
@@ -52,17 +52,17 @@ fn fragment<'c>(call: Value<'c>, transfer: Transfer) -> Vec<Seen<'c>> {
             .map(|group| {
                 let (count, dense) = (group.len() as u32, fragment.dense_stride());
                 let lanewise = Lanewise::Blocks { blocks: blocks_of(group), count, stride, dense, bits: fragment.bits };
-                let address = Address { lanewise, ..Address::of(pointer) };
+                let address = Address { lanewise, ..Address::from_value(pointer) };
                 Seen::Access(Access::plain(address, op, space, 4 * count, CacheOp::Default))
             })
             .collect();
     }
     (fragment.blocks().into_iter())
-        .flat_map(|block| fragment.parts(block))
-        .map(|part| {
-            let lanewise = Lanewise::Part { part, stride, dense: fragment.dense_stride(), bits: fragment.bits };
-            let address = Address { lanewise, ..Address::of(pointer) };
-            Seen::Access(Access::plain(address, op, space, part.bytes, CacheOp::Default))
+        .flat_map(|block| fragment.accesses(block))
+        .map(|access| {
+            let lanewise = Lanewise::Fragment { access, stride, dense: fragment.dense_stride(), bits: fragment.bits };
+            let address = Address { lanewise, ..Address::from_value(pointer) };
+            Seen::Access(Access::plain(address, op, space, access.bytes, CacheOp::Default))
         })
         .collect()
 }
@@ -96,12 +96,18 @@ impl<'c> Addresses<'_, '_, 'c> {
             })
     }
 
-    /// Bytes from a fragment's address to a part of it.
-    pub(in crate::device) fn part(&self, part: Part, stride: Option<Value<'c>>, dense: u32, bits: u32) -> Value<'c> {
+    /// Returns the bytes from a fragment's address to what a lane moves in one access.
+    pub(in crate::device) fn fragment_offset(
+        &self,
+        access: FragmentAccess,
+        stride: Option<Value<'c>>,
+        dense: u32,
+        bits: u32,
+    ) -> Value<'c> {
         let b = self.builder;
         let lane = self.lane();
         let stride = stride.map_or(self.number(64, dense), |stride| b.zext(stride, b.types().int(64)));
-        let elements = b.add(b.mul(self.linear(part.row, lane), stride), self.linear(part.column, lane));
+        let elements = b.add(b.mul(self.linear(access.row, lane), stride), self.linear(access.column, lane));
         b.lshr(b.mul(elements, self.number(64, bits)), self.number(64, 3))
     }
 

@@ -8,9 +8,9 @@ use warpline_format::operation::FloatFormat;
 use warpline_format::site_table::Op;
 use warpline_format::values::{Element, ElementKind};
 
-/// The elements of each access of an instruction. A write is followed only where it is the instruction's last access, because its
-/// result is read when the next access is announced.
-pub(in crate::device) fn of(instruction: Value<'_>, seen: &[Seen<'_>], layout: Layout<'_>) -> Vec<Element> {
+/// Returns the elements of each access of an instruction. A write is followed only if it is the instruction's last access, because
+/// its result is read when the next access is announced.
+pub(in crate::device) fn moved_elements(instruction: Value<'_>, seen: &[Seen<'_>], layout: Layout<'_>) -> Vec<Element> {
     let last = seen.len().saturating_sub(1);
     let element = |(number, entry): (usize, &Seen<'_>)| match entry {
         Seen::Access(access) if access.op != Op::Load && number != last => Element::default(),

@@ -23,7 +23,7 @@ pub(in crate::device) struct Places<'c> {
 
 /// The instruction's own location, if it has one.
 pub(in crate::device) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c>> {
-    Location::of(instruction).filter(|location| location.line() != 0)
+    Location::from_instruction(instruction).filter(|location| location.line() != 0)
 }
 
 /// How many steps a value is followed to its uses, or to what makes it.

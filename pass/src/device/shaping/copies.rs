@@ -53,7 +53,7 @@ pub(in crate::device) fn widen(module: &Module<'_>) {
 /// part that is only copied into and out of, and would stay in local memory. Elements of one object are contiguous, and
 /// are joined to the widest access later.
 pub(in crate::device) fn by_element(module: &Module<'_>) {
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     for function in module.functions() {
         let instructions = function.blocks().into_iter().flat_map(|block| block.instructions());
         let calls: Vec<_> =

@@ -12,7 +12,7 @@ const WIDEST: u64 = 16;
 /// the alignment of its type. To run once the widths of accesses are final, as better alignment would make them wider than
 /// those of the code without hooks.
 pub(in crate::device) fn align_variables(module: &Module<'_>) {
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     let blocks = module.functions().into_iter().flat_map(|function| function.blocks());
     for instruction in blocks.flat_map(|block| block.instructions()) {
         let Some(ty) = instruction.allocated_type() else { continue };
@@ -27,7 +27,7 @@ pub(in crate::device) fn align_variables(module: &Module<'_>) {
 /// Aligns buffers of bytes and halves like the widest access, before anything is optimised. They are there to be cast, and clang would move
 /// `((float4 *)bytes)[i]` byte by byte, where nvcc believes the cast.
 pub(in crate::device) fn align_buffers(module: &Module<'_>) {
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     let blocks = module.functions().into_iter().flat_map(|function| function.blocks());
     for instruction in blocks.flat_map(|block| block.instructions()) {
         let Some(ty) = instruction.allocated_type() else { continue };

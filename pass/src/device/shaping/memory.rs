@@ -131,7 +131,7 @@ fn expand_inline(call: Value<'_>, operation: Operation, length: u64) {
 /// Leaves the loop to LLVM, and gives its accesses the location and notes of the call.
 fn expand_loop(call: Value<'_>, machine: &Machine) {
     let Some(function) = call.block().map(|block| block.function()) else { return };
-    let location = Location::of(call);
+    let location = Location::from_instruction(call);
     let notes: Vec<_> = [LOCATION, NEAR]
         .into_iter()
         .filter_map(|kind| metadata::location(call, kind).map(|location| (kind, location)))
@@ -146,7 +146,7 @@ fn expand_loop(call: Value<'_>, machine: &Machine) {
         if before.contains(&instruction) {
             continue;
         }
-        if let (Some(location), None) = (location, Location::of(instruction)) {
+        if let (Some(location), None) = (location, Location::from_instruction(instruction)) {
             location.attach(instruction);
         }
         for &(kind, location) in &notes {

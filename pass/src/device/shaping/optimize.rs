@@ -46,7 +46,7 @@ const SHARED_ALIGN: u32 = 16;
 /// the array's type, and would copy `((float4 *)floats)[i]` piece by piece where nvcc, which believes the cast, moves 16
 /// bytes at once.
 fn align_shared(module: &Module<'_>) {
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     for variable in module.variables().into_iter().filter(|variable| variable.address_space() == space::SHARED) {
         let wide = variable.is_declaration() || layout.size(variable.value_type()) >= u64::from(SHARED_ALIGN);
         if wide && variable.alignment() < SHARED_ALIGN {

@@ -11,7 +11,7 @@ use inkwell::module::Module;
 
 /// Splits every load and store of the module where needed.
 pub(in crate::device) fn split_accesses(module: &Module<'_>, arch: u32) {
-    let layout = Layout::of(module);
+    let layout = Layout::from_module(module);
     for function in module.functions() {
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
             let (ty, pointer) = match instruction.opcode() {
@@ -67,7 +67,7 @@ impl<'c> Parts<'_, 'c> {
         for note in [LOCATION, NEAR, LIBRARY] {
             metadata::copy(self.original, part, note);
         }
-        if let Some(location) = Location::of(self.original) {
+        if let Some(location) = Location::from_instruction(self.original) {
             location.attach(part);
         }
         part
@@ -243,7 +243,7 @@ impl Splitter<'_> {
 
     /// The integer that holds a scalar's bytes.
     fn integer<'c>(&self, ty: Type<'c>) -> Type<'c> {
-        crate::llvm::Types::of(ty).int(self.size(ty) as u32 * 8)
+        crate::llvm::Types::from_type(ty).int(self.size(ty) as u32 * 8)
     }
 
     /// Offsets and widths of a scalar's pieces.

@@ -51,8 +51,8 @@ handle! {
 }
 
 impl<'c> Location<'c> {
-    /// Location of an instruction, line 0 included.
-    pub fn of(instruction: Value<'c>) -> Option<Self> {
+    /// Returns the location of an instruction, also if its line is 0.
+    pub fn from_instruction(instruction: Value<'c>) -> Option<Self> {
         if !instruction.is_instruction() {
             return None;
         }
