@@ -1,9 +1,9 @@
-//! The bottleneck estimate of a kernel: its work on each part of the GPU over that part's rate.
+//! The bottleneck estimate of a kernel: its work on each hardware unit divided by the rate of the unit.
 //!
 //! After the limiter model of Ernst et al. (Warpspeed, sections 2 and 4): bytes from DRAM and from L2, passes
 //! through the stages of L1, issued instructions, products of tensor cores and atomic operations on one address, each
-//! alone, as if all overlapped and nothing waited for latencies. So the time is a lower bound, and the slowest part is
-//! what limits. Parts whose rate the model does not know are left out and named.
+//! alone, as if all overlapped and nothing waited for latencies. So the time is a lower bound, and the slowest
+//! unit is the limiter. Units whose rate the model does not contain are left out and named.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use warpline_simulator::models::Rates;
 /// A launch, or the sums of several of one shape, and how many.
 type Launches<'a> = (&'a LaunchData, u64);
 
-/// Work of a launch on one part.
+/// Work of a launch on one hardware unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Demand {
     pub(super) amount: u64,
@@ -34,8 +34,8 @@ impl Demand {
     }
 }
 
-/// A part of the GPU: name, unit, amount per second, and whether each SM has one.
-struct Part {
+/// A hardware unit of the GPU: name, unit of its amounts, amount per second, and whether each SM has one.
+struct HardwareUnit {
     name: &'static str,
     unit: &'static str,
     rate: Option<f64>,
@@ -73,7 +73,7 @@ pub(super) fn seconds(
 
 /// Launches that were recorded whole and ended without an error, in order.
 ///
-/// Launches of a group are one with their sums: it takes as long as they do where the same part is the slowest in all
+/// Launches of a group are one with their sums: it takes as long as they do where the same unit is the slowest in all
 /// of them, else less.
 fn whole(kernel: &KernelData) -> Vec<Launches<'_>> {
     let groups = kernel.groups.values().map(|group| (&group.sum, group.launches));
@@ -172,26 +172,26 @@ pub fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
     slowest(name, rates, true, &[(demands, work.blocks)], work.bytes, 1)
 }
 
-/// The limits of launches, each with its demands in the order of [`parts`] and its blocks.
+/// The limits of launches, each with its demands in the order of [`hardware_units`] and its blocks.
 pub(super) fn slowest(
     name: &str,
     rates: &Rates,
     same_banks: bool,
-    launches: &[([Demand; PARTS], f64)],
+    launches: &[([Demand; UNITS], f64)],
     bytes: Bytes,
     count: u64,
 ) -> Option<Estimate> {
-    let parts = parts(rates, same_banks);
-    let mut sums = vec![(Demand::default(), 0.0f64, 0.0f64); parts.len()];
+    let units = hardware_units(rates, same_banks);
+    let mut sums = vec![(Demand::default(), 0.0f64, 0.0f64); units.len()];
     let mut total = (0.0f64, 0.0f64);
     for (demands, blocks) in launches {
         let active = (blocks / f64::from(rates.sms.max(1))).min(1.0);
         let mut longest = (0.0f64, 0.0f64);
-        for ((part, demand), (sum, seconds, ideal)) in parts.iter().zip(demands).zip(&mut sums) {
+        for ((unit, demand), (sum, seconds, ideal)) in units.iter().zip(demands).zip(&mut sums) {
             sum.amount = sum.amount.saturating_add(demand.amount);
             sum.ideal = sum.ideal.saturating_add(demand.ideal);
-            let Some(rate) = part.rate else { continue };
-            let rate = if part.per_sm { rate * active } else { rate };
+            let Some(rate) = unit.rate else { continue };
+            let rate = if unit.per_sm { rate * active } else { rate };
             let (now, then) = (demand.amount as f64 / rate, demand.ideal as f64 / rate);
             *seconds += now;
             *ideal += then;
@@ -202,20 +202,20 @@ pub(super) fn slowest(
     let mut limits = Vec::new();
     let mut unknown = Vec::new();
     let mut ideal_limiter = ("", 0.0f64);
-    for (part, (sum, seconds, ideal)) in parts.iter().zip(&sums) {
-        match part.rate {
+    for (unit, (sum, seconds, ideal)) in units.iter().zip(&sums) {
+        match unit.rate {
             _ if sum.amount == 0 => {}
-            None => unknown.push(part.name.to_owned()),
+            None => unknown.push(unit.name.to_owned()),
             Some(rate) => {
                 limits.push(Limit {
-                    name: part.name.to_owned(),
+                    name: unit.name.to_owned(),
                     amount: sum.amount,
-                    unit: part.unit.to_owned(),
+                    unit: unit.unit.to_owned(),
                     rate: nine_digits(rate),
                     seconds: nine_digits(*seconds),
                 });
                 if *ideal > ideal_limiter.1 {
-                    ideal_limiter = (part.name, *ideal);
+                    ideal_limiter = (unit.name, *ideal);
                 }
             }
         }
@@ -239,11 +239,11 @@ pub(super) fn slowest(
     })
 }
 
-/// The parts, in the order of [`demands`].
-fn parts(rates: &Rates, same_banks: bool) -> [Part; PARTS] {
+/// Returns the hardware units, in the order of [`demands`].
+fn hardware_units(rates: &Rates, same_banks: bool) -> [HardwareUnit; UNITS] {
     // Per cycle and SM, of which there are `sms`.
     let per_cycle = |rate: Option<f64>| Some(rate? * rates.clock_hz? * f64::from(rates.sms));
-    let per_sm = |name, unit, rate| Part { name, unit, rate: per_cycle(rate), per_sm: true };
+    let per_sm = |name, unit, rate| HardwareUnit { name, unit, rate: per_cycle(rate), per_sm: true };
     let products = |kind: Product| per_sm(kind.name(), "multiply-adds", rates.products[kind as usize]);
     let shared = rates.shared_passes.filter(|_| same_banks);
     [
@@ -258,13 +258,13 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; PARTS] {
         // Requests to constant memory at one address are as fast as registers; of others each further address takes a
         // pass, of whose rate no model contains: one is assumed.
         per_sm("constant", "passes", Some(1.0)),
-        Part { name: "l2", unit: "bytes", rate: rates.l2, per_sm: false },
-        Part { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
+        HardwareUnit { name: "l2", unit: "bytes", rate: rates.l2, per_sm: false },
+        HardwareUnit { name: "dram", unit: "bytes", rate: rates.dram, per_sm: false },
         // To host memory: its rate is the machine's, which no model contains.
-        Part { name: "bus", unit: "bytes", rate: None, per_sm: false },
+        HardwareUnit { name: "bus", unit: "bytes", rate: None, per_sm: false },
         // Atomic operations on one address are done one after the other. No model contains the rate: one in a clock is
         // assumed, wherever in L2 that is; those on shared memory hold up their SM only.
-        Part { name: "atomic_address", unit: "operations", rate: rates.clock_hz, per_sm: false },
+        HardwareUnit { name: "atomic_address", unit: "operations", rate: rates.clock_hz, per_sm: false },
         per_sm("shared_atomics", "operations", Some(1.0)),
         products(Product::Half),
         products(Product::HalfSums),
@@ -275,14 +275,14 @@ fn parts(rates: &Rates, same_banks: bool) -> [Part; PARTS] {
     ]
 }
 
-/// How many parts there are.
-pub(super) const PARTS: usize = 14 + Product::ALL.len();
+/// Number of hardware units.
+pub(super) const UNITS: usize = 14 + Product::ALL.len();
 
 /// Where [`demands`] has device memory.
 pub(super) const DRAM: usize = 10;
 
-/// Returns the work of a launch on each part; its bytes are added up.
-pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; PARTS] {
+/// Returns the work of a launch on each hardware unit; its bytes are added up.
+pub(super) fn demands(launch: &LaunchData, number: usize, rates: &Rates, bytes: &mut Bytes) -> [Demand; UNITS] {
     // An instruction takes its unit's lanes for the whole warp, active or not.
     let lanes = |class| Demand::same(launch.instructions.warps(class).saturating_mul(32));
     let (mut data, mut tag, mut words) = (Demand::default(), Demand::default(), 0u64);

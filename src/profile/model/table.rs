@@ -40,8 +40,8 @@ pub enum TableCell {
     Count(u64),
     /// A name.
     Text(String),
-    /// A place in the source.
-    Place {
+    /// A source position.
+    Position {
         /// Path.
         file: String,
         /// From 1; 0 unknown.

@@ -14,7 +14,14 @@ fn spread_is_that_of_the_population() {
     for requests in [2, 4, 4, 4, 5, 5, 7, 9] {
         let mut launch = data(
             0,
-            &Made { path: 1, recorded: true, requests: Vec::new(), passes: Vec::new(), branches: None, seconds: None },
+            &LaunchCase {
+                path: 1,
+                recorded: true,
+                requests: Vec::new(),
+                passes: Vec::new(),
+                branches: None,
+                seconds: None,
+            },
         );
         launch.spaces.insert(Space::Global, Counters { requests, lanes: 8 * (requests % 4), ..Counters::default() });
         figures.add(&launch);
@@ -27,7 +34,7 @@ fn spread_is_that_of_the_population() {
 
 /// Figures of one made-up launch.
 #[derive(Clone, Debug)]
-struct Made {
+struct LaunchCase {
     path: u32,
     recorded: bool,
     /// Lanes, sectors and lines of each request.
@@ -37,7 +44,7 @@ struct Made {
     seconds: Option<f64>,
 }
 
-fn made() -> impl Strategy<Value = Made> {
+fn made() -> impl Strategy<Value = LaunchCase> {
     let request = (1u32..=32, 1u32..=32).prop_flat_map(|(lanes, sectors)| (Just(lanes), Just(sectors), 1..=sectors));
     let branches = (1u64..9).prop_flat_map(|all| (Just(all), 0..=all));
     (
@@ -47,7 +54,7 @@ fn made() -> impl Strategy<Value = Made> {
         prop::option::of(branches),
         prop::option::of(1e-9f64..1.0),
     )
-        .prop_map(|((path, recorded), requests, passes, branches, seconds)| Made {
+        .prop_map(|((path, recorded), requests, passes, branches, seconds)| LaunchCase {
             path,
             recorded,
             requests,
@@ -57,7 +64,7 @@ fn made() -> impl Strategy<Value = Made> {
         })
 }
 
-fn data(id: u64, made: &Made) -> LaunchData {
+fn data(id: u64, made: &LaunchCase) -> LaunchData {
     let mut spaces: BTreeMap<Space, Counters> = BTreeMap::new();
     for &(lanes, sectors, lines) in &made.requests {
         let footprint = Footprint { sectors, lines, bytes: 4 * lanes };
@@ -104,8 +111,8 @@ fn agrees(values: &[f64], mean: f64, min: f64, max: f64, stddev: f64) {
 }
 
 /// Checks counts and ratios of launches against lists of the made-up figures.
-fn check(launches: &[(u64, &Made)], counts: &BTreeMap<String, Spread>, ratios: &BTreeMap<String, RatioSpread>) {
-    let count = |name: &str, of: &dyn Fn(&Made) -> u64| {
+fn check(launches: &[(u64, &LaunchCase)], counts: &BTreeMap<String, Spread>, ratios: &BTreeMap<String, RatioSpread>) {
+    let count = |name: &str, of: &dyn Fn(&LaunchCase) -> u64| {
         let values: Vec<f64> = launches.iter().map(|(_, made)| of(made) as f64).collect();
         match counts.get(name) {
             Some(Spread { mean, min, max, stddev }) => agrees(&values, *mean, *min as f64, *max as f64, *stddev),
@@ -117,7 +124,7 @@ fn check(launches: &[(u64, &Made)], counts: &BTreeMap<String, Spread>, ratios: &
     count("constant.wavefronts", &|made| made.passes.iter().map(|passes| u64::from(passes.0)).sum());
     count("branches.divergent", &|made| made.branches.map_or(0, |branches| branches.1));
     count("warp_blocks.divergent", &|made| made.branches.map_or(0, |branches| branches.1));
-    let ratio = |name: &str, of: &dyn Fn(&Made) -> Option<f64>| {
+    let ratio = |name: &str, of: &dyn Fn(&LaunchCase) -> Option<f64>| {
         let values: Vec<f64> = launches.iter().filter_map(|(_, made)| of(made)).collect();
         match ratios.get(name) {
             Some(RatioSpread { mean, min, max, stddev }) => agrees(&values, *mean, *min, *max, *stddev),
@@ -173,12 +180,12 @@ proptest! {
         kernel.launches.reverse();
         let seconds: BTreeMap<LaunchId, f64> =
             (0..).zip(&launches).filter_map(|(id, made)| Some((id, made.seconds?))).collect();
-        let recorded: Vec<(u64, &Made)> = (0..).zip(&launches).filter(|(_, made)| made.recorded).collect();
+        let recorded: Vec<(u64, &LaunchCase)> = (0..).zip(&launches).filter(|(_, made)| made.recorded).collect();
         let (counts, ratios) = over_launches(&kernel, &seconds);
         check(&recorded, &counts, &ratios);
         let analysis = warpline_analyzer::analysis::Analysis::empty(warpline_analyzer::analysis::Finish::Complete);
         let rows = over_paths(&kernel, &seconds, &mut Paths::new(&analysis));
-        let paths: Vec<Vec<(u64, &Made)>> = (1..4)
+        let paths: Vec<Vec<(u64, &LaunchCase)>> = (1..4)
             .map(|path| recorded.iter().copied().filter(|(_, made)| made.path == path).collect::<Vec<_>>())
             .filter(|launches| launches.len() > 1)
             .collect();

@@ -43,8 +43,8 @@ fn row(module: &Module, mut table: analyses::Table) -> Table {
 
 fn place(module: &Module, site: u32) -> TableCell {
     let Some(site) = module.table.sites.get(site as usize) else {
-        return TableCell::Place { file: String::new(), line: 0, column: 0 };
+        return TableCell::Position { file: String::new(), line: 0, column: 0 };
     };
     let user = chain_place(module, &site.chain).user;
-    TableCell::Place { file: user.file, line: user.line, column: user.column }
+    TableCell::Position { file: user.file, line: user.line, column: user.column }
 }

@@ -57,8 +57,8 @@ fn text(profile: &Profile, cell: &TableCell) -> String {
     match cell {
         TableCell::Count(value) => count(*value),
         TableCell::Text(text) => text.clone(),
-        TableCell::Place { file, line, column } if *column > 0 => format!("{}:{column}", places::at(file, *line)),
-        TableCell::Place { file, line, .. } => places::at(file, *line),
+        TableCell::Position { file, line, column } if *column > 0 => format!("{}:{column}", places::at(file, *line)),
+        TableCell::Position { file, line, .. } => places::at(file, *line),
         TableCell::Allocation { allocation } => {
             allocation.and_then(|id| profile.allocation(id)).map_or_else(|| "-".to_owned(), super::name_of)
         }
