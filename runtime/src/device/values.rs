@@ -25,7 +25,7 @@ const LINE: u64 = 128;
 
 /// Lanes of an access that touch one allocation.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct AllocationLanes {
     /// Index into [`Values::rows`].
     row: usize,
     lanes: u32,
@@ -34,7 +34,7 @@ struct Part {
 /// A store whose result is not known yet.
 #[derive(Debug)]
 struct Pending {
-    parts: Vec<Part>,
+    parts: Vec<AllocationLanes>,
     /// Lanes all of whose bytes had been written before.
     written: u32,
     addresses: [u64; LANES],
@@ -53,7 +53,7 @@ pub struct Values {
     last: Vec<Option<(Touched, usize)>>,
     pending: Option<Pending>,
     /// Room for the next [`Pending`].
-    spare: (Vec<Part>, Vec<u8>),
+    spare: (Vec<AllocationLanes>, Vec<u8>),
     /// Launches that used an allocation.
     uses: HashMap<AllocationId, u64>,
     /// Where each allocation that was filled was filled last.
@@ -223,7 +223,7 @@ impl Values {
         access: &Access,
         mask: u32,
         element: Element,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<AllocationLanes>,
     ) -> u32 {
         parts.clear();
         let (mut left, mut on_both_sides) = (mask, 0);
@@ -243,7 +243,7 @@ impl Values {
             let row = *row;
             self.rows[row].requests += 1;
             self.rows[row].lanes += u64::from(inside.count_ones());
-            parts.push(Part { row, lanes: inside });
+            parts.push(AllocationLanes { row, lanes: inside });
         }
         on_both_sides
     }

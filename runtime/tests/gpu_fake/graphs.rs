@@ -37,7 +37,7 @@ struct Node {
     origin: usize,
 }
 
-struct Part {
+struct ExecutableNode {
     node: usize,
     kernel: Kernel,
     enabled: bool,
@@ -47,7 +47,7 @@ struct Part {
 struct State {
     graphs: HashMap<usize, (bool, Vec<usize>)>,
     nodes: HashMap<usize, Node>,
-    executables: HashMap<usize, (bool, Vec<Part>)>,
+    executables: HashMap<usize, (bool, Vec<ExecutableNode>)>,
     captures: HashMap<usize, usize>,
     last: usize,
 }
@@ -244,8 +244,8 @@ unsafe extern "C" fn __wlreal_cudaGraphAddKernelNode(
     0
 }
 
-fn parts(state: &State, graph: usize) -> Vec<Part> {
-    let part = |&node: &usize| Part { node, kernel: state.nodes[&node].kernel.clone(), enabled: true };
+fn executable_nodes(state: &State, graph: usize) -> Vec<ExecutableNode> {
+    let part = |&node: &usize| ExecutableNode { node, kernel: state.nodes[&node].kernel.clone(), enabled: true };
     state.graphs[&graph].1.iter().map(part).collect()
 }
 
@@ -256,7 +256,7 @@ unsafe extern "C" fn __wlreal_cudaGraphInstantiateWithFlags(
     _flags: c_ulonglong,
 ) -> c_int {
     let mut state = state();
-    let made = (state.graphs[&(graph as usize)].0, parts(&state, graph as usize));
+    let made = (state.graphs[&(graph as usize)].0, executable_nodes(&state, graph as usize));
     let handle = state.handle();
     state.executables.insert(handle, made);
     EXECUTABLES.fetch_add(1, Ordering::SeqCst);
@@ -286,7 +286,7 @@ unsafe extern "C" fn __wlreal_cudaGraphExecUpdate(
     _result: *mut c_void,
 ) -> c_int {
     let mut state = state();
-    let new = parts(&state, graph as usize);
+    let new = executable_nodes(&state, graph as usize);
     let old = &mut state.executables.get_mut(&(executable as usize)).unwrap().1;
     if old.len() != new.len() {
         return 910;
@@ -295,7 +295,7 @@ unsafe extern "C" fn __wlreal_cudaGraphExecUpdate(
     0
 }
 
-fn with_part(executable: *mut c_void, node: *mut c_void, change: impl FnOnce(&mut Part)) -> c_int {
+fn change_node(executable: *mut c_void, node: *mut c_void, change: impl FnOnce(&mut ExecutableNode)) -> c_int {
     let mut state = state();
     let parts = &mut state.executables.get_mut(&(executable as usize)).unwrap().1;
     parts.iter_mut().find(|part| part.node == node as usize).map(change).map_or(1, |()| 0)
@@ -307,7 +307,7 @@ unsafe extern "C" fn __wlreal_cudaGraphNodeSetEnabled(
     node: *mut c_void,
     enabled: c_uint,
 ) -> c_int {
-    with_part(executable, node, |part| part.enabled = enabled != 0)
+    change_node(executable, node, |part| part.enabled = enabled != 0)
 }
 
 #[unsafe(no_mangle)]
@@ -317,7 +317,7 @@ unsafe extern "C" fn __wlreal_cudaGraphExecKernelNodeSetParams(
     parameters: *const KernelParameters,
 ) -> c_int {
     let kernel = unsafe { given(parameters) };
-    with_part(executable, node, |part| part.kernel = kernel)
+    change_node(executable, node, |part| part.kernel = kernel)
 }
 
 #[unsafe(no_mangle)]
