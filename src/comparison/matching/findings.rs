@@ -69,8 +69,8 @@ pub fn pair(
     matching.pairs
 }
 
-/// Kernel, place, allocation and object, as far as they count.
-type Part<'k> = (Option<usize>, Option<SourceLine<'k>>, Option<usize>, Option<&'k str>);
+/// Kernel, source line, allocation and object of a key, each `None` where it is not compared.
+type KeyPart<'k> = (Option<usize>, Option<SourceLine<'k>>, Option<usize>, Option<&'k str>);
 
 /// Which findings may be one. Of two lines that are both in both profiles, one is another place.
 #[derive(Clone, Copy, PartialEq)]
@@ -89,7 +89,7 @@ struct Matching<'a> {
 
 impl<'a> Matching<'a> {
     /// Pairs those of one id that agree in a part of what they are known by.
-    fn by(&mut self, allowed: Allowed, part: impl for<'k> Fn(&'k Key<'a>) -> Option<Part<'k>>) {
+    fn by(&mut self, allowed: Allowed, part: impl for<'k> Fn(&'k Key<'a>) -> Option<KeyPart<'k>>) {
         let Matching { befores, afters, pairs } = self;
         let sizes = (befores.len(), afters.len());
         let of_before = |index: usize| {
