@@ -23,7 +23,7 @@ pub(super) struct CallPaths<'a> {
 
 impl<'a> CallPaths<'a> {
     pub(super) fn new(run: &'a str) -> CallPaths<'a> {
-        CallPaths { run, nodes: BTreeMap::new(), texts: Vec::new(), rows: Rows::of::<PathRow<'_>>() }
+        CallPaths { run, nodes: BTreeMap::new(), texts: Vec::new(), rows: Rows::new::<PathRow<'_>>() }
     }
 
     /// The node of a path, outermost frame first; `None` for an empty one.

@@ -143,7 +143,7 @@ fn kernel_metrics(names: &Names<'_>) -> Rows {
     let each = |kernel: &Kernel| {
         kernel.metrics.iter().map(|(space, metrics)| (space.clone(), names.figures(metrics))).collect::<Vec<_>>()
     };
-    let mut rows = Rows::of::<KernelMetricsRow<'_>>();
+    let mut rows = Rows::new::<KernelMetricsRow<'_>>();
     for kernel in &names.run.profile.kernels {
         for (space, figures) in each(kernel) {
             rows.push(KernelMetricsRow {
@@ -243,7 +243,7 @@ fn device_path(names: &Names<'_>, site: &Site, calls: &[Frame]) -> Vec<Frame> {
 }
 
 fn contexts(names: &Names<'_>, paths: &mut CallPaths<'_>) -> Rows {
-    let mut rows = Rows::of::<ContextRow<'_>>();
+    let mut rows = Rows::new::<ContextRow<'_>>();
     for site in &names.run.profile.sites {
         let whole = [(&[][..], &site.metrics)];
         let contexts = site.contexts.iter().map(|context| (&context.calls[..], &context.metrics));
@@ -269,7 +269,7 @@ fn memory(names: &Names<'_>, paths: &mut CallPaths<'_>) -> (Rows, Rows) {
     let profile = names.run.profile;
     let hosts: BTreeMap<u64, Option<&str>> =
         profile.host_allocations.iter().map(|host| (host.id, host.name.as_deref())).collect();
-    let (mut allocations, mut copies) = (Rows::of::<AllocationRow<'_>>(), Rows::of::<CopyRow<'_>>());
+    let (mut allocations, mut copies) = (Rows::new::<AllocationRow<'_>>(), Rows::new::<CopyRow<'_>>());
     for allocation in &profile.allocations {
         allocations.push(AllocationRow {
             run: &names.run.name,
@@ -307,7 +307,7 @@ fn memory(names: &Names<'_>, paths: &mut CallPaths<'_>) -> (Rows, Rows) {
 }
 
 fn launches(names: &Names<'_>, paths: &mut CallPaths<'_>) -> (Rows, Rows) {
-    let (mut rows, mut metrics) = (Rows::of::<LaunchRow<'_>>(), Rows::of::<LaunchMetricsRow<'_>>());
+    let (mut rows, mut metrics) = (Rows::new::<LaunchRow<'_>>(), Rows::new::<LaunchMetricsRow<'_>>());
     for kernel in &names.run.profile.kernels {
         let mut add = |launch: u64, spaces: &warpline_profile::model::Spaces| {
             for (space, figures) in spaces {
@@ -418,7 +418,7 @@ fn blocks(names: &Names<'_>) -> Rows {
 }
 
 fn findings(names: &Names<'_>) -> Rows {
-    let mut rows = Rows::of::<FindingRow<'_>>();
+    let mut rows = Rows::new::<FindingRow<'_>>();
     for finding in names.run.profile.findings.iter().filter(|_| names.run.first) {
         rows.push(FindingRow {
             run: &names.run.name,
@@ -447,7 +447,7 @@ fn findings(names: &Names<'_>) -> Rows {
 }
 
 fn divergence(names: &Names<'_>) -> Rows {
-    let mut rows = Rows::of::<DivergenceRow<'_>>();
+    let mut rows = Rows::new::<DivergenceRow<'_>>();
     for site in &names.run.profile.sites {
         for (size, counts) in &site.metrics.lines_touched {
             let Ok(piece_bytes) = size.parse() else { continue };
@@ -472,7 +472,7 @@ fn divergence(names: &Names<'_>) -> Rows {
 }
 
 fn reuse(names: &Names<'_>) -> Rows {
-    let mut rows = Rows::of::<ReuseRow<'_>>();
+    let mut rows = Rows::new::<ReuseRow<'_>>();
     for site in names.run.profile.sites.iter().filter(|_| names.run.first) {
         let Some(reuse) = &site.metrics.reuse else { continue };
         for (granularity, distances) in [("element", &reuse.element), ("sector", &reuse.sector), ("line", &reuse.line)]

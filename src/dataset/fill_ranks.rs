@@ -21,7 +21,7 @@ struct RankSubject<'a> {
 
 /// Statistics over ranks are of the profile's first model.
 pub(super) fn rank_statistics(names: &Names<'_>, paths: &mut CallPaths<'_>) -> Rows {
-    let mut rows = Rows::of::<RankStatisticRow<'_>>();
+    let mut rows = Rows::new::<RankStatisticRow<'_>>();
     if !names.run.first {
         return rows;
     }

@@ -30,14 +30,14 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// A table without rows.
-    pub fn of<R: Row>() -> Rows {
+    /// Creates a table without rows.
+    pub fn new<R: Row>() -> Rows {
         Rows { table: R::TABLE, columns: R::TABLE.columns().map(Values::new).collect(), count: 0 }
     }
 
-    /// A table of these rows.
+    /// Creates a table of these rows.
     pub fn from_rows<R: Row>(rows: impl IntoIterator<Item = R>) -> Rows {
-        let mut table = Rows::of::<R>();
+        let mut table = Rows::new::<R>();
         rows.into_iter().for_each(|row| table.push(row));
         table
     }

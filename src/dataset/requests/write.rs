@@ -81,7 +81,7 @@ impl Requests {
         let failed = |error| ExportError::Encode { path: folder_path.clone(), error };
         let mut writer = encode::writer(&RequestRow::TABLE, &mut file.out).map_err(failed)?;
         let mut follow = Follow::new(Places::new(run));
-        let mut rows = Rows::of::<RequestRow<'_>>();
+        let mut rows = Rows::new::<RequestRow<'_>>();
         let mut count = 0;
         let cut = loop {
             let result = match reader.next() {
@@ -102,7 +102,7 @@ impl Requests {
             }
             if rows.count >= BATCH_ROWS {
                 count += rows.count as u64;
-                let full = std::mem::replace(&mut rows, Rows::of::<RequestRow<'_>>());
+                let full = std::mem::replace(&mut rows, Rows::new::<RequestRow<'_>>());
                 let batch = encode::batch(schema.clone(), full.columns).map_err(|error| failed(error.into()))?;
                 writer.write(&batch).map_err(failed)?;
             }
