@@ -49,7 +49,7 @@ struct Guard(u32);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        Members::of(self.0).signal(libc::SIGKILL);
+        Members::find(self.0).signal(libc::SIGKILL);
     }
 }
 
@@ -101,7 +101,7 @@ async fn watch(id: u32, bounds: Bounds, context: &RequestContext<RoleServer>) ->
         if elapsed.as_secs() >= bounds.seconds {
             return Refusal::Time { seconds: bounds.seconds, most: bounds.most_seconds };
         }
-        if Members::of(id).resident_bytes() > bounds.memory {
+        if Members::find(id).resident_bytes() > bounds.memory {
             return Refusal::Memory(bounds.memory);
         }
         if let Some(token) = context.meta.get_progress_token().filter(|_| elapsed >= reported + PROGRESS) {
@@ -118,9 +118,9 @@ async fn watch(id: u32, bounds: Bounds, context: &RequestContext<RoleServer>) ->
 
 /// Ends a run: first so that it can clean up.
 async fn end(id: u32) {
-    Members::of(id).signal(libc::SIGTERM);
+    Members::find(id).signal(libc::SIGTERM);
     let start = Instant::now();
-    while start.elapsed() < GRACE && !Members::of(id).is_empty() {
+    while start.elapsed() < GRACE && !Members::find(id).is_empty() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Members {
 
 impl Members {
     /// Finds the processes of the group that `leader` leads, and their descendants.
-    pub(crate) fn of(leader: u32) -> Members {
+    pub(crate) fn find(leader: u32) -> Members {
         let processes = processes();
         let mut members: BTreeSet<u32> =
             processes.iter().filter(|(_, process)| process.group == leader).map(|(id, _)| *id).collect();
@@ -101,15 +101,15 @@ mod tests {
     fn a_group_is_found_and_ended() {
         let mut child = Command::new("sleep").arg("60").process_group(0).spawn().expect("sleep");
         // While the program is loaded, the process has no memory.
-        let is_loaded = || Members::of(child.id()).resident_bytes() > 0;
+        let is_loaded = || Members::find(child.id()).resident_bytes() > 0;
         let start = Instant::now();
         while !is_loaded() && start.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let members = Members::of(child.id());
+        let members = Members::find(child.id());
         assert!(!members.is_empty() && members.resident_bytes() > 0);
         members.signal(libc::SIGKILL);
         child.wait().expect("an end");
-        assert!(Members::of(child.id()).is_empty());
+        assert!(Members::find(child.id()).is_empty());
     }
 }

@@ -24,7 +24,7 @@ struct Version {
 }
 
 impl Version {
-    fn of(path: &Path) -> Version {
+    fn read(path: &Path) -> Version {
         let metadata = std::fs::metadata(path).ok();
         Version {
             path: path.to_owned(),
@@ -62,7 +62,7 @@ impl Profiles {
     /// Reads a profile.
     pub(crate) fn read(&self, roots: &Roots, name: &str) -> Result<Arc<Profile>, Refusal> {
         let path = self.path(roots, name)?;
-        let version = Version::of(&path);
+        let version = Version::read(&path);
         if let Some(found) = self.found(&version) {
             return Ok(found);
         }
