@@ -93,12 +93,12 @@ impl Judged {
 
     /// The findings of this id on the lines with these words.
     pub fn all(&self, id: &str, words: &str) -> Vec<&Value> {
-        self.of(self.document(), id, words)
+        self.findings_at(self.document(), id, words)
     }
 
     /// The same of a run with this argument, which runs a case alone: among others it may be too small for a finding.
     pub fn alone(&self, case: &str, id: &str, words: &str) -> Vec<Value> {
-        self.of(&self.profiled(case, &[case]), id, words).into_iter().cloned().collect()
+        self.findings_at(&self.profiled(case, &[case]), id, words).into_iter().cloned().collect()
     }
 
     /// The lines that these words mark.
@@ -111,7 +111,7 @@ impl Judged {
         lines
     }
 
-    fn of<'a>(&self, document: &'a Value, id: &str, words: &str) -> Vec<&'a Value> {
+    fn findings_at<'a>(&self, document: &'a Value, id: &str, words: &str) -> Vec<&'a Value> {
         let lines = self.lines(words);
         let findings = document["findings"].as_array().expect("findings");
         let there = |finding: &&Value| finding["line"].as_u64().is_some_and(|line| lines.contains(&line));
@@ -149,7 +149,7 @@ impl Judged {
             .entry(plain.to_owned())
             .or_insert_with(|| Box::leak(Box::new(self.recorded(plain, &[], &["--kernels", plain]))));
         drop(alone);
-        self.of(document, id, words)
+        self.findings_at(document, id, words)
     }
 
     /// The first finding of this id there: with its reason and its cure.
