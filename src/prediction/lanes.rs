@@ -21,7 +21,7 @@ pub struct Lanes<'a> {
 }
 
 /// Asked with all indices of a thread.
-type Asked<'g> = dyn Fn(&[i64]) -> bool + 'g;
+type LanePredicate<'g> = dyn Fn(&[i64]) -> bool + 'g;
 
 /// What has to hold beside an active lane.
 #[derive(Clone, Copy, Default)]
@@ -29,7 +29,7 @@ pub struct Guard<'g> {
     /// A condition of the code.
     pub condition: Option<ExpressionId>,
     /// Something else.
-    pub also: Option<&'g Asked<'g>>,
+    pub also: Option<&'g LanePredicate<'g>>,
 }
 
 impl<'a> Lanes<'a> {

@@ -37,7 +37,7 @@ impl Warps {
                 let alike = self.alike(form, within.class, costs);
                 let outer = (THREADS..FIXED).chain(counters.iter().copied());
                 let starts = Starts::enumerate(&Form { constant: 0, ..form.clone() }, &within.class.bounds, outer);
-                within.ways.push(Way { terms: form.terms.clone(), alike, starts, known: Vec::new() });
+                within.ways.push(WarpPatterns { terms: form.terms.clone(), alike, starts, known: Vec::new() });
                 within.ways.len() - 1
             }
         };
@@ -88,11 +88,11 @@ impl Warps {
 /// A class, with what was counted in it.
 pub(super) struct Within<'a> {
     pub(super) class: &'a Class,
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<WarpPatterns>,
 }
 
 /// How the addresses of some sites go through a class, apart from their constants.
-pub(super) struct Way {
+pub(super) struct WarpPatterns {
     terms: Vec<(Index, i64)>,
     alike: Vec<((Pattern, u32, u64), f64)>,
     /// Starts of the form without its constant.

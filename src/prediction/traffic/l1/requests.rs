@@ -14,7 +14,7 @@ const LINE: i64 = 128;
 type Pattern = u32;
 
 /// Factors of the threads' indices, and by warp its pattern and the bytes from the block's first thread to the warp's.
-type Way = ([i64; THREADS], Vec<(Pattern, i64)>);
+type ThreadPattern = ([i64; THREADS], Vec<(Pattern, i64)>);
 
 /// What the pieces of requests depend on, besides where they start in a line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ pub struct RequestPieces<'a> {
     coalescer: Coalescer,
     patterns: FxHashMap<[i64; 32], Pattern>,
     distances: Vec<[i64; 32]>,
-    warps: Vec<Way>,
+    warps: Vec<ThreadPattern>,
     kinds: FxHashMap<Shape, Kind>,
     /// By kind: its shape, and the pieces by where lane 0's address lies in its line.
     ranges: Vec<(Shape, [PieceRange; LINE as usize])>,

@@ -23,14 +23,14 @@ pub(super) struct FirstLevel<'f> {
     /// By access: the part of what is used again just as late as it is kept that is due to be there.
     due: Vec<f64>,
     /// By line and SM.
-    kept: Vec<Kept>,
+    kept: Vec<CachedLine>,
     /// When they have lost something for the first time.
     full: u32,
 }
 
 /// What an SM has of a line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kept {
+struct CachedLine {
     time: u32,
     sectors: u8,
 }
@@ -45,16 +45,16 @@ impl<'f> FirstLevel<'f> {
         missed: &[f64],
     ) -> FirstLevel<'f> {
         let full = if room > 0.0 { full(flow, gathered, sms, FULL * room) } else { 0 };
-        let mut kept: Vec<Kept> = vec![Kept::default(); gathered.lines.len() * sms];
+        let mut kept: Vec<CachedLine> = vec![CachedLine::default(); gathered.lines.len() * sms];
         let mut gaps: Vec<Gaps> = flow.all.0.iter().map(|_| Gaps::default()).collect();
         for touch in gathered.touches.iter().filter(|touch| goes_through(flow, &flow.all.0[touch.access()])) {
             let own = &mut kept[touch.line as usize * sms + touch.sm()];
             let sectors = sectors_of(gathered.bytes(touch));
             gaps[touch.access()].touch(gap(touch, own, full), sectors, own.sectors);
-            *own = Kept { time: touch.time(), sectors: own.sectors | sectors };
+            *own = CachedLine { time: touch.time(), sectors: own.sectors | sectors };
         }
         let lifetimes = of_gaps(&gaps, missed);
-        kept.fill(Kept::default());
+        kept.fill(CachedLine::default());
         FirstLevel { flow, sms, lifetimes, due: vec![0.0; flow.all.0.len()], kept, full }
     }
 
@@ -75,7 +75,7 @@ impl<'f> FirstLevel<'f> {
                     self.passes_on(touch, bytes);
                 }
             }
-            self.kept.fill(Kept::default());
+            self.kept.fill(CachedLine::default());
             self.due.fill(0.0);
             let wanted = gaps.iter().zip(missed).map(|(gaps, missed)| missed * gaps.sectors());
             let (mut apart, mut all) = (0.0, 0.0);
@@ -113,11 +113,11 @@ impl<'f> FirstLevel<'f> {
                 }
             };
             let had = if is_there { own.sectors } else { 0 };
-            *own = Kept { time: touch.time(), sectors: had | sectors };
+            *own = CachedLine { time: touch.time(), sectors: had | sectors };
             return sectors & !had;
         }
         if access.stores && !access.atomic {
-            let with = |stored: u8| Kept { time: touch.time(), sectors: own.sectors | stored };
+            let with = |stored: u8| CachedLine { time: touch.time(), sectors: own.sectors | stored };
             match self.flow.capacity.hierarchy.l1.store {
                 StorePolicy::Evict => own.sectors &= !sectors,
                 StorePolicy::Update => {}
@@ -131,7 +131,7 @@ impl<'f> FirstLevel<'f> {
 
 /// Time since an SM used a line last, from when on something may have been lost.
 #[inline(always)]
-fn gap(touch: &Touch, own: &Kept, full: u32) -> u32 {
+fn gap(touch: &Touch, own: &CachedLine, full: u32) -> u32 {
     if touch.time() < full { 0 } else { touch.time() - own.time }
 }
 
