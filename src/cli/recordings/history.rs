@@ -8,7 +8,7 @@ use crate::cli::args::{HistoryArguments, HistoryFormat};
 use crate::cli::output::Color;
 use crate::cli::{Failure, output};
 use crate::exit_code;
-use warpline_comparison::history::{Wanted, collect};
+use warpline_comparison::history::{SeriesScope, collect};
 use warpline_comparison::{Subject, names};
 use warpline_profile::store::{Recorded, Store};
 use warpline_report::{self as report, DiffOptions};
@@ -34,14 +34,14 @@ pub(in crate::cli) fn execute(arguments: &HistoryArguments, color: Color) -> Res
 }
 
 /// What a figure is wanted of, once it is known that there is such a figure.
-fn wanted(kernel: &str, metric: &str) -> Result<Wanted, Failure> {
+fn wanted(kernel: &str, metric: &str) -> Result<SeriesScope, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let (wanted, subject) = if kernel == PROGRAM {
-        (Wanted::Program, Subject::Program)
+        (SeriesScope::Program, Subject::Program)
     } else {
         let regex =
             regex::Regex::new(kernel).map_err(|error| usage(format!("KERNEL is no regular expression: {error}")))?;
-        (Wanted::Kernels(regex), Subject::Kernel)
+        (SeriesScope::Kernels(regex), Subject::Kernel)
     };
     let known = names(subject);
     if !known.iter().any(|name| name == metric) {
@@ -58,7 +58,7 @@ fn draw(
     color: Color,
     store: &Store,
     records: &[Recorded],
-    wanted: &Wanted,
+    wanted: &SeriesScope,
     metric: &str,
 ) -> Result<u8, Failure> {
     let history = collect(store, records, wanted, metric, arguments.tolerance / 100.0).map_err(failure)?;

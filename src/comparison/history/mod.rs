@@ -8,4 +8,4 @@ mod series;
 pub use document::{History, Point, Series};
 pub use listing::{Recording, Recordings, listing};
 pub use order::in_order;
-pub use series::{Wanted, collect};
+pub use series::{SeriesScope, collect};

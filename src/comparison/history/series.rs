@@ -16,7 +16,7 @@ type Group = (String, String);
 
 /// What a figure is wanted of.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum SeriesScope {
     /// The whole program.
     Program,
     /// Kernels whose demangled name matches.
@@ -31,7 +31,7 @@ pub enum Wanted {
 pub fn collect(
     store: &Store,
     records: &[Recorded],
-    wanted: &Wanted,
+    wanted: &SeriesScope,
     metric: &str,
     tolerance: f64,
 ) -> Result<History, StoreError> {
@@ -73,17 +73,17 @@ pub fn collect(
                 }
                 rows.push(point(recorded, value, changed));
             }
-            let kernel = matches!(wanted, Wanted::Kernels(_)).then(|| kernel.clone());
+            let kernel = matches!(wanted, SeriesScope::Kernels(_)).then(|| kernel.clone());
             series.push(Series { name: name.clone(), model: model.clone(), kernel, points: rows });
         }
     }
     Ok(History { schema: SCHEMA.to_owned(), version: VERSION, metric: metric.to_owned(), series })
 }
 
-fn values(measured: &Measured, wanted: &Wanted, metric: &str) -> Values {
+fn values(measured: &Measured, wanted: &SeriesScope, metric: &str) -> Values {
     match wanted {
-        Wanted::Program => vec![(String::new(), measured.program.get(metric))],
-        Wanted::Kernels(regex) => {
+        SeriesScope::Program => vec![(String::new(), measured.program.get(metric))],
+        SeriesScope::Kernels(regex) => {
             let kernels = measured.kernels.iter().filter(|(name, _)| regex.is_match(name));
             kernels.map(|(name, figures)| (name.clone(), figures.get(metric))).collect()
         }

@@ -1,6 +1,6 @@
 //! Limits against the rows of a comparison.
 
-use super::file::{FigureLimit, FindingLimit, LimitSet, Which};
+use super::file::{FigureLimit, FindingLimit, FindingSelector, LimitSet};
 use crate::document::{Both, BrokenLimit, Diff, Limits, Value};
 use crate::figures::{Better, Figures, Subject, better};
 use warpline_profile::Profile;
@@ -77,8 +77,8 @@ fn check_figure(limit: &FigureLimit, row: &Row, result: &mut Limits) {
 
 fn check_findings(limit: &FindingLimit, diff: &Diff, after: &Profile, result: &mut Limits) {
     let meant = |finding: &&Finding| match &limit.which {
-        Which::Id(id) => *id == finding.id,
-        Which::Severity(severity) => finding.severity >= *severity,
+        FindingSelector::Id(id) => *id == finding.id,
+        FindingSelector::Severity(severity) => finding.severity >= *severity,
     };
     let now = after.findings.iter().filter(meant).count() as u64;
     let new = diff.findings.new.iter().filter(meant).count() as u64;

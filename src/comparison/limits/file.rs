@@ -59,7 +59,7 @@ pub(super) struct FigureLimit {
 pub(super) struct FindingLimit {
     /// As the file has it.
     pub(super) name: String,
-    pub(super) which: Which,
+    pub(super) which: FindingSelector,
     /// Most that there may be after.
     pub(super) hard: Option<u64>,
     /// Most that there may be only after.
@@ -68,7 +68,7 @@ pub(super) struct FindingLimit {
 
 /// Which findings a limit is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum FindingSelector {
     /// Of an id.
     Id(String),
     /// At least as grave.
@@ -204,8 +204,8 @@ fn finding_limit(which: &str, value: &Value) -> Result<FindingLimit, Wrong> {
     }
     let severity = [Severity::Note, Severity::Warning, Severity::Error].into_iter().find(|one| one.name() == which);
     let which = match severity {
-        Some(severity) => Which::Severity(severity),
-        None if findings::pages().any(|page| page.id == which) => Which::Id(which.to_owned()),
+        Some(severity) => FindingSelector::Severity(severity),
+        None if findings::pages().any(|page| page.id == which) => FindingSelector::Id(which.to_owned()),
         None => {
             let known = findings::pages().map(|page| page.id).chain(["error", "warning", "note"]);
             return Err((name, format!("it is neither a finding nor a severity; {}", nearest(which, known))));
@@ -276,8 +276,8 @@ mod tests {
                 ("program.estimate.seconds", Some(5.0), None),
             ]
         );
-        assert_eq!(limits.findings[0].which, Which::Id("bank-conflict".to_owned()));
-        assert_eq!(limits.findings[1].which, Which::Severity(Severity::Warning));
+        assert_eq!(limits.findings[0].which, FindingSelector::Id("bank-conflict".to_owned()));
+        assert_eq!(limits.findings[1].which, FindingSelector::Severity(Severity::Warning));
     }
 
     #[test]

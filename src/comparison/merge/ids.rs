@@ -108,7 +108,7 @@ type ConflictKey = ([u32; 4], [[u32; 3]; 2], Option<u64>, Option<u32>);
 
 /// All rows that there are so far.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct MergedRows {
     pub(super) interner: Interner,
     pub(super) kernels: Rows<KernelKey>,
     pub(super) lines: Rows<[u32; 3]>,
@@ -120,7 +120,7 @@ pub(super) struct Known {
     pub(super) conflicts: Rows<ConflictKey>,
 }
 
-impl Known {
+impl MergedRows {
     /// Another profile is taken.
     pub(super) fn begin(&mut self) {
         self.kernels.begin();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ids::Known;
+use super::ids::MergedRows;
 use super::over::{KernelOver, RowOver};
 use super::run::Facts;
 use warpline_profile::Profile;
@@ -10,7 +10,7 @@ use warpline_profile::Profile;
 /// What there is so far.
 #[derive(Debug)]
 pub(super) struct Merged {
-    pub(super) known: Known,
+    pub(super) known: MergedRows,
     pub(super) whole: Profile,
     pub(super) facts: Facts,
     /// Kernels that were met.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ids::{Ids, Known};
+use super::ids::{Ids, MergedRows};
 use super::merged::{Merged, Over};
 use super::run::Facts;
 use super::taking::{kernels, launches, rows};
@@ -31,7 +31,7 @@ impl Merger {
     /// Nothing yet.
     pub fn new() -> Merger {
         let merged = Merged {
-            known: Known::default(),
+            known: MergedRows::default(),
             whole: Profile::default(),
             facts: Facts::default(),
             met: BTreeSet::new(),

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::over_ranks::{Figures, Other, RowOver, add_figures, figures};
+use super::over_ranks::{Figures, NonRequestFigure, RowOver, add_figures, figures};
 use crate::merge::sums::metrics::whole;
 use warpline_profile::model::{Frame, Kernel, Spaces};
 
@@ -28,10 +28,10 @@ impl KernelOver {
         }
         let Some(rank) = rank else { return };
         self.own.add_spaces(&kernel.metrics, rank);
-        self.own.add_other(Other::Launches, kernel.launch_count(), rank);
+        self.own.add_other(NonRequestFigure::Launches, kernel.launch_count(), rank);
         if let Some(estimate) = kernel.estimates.first() {
             let picoseconds = u64::try_from(whole(estimate.seconds * 1e12)).unwrap_or(u64::MAX);
-            self.own.add_other(Other::Picoseconds, picoseconds, rank);
+            self.own.add_other(NonRequestFigure::Picoseconds, picoseconds, rank);
         }
         // Of each path once, however many launches it has.
         let mut of_paths: Vec<OfPath<'_>> = Vec::new();
@@ -56,7 +56,7 @@ impl KernelOver {
             for (space, figures) in &row.spaces {
                 over.add_space(space, figures, rank);
             }
-            over.add_other(Other::Launches, row.launches, rank);
+            over.add_other(NonRequestFigure::Launches, row.launches, rank);
         }
     }
 

@@ -4,4 +4,4 @@ mod kernel_over;
 mod over_ranks;
 
 pub(super) use kernel_over::KernelOver;
-pub(super) use over_ranks::{Figures, Other, RowOver, add_figures, figures};
+pub(super) use over_ranks::{Figures, NonRequestFigure, RowOver, add_figures, figures};

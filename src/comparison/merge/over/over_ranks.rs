@@ -30,9 +30,9 @@ const FIGURES: [&str; 16] = [
 /// Of these, that are figures of requests.
 const OF_REQUESTS: usize = 11;
 
-/// SourceLine of a figure that is not of requests.
+/// Index of a figure that does not count requests.
 #[derive(Clone, Copy)]
-pub(in crate::merge) enum Other {
+pub(in crate::merge) enum NonRequestFigure {
     Launches = 11,
     Picoseconds = 12,
     Allocations = 13,
@@ -164,7 +164,7 @@ impl RowOver {
     }
 
     /// Another figure of one rank.
-    pub(in crate::merge) fn add_other(&mut self, figure: Other, value: u64, rank: u32) {
+    pub(in crate::merge) fn add_other(&mut self, figure: NonRequestFigure, value: u64, rank: u32) {
         self.add(PLAIN * FIGURES.len() + figure as usize, &Over::one(value, rank));
     }
 
@@ -205,7 +205,7 @@ mod tests {
 
     fn over(values: &[(u64, u32)]) -> RankSpread {
         let mut row = RowOver::default();
-        values.iter().for_each(|(value, rank)| row.add_other(Other::Launches, *value, *rank));
+        values.iter().for_each(|(value, rank)| row.add_other(NonRequestFigure::Launches, *value, *rank));
         row.document()["launches"]
     }
 
@@ -236,8 +236,8 @@ mod tests {
             all.add_spaces(&spaces, rank);
             if rank % 3 == 0 { &mut one } else { &mut other }.add_spaces(&spaces, rank);
         }
-        other.add_other(Other::Picoseconds, 4, 2);
-        all.add_other(Other::Picoseconds, 4, 2);
+        other.add_other(NonRequestFigure::Picoseconds, 4, 2);
+        all.add_other(NonRequestFigure::Picoseconds, 4, 2);
         whole.add_merged(&other.document());
         whole.add_merged(&one.document());
         assert_eq!(whole.document(), all.document());

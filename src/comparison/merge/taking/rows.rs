@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::merge::ids::Ids;
 use crate::merge::merged::Merged;
-use crate::merge::over::{Figures, Other, RowOver, add_figures, figures};
+use crate::merge::over::{Figures, NonRequestFigure, RowOver, add_figures, figures};
 use crate::merge::sums::metrics::{add, add_each, add_instructions, add_spaces, add_warp_blocks};
 use crate::merge::sums::patterns;
 use warpline_profile::Profile;
@@ -103,9 +103,9 @@ fn allocation_names(merged: &mut Merged, profile: &Profile, ids: &Ids) {
             None => merged.over.names.entry(name.to_owned()).or_default(),
         };
         over.add_plain(&figures, rank);
-        over.add_other(Other::Allocations, count, rank);
-        over.add_other(Other::Size, bytes, rank);
-        over.add_other(Other::TouchedBytes, touched_bytes, rank);
+        over.add_other(NonRequestFigure::Allocations, count, rank);
+        over.add_other(NonRequestFigure::Size, bytes, rank);
+        over.add_other(NonRequestFigure::TouchedBytes, touched_bytes, rank);
     }
 }
 
