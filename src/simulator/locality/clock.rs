@@ -9,7 +9,7 @@
 
 use super::cells::{ReuseCells, counters};
 use super::histogram::Limits;
-use super::timeline::{Notes, Timeline, Which};
+use super::timeline::{HistogramSelector, Notes, Timeline};
 
 /// Counts uses.
 #[derive(Clone, Copy, Debug, Default)]
@@ -181,7 +181,15 @@ impl Notes for Gaps {
     }
 
     #[inline(always)]
-    fn again(&mut self, distance: u32, times: u32, load: bool, cell: u32, _which: Which, _cells: &mut ReuseCells) {
+    fn again(
+        &mut self,
+        distance: u32,
+        times: u32,
+        load: bool,
+        cell: u32,
+        _which: HistogramSelector,
+        _cells: &mut ReuseCells,
+    ) {
         let bin = bin(distance);
         at(&mut self.all, bin).add(distance, times);
         if load {
@@ -189,7 +197,7 @@ impl Notes for Gaps {
         }
     }
 
-    fn finish(&mut self, weight: u32, which: Which, cells: &mut ReuseCells) {
+    fn finish(&mut self, weight: u32, which: HistogramSelector, cells: &mut ReuseCells) {
         let fall = Fall::new(&self.all, self.cold);
         for (cell, loads) in (0..).zip(&mut self.cells).filter(|(_, loads)| loads.uses > 0) {
             let cold = loads.cold;

@@ -56,7 +56,7 @@ impl Use {
 
 /// What a use found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum UseKind {
     /// Its life begins.
     New,
     /// Used before at this distance.
@@ -169,17 +169,17 @@ pub(super) fn elements_in_line(class: usize) -> u32 {
 
 /// Uses one element: the axis must have room for one.
 #[inline]
-pub(super) fn step(element: &mut Use, axis: &mut impl Timeline, cell: u32, load: bool) -> Found {
+pub(super) fn step(element: &mut Use, axis: &mut impl Timeline, cell: u32, load: bool) -> UseKind {
     if element.time == NONE {
         *element = Use { time: axis.push(1) | if load { 0 } else { REUSED }, cell };
-        return Found::New;
+        return UseKind::New;
     }
     let before = element.position();
     let distance = axis.after(before + 1);
     axis.clear(before, 1);
     let first = (element.time & REUSED == 0).then_some(element.cell);
     element.time = element.later(axis.push(1), true);
-    Found::Again { distance, first }
+    UseKind::Again { distance, first }
 }
 
 /// Ends a life.
@@ -251,7 +251,7 @@ impl Groups {
         axis: &mut impl Timeline,
         cell: u32,
         load: bool,
-        mut found: impl FnMut(Found, u32),
+        mut found: impl FnMut(UseKind, u32),
     ) {
         let known = &mut self.groups[group as usize];
         let class = known.class.into();
@@ -272,12 +272,12 @@ impl Groups {
             axis.clear(before, length);
             let first = (run.first.time & REUSED == 0).then_some(run.first.cell);
             run.first.time = run.first.later(axis.push(length), true);
-            return found(Found::Again { distance, first }, length);
+            return found(UseKind::Again { distance, first }, length);
         }
         if known.count == 0 {
             *run = begin(low, high - low, axis, cell, load);
             known.count = 1;
-            return found(Found::New, high - low);
+            return found(UseKind::New, high - low);
         }
         self.use_parts(group, [low, high], axis, cell, load, found);
     }
@@ -291,7 +291,7 @@ impl Groups {
         axis: &mut impl Timeline,
         cell: u32,
         load: bool,
-        mut found: impl FnMut(Found, u32),
+        mut found: impl FnMut(UseKind, u32),
     ) {
         let known = &self.groups[group as usize];
         let mut next = Runs::new();
@@ -307,7 +307,7 @@ impl Groups {
             let gap = u32::from(part.start) - at;
             if gap > 0 {
                 next.push(begin(at, gap, axis, cell, load));
-                found(Found::New, gap);
+                found(UseKind::New, gap);
             }
             let (length, before) = (u32::from(part.length), part.first.position());
             // Every element saw the others of the part and whatever came after them.
@@ -316,12 +316,12 @@ impl Groups {
             let first = (part.first.time & REUSED == 0).then_some(part.first.cell);
             let time = part.first.later(axis.push(length), true);
             next.push(Run { first: Use { time, ..part.first }, ..part });
-            found(Found::Again { distance, first }, length);
+            found(UseKind::Again { distance, first }, length);
             at = part.end();
         }
         if at < high {
             next.push(begin(at, high - at, axis, cell, load));
-            found(Found::New, high - at);
+            found(UseKind::New, high - at);
         }
         for &run in known.runs() {
             next.push(run.part(high, u32::MAX));

@@ -35,7 +35,7 @@ pub trait Timeline: Clone + Debug + Default {
 }
 
 /// Which histogram of a cell is meant.
-pub type Which = fn(&mut super::ReuseCounters) -> &mut ReuseHistogram;
+pub type HistogramSelector = fn(&mut super::ReuseCounters) -> &mut ReuseHistogram;
 
 /// Takes what uses found.
 pub trait Notes: Clone + Debug + Default {
@@ -46,16 +46,24 @@ pub trait Notes: Clone + Debug + Default {
     /// `times` uses had none before them.
     fn cold(&mut self, times: u32, load: bool, cell: u32);
     /// `times` uses had one before them, at this distance on the time line. Those of loads count in `cells`.
-    fn again(&mut self, distance: u32, times: u32, load: bool, cell: u32, which: Which, cells: &mut ReuseCells);
+    fn again(
+        &mut self,
+        distance: u32,
+        times: u32,
+        load: bool,
+        cell: u32,
+        which: HistogramSelector,
+        cells: &mut ReuseCells,
+    );
     /// `times` uses came directly after one of the same, without a time of their own.
     #[inline(always)]
-    fn repeated(&mut self, times: u32, load: bool, cell: u32, which: Which, cells: &mut ReuseCells) {
+    fn repeated(&mut self, times: u32, load: bool, cell: u32, which: HistogramSelector, cells: &mut ReuseCells) {
         if load {
             which(counters(cells, cell)).count(0, times.into(), [u32::MAX; 2]);
         }
     }
     /// The scope ends: what is still to be counted is. What was followed stood for `weight` at the end.
-    fn finish(&mut self, weight: u32, which: Which, cells: &mut ReuseCells);
+    fn finish(&mut self, weight: u32, which: HistogramSelector, cells: &mut ReuseCells);
 }
 
 impl Timeline for Axis {
@@ -120,11 +128,19 @@ impl Notes for Exact {
     fn cold(&mut self, _times: u32, _load: bool, _cell: u32) {}
 
     #[inline(always)]
-    fn again(&mut self, distance: u32, times: u32, load: bool, cell: u32, which: Which, cells: &mut ReuseCells) {
+    fn again(
+        &mut self,
+        distance: u32,
+        times: u32,
+        load: bool,
+        cell: u32,
+        which: HistogramSelector,
+        cells: &mut ReuseCells,
+    ) {
         if load {
             which(counters(cells, cell)).count(distance, times.into(), self.limits);
         }
     }
 
-    fn finish(&mut self, _weight: u32, _which: Which, _cells: &mut ReuseCells) {}
+    fn finish(&mut self, _weight: u32, _which: HistogramSelector, _cells: &mut ReuseCells) {}
 }

@@ -1,8 +1,8 @@
 //! Steps of [`Reuse`](super::Reuse): what a use of elements, sectors or lines finds, and where that is counted.
 
 use super::cells::{ReuseCells, counters};
-use super::elements::{Found, NONE, class_of};
-use super::timeline::{Notes, Timeline, Which};
+use super::elements::{NONE, UseKind, class_of};
+use super::timeline::{HistogramSelector, Notes, Timeline};
 
 /// Times of one granularity, and what was found on them.
 #[derive(Clone, Debug, Default)]
@@ -11,13 +11,13 @@ pub(super) struct Times<T: Timeline> {
     pub(super) notes: T::Notes,
 }
 
-pub(super) const ELEMENT: Which = |counters| &mut counters.element;
-pub(super) const SECTOR: Which = |counters| &mut counters.sector;
-pub(super) const LINE: Which = |counters| &mut counters.line;
+pub(super) const ELEMENT: HistogramSelector = |counters| &mut counters.element;
+pub(super) const SECTOR: HistogramSelector = |counters| &mut counters.sector;
+pub(super) const LINE: HistogramSelector = |counters| &mut counters.line;
 
 #[inline(always)]
 pub(super) fn count_found(
-    found: Found,
+    found: UseKind,
     times: u32,
     load: bool,
     cell: u32,
@@ -25,7 +25,7 @@ pub(super) fn count_found(
     cells: &mut ReuseCells,
 ) {
     match found {
-        Found::New => {
+        UseKind::New => {
             notes.cold(times, load, cell);
             if load {
                 let counters = &mut cells[cell as usize];
@@ -33,7 +33,7 @@ pub(super) fn count_found(
                 counters.streaming = counters.streaming.wrapping_add(u64::from(times));
             }
         }
-        Found::Again { distance, first } => {
+        UseKind::Again { distance, first } => {
             notes.again(distance, times, load, cell, ELEMENT, cells);
             if let Some(first) = first {
                 let streaming = &mut cells[first as usize].streaming;
@@ -51,7 +51,7 @@ pub(super) fn use_times<T: Timeline>(
     load: bool,
     weight: u32,
     cell: u32,
-    which: Which,
+    which: HistogramSelector,
     cells: &mut ReuseCells,
 ) {
     let Times { line: axis, notes } = axis;

@@ -38,7 +38,7 @@ impl Scattered {
         if !natural || access.space == Space::Local || base > u64::MAX - u64::from(u32::MAX) {
             return None;
         }
-        processor::with_newer_instructions(Sort { base, deltas, mask: access.mask, bytes: width.bytes })
+        processor::with_newer_instructions(SortElements { base, deltas, mask: access.mask, bytes: width.bytes })
     }
 
     /// First and last byte; `None` where they wrap.
@@ -93,19 +93,19 @@ impl Scattered {
 }
 
 /// Brings the elements of a request into order.
-struct Sort<'a> {
+struct SortElements<'a> {
     base: u64,
     deltas: &'a [u8],
     mask: u32,
     bytes: u32,
 }
 
-impl processor::Job for Sort<'_> {
+impl processor::Job for SortElements<'_> {
     type Output = Option<Scattered>;
 
     #[inline(always)]
     fn run(self) -> Option<Scattered> {
-        let Sort { base, deltas, mask, bytes } = self;
+        let SortElements { base, deltas, mask, bytes } = self;
         let start = base & !(LINE_BYTES - 1);
         let offset = (base - start) as u32;
         let count = (mask.count_ones() as usize).clamp(1, LANES);
