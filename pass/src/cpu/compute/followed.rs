@@ -15,7 +15,7 @@ const ROW_BYTES: u64 = 8 * LANES as u64;
 
 /// Which values call the runtime.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum ValueClass {
     /// NaN, infinite and subnormal ones.
     Exceptional,
     /// NaN and infinite ones.
@@ -45,7 +45,7 @@ impl<'c> Emitter<'_, 'c> {
         let Some(format) = format_of(made.ty()).filter(|_| self.operation.is_some()) else { return };
         let from = operands.first().and_then(|operand| format_of(operand.ty())).unwrap_or(format);
         let floats: Vec<_> = operands.iter().copied().filter(|operand| format_of(operand.ty()).is_some()).collect();
-        self.follow(format, from, made, &floats, Wanted::Exceptional, self.mask());
+        self.follow(format, from, made, &floats, ValueClass::Exceptional, self.mask());
     }
 
     /// The same of bits that inline assembly computes with, in lanes that a guard lets through.
@@ -60,7 +60,7 @@ impl<'c> Emitter<'_, 'c> {
             Some(guard) => self.bits(guard),
             None => self.mask(),
         };
-        self.follow(format, from, made, operands, Wanted::Exceptional, mask);
+        self.follow(format, from, made, operands, ValueClass::Exceptional, mask);
     }
 
     /// Follows the value of a type that the load or store at hand moves. Local memory is not followed.
@@ -86,7 +86,7 @@ impl<'c> Emitter<'_, 'c> {
         let Some(format) = format_of(value.ty()) else { return };
         let addresses = self.addresses(lay);
         let addresses = self.b.add(addresses, self.same(addresses, offset));
-        self.follow(format, format, *value, &[addresses], Wanted::NotFinite, mask);
+        self.follow(format, format, *value, &[addresses], ValueClass::NotFinite, mask);
     }
 
     fn follow(
@@ -95,7 +95,7 @@ impl<'c> Emitter<'_, 'c> {
         from: FloatFormat,
         made: Value<'c>,
         operands: &[Value<'c>],
-        wanted: Wanted,
+        wanted: ValueClass,
         mask: Value<'c>,
     ) {
         let Some(number) = self.operation else { return };
@@ -142,10 +142,10 @@ impl<'c> Emitter<'_, 'c> {
         self.b.fit_lanes(lanes, self.t.int(64).vector(LANES))
     }
 
-    fn exceptional(&self, format: FloatFormat, bits: Value<'c>, wanted: Wanted) -> Value<'c> {
+    fn exceptional(&self, format: FloatFormat, bits: Value<'c>, wanted: ValueClass) -> Value<'c> {
         let magnitude = self.b.and(bits, self.same(bits, format.magnitude(u64::MAX)));
         let finite = self.same(bits, format.infinity() - 1);
-        if wanted == Wanted::NotFinite {
+        if wanted == ValueClass::NotFinite {
             return self.b.ugt(magnitude, finite);
         }
         // Below the smallest normal number the difference wraps, as it does of zero, which is excluded.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// A location and whether it is only near the truth.
 #[derive(Clone, Copy)]
-pub(in crate::device) struct Found<'c> {
+pub(in crate::device) struct FoundLocation<'c> {
     pub(in crate::device) location: Location<'c>,
     pub(in crate::device) approximate: bool,
 }
@@ -92,14 +92,14 @@ impl<'c> Places<'c> {
 
     /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used
     /// or was made last, or the nearest known one of its block.
-    pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<Found<'c>> {
+    pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<FoundLocation<'c>> {
         let near = location(instruction, NEAR);
         if let Some(location) = known(instruction) {
             // Of accesses on one line that were merged, the note has the column of one.
             let with_column = near.filter(|near| location.column() == 0 && near.line() == location.line());
             return Some(match with_column {
                 Some(near) => self.rooted(near, true),
-                None => Found { location, approximate: false },
+                None => FoundLocation { location, approximate: false },
             });
         }
         if let Some(note) = location(instruction, LOCATION) {
@@ -109,7 +109,7 @@ impl<'c> Places<'c> {
             return Some(self.rooted(note, true));
         }
         let location = first_use(instruction).or_else(|| made_of(instruction)).or_else(|| self.nearest(instruction))?;
-        Some(Found { location, approximate: true })
+        Some(FoundLocation { location, approximate: true })
     }
 
     /// The location of a branch: that of its condition where this stands on the same line and belongs to this block, so
@@ -137,21 +137,21 @@ impl<'c> Places<'c> {
 
     /// A note made before inlining ends in the function that it was written in. The rest of its chain is that of
     /// another instruction of that function, the right one if it was inlined once.
-    fn rooted(&self, note: Location<'c>, approximate: bool) -> Found<'c> {
+    fn rooted(&self, note: Location<'c>, approximate: bool) -> FoundLocation<'c> {
         let chain = note.chain();
         let root = chain.last().and_then(|place| place.scope()).and_then(Scope::subprogram);
-        let as_it_is = Found { location: note, approximate };
+        let as_it_is = FoundLocation { location: note, approximate };
         let Some(root) = root else { return as_it_is };
         if self.function.is_none_or(|own| own == root) {
             return as_it_is;
         }
-        let Some(calls) = self.inlined.get(&root) else { return Found { location: note, approximate: true } };
+        let Some(calls) = self.inlined.get(&root) else { return FoundLocation { location: note, approximate: true } };
         let location = chain
             .into_iter()
             .rev()
             .fold(calls.first().copied(), |outer, place| Some(place.with_inlined_at(outer)))
             .unwrap_or(note);
-        Found { location, approximate: approximate || calls.len() > 1 }
+        FoundLocation { location, approximate: approximate || calls.len() > 1 }
     }
 
     /// The nearest known location of the block, earlier ones first at equal distance.

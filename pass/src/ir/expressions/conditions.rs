@@ -12,13 +12,13 @@ use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKi
 use super::sink::Sink;
 
 /// Facts that conditions imply, by condition.
-type Said = HashMap<ExpressionId, Rc<BTreeSet<ExpressionId>>>;
+type ImpliedFacts = HashMap<ExpressionId, Rc<BTreeSet<ExpressionId>>>;
 
 impl Sink {
     /// Simplifies an expression under a condition: choices that it decides are made, and facts that it implies are left
     /// out of their conditions.
     pub(crate) fn where_holds(&mut self, id: ExpressionId, condition: ExpressionId) -> ExpressionId {
-        let holds = self.said_by(condition, &mut Said::new());
+        let holds = self.implied_by(condition, &mut ImpliedFacts::new());
         self.rebuilt(id, |sink, old, at| match sink.get(old) {
             Expression { kind: ExpressionKind::Choice(condition, one, other), .. } => {
                 // The rest of it may be implied, too.
@@ -60,18 +60,18 @@ impl Sink {
     }
 
     /// Returns what a condition implies: its parts, and for alternatives what both imply.
-    fn said_by(&self, condition: ExpressionId, known: &mut Said) -> Rc<BTreeSet<ExpressionId>> {
+    fn implied_by(&self, condition: ExpressionId, known: &mut ImpliedFacts) -> Rc<BTreeSet<ExpressionId>> {
         if let Some(known) = known.get(&condition) {
             return known.clone();
         }
         let mut found = BTreeSet::from([condition]);
         match self.get(condition) {
             Expression { bits: 1, kind: ExpressionKind::Binary(Binary::And, one, other), .. } => {
-                found.extend(self.said_by(one, known).iter());
-                found.extend(self.said_by(other, known).iter());
+                found.extend(self.implied_by(one, known).iter());
+                found.extend(self.implied_by(other, known).iter());
             }
             Expression { bits: 1, kind: ExpressionKind::Binary(Binary::Or, one, other), .. } => {
-                let (one, other) = (self.said_by(one, known), self.said_by(other, known));
+                let (one, other) = (self.implied_by(one, known), self.implied_by(other, known));
                 found.extend(one.intersection(&other).filter(|&&both| self.is_known(both)));
             }
             _ => {}

@@ -19,7 +19,7 @@ pub(crate) struct Sink {
 }
 
 /// What a module's site table gets.
-pub(crate) struct Kept {
+pub(crate) struct TableExpressions {
     pub(crate) expressions: Vec<Expression>,
     pub(crate) addresses: Vec<AddressExpression>,
     pub(crate) loops: Vec<LoopExpression>,
@@ -243,7 +243,7 @@ impl Sink {
     }
 
     /// Without what no address needs.
-    pub(crate) fn finish(mut self) -> Kept {
+    pub(crate) fn finish(mut self) -> TableExpressions {
         let mut needed = vec![false; self.expressions.len()];
         let mut work: Vec<ExpressionId> = Vec::new();
         let mut laps: Vec<bool> = vec![false; self.loops.len()];
@@ -301,7 +301,7 @@ impl Sink {
             lap.around.iter_mut().for_each(lap_at);
             lap.ends.iter_mut().for_each(at);
         }
-        Kept { expressions, addresses: self.addresses, loops }
+        TableExpressions { expressions, addresses: self.addresses, loops }
     }
 }
 
