@@ -28,7 +28,7 @@ type Origin = u32;
 
 /// A place that a value came through, and where it came there from.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct ValueStep {
     step: FloatStep,
     before: Origin,
     is_load: bool,
@@ -49,7 +49,7 @@ pub struct Floats {
     stops: bool,
     exceptions: BTreeMap<(u32, FloatKind), FloatException>,
     origins: Vec<FloatOrigin>,
-    steps: Vec<Kept>,
+    steps: Vec<ValueStep>,
     known: HashMap<(LaunchId, u32, Origin), Origin>,
     memory: BTreeMap<u64, Origin>,
     reported: HashSet<(AllocationId, FloatClass)>,
@@ -186,14 +186,14 @@ impl Floats {
         if self.steps.len() >= MOST_KEPT {
             return before;
         }
-        self.steps.push(Kept { step, before, is_load });
+        self.steps.push(ValueStep { step, before, is_load });
         let origin = self.steps.len() as Origin;
         self.known.insert(key, origin);
         origin
     }
 
     /// The steps from an origin on.
-    fn chain(&self, first: Origin) -> impl Iterator<Item = &Kept> {
+    fn chain(&self, first: Origin) -> impl Iterator<Item = &ValueStep> {
         let at = |origin: Origin| self.steps.get((origin as usize).checked_sub(1)?);
         std::iter::successors(at(first), move |kept| at(kept.before))
     }
@@ -214,7 +214,7 @@ impl Floats {
         let class = execution.result(lane);
         let before = self.memory.get(&execution.values[1][lane]).copied().unwrap_or(0);
         // Of a loop that carries a value through memory the first time is enough.
-        let comes_again = |kept: &Kept| kept.is_load && kept.step.operation == execution.number;
+        let comes_again = |kept: &ValueStep| kept.is_load && kept.step.operation == execution.number;
         let again = before != 0 && self.chain(before).take(MOST_STEPS).any(comes_again);
         let origin = if again { before } else { self.keep(execution.moving_step(lane), before, true) };
         *self.origin(execution.warp, lane, class) = origin;

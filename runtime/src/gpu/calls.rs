@@ -2,7 +2,7 @@
 //! Each function gets the real one and the caller's arguments. No lock is held while the real one runs.
 
 use super::devices::{returned, settle};
-use super::kernels::Wanted;
+use super::kernels::LaunchRequest;
 use super::launch::launch;
 use super::register::{enter, place_variable_of};
 use super::state::ADDRESSES;
@@ -330,7 +330,7 @@ pub unsafe fn launch_kernel(
     entry: Entry,
 ) -> Error {
     let Some(real) = real() else { return error::INITIALIZATION_ERROR };
-    let wanted = Wanted { stub, grid, block, arguments, shared, stream };
+    let wanted = LaunchRequest { stub, grid, block, arguments, shared, stream };
     // SAFETY: handed through.
     unsafe { launch(real, wanted, entry, |stub, arguments| start(stub, grid, block, arguments, shared, stream)) }
 }
@@ -350,7 +350,7 @@ pub unsafe fn launch_configured(
     // SAFETY: null or valid by the contract.
     let Some(given) = (unsafe { config.as_ref() }) else { return error::INVALID_VALUE };
     let LaunchConfig { grid, block, shared, stream, .. } = *given;
-    let wanted = Wanted { stub, grid, block, arguments, shared, stream };
+    let wanted = LaunchRequest { stub, grid, block, arguments, shared, stream };
     // SAFETY: handed through.
     unsafe { launch(real, wanted, entry, |stub, arguments| start(config, stub, arguments)) }
 }

@@ -17,7 +17,7 @@ const FINISH_BLOCKS: u64 = 64;
 
 /// What the program gave with a launch.
 #[derive(Clone, Copy)]
-pub struct Wanted {
+pub struct LaunchRequest {
     /// Host stub of the kernel.
     pub stub: *const c_void,
     /// Blocks.

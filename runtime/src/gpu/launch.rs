@@ -6,7 +6,7 @@ use super::devices::{Gpu, SlotMemory, current, returned};
 use super::drain::items::LaunchShape;
 use super::drain::session::{Begun, TicketPlace};
 use super::graphs::executables;
-use super::kernels::{Wanted, allow_shared, finish_shape, kernel_name, occupancy};
+use super::kernels::{LaunchRequest, allow_shared, finish_shape, kernel_name, occupancy};
 use super::noted::{Noted, end, note_launch};
 use super::register::place_variables;
 use super::state::{Kernel, registry};
@@ -29,7 +29,7 @@ use warpline_format::gpu::TARGET_PARAMETERS;
 /// As for `cudaLaunchKernel`.
 pub unsafe fn launch(
     real: &Real,
-    wanted: Wanted,
+    wanted: LaunchRequest,
     entry: Entry,
     start: impl Fn(*const c_void, *mut *mut c_void) -> Error,
 ) -> Error {
@@ -86,7 +86,7 @@ pub unsafe fn launch(
 unsafe fn launch_hooked(
     real: &Real,
     gpu: &Arc<Gpu>,
-    wanted: &Wanted,
+    wanted: &LaunchRequest,
     kernel: Kernel,
     noted: &Noted,
     start: &impl Fn(*const c_void, *mut *mut c_void) -> Error,
@@ -165,7 +165,7 @@ fn finish(
 }
 
 /// Returns whether CUDA can take the launch at all. One that it refuses never was, and is not in the trace.
-fn can_start(real: &Real, wanted: &Wanted, kernel: Kernel) -> bool {
+fn can_start(real: &Real, wanted: &LaunchRequest, kernel: Kernel) -> bool {
     possible_shape(&wanted.grid.into(), &wanted.block.into()).is_ok()
         && [kernel.traced, wanted.stub as usize]
             .iter()
@@ -173,6 +173,6 @@ fn can_start(real: &Real, wanted: &Wanted, kernel: Kernel) -> bool {
 }
 
 /// Blocks of a form of the kernel that share an SM.
-fn resident(real: &Real, wanted: &Wanted, form: usize) -> u32 {
+fn resident(real: &Real, wanted: &LaunchRequest, form: usize) -> u32 {
     occupancy(real, wanted.block, wanted.shared, form).max(1)
 }

@@ -1,6 +1,6 @@
 //! Launches in the trace.
 
-use super::kernels::Wanted;
+use super::kernels::LaunchRequest;
 use super::state::{Kernel, stream_number};
 use crate::cuda::error::Error;
 use crate::modules::configuration::known;
@@ -30,7 +30,7 @@ impl Noted {
 
 /// Writes the launch's first event. Without hooks it is not traced, whatever the options are.
 pub(super) fn note_launch(
-    wanted: &Wanted,
+    wanted: &LaunchRequest,
     kernel: Kernel,
     hooked: bool,
     resident: impl Fn(usize) -> u32,

@@ -1,7 +1,7 @@
 //! Times of kernels on the GPU, for measuring what hooks cost: with `WARPLINE_GPU_TIMES=FILE` a line is appended to FILE for
 //! each launch. Each launch is then waited for, so that its time is its own.
 
-use super::kernels::{Wanted, kernel_name, occupancy};
+use super::kernels::{LaunchRequest, kernel_name, occupancy};
 use super::state::Kernel;
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{EventHandle, StreamHandle};
@@ -96,7 +96,7 @@ fn times() -> Option<&'static Times> {
 
 /// Launches through `start`, and notes how long the kernel took where that is wanted.
 pub(super) fn around(
-    wanted: &Wanted,
+    wanted: &LaunchRequest,
     kernel: Kernel,
     form: Form,
     function: usize,
@@ -133,7 +133,7 @@ pub(super) fn around(
 }
 
 impl Times {
-    fn note(&self, wanted: &Wanted, kernel: Kernel, form: Form, function: usize, milliseconds: f32) {
+    fn note(&self, wanted: &LaunchRequest, kernel: Kernel, form: Form, function: usize, milliseconds: f32) {
         let mut attributes = FunctionAttributes::default();
         // SAFETY: a registered kernel; the structure is larger than any release's.
         let known = unsafe { (self.functions.attributes)(&raw mut attributes, function as _) } == error::SUCCESS;

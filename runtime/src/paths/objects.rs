@@ -76,7 +76,7 @@ impl Objects {
 
     /// Reads the loader's list again; objects keep their numbers.
     fn refresh(&mut self) {
-        let mut found = Vec::<Found>::new();
+        let mut found = Vec::<LoadedObject>::new();
         // SAFETY: the callback only runs during the call and gets the vector back.
         unsafe { libc::dl_iterate_phdr(Some(collect), std::ptr::from_mut(&mut found).cast()) };
         self.segments.clear();
@@ -92,7 +92,7 @@ impl Objects {
     }
 }
 
-struct Found {
+struct LoadedObject {
     bias: u64,
     path: String,
     build_id: Vec<u8>,
@@ -101,7 +101,7 @@ struct Found {
 
 unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader gives a valid description; `data` is the vector of `refresh`.
-    let (info, found) = unsafe { (&*info, &mut *data.cast::<Vec<Found>>()) };
+    let (info, found) = unsafe { (&*info, &mut *data.cast::<Vec<LoadedObject>>()) };
     // SAFETY: the loader's name is a string, or null.
     let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
     let name = name.to_string_lossy();
@@ -128,7 +128,7 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, data: 
             build_id = build_id_of(notes, header.p_align.max(4) as usize).unwrap_or_default();
         }
     }
-    found.push(Found { bias: info.dlpi_addr, path, build_id, code });
+    found.push(LoadedObject { bias: info.dlpi_addr, path, build_id, code });
     0
 }
 

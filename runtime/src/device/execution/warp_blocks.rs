@@ -16,7 +16,7 @@ const PARTIAL: u8 = 0x40;
 
 /// Cells of a block that a warp has already received.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct ReceivedCells {
     lanes: u64,
     partial: u64,
 }
@@ -24,7 +24,7 @@ struct Seen {
 /// Blocks of a launch by warp.
 pub struct WarpBlocks {
     blocks: Range<u64>,
-    seen: Vec<Seen>,
+    seen: Vec<ReceivedCells>,
     /// One per warp slot and block.
     states: Vec<u8>,
     sums: Vec<WarpBlockCount>,
@@ -36,7 +36,7 @@ impl WarpBlocks {
         let count = blocks.end.saturating_sub(blocks.start) as usize;
         let sums = (blocks.start..blocks.end).map(|block| WarpBlockCount { block: block as u32, ..Default::default() });
         let sums = sums.collect();
-        WarpBlocks { blocks, seen: vec![Seen::default(); count], states: vec![0; count * slots], sums }
+        WarpBlocks { blocks, seen: vec![ReceivedCells::default(); count], states: vec![0; count * slots], sums }
     }
 
     /// The warp in `slot` has run up to here, perhaps to its end; `cells` are the launch's.
@@ -53,7 +53,7 @@ impl WarpBlocks {
                 let lanes = (all - seen.lanes + u64::from(now & LANES)) as u8 & LANES;
                 let short = if partial != seen.partial { PARTIAL } else { now & PARTIAL };
                 now = lanes | RAN | short;
-                *seen = Seen { lanes: all, partial };
+                *seen = ReceivedCells { lanes: all, partial };
             }
             if over && now != 0 {
                 count(sum, std::mem::take(&mut now));

@@ -2,7 +2,7 @@
 //! one runs from then on.
 
 use super::error::TwinError;
-use super::executables::{Known, counted, is_anyone_capturing, known, locked};
+use super::executables::{ExecutableGraph, counted, is_anyone_capturing, known, locked};
 use super::functions::{ExecutableHandle, GraphFunctions, graph_functions};
 use super::twin::{Maker, kernels_of, slots};
 use crate::cuda::error::{self, Error};
@@ -138,7 +138,7 @@ pub unsafe fn updated(
 unsafe fn update_twin(
     real: &Real,
     functions: &GraphFunctions,
-    known: &mut Known,
+    known: &mut ExecutableGraph,
     update: unsafe extern "C" fn(ExecutableHandle, GraphHandle, *mut UpdateResult) -> Error,
     graph: GraphHandle,
 ) -> Result<(), TwinError> {

@@ -12,7 +12,7 @@ use crate::gpu::capturing::is_capturing;
 use crate::gpu::devices::{Gpu, current, current_number, returned};
 use crate::gpu::drain::items::LaunchShape;
 use crate::gpu::drain::session::{Begun, TicketPlace};
-use crate::gpu::kernels::Wanted;
+use crate::gpu::kernels::LaunchRequest;
 use crate::gpu::noted::{end, note_launch};
 use crate::output::message::note_once;
 use crate::paths::Entry;
@@ -40,7 +40,7 @@ static DEVICES: AtomicU64 = AtomicU64::new(0);
 /// Streams that are being captured. Meanwhile an allocation could break the capture.
 static CAPTURING: LazyLock<Mutex<HashSet<usize>>> = LazyLock::new(Mutex::default);
 
-type Shared = Arc<Mutex<Known>>;
+type Shared = Arc<Mutex<ExecutableGraph>>;
 
 /// Executable graphs by their handles; `None` is one that runs as it is.
 static KNOWN: LazyLock<Mutex<HashMap<usize, Option<Shared>>>> = LazyLock::new(Mutex::default);
@@ -50,7 +50,7 @@ pub(in crate::gpu) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// An executable graph of the program.
-pub(in crate::gpu) struct Known {
+pub(in crate::gpu) struct ExecutableGraph {
     pub(in crate::gpu) gpu: Arc<Gpu>,
     pub(in crate::gpu) runs: Vec<Run>,
     pub(in crate::gpu) twin: Option<Twin>,
@@ -127,7 +127,7 @@ fn make(
     functions: &GraphFunctions,
     graph: GraphHandle,
     flags: c_ulonglong,
-) -> Result<Option<Known>, TwinError> {
+) -> Result<Option<ExecutableGraph>, TwinError> {
     let (found, nodes) = kernels_of(real, functions, graph)?;
     if found.is_empty() {
         return Ok(None);
@@ -146,13 +146,13 @@ fn make(
     let draft =
         Maker { real, functions, gpu: &gpu, counted: counted(), spare: Vec::new() }.draft(graph, &found, &nodes)?;
     if draft.graph == 0 {
-        return Ok(Some(Known { gpu, runs: draft.runs, twin: None, retired: None }));
+        return Ok(Some(ExecutableGraph { gpu, runs: draft.runs, twin: None, retired: None }));
     }
     match executable_of(functions, &draft, flags) {
         Ok((executable, event)) => {
             let Draft { graph, nodes, runs } = draft;
             let twin = Some(Twin { executable, graph, nodes, event, updated: false });
-            Ok(Some(Known { gpu, runs, twin, retired: None }))
+            Ok(Some(ExecutableGraph { gpu, runs, twin, retired: None }))
         }
         Err(code) => {
             // SAFETY: no arguments; the copy is ours.
@@ -204,7 +204,7 @@ pub unsafe fn destroy(
 }
 
 /// Destroys a twin, which may still run as the program's own may.
-fn dispose(gone: &Mutex<Known>) {
+fn dispose(gone: &Mutex<ExecutableGraph>) {
     let Some(functions) = graph_functions() else { return };
     let mut gone = locked(gone);
     gone.gpu.session.let_go(slots(&gone.runs));
@@ -219,7 +219,7 @@ fn dispose(gone: &Mutex<Known>) {
     }
 }
 
-impl Known {
+impl ExecutableGraph {
     /// Never starts the twin again.
     pub(in crate::gpu) fn retire(&mut self, why: &str) {
         self.gpu.session.let_go(slots(&self.runs));
@@ -260,7 +260,7 @@ impl Known {
     fn note(&self, stream: StreamHandle, entry: Entry) -> Vec<(u64, Option<u32>)> {
         let mut launches = Vec::new();
         for run in self.enabled() {
-            let wanted = Wanted {
+            let wanted = LaunchRequest {
                 stub: null(),
                 grid: run.grid,
                 block: run.block,

@@ -88,7 +88,7 @@ pub fn slots(runs: &[Run]) -> impl Iterator<Item = u32> {
 }
 
 /// A kernel node as the program made it.
-pub struct Found {
+pub struct KernelNode {
     node: NodeHandle,
     kernel: Kernel,
     parameters: KernelParameters,
@@ -99,7 +99,7 @@ pub(in crate::gpu) fn kernels_of(
     real: &Real,
     functions: &GraphFunctions,
     graph: GraphHandle,
-) -> Result<(Vec<Found>, Vec<NodeHandle>), TwinError> {
+) -> Result<(Vec<KernelNode>, Vec<NodeHandle>), TwinError> {
     let mut count = 0;
     // SAFETY: the program's graph; results through pointers to locals. So for all calls of this file.
     check("its nodes", unsafe { (functions.nodes)(graph, null_mut(), &raw mut count) }, real)?;
@@ -127,7 +127,7 @@ pub(in crate::gpu) fn kernels_of(
     }
 }
 
-fn kernel_of(real: &Real, functions: &GraphFunctions, node: NodeHandle) -> Option<Found> {
+fn kernel_of(real: &Real, functions: &GraphFunctions, node: NodeHandle) -> Option<KernelNode> {
     let mut parameters = KernelParameters::default();
     // SAFETY: as above.
     if check("a kernel", unsafe { (functions.kernel)(node, &raw mut parameters) }, real).is_err() {
@@ -145,7 +145,7 @@ fn kernel_of(real: &Real, functions: &GraphFunctions, node: NodeHandle) -> Optio
             name.unwrap_or_else(|| "of a library".into())
         ));
     }
-    Some(Found { node, kernel: kernel?, parameters })
+    Some(KernelNode { node, kernel: kernel?, parameters })
 }
 
 /// Takes an error that the program did not cause from the real runtime.
@@ -177,7 +177,7 @@ impl Maker<'_> {
     pub(in crate::gpu) fn draft(
         &mut self,
         graph: GraphHandle,
-        found: &[Found],
+        found: &[KernelNode],
         nodes: &[NodeHandle],
     ) -> Result<Draft, TwinError> {
         let mut draft = Draft { graph: 0, nodes: HashMap::new(), runs: Vec::new() };
@@ -212,7 +212,7 @@ impl Maker<'_> {
         Ok(draft)
     }
 
-    fn fill(&mut self, draft: &mut Draft, found: &[Found], nodes: &[NodeHandle]) -> Result<(), TwinError> {
+    fn fill(&mut self, draft: &mut Draft, found: &[KernelNode], nodes: &[NodeHandle]) -> Result<(), TwinError> {
         let copy = draft.graph as GraphHandle;
         for &node in nodes {
             let mut twin = null_mut();
@@ -267,7 +267,7 @@ impl Maker<'_> {
         copy: GraphHandle,
         node: NodeHandle,
         slot: u32,
-        found: &Found,
+        found: &KernelNode,
     ) -> Result<Result<Hook, TwinError>, TwinError> {
         let Some(layout) = registry().layouts.get(&found.kernel.module).cloned() else {
             return Ok(Err(TwinError::UnknownModule));
