@@ -19,13 +19,13 @@ const MODELS: [u32; 9] = [52, 60, 70, 75, 80, 86, 89, 90, 100];
 const LARGE_BYTES: usize = 4 << 20;
 
 /// What is known of kernels, by mangled name, each by rising architecture.
-pub type Known = BTreeMap<String, Vec<Resources>>;
+pub type KernelResources = BTreeMap<String, Vec<Resources>>;
 
 /// What ptxas reports of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assembled {
     /// Registers of kernels.
-    pub kernels: Known,
+    pub kernels: KernelResources,
     /// Functions whose local variables are in registers, by mangled name.
     pub in_registers: BTreeSet<String>,
     /// ptxas' own text for the architectures that the user named, if `-Xptxas -v` is given.
@@ -82,7 +82,7 @@ impl Assembler {
     }
 
     fn all(&self, ptx: &[u8], made_for: u32, wanted: &BTreeSet<u32>) -> Assembled {
-        let (mut kernels, mut shown) = (Known::new(), String::new());
+        let (mut kernels, mut shown) = (KernelResources::new(), String::new());
         let mut stacks = BTreeMap::new();
         let text = String::from_utf8_lossy(ptx);
         let wanted: Vec<u32> = wanted.iter().copied().collect();

@@ -88,14 +88,14 @@ fn one(argument: &str, following: &[String], dialect: Dialect) -> Result<(Item, 
     }
 }
 
-struct Found<'a> {
+struct MatchedOption<'a> {
     spec: &'static Spec,
     /// The value inside the argument, `None` when it is the next argument or absent.
     value: Option<&'a str>,
 }
 
 /// The row for an argument: an exact name first, then a name with `=`, then the longest name that begins it.
-fn find(argument: &str, dialect: Dialect) -> Option<Found<'_>> {
+fn find(argument: &str, dialect: Dialect) -> Option<MatchedOption<'_>> {
     let (name, dashes) = match argument.strip_prefix("--") {
         Some(name) => (name, 2),
         None => (&argument[1..], 1),
@@ -110,7 +110,7 @@ fn find(argument: &str, dialect: Dialect) -> Option<Found<'_>> {
         .max_by_key(prefer);
     if let Some(spec) = exact {
         let value = (spec.form == Form::Joined).then_some("");
-        return Some(Found { spec, value });
+        return Some(MatchedOption { spec, value });
     }
     if let Some((before, value)) = name.split_once('=') {
         let spec = rows()
@@ -121,7 +121,7 @@ fn find(argument: &str, dialect: Dialect) -> Option<Found<'_>> {
             spec.form != Form::WarningKind || value.split(',').all(|kind| WARNING_KINDS.contains(&kind))
         });
         if let Some(spec) = spec {
-            return Some(Found { spec, value: Some(value) });
+            return Some(MatchedOption { spec, value: Some(value) });
         }
     }
     let joined = |spec: &'static Spec| {
@@ -139,7 +139,7 @@ fn find(argument: &str, dialect: Dialect) -> Option<Found<'_>> {
         (Dialect::Nvcc, Form::JoinedOrSeparate) => value.strip_prefix('=').unwrap_or(value),
         _ => value,
     };
-    Some(Found { spec, value: Some(value) })
+    Some(MatchedOption { spec, value: Some(value) })
 }
 
 #[cfg(test)]
