@@ -47,13 +47,13 @@ pub(crate) fn read(shared: &Shared, uri: &str) -> Result<ResourceContents, Refus
 }
 
 /// A profile of a folder.
-struct Found {
+struct ProfileFile {
     path: PathBuf,
     modified: Option<SystemTime>,
 }
 
 /// The profiles of the folders. Symbolic links are not followed.
-fn found(shared: &Shared) -> Vec<Found> {
+fn found(shared: &Shared) -> Vec<ProfileFile> {
     let (mut all, mut left) = (Vec::new(), MOST_ENTRIES);
     for root in shared.roots.all() {
         search(root, MOST_DEPTH, &mut left, &mut all);
@@ -63,7 +63,7 @@ fn found(shared: &Shared) -> Vec<Found> {
     all
 }
 
-fn search(folder: &Path, depth: usize, left: &mut usize, all: &mut Vec<Found>) {
+fn search(folder: &Path, depth: usize, left: &mut usize, all: &mut Vec<ProfileFile>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if *left == 0 {
             return;
@@ -75,7 +75,7 @@ fn search(folder: &Path, depth: usize, left: &mut usize, all: &mut Vec<Found>) {
             search(&path, depth - 1, left, all);
         } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "wlprof") {
             let modified = entry.metadata().ok().and_then(|metadata| metadata.modified().ok());
-            all.push(Found { path, modified });
+            all.push(ProfileFile { path, modified });
         }
     }
 }

@@ -56,11 +56,11 @@ pub enum ReorderError {
 pub struct Reorder {
     device: Device,
     stated: Stated,
-    launches: FxHashMap<LaunchId, Taken>,
+    launches: FxHashMap<LaunchId, DividedLaunch>,
 }
 
 /// A launch that is being taken apart.
-struct Taken {
+struct DividedLaunch {
     /// As recorded.
     original: LaunchShape,
     /// As dealt out again.
@@ -84,7 +84,7 @@ struct Taken {
     pieces: u64,
 }
 
-impl Taken {
+impl DividedLaunch {
     /// Blocks that are dealt out, in order; `None` means all of the grid.
     fn dealt(&self) -> Option<Vec<u64>> {
         let started = self.started.len() as u64;
@@ -97,7 +97,7 @@ impl Taken {
     }
 }
 
-impl Taken {
+impl DividedLaunch {
     /// The blocks that have records, in order.
     fn recorded(&self) -> Vec<u64> {
         let warps = self.shape.warps as usize;
@@ -156,7 +156,7 @@ impl Reorder {
             cluster: 1,
             order: self.device.order,
         };
-        let taken = Taken {
+        let taken = DividedLaunch {
             original,
             shape,
             grid: event.grid,
@@ -189,7 +189,7 @@ impl Reorder {
 
     /// Bytes that it holds of running launches.
     pub fn bytes(&self) -> u64 {
-        let of = |taken: &Taken| {
+        let of = |taken: &DividedLaunch| {
             let streams = taken.streams.len() * size_of::<Vec<Range<usize>>>();
             let started = taken.started.len() * size_of::<(u64, usize)>() * 2;
             taken.bytes.len() as u64 + taken.pieces * size_of::<Range<usize>>() as u64 + (streams + started) as u64
@@ -296,8 +296,8 @@ struct SlotState {
 }
 
 struct Dealer<'a, F> {
-    taken: &'a Taken,
-    /// See [`Taken::dealt`].
+    taken: &'a DividedLaunch,
+    /// See [`DividedLaunch::dealt`].
     dealt: Option<Vec<u64>>,
     /// Of a sample the blocks with records, in order: each stands for those up to the next, which take as many turns
     /// and have no records.

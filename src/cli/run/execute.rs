@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::child::{Child, Ended};
-use super::further::Kept;
+use super::further::KeptTrace;
 use super::messages::{not_instrumented, other_processes, report};
 use super::plan::Plan;
 use super::processes::Processes;
@@ -85,7 +85,7 @@ pub(in crate::cli) fn run(plan: &Plan) -> Result<Outcome, Failure> {
     let not_profiled = |what: &str, error: &dyn std::fmt::Display| {
         Failure::new(exit_code::RUN_NOT_PROFILED, format!("{what}: {error}"))
     };
-    let kept = Kept::new(plan)?;
+    let kept = KeptTrace::new(plan)?;
     let mut tee = Tee::create(kept.path(), plan.packing)
         .map_err(|(path, error)| not_profiled(&format!("{}: cannot write", path.display()), &error))?;
     let memory = RingMemory::create(RING_BYTES).map_err(|error| match error.kind() {

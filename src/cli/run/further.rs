@@ -13,19 +13,19 @@ use warpline_analyzer::analysis::{Analysis, Finish};
 use warpline_analyzer::trace::first_of;
 
 /// The trace as it is kept for further models, or because the user requests it.
-pub(super) struct Kept {
+pub(super) struct KeptTrace {
     temporary: Option<(TempPath, Removal)>,
     wanted: Option<PathBuf>,
 }
 
-impl Kept {
+impl KeptTrace {
     /// Makes the file where one is needed, and reports its path and its possible size.
     ///
     /// # Errors
     /// No file can be made.
-    pub(super) fn new(plan: &Plan) -> Result<Kept, Failure> {
+    pub(super) fn new(plan: &Plan) -> Result<KeptTrace, Failure> {
         if plan.others.is_empty() || plan.trace.is_some() {
-            return Ok(Kept { temporary: None, wanted: plan.trace.clone() });
+            return Ok(KeptTrace { temporary: None, wanted: plan.trace.clone() });
         }
         let folder = std::env::temp_dir();
         let file = tempfile::Builder::new().prefix("warpline.").suffix(".wltrace").tempfile_in(&folder);
@@ -41,7 +41,7 @@ impl Kept {
             if plan.others.len() == 1 { "the second model has" } else { "all models have" },
         ));
         let removal = interrupt::removes(file.path());
-        Ok(Kept { temporary: Some((file.into_temp_path(), removal)), wanted: None })
+        Ok(KeptTrace { temporary: Some((file.into_temp_path(), removal)), wanted: None })
     }
 
     /// The file.
@@ -76,7 +76,7 @@ fn lost(plan: &Plan, from: usize, why: &str, cure: &str) -> Option<String> {
     Some(format!("no figures for {}: {why}; {cure}", names.join(", ")))
 }
 
-/// Simulates the further models from a kept trace, see [`Kept::simulate`].
+/// Simulates the further models from a kept trace, see [`KeptTrace::simulate`].
 pub(super) fn simulate(plan: &Plan, analysis: &mut Analysis, trace: &Path, cure: &str) -> (usize, Option<String>) {
     for (done, model) in plan.others.iter().enumerate() {
         let other = match sim::analyze_one(trace, model, plan.threads) {

@@ -20,23 +20,23 @@ pub(in crate::cli) struct Copied {
 }
 
 /// A trace that can be read more than once.
-pub(in crate::cli) enum Whole {
+pub(in crate::cli) enum RereadableTrace {
     /// As it was named.
     File(PathBuf),
     /// What came through the pipe.
     Copy(Copied),
 }
 
-impl Whole {
+impl RereadableTrace {
     /// Copies what is no file; `-` is standard input.
     ///
     /// # Errors
     /// It is no trace, or there is no room for it.
-    pub(in crate::cli) fn open(named: &Path) -> Result<Whole, Failure> {
+    pub(in crate::cli) fn open(named: &Path) -> Result<RereadableTrace, Failure> {
         let source = if named.as_os_str() == "-" { Path::new("/dev/stdin") } else { named };
         // Folders, and what is not there, are refused by whoever reads them.
         if std::fs::metadata(source).map_or(true, |there| there.is_file() || there.is_dir()) {
-            return Ok(Whole::File(source.to_owned()));
+            return Ok(RereadableTrace::File(source.to_owned()));
         }
         let unreadable =
             |what: &dyn std::fmt::Display| Failure::new(exit_code::UNREADABLE, format!("{}: {what}", named.display()));
@@ -63,7 +63,7 @@ impl Whole {
                     true => io::copy(&mut pipe, &mut copy).map(drop)?,
                     false => copy_chunks(&mut pipe, &mut copy)?,
                 }
-                Ok(Whole::Copy(Copied { file: copy, _removal: removal }))
+                Ok(RereadableTrace::Copy(Copied { file: copy, _removal: removal }))
             },
         );
         copied.map_err(|error| {
@@ -79,8 +79,8 @@ impl Whole {
     /// Where it is.
     pub(in crate::cli) fn path(&self) -> &Path {
         match self {
-            Whole::File(path) => path,
-            Whole::Copy(copy) => copy.file.path(),
+            RereadableTrace::File(path) => path,
+            RereadableTrace::Copy(copy) => copy.file.path(),
         }
     }
 }

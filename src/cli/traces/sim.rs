@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::cli::args::SimArguments;
 use crate::cli::models::chosen::{Chosen, bound_memory, choose};
 use crate::cli::models::default_model;
-use crate::cli::traces::piped::Whole;
+use crate::cli::traces::piped::RereadableTrace;
 use crate::cli::{Failure, quantities};
 use crate::exit_code;
 use warpline_analyzer::advice::{Advice, advise};
@@ -21,7 +21,7 @@ use warpline_profile::{self as profile, BuildInput, RunFacts, Sources};
 
 pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let labels = crate::cli::labels::parse(&arguments.label)?;
-    let whole = Whole::open(&arguments.trace)?;
+    let whole = RereadableTrace::open(&arguments.trace)?;
     let trace = whole.path();
     let mut models = choose(arguments.gpu.as_deref(), || default_model::of_trace(trace), &arguments.state)?;
     if let Some(text) = &arguments.page_size {

@@ -76,7 +76,7 @@ pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
 
 /// The expressions that some sites need, numbered anew.
 fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
-    let mut taken = Taken::new(table);
+    let mut taken = CopiedExpressions::new(table);
     for site in &mut sites {
         site.address = taken.expression(site.address);
         site.guard = site.guard.map(|guard| taken.expression(guard));
@@ -101,7 +101,7 @@ fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
 }
 
 /// Expressions and loops that were taken over.
-struct Taken<'a> {
+struct CopiedExpressions<'a> {
     table: &'a SiteTable,
     expressions: Vec<Expression>,
     known: Vec<Option<ExpressionId>>,
@@ -110,10 +110,17 @@ struct Taken<'a> {
     shared: Vec<String>,
 }
 
-impl<'a> Taken<'a> {
-    fn new(table: &'a SiteTable) -> Taken<'a> {
+impl<'a> CopiedExpressions<'a> {
+    fn new(table: &'a SiteTable) -> CopiedExpressions<'a> {
         let known = vec![None; table.expressions.len()];
-        Taken { table, expressions: Vec::new(), known, loops: Vec::new(), order: Vec::new(), shared: Vec::new() }
+        CopiedExpressions {
+            table,
+            expressions: Vec::new(),
+            known,
+            loops: Vec::new(),
+            order: Vec::new(),
+            shared: Vec::new(),
+        }
     }
 
     fn lap(&mut self, lap: LoopId) -> LoopId {
