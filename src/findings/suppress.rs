@@ -9,11 +9,11 @@ use super::list::RULES;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppression {
     id: Option<String>,
-    place: Option<Target>,
+    place: Option<SuppressionTarget>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Target {
+enum SuppressionTarget {
     /// End of a path, and a line.
     Line(String, u32),
     /// Part of a kernel's name, or end of a path.
@@ -47,8 +47,8 @@ impl std::str::FromStr for Suppression {
         }
         let line = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
         let place = match line {
-            Some((file, line)) => Some(Target::Line(file.to_owned(), line)),
-            None => (!place.is_empty()).then(|| Target::Name(place.to_owned())),
+            Some((file, line)) => Some(SuppressionTarget::Line(file.to_owned(), line)),
+            None => (!place.is_empty()).then(|| SuppressionTarget::Name(place.to_owned())),
         };
         Ok(Suppression { id: (!id.is_empty()).then(|| id.to_owned()), place })
     }
@@ -59,8 +59,8 @@ impl std::fmt::Display for Suppression {
         formatter.write_str(self.id.as_deref().unwrap_or_default())?;
         match &self.place {
             None => Ok(()),
-            Some(Target::Line(file, line)) => write!(formatter, "@{file}:{line}"),
-            Some(Target::Name(name)) => write!(formatter, "@{name}"),
+            Some(SuppressionTarget::Line(file, line)) => write!(formatter, "@{file}:{line}"),
+            Some(SuppressionTarget::Name(name)) => write!(formatter, "@{name}"),
         }
     }
 }
@@ -74,12 +74,12 @@ impl Suppression {
         };
         let at_place = match &self.place {
             None => true,
-            Some(Target::Line(file, line)) => {
+            Some(SuppressionTarget::Line(file, line)) => {
                 let inside = finding.inside_library.as_ref().map(|frame| (&frame.file, frame.line));
                 let mut places = [(&finding.file, finding.line)].into_iter().chain(inside);
                 places.any(|(path, at)| ends_with(path, file) && at == *line)
             }
-            Some(Target::Name(name)) => {
+            Some(SuppressionTarget::Name(name)) => {
                 ends_with(&finding.file, name) || kernel().is_some_and(|kernel| kernel.contains(name.as_str()))
             }
         };

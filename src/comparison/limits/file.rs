@@ -96,7 +96,7 @@ pub fn parse(text: &str, path: &Path) -> Result<LimitSet, LimitsError> {
     read(&table).map_err(wrong)
 }
 
-/// SourceLine and cause.
+/// A source line and a cause.
 type Wrong = (String, String);
 
 fn read(file: &Table) -> Result<LimitSet, Wrong> {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use warpline_profile::{constructed_class, copied_class, library_function};
 
 /// Allocations of one name from one source position.
-pub struct AllocationGroup<'a> {
+pub struct AllocationSite<'a> {
     pub rows: Vec<&'a Allocation>,
     /// Largest number of them that are live at the same time.
     pub live: u64,
@@ -26,7 +26,7 @@ pub enum Maker {
     Line,
 }
 
-impl AllocationGroup<'_> {
+impl AllocationSite<'_> {
     pub fn count(&self) -> u64 {
         self.rows.iter().map(|row| row.count).total()
     }
@@ -58,7 +58,7 @@ impl AllocationGroup<'_> {
 
 /// Allocations by the functions of CUDA whose names begin with `cudaMalloc`, by place and name, of call paths from which at least so many
 /// come for each that is alive at a time. Those of a pool cost little.
-pub fn allocation_groups<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<AllocationGroup<'a>> {
+pub fn allocation_sites<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<AllocationSite<'a>> {
     let is_meant = |row: &&Allocation| {
         row.kind.starts_with("cudaMalloc")
             && row.kind != "cudaMallocAsync"
@@ -70,7 +70,7 @@ pub fn allocation_groups<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Allo
         paths.entry(&row.path).or_default().push(row);
     }
     type GroupKey<'a> = (&'a str, u32, u32, Option<&'a str>);
-    let mut groups: BTreeMap<GroupKey<'_>, AllocationGroup<'_>> = BTreeMap::new();
+    let mut sites: BTreeMap<GroupKey<'_>, AllocationSite<'_>> = BTreeMap::new();
     for (path, rows) in paths {
         let (Some(first), live) = (rows.first(), live(&rows)) else { continue };
         if rows.iter().map(|row| row.count).total() / live < least_per_live {
@@ -79,12 +79,12 @@ pub fn allocation_groups<'a>(facts: &Facts<'a>, least_per_live: u64) -> Vec<Allo
         let (maker, frame) = maker(facts, first);
         let place = frame.or_else(|| innermost(path));
         let (file, line, column) = place.map_or(("", 0, 0), |frame| (&frame.file[..], frame.line, frame.column));
-        let group = groups.entry((file, line, column, first.name.as_deref()));
-        let group = group.or_insert_with(|| AllocationGroup { rows: Vec::new(), live, maker, frame });
-        group.rows.extend(rows);
-        group.live = group.live.max(live);
+        let site = sites.entry((file, line, column, first.name.as_deref()));
+        let site = site.or_insert_with(|| AllocationSite { rows: Vec::new(), live, maker, frame });
+        site.rows.extend(rows);
+        site.live = site.live.max(live);
     }
-    groups.into_values().collect()
+    sites.into_values().collect()
 }
 
 /// How many from one call path are alive at a time: those of several names, as the elements of an array, are so together.

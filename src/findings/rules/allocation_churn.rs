@@ -1,7 +1,7 @@
 //! Memory that is allocated and freed again in a loop: both wait for the device or for the driver's locks (CUDA C++ Best
 //! Practices Guide, "Allocation").
 
-use super::super::facts::memory::{AllocationGroup, Maker, allocation_groups};
+use super::super::facts::memory::{AllocationSite, Maker, allocation_sites};
 use super::super::phrase::{Phrase, Unnamed};
 use super::super::prelude::*;
 use super::super::thresholds::allocations::*;
@@ -21,23 +21,23 @@ described! {
 }
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
-    allocation_groups(facts, LEAST_ALLOCATIONS).iter().filter_map(|group| draft(facts, group)).collect()
+    allocation_sites(facts, LEAST_ALLOCATIONS).iter().filter_map(|site| draft(facts, site)).collect()
 }
 
-fn diagnosis(group: &AllocationGroup<'_>) -> Option<Diagnosis> {
-    let first = group.rows.first()?;
+fn diagnosis(site: &AllocationSite<'_>) -> Option<Diagnosis> {
+    let first = site.rows.first()?;
     let remedy = match &first.kind[..] {
-        _ if group.sizes_differ() => Remedy::AllocateLargest,
+        _ if site.sizes_differ() => Remedy::AllocateLargest,
         "cudaMalloc" => Remedy::AllocateOnce,
         _ => Remedy::AllocateHostOnce,
     };
-    let is_elsewhere = |inner: &&Frame| group.frame.is_some_and(|at| (&inner.file, inner.line) != (&at.file, at.line));
+    let is_elsewhere = |inner: &&Frame| site.frame.is_some_and(|at| (&inner.file, inner.line) != (&at.file, at.line));
     let place = |frame: &Frame| {
         let file = frame.file.rsplit('/').next().unwrap_or_default().to_owned();
         Phrase::Line { line: Shown(frame.line.to_string()), file: Shown(file) }.shown()
     };
     let by = innermost(&first.path).filter(is_elsewhere).map(place);
-    let (cause, remedy) = match &group.maker {
+    let (cause, remedy) = match &site.maker {
         Maker::Algorithm(function) => (Cause::Scratch { function: Name(function.clone()) }, Remedy::CachingAllocator),
         Maker::Constructor => (Cause::Object { by }, remedy),
         Maker::Line => (Cause::Loop, remedy),
@@ -45,26 +45,26 @@ fn diagnosis(group: &AllocationGroup<'_>) -> Option<Diagnosis> {
     let mut diagnosis = Diagnosis::new(&cause, &remedy);
     let memory = first.name.as_ref().map(|name| Shown(format!("`{name}`")));
     diagnosis.figures.set("memory", memory.unwrap_or_else(|| Unnamed::Memory.shown()));
-    diagnosis.figures.set("times", Count(group.count()));
-    diagnosis.figures.set("each", Bytes(group.bytes() / group.count().max(1)));
-    diagnosis.figures.set("live", Count(group.live));
+    diagnosis.figures.set("times", Count(site.count()));
+    diagnosis.figures.set("each", Bytes(site.bytes() / site.count().max(1)));
+    diagnosis.figures.set("live", Count(site.live));
     Some(diagnosis)
 }
 
-fn draft(facts: &Facts<'_>, group: &AllocationGroup<'_>) -> Option<Draft> {
-    let (first, count) = (group.rows.first()?, group.count());
+fn draft(facts: &Facts<'_>, site: &AllocationSite<'_>) -> Option<Draft> {
+    let (first, count) = (site.rows.first()?, site.count());
     let seconds = count as f64 * SECONDS_PER_ALLOCATION;
-    let diagnosis = diagnosis(group)?;
+    let diagnosis = diagnosis(site)?;
     // Those of one function that come and go together are one thing to change.
-    let is_own = matches!(group.maker, Maker::Constructor | Maker::Line);
-    let function = group.frame.map(|frame| &frame.function).filter(|_| is_own);
-    let together = function.map(|function| format!("{count} times {} in {function}: {}", group.live, diagnosis.remedy));
+    let is_own = matches!(site.maker, Maker::Constructor | Maker::Line);
+    let function = site.frame.map(|frame| &frame.function).filter(|_| is_own);
+    let together = function.map(|function| format!("{count} times {} in {function}: {}", site.live, diagnosis.remedy));
     let draft = Draft::new(diagnosis)
-        .at_frame(group.frame)
+        .at_frame(site.frame)
         .of_allocation(first.id)
         .object(first.name.clone())
         .evidence("allocations", count as f64)
-        .evidence("live_at_once", group.live as f64)
+        .evidence("live_at_once", site.live as f64)
         .evidence("assumed_seconds", seconds)
         .score(facts.program_share(seconds));
     Some(draft.one_cause(together))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::facts::memory::{AllocationGroup, Maker, allocated_bytes, allocation_groups, is_variable};
+use super::super::facts::memory::{AllocationSite, Maker, allocated_bytes, allocation_sites, is_variable};
 use super::super::prelude::*;
 use super::super::thresholds::allocations::*;
 
@@ -21,12 +21,12 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     if !facts.is_whole_run() {
         return Vec::new();
     }
-    let all = allocation_groups(facts, 0);
-    let leaked: Vec<_> = all.iter().filter(|group| is_leaked(group)).collect();
-    let reported: BTreeSet<u64> = leaked.iter().flat_map(|group| &group.rows).map(|row| row.id).collect();
+    let all = allocation_sites(facts, 0);
+    let leaked: Vec<_> = all.iter().filter(|site| is_leaked(site)).collect();
+    let reported: BTreeSet<u64> = leaked.iter().flat_map(|site| &site.rows).map(|row| row.id).collect();
     let left = |row: &&Allocation| facts.profile.run.leak_check && !reported.contains(&row.id) && is_left(row);
     let at_exit = facts.profile.allocations.iter().filter(left).map(|row| left_at_exit(facts, row));
-    leaked.iter().filter_map(|group| draft(facts, group)).chain(at_exit).collect()
+    leaked.iter().filter_map(|site| draft(facts, site)).chain(at_exit).collect()
 }
 
 /// Kinds of memory that the program has to free, besides those whose names begin with `cudaMalloc`.
@@ -52,21 +52,21 @@ fn left_at_exit(facts: &Facts<'_>, row: &Allocation) -> Draft {
 
 /// Returns whether launches come between the allocations, none of which is freed, for one variable. Those of a setup loop come
 /// one after the other, and elements of an array and members keep their pointers.
-fn is_leaked(group: &AllocationGroup<'_>) -> bool {
-    let count = group.count();
+fn is_leaked(site: &AllocationSite<'_>) -> bool {
+    let count = site.count();
     count >= LEAST_ALLOCATIONS
-        && group.are_kept()
-        && group.maker == Maker::Line
-        && group.rows.iter().all(|row| row.name.as_deref().is_some_and(is_variable))
-        && group.launches_between() as f64 >= LEAST_SEPARATED_SHARE * count as f64
+        && site.are_kept()
+        && site.maker == Maker::Line
+        && site.rows.iter().all(|row| row.name.as_deref().is_some_and(is_variable))
+        && site.launches_between() as f64 >= LEAST_SEPARATED_SHARE * count as f64
 }
 
-fn draft(facts: &Facts<'_>, group: &AllocationGroup<'_>) -> Option<Draft> {
-    let (first, bytes, count) = (group.rows.first()?, group.bytes(), group.count());
+fn draft(facts: &Facts<'_>, site: &AllocationSite<'_>) -> Option<Draft> {
+    let (first, bytes, count) = (site.rows.first()?, site.bytes(), site.count());
     let memory = Shown(format!("`{}`", first.name.as_deref()?));
     let cause = Cause::NeverFreed { memory, times: Count(count), all: Bytes(bytes) };
     let draft = Draft::new(Diagnosis::new(&cause, &Remedy::FreeOrReuse))
-        .at_frame(group.frame)
+        .at_frame(site.frame)
         .of_allocation(first.id)
         .object(first.name.clone())
         .evidence("allocations", count as f64)

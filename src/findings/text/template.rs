@@ -6,10 +6,10 @@
 use super::super::diagnosis::Figures;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template(Vec<Segment>);
+pub(super) struct Template(Vec<TemplatePart>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Segment {
+enum TemplatePart {
     Text(String),
     Figure { name: String, forms: Vec<String> },
     Optional(Template),
@@ -43,12 +43,12 @@ impl Template {
         for part in &self.0 {
             match part {
                 // An absent optional part leaves a space on each side of it.
-                Segment::Text(text) if out.is_empty() || out.ends_with(' ') => {
+                TemplatePart::Text(text) if out.is_empty() || out.ends_with(' ') => {
                     out.push_str(text.trim_start_matches(' '))
                 }
-                Segment::Text(text) => out.push_str(text),
-                Segment::Figure { name, forms } => out.push_str(&figures.get(name)?.shown(forms)),
-                Segment::Optional(inner) => {
+                TemplatePart::Text(text) => out.push_str(text),
+                TemplatePart::Figure { name, forms } => out.push_str(&figures.get(name)?.shown(forms)),
+                TemplatePart::Optional(inner) => {
                     let before = out.len();
                     if inner.fill_into(figures, out).is_none() {
                         out.truncate(before);
@@ -62,10 +62,10 @@ impl Template {
     /// Characters that it has whatever its figures are.
     #[cfg(test)]
     pub(super) fn fixed_length(&self) -> usize {
-        let length_of = |segment: &Segment| match segment {
-            Segment::Text(text) => text.chars().count(),
-            Segment::Figure { forms, .. } => forms.iter().map(|form| form.chars().count()).max().unwrap_or(0),
-            Segment::Optional(inner) => inner.fixed_length(),
+        let length_of = |part: &TemplatePart| match part {
+            TemplatePart::Text(text) => text.chars().count(),
+            TemplatePart::Figure { forms, .. } => forms.iter().map(|form| form.chars().count()).max().unwrap_or(0),
+            TemplatePart::Optional(inner) => inner.fixed_length(),
         };
         self.0.iter().map(length_of).sum()
     }
@@ -76,9 +76,9 @@ impl Template {
         let mut names = Vec::new();
         for part in &self.0 {
             match part {
-                Segment::Optional(inner) => names.extend(inner.names()),
-                Segment::Figure { name, .. } => names.push(name),
-                Segment::Text(_) => {}
+                TemplatePart::Optional(inner) => names.extend(inner.names()),
+                TemplatePart::Figure { name, .. } => names.push(name),
+                TemplatePart::Text(_) => {}
             }
         }
         names
@@ -92,14 +92,14 @@ fn sequence(rest: &mut &str, is_inner: bool) -> Result<Template, TemplateError> 
         let at = rest.find(['{', '[', ']']).unwrap_or(rest.len());
         let (text, from) = rest.split_at(at);
         if !text.is_empty() {
-            parts.push(Segment::Text(text.to_owned()));
+            parts.push(TemplatePart::Text(text.to_owned()));
         }
         if from.is_empty() {
             return if is_inner { Err(TemplateError::Open("[[")) } else { Ok(Template(joined(parts))) };
         }
         if let Some(inner) = from.strip_prefix("[[") {
             *rest = inner;
-            parts.push(Segment::Optional(sequence(rest, true)?));
+            parts.push(TemplatePart::Optional(sequence(rest, true)?));
         } else if let Some(after) = from.strip_prefix("]]").filter(|_| is_inner) {
             *rest = after;
             return Ok(Template(joined(parts)));
@@ -108,24 +108,24 @@ fn sequence(rest: &mut &str, is_inner: bool) -> Result<Template, TemplateError> 
             let (name, forms) = figure
                 .split_once(':')
                 .map_or((figure, Vec::new()), |(name, forms)| (name, forms.split('|').map(str::to_owned).collect()));
-            parts.push(Segment::Figure { name: name.to_owned(), forms });
+            parts.push(TemplatePart::Figure { name: name.to_owned(), forms });
             *rest = after;
         } else if from.starts_with("]]") {
             return Err(TemplateError::Closed);
         } else {
             // A single bracket is code.
-            parts.push(Segment::Text(from[..1].to_owned()));
+            parts.push(TemplatePart::Text(from[..1].to_owned()));
             *rest = &from[1..];
         }
     }
 }
 
 /// Neighbouring texts as one.
-fn joined(parts: Vec<Segment>) -> Vec<Segment> {
-    let mut all: Vec<Segment> = Vec::new();
+fn joined(parts: Vec<TemplatePart>) -> Vec<TemplatePart> {
+    let mut all: Vec<TemplatePart> = Vec::new();
     for part in parts {
         match (all.last_mut(), part) {
-            (Some(Segment::Text(before)), Segment::Text(text)) => before.push_str(&text),
+            (Some(TemplatePart::Text(before)), TemplatePart::Text(text)) => before.push_str(&text),
             (_, part) => all.push(part),
         }
     }
