@@ -71,9 +71,9 @@ fn findings(out: &mut String, profile: &Profile) {
             _ = writeln!(out, "   - Cause and remedy: {}, {}{confidence}", code(&finding.cause), code(&finding.remedy));
         }
         _ = writeln!(out, "   - Why: {}", escaped(&finding.reason));
-        _ = writeln!(out, "   - Cure: {}", escaped(&finding.cure));
+        _ = writeln!(out, "   - Suggested change: {}", escaped(&finding.cure));
         if let Some(gain) = &finding.gain {
-            _ = writeln!(out, "   - Gain: {}", escaped(&finding_text::gain(finding, gain)));
+            _ = writeln!(out, "   - Estimated gain: {}", escaped(&finding_text::gain(finding, gain)));
         }
     }
     out.push('\n');

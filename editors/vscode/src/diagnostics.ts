@@ -40,7 +40,7 @@ export class DiagnosticsView implements View {
 
   private diagnostic(finding: Finding, located: Located, profile: Profile): vscode.Diagnostic {
     const place = located.alignment.place(finding.line);
-    const range = rangeOf(located, place.line, place.changed ? 0 : finding.column);
+    const range = rangeOf(located, place.line, place.changed ? 0 : finding.column, profile);
     // A rewritten line may no longer have the problem.
     const severity = place.changed ? vscode.DiagnosticSeverity.Information : SEVERITIES[finding.severity];
     const diagnostic = new vscode.Diagnostic(range, message(finding, place.changed), severity);
@@ -56,7 +56,7 @@ export class DiagnosticsView implements View {
     const located = this.locate(other.file, profile);
     if (!located) return [];
     const place = located.alignment.place(other.line);
-    const range = rangeOf(located, place.line, place.changed ? 0 : other.column);
+    const range = rangeOf(located, place.line, place.changed ? 0 : other.column, profile);
     return [
       new vscode.DiagnosticRelatedInformation(new vscode.Location(vscode.Uri.file(located.path), range), other.message),
     ];
@@ -67,7 +67,7 @@ export class DiagnosticsView implements View {
   }
 }
 
-function rangeOf(located: Located, line: number, column: number): vscode.Range {
-  const [start, end] = underline(located.lines[line - 1] ?? "", column);
+function rangeOf(located: Located, line: number, column: number, profile: Profile): vscode.Range {
+  const [start, end] = underline(located.lines[line - 1] ?? "", column, profile.origin);
   return new vscode.Range(line - 1, start, line - 1, end);
 }

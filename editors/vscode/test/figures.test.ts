@@ -68,6 +68,7 @@ test("columns count bytes", () => {
   assert.deepEqual(underline("  out[x] = 1;", 10), [2, 13]);
   assert.deepEqual(underline("  x", 100), [2, 3]);
   assert.deepEqual(underline("", 7), [0, 0]);
+  assert.deepEqual(underline("/*\u{1f600}*/ out = 1;", 8, "sarif"), [7, 10]);
 });
 
 test("the status bar has the first sentence of the verdict", () => {

@@ -76,8 +76,8 @@ fn name(id: &str) -> String {
 fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
     let frame = finding_text::frame(profile, finding);
     let mut region = json!({ "startLine": frame.line.max(1) });
-    if frame.column > 0 {
-        region["startColumn"] = json!(frame.column);
+    if let Some(column) = utf16_column(profile, finding) {
+        region["startColumn"] = json!(column);
     }
     // Not the line's number: an edit above it must not make it a new finding.
     let source = finding_text::source(profile, finding).unwrap_or_default();
@@ -85,13 +85,14 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
     let kernel = finding.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
     let kernel = kernel.map_or("", |kernel| plain_name(&kernel.name));
     let print = format!("{}:{kernel}:{object}:{source}", finding.id);
-    let mut text = format!("{}. Cure: {}.", capital(&finding.reason), finding.cure);
+    let mut text = sentence(&capital(&finding.reason));
+    text.push_str(&format!(" Suggested change: {}", sentence(&finding.cure)));
     if let Some(gain) = &finding.gain {
-        text.push_str(&format!(" Gain: {}.", finding_text::gain(finding, gain)));
+        text.push_str(&format!(" Estimated gain: {}", sentence(&finding_text::gain(finding, gain))));
     }
     if let Some(whole) = &profile.run.whole_run {
         let (recorded, all) = (whole.recorded_launches, whole.launches);
-        text.push_str(&format!(" Of {recorded} of {all} launches, which a budget chose."));
+        text.push_str(&format!(" Based on {recorded} of {all} launches, which a budget chose."));
     }
     let mut result = json!({
         "ruleId": finding.id,
@@ -138,6 +139,21 @@ fn result(profile: &Profile, finding: &Finding, root: Option<&str>) -> Value {
     result
 }
 
+/// Returns a text with a full stop at its end, unless it ends a sentence already.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    let stop = if text.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    format!("{text}{stop}")
+}
+
+/// Returns the column of a finding, from 1, in UTF-16 code units, as `columnKind` declares. Profiles have clang's columns, which
+/// count bytes of UTF-8; without the text of the line they cannot be converted.
+fn utf16_column(profile: &Profile, finding: &Finding) -> Option<usize> {
+    let bytes = usize::try_from(finding.column).ok()?.checked_sub(1)?;
+    let line = profile.sources.get(&finding.file)?.get(&finding.line)?;
+    Some(line.get(..bytes)?.encode_utf16().count() + 1)
+}
+
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -163,12 +179,36 @@ fn uri(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{name, uri};
+    use super::{name, sentence, uri, utf16_column};
+    use warpline_profile::Profile;
+    use warpline_profile::model::Finding;
 
     #[test]
     fn paths_are_escaped() {
         assert_eq!(uri("/a b/c#.cu"), "file:///a%20b/c%23.cu");
         assert_eq!(uri("kernel.cu"), "kernel.cu");
         assert_eq!(name("strided-access"), "StridedAccess");
+    }
+
+    #[test]
+    fn sentences_end_with_one_full_stop() {
+        assert_eq!(sentence("launch more blocks"), "launch more blocks.");
+        assert_eq!(sentence("Launch more blocks. "), "Launch more blocks.");
+        assert_eq!(sentence("(modelled: no conflicts)"), "(modelled: no conflicts).");
+    }
+
+    #[test]
+    fn columns_count_utf16_code_units() {
+        let mut profile = Profile::default();
+        let line = "/*\u{fc}\u{1f600}*/ a = b;".to_owned();
+        profile.sources.entry("a.cu".to_owned()).or_default().insert(3, line);
+        let column = |line, column| {
+            let finding = Finding { file: "a.cu".to_owned(), line, column, ..Finding::default() };
+            utf16_column(&profile, &finding)
+        };
+        // The comment has 10 bytes and 7 code units.
+        assert_eq!((column(3, 1), column(3, 12)), (Some(1), Some(9)));
+        // Without a column, without the line, inside a character, and behind the end of the line.
+        assert_eq!([column(3, 0), column(4, 1), column(3, 4), column(3, 100)], [None; 4]);
     }
 }

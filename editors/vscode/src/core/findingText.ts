@@ -34,13 +34,13 @@ export function toCharacter(line: string, column: number): number {
 
 /**
  * Returns the part of a line to underline, from and to UTF-16 code units: the name at the column, or all text. The
- * column of a store is that of its assignment operator.
+ * column of a store is that of its assignment operator. Columns of profiles count bytes, those of SARIF code units.
  */
-export function underline(line: string, column: number): [number, number] {
+export function underline(line: string, column: number, origin: Profile["origin"] = "profile"): [number, number] {
   const first = line.length - line.trimStart().length;
   const end = Math.max(first, line.trimEnd().length);
   if (column <= 0) return [first, end];
-  const start = toCharacter(line, column);
+  const start = origin === "sarif" ? Math.min(column - 1, line.length) : toCharacter(line, column);
   const name = /^[A-Za-z_]\w*/.exec(line.slice(start, start + 256));
   return name ? [start, start + name[0].length] : [first, end];
 }
