@@ -52,7 +52,7 @@ function findingCard(finding, { brief = false, key = "finding" } = {}) {
     about.length > 0 ? h("p", { class: "about" }, about.flatMap((one, at) => (at > 0 ? [" · ", one] : [one]))) : null,
     h("dl", { class: "why" },
       h("div", null, h("dt", { hint: ["Cause", spaced(finding.cause)] }, "Why"), h("dd", { class: "reason", data: { cause: finding.cause } }, withCode(finding.reason))),
-      h("div", null, h("dt", { hint: ["Remedy", spaced(finding.remedy)] }, "Cure"), h("dd", { class: "cure", data: { remedy: finding.remedy } }, withCode(finding.cure)))),
+      h("div", null, h("dt", { hint: ["Remedy", spaced(finding.remedy)] }, "Change"), h("dd", { class: "cure", data: { remedy: finding.remedy } }, withCode(finding.cure)))),
     !brief && evidence.length > 0
       ? h("details", { class: "evidence" }, h("summary", null, "Evidence"), h("dl", { class: "pairs" }, evidence.map(([name, value]) => [h("dt", null, spaced(name)), h("dd", { data: { figure: `evidence.${name}`, value } }, Number.isInteger(value) ? count(value) : mean(value))])))
       : null,
