@@ -86,7 +86,7 @@ pub struct WarpContext {
     pub shared_range: [u64; 2],
     /// The same for stores, atomic operations and volatile loads.
     pub shared_stores: [u64; 2],
-    /// Where the `__syncthreads` stands that the warp comes to: a line `line column path` for it and for each call that
+    /// Where the `__syncthreads` stands that the warp reaches: a line `line column path` for it and for each call that
     /// it was inlined through, innermost first, zero-terminated. Null for other barriers, and where it is not known.
     /// Written by code with hooks.
     pub barrier: *const c_char,
@@ -102,7 +102,7 @@ pub struct WarpContext {
 /// into.
 pub const NOWHERE: u64 = i64::MAX as u64;
 
-/// Shared memory that CUDA keeps for itself in each block, from sm_80 on. It lies behind the block's own, and is zero
+/// Shared memory that CUDA keeps for itself in each block, from sm_80 on. It lies after the block's own, and is zero
 /// when the block starts.
 pub mod reserved_shared {
     /// Bytes of it.
@@ -455,17 +455,17 @@ pub mod mbarrier {
     pub const ARRIVE: u32 = 2;
     /// Arrives so often, and is expected no more.
     pub const DROP: u32 = 3;
-    /// Expects so many bytes and arrives.
+    /// Expects this many bytes and arrives.
     pub const ARRIVE_EXPECTING: u32 = 4;
-    /// Expects so many bytes, arrives, and is expected no more.
+    /// Expects this many bytes, arrives, and is expected no more.
     pub const DROP_EXPECTING: u32 = 5;
-    /// Expects so many bytes.
+    /// Expects this many bytes.
     pub const EXPECT: u32 = 6;
     /// So many bytes have come.
     pub const COMPLETE: u32 = 7;
-    /// Whether the phase of a state is over.
+    /// Whether the phase of a state has ended.
     pub const TEST: u32 = 8;
-    /// Whether the phase of this parity is over.
+    /// Whether the phase of this parity has ended.
     pub const TEST_PARITY: u32 = 9;
     /// Nothing that lasts.
     pub const TOUCH: u32 = 10;

@@ -177,7 +177,7 @@ pub const fn requests_of(head: u32) -> u32 {
     if head & BUNDLE == 0 { 1 } else { ((head >> BUNDLE_BITS) & (MOST_MEMBERS as u32 - 1)) + 1 }
 }
 
-/// The word behind the head and mask of an [`Kind::Even`] item; `None` where it does not fit.
+/// The word after the head and mask of an [`Kind::Even`] item; `None` where it does not fit.
 #[inline]
 pub const fn even_word(address: u64, stride: i32) -> Option<u64> {
     let word = address & ((1 << EVEN_ADDRESS_BITS) - 1) | (stride as u16 as u64) << EVEN_ADDRESS_BITS;

@@ -177,7 +177,7 @@ impl Sampler {
 
     fn next_round(&self, stratum: u32, over: Round) -> Round {
         // While more was recorded than the budget grants, the rate is smaller by the same factor, so that the share
-        // comes down to the budget as the run goes on.
+        // comes down to the budget as the run continues.
         let share = u128::from(self.budget.millionths);
         let granted = self.work.saturating_mul(share) / MILLION;
         let plain = (u128::from(TAKEN) * MILLION).div_ceil(share);

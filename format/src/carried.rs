@@ -1,4 +1,4 @@
-//! Code for the CPU device that PTX carries, as comments behind its text: `warpline-cc -ptx` writes it there, and the
+//! Code for the CPU device that PTX carries, as comments after its text: `warpline-cc -ptx` writes it there, and the
 //! runtime loads it, since PTX itself is not run.
 
 use crate::visible;
@@ -35,7 +35,7 @@ fn checksum(text: &str, code: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// PTX with code behind it.
+/// PTX with code after it.
 pub fn carrying(ptx: &str, code: &[u8]) -> String {
     let mut text = format!("{}\n", ptx.trim_end());
     let head = format!("{BEGINNING}{} {:08x}\n", code.len(), checksum(&text, code));

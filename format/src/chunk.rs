@@ -73,7 +73,7 @@ pub fn check_header(bytes: &[u8; HEADER_BYTES]) -> Result<u32, HeaderError> {
     Ok(version)
 }
 
-/// A chunk's head as it stands in the stream.
+/// A chunk's head as it is in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkHead {
     /// What the payload holds.

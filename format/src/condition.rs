@@ -39,7 +39,7 @@ impl Decider {
 /// What decides over a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// By rising kind; nothing where it is the same in all lanes of a warp, as far as the compiler can prove.
+    /// Sorted by kind; nothing where it is the same in all lanes of a warp, as far as the compiler can prove.
     pub deciders: Vec<Decider>,
     /// One side leaves a loop, and another stays in it.
     pub ends_loop: bool,

@@ -81,7 +81,7 @@ pub enum Event {
     Copy(Copy),
     /// A kernel launch begins; its access batches follow.
     Launch(Launch),
-    /// A launch is over.
+    /// A launch has ended.
     LaunchEnd(LaunchEnd),
     /// An access that must not be.
     Fault(Fault),
@@ -106,7 +106,7 @@ pub enum Event {
     SiteCounts {
         /// Number.
         launch: LaunchId,
-        /// By rising site and space.
+        /// Sorted by site and space.
         sites: Vec<SiteCount>,
     },
     /// What ptxas could not keep in registers of a module's original kernels; comes after the module, if there are any.
@@ -116,7 +116,7 @@ pub enum Event {
         /// Index into the site table's functions, and bytes per thread that are stored and loaded.
         kernels: Vec<(u32, u32)>,
     },
-    /// Kernels run on the GPU that the program's record names, not on the CPU device; comes right behind that record.
+    /// Kernels run on the GPU that the program's record names, not on the CPU device; comes directly after that record.
     OnGpu,
     /// The launch that is running was stopped; comes before its end.
     Stopped {
@@ -141,7 +141,7 @@ pub enum Event {
         /// Index into the site table's functions, and what is known by rising architecture.
         kernels: Vec<(u32, Vec<Resources>)>,
     },
-    /// Lanes of a warp waited without effect for others of it, which then went on ahead in an order that hardware need
+    /// Lanes of a warp waited without effect for others of it, which then continued ahead in an order that hardware need
     /// not have; comes before the launch's end.
     Parted {
         /// Number.
@@ -149,7 +149,7 @@ pub enum Event {
         /// Indices into the site table's branches: those that leave the loops in which lanes waited.
         branches: Vec<u32>,
     },
-    /// A warp came to `__syncthreads` with part of its lanes while others were elsewhere and went on; reported once per
+    /// A warp reached `__syncthreads` with part of its lanes while others were elsewhere and continued; reported once per
     /// barrier.
     DivergentBarrier(DivergentBarrier),
     /// The copy of the last record changed nothing: its bytes were at their destination already, or in the device
@@ -165,14 +165,14 @@ pub enum Event {
         /// The position.
         frame: InterpretedFrame,
     },
-    /// Values of those parameters of a launch that address expressions read; comes behind the launch, if there are any.
+    /// Values of those parameters of a launch that address expressions read; comes after the launch, if there are any.
     Arguments {
         /// Number.
         launch: LaunchId,
-        /// By parameter and offset.
+        /// Sorted by parameter and offset.
         values: Vec<Argument>,
     },
-    /// Where a launch stands in the sample that a budget draws; comes behind the launch. Since version 512.
+    /// Where a launch is in the sample that a budget draws; comes after the launch. Since version 512.
     Sampled(Sampled),
     /// Division of L1 and shared memory that the program prefers for a launch; comes right before the launch, if one is
     /// stated. Since version 2048.
@@ -182,7 +182,7 @@ pub enum Event {
         /// The preference.
         preference: CarveoutPreference,
     },
-    /// The blocks of a launch start in clusters of this shape; comes behind the launch. Since version 2048.
+    /// The blocks of a launch start in clusters of this shape; comes after the launch. Since version 2048.
     Clusters {
         /// Number.
         launch: LaunchId,
@@ -307,7 +307,7 @@ pub struct Sampled {
     pub round: u32,
     /// Launches of the round.
     pub length: u64,
-    /// Of these, those that are recorded, drawn at random.
+    /// Those of them that are recorded, drawn at random.
     pub taken: u64,
 }
 
@@ -373,7 +373,7 @@ pub struct DifferentBarriers {
     pub other_warp: u32,
 }
 
-/// A barrier that part of a warp came to.
+/// A barrier that part of a warp reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DivergentBarrier {
     /// Launch.

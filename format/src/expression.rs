@@ -12,7 +12,7 @@ pub type ExpressionId = u32;
 /// Index into [`crate::site_table::SiteTable::loops`].
 pub type LoopId = u32;
 
-/// A value of device code. Its operands stand before it.
+/// A value of device code. Its operands are before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expression {
     /// Width in bits, 1 to 64. Values are signed numbers of this width; pointers have 64 bits.
@@ -47,7 +47,7 @@ pub enum ExpressionKind {
     Global(u32),
     /// Start of the variable of this number in shared memory, an index into [`crate::site_table::SiteTable::shared`].
     Shared(u32),
-    /// Iterations of a loop that are over, from 0.
+    /// Iterations of a loop that have ended, from 0.
     Counter(LoopId),
     /// Arithmetic.
     Binary(Binary, ExpressionId, ExpressionId),
@@ -223,8 +223,8 @@ pub struct LoopExpression {
     pub ends: Vec<ExpressionId>,
 }
 
-/// Compares every index with what it leads to, so that evaluation need not: operands stand before what uses them, and a
-/// loop behind those around it.
+/// Compares every index with what it leads to, so that evaluation need not: operands are before what uses them, and a
+/// loop after those around it.
 pub(crate) fn check_expressions(table: &SiteTable) -> Result<(), &'static str> {
     let count = table.expressions.len();
     let expression = |id: &ExpressionId| (*id as usize) < count;

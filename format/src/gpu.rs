@@ -9,9 +9,9 @@ use crate::site_table::{Site, SiteTable};
 pub const HOOKED_SUFFIX: &str = "__warpline";
 /// Appended to a kernel's mangled name: the form that counts its requests on the GPU and keeps no trace.
 pub const COUNTED_SUFFIX: &str = "__warpline_counted";
-/// Kernel that runs behind a hooked one, in the same stream.
+/// Kernel that runs after a hooked one, in the same stream.
 pub const FINISH_KERNEL: &str = "__warpline_finish";
-/// Put before the names of the CUDA runtime that stands behind ours: that of NVIDIA, or a second copy of ours as the
+/// Put before the names of the CUDA runtime that is behind ours: that of NVIDIA, or a second copy of ours as the
 /// emulated GPU.
 pub const REAL_PREFIX: &str = "__wlreal_";
 /// Parameters that a hooked kernel has after its own: `rings`, `data`, `counts`, `flags`, 64 bits each.

@@ -170,7 +170,7 @@ impl GpuHook {
         format!("__warpline_gpu_{rest}")
     }
 
-    /// Types of its arguments behind the target. Addresses in shared and local memory are offsets of 32 bits.
+    /// Types of its arguments after the target. Addresses in shared and local memory are offsets of 32 bits.
     pub fn arguments(self) -> &'static [Type] {
         match self {
             GpuHook::Access(Space::Shared | Space::Local) => &[Type::Word, Type::Word],
@@ -223,7 +223,7 @@ macro_rules! runtime_functions {
         $use! {
             /// Makes room for at least `MAX_ITEM_BYTES`; may switch to another warp.
             flush = __wl_flush(context: *mut WarpContext) -> ();
-            /// Slow path of the access check: the range did not cover the access. Gives the lanes that may go on, and
+            /// Slow path of the access check: the range did not cover the access. Gives the lanes that may continue, and
             /// refreshes the range. `space` as in `access::Space`.
             check = __wl_check(
                 context: *mut WarpContext, range: *mut SiteRange, site: u32, space: u32, mask: u32,
@@ -253,14 +253,14 @@ macro_rules! runtime_functions {
                 context: *mut WarpContext, mask: u32, operation: u32, addresses: *const Lanes<u64>,
                 operands: *const Lanes<u64>, states: *mut Lanes<u64>
             ) -> u32;
-            /// The lanes in `mask` come to `__syncthreads` while those in `absent` wait elsewhere and will go on.
+            /// The lanes in `mask` reach `__syncthreads` while those in `absent` wait elsewhere and will continue.
             divergent_barrier = __wl_divergent_barrier(
                 context: *mut WarpContext, mask: u32, absent: u32, file: *const u8, line: u32
             ) -> ();
             /// A loop that may wait ran out of patience; refills `patience`.
             yield_now = __wl_yield(context: *mut WarpContext) -> ();
-            /// In hooked code behind `yield_now`, in a cautious region: the branch that leaves the loop in which lanes
-            /// wait, and the lanes that are elsewhere in the region and go on ahead; none: nothing is reported.
+            /// In hooked code after `yield_now`, in a cautious region: the branch that leaves the loop in which lanes
+            /// wait, and the lanes that are elsewhere in the region and continue ahead; none: nothing is reported.
             parted = __wl_parted(context: *mut WarpContext, branch: u32, others: u32) -> ();
             /// `printf`.
             vprintf = __wl_vprintf(

@@ -14,7 +14,7 @@ pub(crate) trait Issue {
     /// Enters the warp of a block that starts.
     fn start(&mut self, slot: usize, age: Age);
 
-    /// Enters a warp that has issued and can go on, or whose barrier has opened.
+    /// Enters a warp that has issued and can continue, or whose barrier has opened.
     fn resume(&mut self, slot: usize);
 
     /// Enters a warp that has issued and gave way to other blocks.
@@ -107,7 +107,7 @@ pub(crate) struct OldestFirst {
     ready: BinaryHeap<Reverse<(Age, usize)>>,
     /// Warps that wait, by the step in which they are ready.
     waiting: BinaryHeap<Reverse<(u64, Age, usize)>>,
-    /// By slot: the step in which the warp is ready again, and its age.
+    /// Indexed by slot: the step in which the warp is ready again, and its age.
     slots: Vec<(u64, Age)>,
 }
 

@@ -1,7 +1,7 @@
 //! A product of tensor-core tiles, as lowered code hands it to the CPU device.
 //!
 //! A tile has 8 or 16 rows (m), 8 columns (n) and one or several *blocks* along k. Registers are 32 bits wide, or 64 for
-//! doubles, and stand in memory register by register, each with its 32 lanes. With `group = lane / 4`, `thread = lane % 4` and
+//! doubles, and are in memory register by register, each with its 32 lanes. With `group = lane / 4`, `thread = lane % 4` and
 //! `e` elements in a register, as the PTX ISA lays out the fragments of `mma.sync`:
 //!
 //! | operand | register | element `i` of it |

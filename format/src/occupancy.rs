@@ -31,7 +31,7 @@ pub struct Stated {
 /// What is known of a kernel's registers before it is placed on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<'a> {
-    /// By rising architecture; may be empty.
+    /// Sorted by architecture; may be empty.
     pub known: &'a [Resources],
     /// First argument of `__launch_bounds__`, or 0.
     pub max_threads: u32,

@@ -61,7 +61,7 @@ pub enum Output {
     Folder(String),
     /// This file.
     File(String),
-    /// The shared-memory ring behind this inherited file descriptor (see [`crate::ring`]).
+    /// The shared-memory ring of this inherited file descriptor (see [`crate::ring`]).
     Ring {
         /// Descriptor of the memory file.
         descriptor: i32,

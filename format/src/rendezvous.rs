@@ -6,7 +6,7 @@ pub const BARRIERS: usize = 16;
 pub const WARPS_SHIFT: u32 = 4;
 /// Bits of the number of warps.
 pub const WARPS_MASK: u32 = 0xfff;
-/// Set in the word of a warp that arrives and goes on.
+/// Set in the word of a warp that arrives and continues.
 pub const ARRIVES: u32 = 1 << 16;
 /// Set in the word of a warp that has passed the barrier of its cluster.
 pub const CLUSTER: u32 = 1 << 17;
@@ -18,7 +18,7 @@ pub struct Rendezvous {
     pub number: u32,
     /// Warps that open it; 0: all of the block that have not ended.
     pub warps: u32,
-    /// The warp waits until the barrier opens; else it arrives and goes on (`bar.arrive`).
+    /// The warp waits until the barrier opens; else it arrives and continues (`bar.arrive`).
     pub waits: bool,
     /// It is the barrier of the block's cluster, which the warp has passed. Who waits for whom is seen from the turns.
     pub cluster: bool,
@@ -49,7 +49,7 @@ impl Rendezvous {
 /// Arrivals at the numbered barriers of one block.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
-    /// By number: warps that have arrived, and warps that open it.
+    /// Indexed by number: warps that have arrived, and warps that open it.
     counts: Vec<(u32, u32)>,
 }
 

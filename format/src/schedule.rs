@@ -5,7 +5,7 @@
 //! Rules:
 //! - Blocks are placed in linear order. At the start they go round the SMs one by one until every
 //!   SM holds its resident number; later, a block that ends is replaced at once by the next. Those of
-//!   a cluster ([`Shape::cluster`]) are placed together, as soon as so many places are free.
+//!   a cluster ([`Shape::cluster`]) are placed together, as soon as this many places are free.
 //! - All SMs advance in step. In a step each SM, in rising order, gives one turn to the warp that the
 //!   model's order ([`Shape::order`]) chooses of those that can run. An SM without a ready warp lets the step pass.
 //! - A turn ends with the item that makes it [`Shape::turn`] requests or more (an item may stand for several), and
@@ -52,21 +52,21 @@ impl Shape {
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnEnd {
-    /// The requests were used up; the warp goes on later.
+    /// The requests were used up; the warp continues later.
     Budget,
-    /// The warp waits for what other warps do and polls it; it goes on later.
+    /// The warp waits for what other warps do and polls it; it continues later.
     GaveWay,
     /// The warp reached a block-wide barrier.
     Barrier,
     /// The warp arrived at a barrier that has a number or a count of threads.
     Named(Rendezvous),
-    /// The warp is over.
+    /// The warp has ended.
     Finished,
 }
 
 /// Where the warps' items come from and go to.
 pub trait WarpStreams {
-    /// Why a stream cannot go on.
+    /// Why a stream cannot continue.
     type Error;
 
     /// A block becomes resident; its warps take `slots` from `first_slot` on.
@@ -75,7 +75,7 @@ pub trait WarpStreams {
     /// Hands on the next items of the warp in `slot`, until they are `requests` requests or more.
     fn turn(&mut self, slot: u32, requests: u32) -> Result<TurnEnd, Self::Error>;
 
-    /// The block's last warp is over; its slots are free.
+    /// The block's last warp has ended; its slots are free.
     fn end_block(&mut self, block: u64, first_slot: u32) -> Result<(), Self::Error>;
 
     /// Deadlock: every unfinished warp waits at a barrier that no warp can open. `slot` is the first of them, and `meeting` its
@@ -136,7 +136,7 @@ impl<I: Issue> Sm<I> {
         self.issue.resume(slot);
     }
 
-    /// Takes the end of a turn at a barrier or with the warp's end into account; returns whether the block of the slot is over.
+    /// Takes the end of a turn at a barrier or with the warp's end into account; returns whether the block of the slot has ended.
     fn settle(&mut self, slot: usize, end: TurnEnd) -> bool {
         let index = slot / self.state.warps;
         let Some(resident) = self.state.residents[index].as_mut() else { return false };

@@ -132,11 +132,11 @@ fn numbered_barriers_wait_for_as_many_as_they_are_for() {
     // Warps 0 and 2 meet; 1 has nothing to do with it.
     let streams = scripted(vec![wait.clone(), vec![TurnEnd::Budget], wait.clone()]);
     assert_eq!(streams.log, [0, 1, 2, 0, 1, 2]);
-    // Who arrives goes on; who waits does when the other one has arrived.
+    // Who arrives continues; who waits does when the other one has arrived.
     let streams = scripted(vec![wait.clone(), vec![TurnEnd::Budget, TurnEnd::Named(arrives)]]);
     assert_eq!(streams.log, [0, 1, 1, 0, 1]);
     assert_eq!(streams.stuck, None);
-    // One for all warps opens when the others are over.
+    // One for all warps opens when the others have ended.
     let all = Rendezvous { number: 1, ..Rendezvous::BLOCK };
     assert_eq!(scripted(vec![vec![TurnEnd::Named(all)], vec![]]).log, [0, 1, 0]);
     let streams = scripted(vec![wait, vec![]]);
@@ -232,7 +232,7 @@ fn oldest_first_opens_barriers_and_reports_those_that_never_open() {
     let two = Rendezvous { number: 1, warps: 2, ..Rendezvous::BLOCK };
     let wait = vec![TurnEnd::Named(two)];
     let arrives = vec![TurnEnd::Budget, TurnEnd::Named(Rendezvous { waits: false, ..two })];
-    // Warp 1 arrives and goes on; warp 0, which that makes ready, is older.
+    // Warp 1 arrives and continues; warp 0, which that makes ready, is older.
     assert_eq!(scripted_in(greedy, vec![wait.clone(), arrives]).log, [0, 1, 1, 0, 1]);
     for wait_steps in [0, 5] {
         let streams = scripted_in(Order::OldestFirst { wait: wait_steps }, vec![wait.clone(), vec![]]);

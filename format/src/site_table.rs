@@ -76,7 +76,7 @@ pub struct SiteTable {
     pub decisions: Vec<Decision>,
     /// The block that each branch in [`Self::branches`] ends; empty in older tables. Since version 32.
     pub branch_blocks: Vec<u32>,
-    /// Values that addresses and guards are made of, each behind its operands. Since version 33.
+    /// Values that addresses and guards are made of, each after its operands. Since version 33.
     pub expressions: Vec<Expression>,
     /// Addresses of the sites of kernels, by rising site. Since version 33.
     pub addresses: Vec<AddressExpression>,
@@ -167,7 +167,7 @@ pub enum Step {
     /// Not at all.
     #[default]
     None,
-    /// By so many bytes.
+    /// By this many bytes.
     Bytes(i64),
     /// By a multiple of a value that is the same for all threads; its name, where it has one.
     Times(Option<u32>),

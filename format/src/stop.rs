@@ -156,7 +156,7 @@ pub struct Stopped {
     pub path: HostPath,
 }
 
-/// How the program goes on.
+/// How the program continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
     /// To the next request where it stops, but for so many.

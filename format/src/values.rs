@@ -21,7 +21,7 @@ pub enum ElementKind {
     Float(FloatFormat),
 }
 
-/// Elements that a site moves, one behind the other in each lane.
+/// Elements that a site moves, one after another in each lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Element {
     /// What they are.
@@ -197,7 +197,7 @@ impl ValueSet {
         self.many && self.fits == 0
     }
 
-    /// Adds so many values, of which some are zeros, to a settled set.
+    /// Adds this many values, of which some are zeros, to a settled set.
     #[inline]
     pub fn add_counts(&mut self, count: u64, zeros: u64) {
         debug_assert!(self.is_settled(), "the values themselves matter");
@@ -205,7 +205,7 @@ impl ValueSet {
         self.zeros += zeros;
     }
 
-    /// Adds a value so many times.
+    /// Adds a value this many times.
     #[inline]
     pub fn add_repeated(&mut self, bits: u64, times: u64) {
         self.count += times;
