@@ -84,7 +84,7 @@ pub fn take_names(module: &Module<'_>, beginning: &str, count: usize) -> Vec<Str
     (0..count).map(named).collect()
 }
 
-/// Leaves nothing to see of a lowered module but the symbol `descriptor`, so that several can be loaded side by side.
+/// Leaves nothing to see of a lowered module but the symbol `descriptor`, so that several can be loaded next to each other.
 pub fn seal(module: &Module<'_>, descriptor: &str) {
     for value in module.variables().into_iter().chain(module.functions()) {
         let appending = value.linkage() == Linkage::LLVMAppendingLinkage;

@@ -35,7 +35,7 @@ fn is_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '%' | '@' | '$' | '-' | '+' | '!' | '#')
 }
 
-/// A literal takes the type that stands before it in its line, as in `fmul float %a, 1.5` and `phi float [ 1.5, %b ]`.
+/// A literal takes the type that is before it in its line, as in `fmul float %a, 1.5` and `phi float [ 1.5, %b ]`.
 fn translate_line(line: &str, out: &mut String) {
     let mut current = None;
     let mut rest = line;
@@ -79,7 +79,7 @@ fn ends_type(word: &str) -> bool {
         || word.strip_prefix('i').is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The literal in this LLVM's words, and whether what stands in brackets behind it belongs to it; `None` for words that
+/// The literal in this LLVM's words, and whether what is in brackets after it belongs to it; `None` for words that
 /// are no literals of a floating-point type.
 fn literal(word: &str, payload: Option<&str>, ty: Float) -> Option<(String, bool)> {
     if let Some(digits) = word.strip_prefix("f0x") {

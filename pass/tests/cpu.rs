@@ -53,7 +53,7 @@ fn sse_hosts_agree() {
 }
 
 /// Makes kernels with random control flow: loops with several exits, jumps out of nests, uniform and divergent
-/// conditions. All loops are bounded. With `waits`, some read memory that others could write, so that lanes behind them
+/// conditions. All loops are bounded. With `waits`, some read memory that others could write, so that lanes after them
 /// might have to get on meanwhile.
 struct Generator {
     state: u64,

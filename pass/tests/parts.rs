@@ -1,4 +1,4 @@
-//! Tests of code generation in parts: modules made at random, taken apart, must do what they do in one piece, whatever
+//! Tests of code generation in parts: modules made at random, divided, must do what they do in one piece, whatever
 //! the number of threads.
 
 use inkwell::context::Context;

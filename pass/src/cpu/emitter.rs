@@ -69,7 +69,7 @@ pub struct Emitter<'u, 'c> {
     results: Vec<Slot<'c>>,
     fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
-    /// Number of the floating-point operation at hand, in code that follows values.
+    /// Number of the current floating-point operation, in code that follows values.
     pub(in crate::cpu) operation: Option<u32>,
     /// Things of the entry block that are made at most once, by name.
     once: HashMap<&'static str, Value<'c>>,
@@ -236,7 +236,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.fetches.push_back(site);
     }
 
-    /// The site of the fetch at hand, if a hook named one.
+    /// The site of the current fetch, if a hook named one.
     pub fn next_fetch(&mut self) -> Option<u32> {
         self.fetches.pop_front()
     }

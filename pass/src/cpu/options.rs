@@ -19,7 +19,7 @@ pub struct Options<'a> {
     pub visible: bool,
     /// The fat binary for GPUs, empty where there is none.
     pub fat_binary: &'a [u8],
-    /// Symbol of a descriptor that stands in the fat binary's place: that of the emulated GPU's code.
+    /// Symbol of a descriptor that is in the fat binary's place: that of the emulated GPU's code.
     pub emulated: Option<&'a str>,
     /// ptxas's figures of kernels, by mangled name; may be empty.
     pub registers: &'a BTreeMap<String, Vec<Resources>>,

@@ -17,7 +17,7 @@ pub enum DeviceError {
     Unsupported {
         /// Source position, or the function's name.
         place: String,
-        /// What it is, and how to go on.
+        /// What it is, and how to continue.
         what: String,
     },
     /// More sites than a record's site field can hold.

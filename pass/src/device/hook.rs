@@ -266,7 +266,7 @@ impl<'c> Hooker<'_, '_, 'c, '_> {
             match condition.as_u64() {
                 Some(0) => return,
                 Some(_) => {}
-                // The hook stands in a block of its own. It is not counted and its branch is none of the program's.
+                // The hook is in a block of its own. It is not counted and its branch is none of the program's.
                 None => builder.before(instruction.split_if(condition)),
             }
         }

@@ -10,7 +10,7 @@ use inkwell::module::Module;
 
 /// Gives every memory access a note of its own with its source location (`!warpline.loc`), and marks those of
 /// libdevice (`!warpline.libdevice`). To run on the front end's output, before any pass. [`super::optimize`] keeps the
-/// notes up to date, inlined-at chains included. Assembly with branches is taken apart first, as notes stand on its
+/// notes up to date, inlined-at chains included. Assembly with branches is divided first, as notes are on its
 /// pieces.
 pub fn note_locations(module: &Module<'_>) {
     annotations::note_clusters(module);

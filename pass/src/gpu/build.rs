@@ -32,7 +32,7 @@ pub struct Built {
 const REGISTERS: u32 = 65536;
 const MOST_THREADS: u32 = 1024;
 
-/// Threads of a block that a kernel with so many registers per thread can be launched with: registers are given out
+/// Threads of a block that a kernel with this many registers per thread can be launched with: registers are given out
 /// to a warp in units of 256, and warps in groups of four.
 fn launchable(registers: u32) -> u32 {
     let per_warp = (registers.max(1) * 32).next_multiple_of(256);
@@ -42,7 +42,7 @@ fn launchable(registers: u32) -> u32 {
 /// Makes the GPU code of a hooked module.
 ///
 /// # Errors
-/// As for [`instrument`], [`emit_ptx`] and the assembler.
+/// The errors of [`instrument`], [`emit_ptx`] and the assembler.
 pub fn build(hooked: &Module<'_>, table: &SiteTable, plan: &Plan<'_>) -> Result<Built, GpuError> {
     let code = instrument(hooked, table)?;
     let mut built = Built { notes: code.notes(table), ..Built::default() };

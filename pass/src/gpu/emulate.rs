@@ -35,7 +35,7 @@ pub struct Emulated<'c> {
 /// Lowers the GPU's code of a hooked module. `registers` are those of the original kernels.
 ///
 /// # Errors
-/// As for [`instrument`] and [`cpu::lower`].
+/// The errors of [`instrument`] and [`cpu::lower`].
 pub fn emulate<'c>(
     hooked: &Module<'c>,
     table: &SiteTable,

@@ -1,4 +1,4 @@
-//! Original and hooked kernels side by side.
+//! Original and hooked kernels next to each other.
 //!
 //! Every function with a body is cloned twice under four more parameters (`Target` of `runtime/device/wire.h`): one
 //! clone sends records, one counts. In the clones hook calls become calls of the device hooks and direct calls go to

@@ -74,7 +74,7 @@ fn redirect(module: &Module<'_>, descriptor: &str) -> Result<(), HostError> {
     Ok(())
 }
 
-/// clang lists the registration with the constructors of static objects, behind them and with the same priority, so
+/// clang lists the registration with the constructors of static objects, after them and with the same priority, so
 /// that a kernel launched from such a constructor would not be known yet. nvcc's registration comes first.
 fn register_early(module: &Module<'_>) {
     let types = ModuleItems::types(module);

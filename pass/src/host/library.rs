@@ -17,7 +17,7 @@ pub(super) fn is_toolkit(function: &str) -> bool {
 }
 
 /// Methods of Thrust's vectors that may allocate device memory: constructors, assignments and what makes room. The
-/// class stands in the name as `device_vector<…>`, or as its base.
+/// class is in the name as `device_vector<…>`, or as its base.
 pub(super) fn fills_device_vector(callee: &str) -> bool {
     const METHODS: [&str; 12] = [
         "C1E",

@@ -48,7 +48,7 @@ pub enum HostError {
         module: String,
         /// Variable that was searched.
         wrapper: &'static str,
-        /// What stands in its place.
+        /// What is in its place.
         found: String,
     },
 }

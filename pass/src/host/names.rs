@@ -230,7 +230,7 @@ pub(super) fn result_of<'c>(call: Value<'c>, layout: Layout<'_>) -> Option<Name<
                         return Some(name);
                     }
                 }
-                // new[] of objects with destructors hands out what lies behind the count.
+                // new[] of objects with destructors hands out what lies after the count.
                 Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMPHI) => waiting.push(user),
                 _ => {}
             }

@@ -45,7 +45,7 @@ pub(super) fn clear<'c>(module: &Module<'c>, after: Value<'c>) {
     builder.call(hook, &[Value::zero(pointer)]);
 }
 
-/// As [`name`], of the object that the standard library works on here.
+/// Like [`name`], of the object that the standard library works on here.
 pub(super) fn inside<'c>(module: &Module<'c>, call: Value<'c>, what: &Inside) {
     let builder = Builder::new(ModuleItems::types(module));
     builder.before(call);
@@ -80,7 +80,7 @@ pub(super) fn holder<'c>(module: &Module<'c>, call: Value<'c>, holder: &Holder<'
     builder.call(leave, &[depth]);
 }
 
-/// The text of a name behind `start`, before a call; where indices are known only at run time, it is put together
+/// The text of a name after `start`, before a call; where indices are known only at run time, it is put together
 /// there.
 fn text<'c>(
     module: &Module<'c>,
@@ -98,7 +98,7 @@ fn text<'c>(
     let print = module.declare("snprintf", types.int(32).variadic(&[pointer, types.int(64), pointer]));
     let format = name.text.join("%lld").replace("%lld", "\0").replace('%', "%%").replace('\0', "%lld");
     let format = text_constant(module, &format!("{start}{format}"));
-    // The buffer stands in the entry block, or a loop would grow the stack.
+    // The buffer is in the entry block, or a loop would grow the stack.
     let first = call.block()?.function().blocks().first().copied()?;
     builder.before(*first.instructions().first()?);
     let buffer = builder.alloca(types.int(8).array(u64::from(NAME_BYTES)), 1);

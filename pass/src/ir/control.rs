@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn loops_depend_on_their_own_ends() {
-        // 0: guard, 1: body and latch, 2: behind.
+        // 0: guard, 1: body and latch, 2: after.
         assert_eq!(dependences(&[&[1, 2], &[1, 2], &[]]), [vec![], vec![(0, 0), (1, 0)], vec![]]);
         // Endless loops depend on nothing that could be reported.
         assert_eq!(dependences(&[&[1, 2], &[1], &[]])[2], []);

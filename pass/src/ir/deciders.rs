@@ -12,7 +12,7 @@ use crate::llvm::{Block, Value};
 use std::collections::HashMap;
 use warpline_format::condition::{Condition, Decider};
 
-/// Times that a function is gone over, at most; each cause travels as far as blocks stand in their order in one of
+/// Times that a function is gone over, at most; each cause travels as far as blocks are in their order in one of
 /// them.
 const MOST_ROUNDS: usize = 16;
 /// Lanes of a warp, less one.

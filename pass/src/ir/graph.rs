@@ -34,7 +34,7 @@ impl Graph {
         post_order(0, &self.successors, &inside)
     }
 
-    /// Where each block stands in the order; `usize::MAX` for those that are not in it.
+    /// Where each block is in the order; `usize::MAX` for those that are not in it.
     fn positions(&self, order: &[usize]) -> Vec<usize> {
         let mut position = vec![usize::MAX; self.len()];
         for (index, &block) in order.iter().enumerate() {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_loop_exit_comes_after_the_body() {
-        // 1 is a loop head that leaves to 3 or goes on to 2; plain reverse post-order may put 3 before 2.
+        // 1 is a loop head that leaves to 3 or continues to 2; plain reverse post-order may put 3 before 2.
         let order = graph(&[&[1], &[3, 2], &[1], &[]]).warp_order().unwrap();
         assert_eq!(order, [0, 1, 2, 3]);
         let order = graph(&[&[1], &[2, 3], &[1], &[]]).warp_order().unwrap();

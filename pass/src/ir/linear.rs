@@ -6,7 +6,7 @@ use crate::llvm::value::Opcode;
 
 /// What an instruction on integers makes of its operands.
 pub enum Linear<'c> {
-    /// The first and so many times (1 or -1) the second.
+    /// The first and this many times (1 or -1) the second.
     Sum(Value<'c>, Value<'c>, i64),
     /// A multiple by a power of two, which is less than 2^63.
     Shifted(Value<'c>, i64),

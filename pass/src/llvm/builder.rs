@@ -47,7 +47,7 @@ impl<'c> Builder<'c> {
         unsafe { LLVMPositionBuilderBefore(self.raw, instruction.raw()) }
     }
 
-    /// The block it stands in.
+    /// The block it is in.
     pub fn block(&self) -> Block<'c> {
         // SAFETY: a live builder; `from_raw` refuses the null of one that stands nowhere.
         unsafe { Block::from_raw(LLVMGetInsertBlock(self.raw)) }
@@ -282,7 +282,7 @@ impl<'c> Builder<'c> {
 
     /// `alloca` at the current place.
     pub fn alloca(&self, ty: Type<'c>, align: u32) -> Value<'c> {
-        // SAFETY: a live builder that stands in a function, whose layout gives the type's size.
+        // SAFETY: a live builder that is in a function, whose layout gives the type's size.
         let value = unsafe { Value::from_raw(LLVMBuildAlloca(self.raw, ty.raw(), NO_NAME)) };
         value.set_alignment(align);
         value

@@ -8,7 +8,7 @@ use std::sync::Once;
 /// - The register allocator looks far for a better place to split a value. Lowered functions have few vector registers
 ///   for many 32-lane values; the default bound of 10 000 spends half of the allocator's time for code that is 3 % smaller
 ///   (measured on a tiled matrix product).
-/// - The list scheduler behind register allocation compares each memory access of a block with all others: half of the
+/// - The list scheduler after register allocation compares each memory access of a block with all others: half of the
 ///   code generator's time for straight code of 14 000 instructions. The host's processors reorder instructions themselves.
 pub fn bound_code_generation() {
     static SET: Once = Once::new();

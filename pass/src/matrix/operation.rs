@@ -256,7 +256,7 @@ impl Rows {
         Some(Rows { count, transposed: parts.contains(&"trans"), store })
     }
 
-    /// Bytes that each lane moves, if the rows, one behind the other, are dealt out to the lanes. So a request of `n`
+    /// Bytes that each lane moves, if the rows, one after another, are dealt out to the lanes. So a request of `n`
     /// matrices has all lanes, `128 n` bytes and, without conflicts, `n` wavefronts of one matrix each, as on the
     /// hardware.
     pub fn bytes(self) -> u32 {

@@ -40,7 +40,7 @@ pub(super) struct Plan<'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// Plans the parts of a module; one part if it is not worth more, or cannot be taken apart.
+    /// Plans the parts of a module; one part if it is not worth more, or cannot be divided.
     pub(super) fn new(module: &Module<'c>) -> Plan<'c> {
         let functions: Vec<_> = module.functions().into_iter().filter(|one| !one.is_declaration()).collect();
         let position: HashMap<_, _> = functions.iter().enumerate().map(|(at, &one)| (one, at)).collect();

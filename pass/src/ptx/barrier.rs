@@ -7,7 +7,7 @@ use super::parse::{Operand, Statement};
 pub enum Action {
     /// Waits.
     Sync,
-    /// Arrives and goes on.
+    /// Arrives and continues.
     Arrive,
     /// Waits, and counts the threads whose predicate is true.
     Count,
@@ -28,7 +28,7 @@ pub struct Barrier<'s> {
     pub threads: Option<&'s Operand>,
     /// Result and predicate of a reduction, and whether the predicate is negated.
     pub reduced: Option<(&'s Operand, &'s Operand, bool)>,
-    /// All threads of the warp come to it together.
+    /// All threads of the warp reach it together.
     pub aligned: bool,
 }
 

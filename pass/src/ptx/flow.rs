@@ -2,7 +2,7 @@
 
 use super::parse::{self, Operand, Statement};
 
-/// Straight-line instructions, and where control goes behind them.
+/// Straight-line instructions, and where control goes after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// Its instructions.
@@ -97,7 +97,7 @@ fn needs_flow(piece: &Piece) -> bool {
     }
 }
 
-/// A label at the start of a text, and what is behind it.
+/// A label at the start of a text, and what is after it.
 fn split_label(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let at = text.find(':')?;
@@ -184,7 +184,7 @@ fn stretches(pieces: Vec<Piece>) -> Option<Vec<Stretch>> {
     made.collect()
 }
 
-/// What stands behind the guard `@!p` or `@ ! p`, of which the first word is taken off already.
+/// What is after the guard `@!p` or `@ ! p`, of which the first word is taken off already.
 fn unguarded(rest: &str) -> String {
     let mut rest = rest.trim_start();
     while let Some((word, behind)) = rest.split_once(' ') {

@@ -21,16 +21,16 @@ pub(super) mod description {
     pub const SPACE: u64 = 4;
     pub const BYTES: u64 = 8;
     pub const ALIGN: u64 = 12;
-    /// First word of the item for the lanes that go on.
+    /// First word of the item for the lanes that continue.
     pub const HEAD: u64 = 16;
-    /// Room for that item and for what the main line was promised behind it.
+    /// Room for that item and for what the main line was promised after it.
     pub const ROOM: u64 = 20;
     pub const STRIDE: u64 = 24;
 }
 
 impl<'c> Emitter<'_, 'c> {
     /// Makes the item of an access count, where it has one of its own, unless it is suspicious (`bad`) and the runtime
-    /// finds that not all lanes may go on: those that may get an item then. An access of a bundle with anything bad
+    /// finds that not all lanes may continue: those that may get an item then. An access of a bundle with anything bad
     /// always gets an item of its own; the bundle's item assumes that all its accesses are like the first one.
     /// Addresses in items are less `shift`. For a `local` access it passes the valid range, which the runtime does not
     /// have; its lay has offsets.
@@ -93,7 +93,7 @@ impl<'c> Emitter<'_, 'c> {
         Allowed { mask, bases }
     }
 
-    /// Calls the runtime and returns the lanes that may go on, and the record cursor then. `bytes`: of the item that
+    /// Calls the runtime and returns the lanes that may continue, and the record cursor then. `bytes`: of the item that
     /// counts if all may.
     fn query(
         &mut self,

@@ -1,6 +1,6 @@
 //! Checks of accesses under a guard (`@p st.global`).
 //!
-//! Their hooks stand in blocks of their own, which only the lanes run that the guard lets through; the access itself follows in
+//! Their hooks are in blocks of their own, which only the lanes run that the guard lets through; the access itself follows in
 //! another block. What the checks let through is kept in memory until then.
 
 use crate::cpu::emitter::Emitter;

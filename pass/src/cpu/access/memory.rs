@@ -150,7 +150,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(leaves)
     }
 
-    /// The type and the addresses of an access that has several leaves of one type, one behind the other, and goes lane
+    /// The type and the addresses of an access that has several leaves of one type, one after another, and goes lane
     /// by lane.
     fn neighbours(&self, types: &[Type<'c>], offsets: &[u64], lay: &Lay<'c>) -> Option<(Type<'c>, Value<'c>)> {
         let (first, rest) = types.split_first().filter(|(_, rest)| !rest.is_empty())?;
@@ -175,7 +175,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.t.int((count * bits).next_multiple_of(8)))
     }
 
-    /// Elements, and what is left of the bits of `whole` behind them.
+    /// Elements, and what is left of the bits of `whole` after them.
     fn filled(&self, elements: &[Type<'c>], whole: Type<'c>) -> Vec<Type<'c>> {
         let used: u32 = elements.iter().map(|ty| scalar_bits(*ty)).sum();
         let left = scalar_bits(whole) - used;
@@ -381,7 +381,7 @@ impl<'c> Emitter<'_, 'c> {
         self.gather_all(ty, 1, addresses, mask, align)[0]
     }
 
-    /// Reads so many neighbouring scalars per active lane from anywhere.
+    /// Reads this many neighbouring scalars per active lane from anywhere.
     pub fn gather_all(
         &mut self,
         ty: Type<'c>,
@@ -417,7 +417,7 @@ impl<'c> Emitter<'_, 'c> {
         self.scatter_all(&[value], addresses, mask, align);
     }
 
-    /// Writes these scalars, one behind the other, per active lane to anywhere. They are of one type.
+    /// Writes these scalars, one after another, per active lane to anywhere. They are of one type.
     pub fn scatter_all(&mut self, values: &[Value<'c>], addresses: Value<'c>, mask: Value<'c>, align: u64) {
         let to = self.spill(addresses);
         self.scatter_to(values, to, mask, align);
@@ -458,7 +458,7 @@ impl<'c> Emitter<'_, 'c> {
         self.room(bytes)
     }
 
-    /// A place for so many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the
+    /// A place for this many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the
     /// size share.
     pub fn room(&mut self, bytes: u64) -> Value<'c> {
         let allocate = || self.entry.alloca(self.t.int(8).array(bytes * u64::from(LANES)), 64);
@@ -579,7 +579,7 @@ fn is_atomic(value: Value<'_>) -> bool {
     value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
 }
 
-/// The alignment that rows of so many bytes behind each other have, of which the first one is aligned as vectors are:
+/// The alignment that rows of so many bytes after each other have, of which the first one is aligned as vectors are:
 /// rows of bytes are shorter.
 fn row_align(bytes: u64) -> u32 {
     const OF_VECTORS: u32 = 64;

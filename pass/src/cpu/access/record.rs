@@ -36,7 +36,7 @@ fn most_bytes(lay: &Lay<'_>) -> u64 {
     }
 }
 
-/// Bytes of an item for lanes with so many bases.
+/// Bytes of an item for lanes with this many bases.
 fn strided_bytes(bases: usize, stride: i64) -> u64 {
     if bases == 1 && i16::try_from(stride).is_ok() { EVEN_BYTES } else { AFFINE_BYTES }
 }
@@ -60,7 +60,7 @@ impl<'c> Emitter<'_, 'c> {
         place
     }
 
-    /// The buffer's next place, with `bytes` behind it.
+    /// The buffer's next place, with `bytes` after it.
     fn make_room(&mut self, bytes: u64) -> Value<'c> {
         let pointer = self.t.pointer(0);
         let cursor = self.field_now(context::RECORD_CURSOR);

@@ -1,4 +1,4 @@
-//! Barriers that part of a warp comes to while other lanes of it are elsewhere and will go on, or some warps of a block
+//! Barriers that part of a warp reaches while other lanes of it are elsewhere and will continue, or some warps of a block
 //! while others wait at another.
 
 use crate::cpu::emitter::{Emitter, context};
@@ -29,7 +29,7 @@ impl<'c> Emitter<'_, 'c> {
     fn lanes_elsewhere(&self) -> Option<Value<'c>> {
         let (flow, here) = (&self.analysis().flow, self.position());
         if self.kernel().is_none() {
-            // Who has left a function goes on behind its call.
+            // Lanes that have left a function continue after its call.
             return Some(self.b.and(self.called_with(), self.b.not(self.mask())));
         }
         let mut places = flow.others(here);

@@ -22,7 +22,7 @@ fn is_of_assembly(hook: Value<'_>) -> bool {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Lowers `__warpline_access_*`: checks the addresses and records them. Lanes that may not go on are kept from
+    /// Lowers `__warpline_access_*`: checks the addresses and records them. Lanes that may not continue are kept from
     /// the access itself, which follows.
     pub fn access_hook(&mut self, hook: Value<'c>) -> Emitted<()> {
         let (what, pointer) = self.hooked_access(hook)?;

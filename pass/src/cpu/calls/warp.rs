@@ -119,7 +119,7 @@ impl<'c> Emitter<'_, 'c> {
             }
             _ => self.i32(0),
         };
-        // Threads of a warp come to barriers that are not aligned one by one.
+        // Threads of a warp reach barriers that are not aligned one by one.
         if rest.contains("aligned") || rest.starts_with("barrier0") {
             self.check_absent_lanes(call);
         }
@@ -336,7 +336,7 @@ impl<'c> Emitter<'_, 'c> {
             let equal = self.b.eq(value, self.b.splat(one, LANES));
             let equal = self.bits(equal);
             let bit = self.i32(1 << lane);
-            // The lane's own bit stands in the result of every lane that agrees with it.
+            // The lane's own bit is in the result of every lane that agrees with it.
             let agreeing = self.b.and(self.lanes_splat(equal), running);
             let lanes: Vec<_> = (0..LANES).map(|other| self.i32(1 << other)).collect();
             let hit = self.b.ne(self.b.and(agreeing, Value::vector(&lanes)), self.same(members, 0));

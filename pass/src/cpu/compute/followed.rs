@@ -40,7 +40,7 @@ impl<'c> Emitter<'_, 'c> {
         if self.values() { text(value, OPERATION)?.parse().ok() } else { None }
     }
 
-    /// Follows the result of the operation at hand, which has these operands.
+    /// Follows the result of the current operation, which has these operands.
     pub(in crate::cpu) fn follow_result(&mut self, made: Value<'c>, operands: &[Value<'c>]) {
         let Some(format) = format_of(made.ty()).filter(|_| self.operation.is_some()) else { return };
         let from = operands.first().and_then(|operand| format_of(operand.ty())).unwrap_or(format);
@@ -63,7 +63,7 @@ impl<'c> Emitter<'_, 'c> {
         self.follow(format, from, made, operands, ValueClass::Exceptional, mask);
     }
 
-    /// Follows the value of a type that the load or store at hand moves. Local memory is not followed.
+    /// Follows the value of a type that the current load or store moves. Local memory is not followed.
     pub(in crate::cpu) fn follow_leaves(
         &mut self,
         pointer: Value<'c>,

@@ -164,7 +164,7 @@ impl<'c> Emitter<'_, 'c> {
         place
     }
 
-    /// Memory for so many registers.
+    /// Memory for this many registers.
     fn tile_room(&mut self, registers: usize, bits: u32) -> Value<'c> {
         let bytes = u64::from(bits / 8 * LANES) * registers as u64;
         self.tiles.take(bytes, || self.entry.alloca(self.t.int(8).array(bytes), 64))

@@ -12,7 +12,7 @@ enum Join {
     Function(&'static str),
 }
 
-/// By the intrinsic's name behind `llvm.vector.reduce.`.
+/// By the intrinsic's name after `llvm.vector.reduce.`.
 fn join(name: &str) -> Option<Join> {
     Some(match name {
         "add" => Join::Instruction(Opcode::LLVMAdd),

@@ -27,7 +27,7 @@ pub struct Accesses<'c> {
 }
 
 impl<'c> Accesses<'c> {
-    /// Another block is emitted; what holds for values of the first one goes on holding.
+    /// Another block is emitted; what holds for values of the first one continues holding.
     pub(super) fn begin_block(&mut self, first: Block<'c>) {
         self.allowed = None;
         self.room = None;
@@ -42,7 +42,7 @@ impl<'c> Accesses<'c> {
         self.allowed = Some(allowed);
     }
 
-    /// What the check of the access at hand let through, where it was checked.
+    /// What the check of the current access let through, where it was checked.
     pub fn take_allowed(&mut self) -> Option<Allowed<'c>> {
         self.allowed.take()
     }
@@ -52,7 +52,7 @@ impl<'c> Accesses<'c> {
         self.guarded = true;
     }
 
-    /// Returns whether checks under guards have kept lanes for the assembly at hand.
+    /// Returns whether checks under guards have kept lanes for the current inline assembly.
     pub fn take_guarded(&mut self) -> bool {
         std::mem::take(&mut self.guarded)
     }
@@ -108,7 +108,7 @@ impl<'c> Accesses<'c> {
         self.spilled = addresses.map(|addresses| (addresses, block));
     }
 
-    /// The memory for so many bytes per lane, which `allocate` makes at its first use in the function.
+    /// The memory for this many bytes per lane, which `allocate` makes at its first use in the function.
     pub fn lane_room(&mut self, bytes: u64, allocate: impl FnOnce() -> Value<'c>) -> Value<'c> {
         *self.lane_rooms.entry(bytes).or_insert_with(allocate)
     }

@@ -70,7 +70,7 @@ impl<'c> Emitter<'_, 'c> {
         self.dispatcher(position).map(|dispatcher| self.b.branch(dispatcher.choice)).is_some()
     }
 
-    /// After waiting for long the blocks behind a loop come first: a lane there may hold what others wait for.
+    /// After waiting for long the blocks after a loop come first: a lane there may hold what others wait for.
     /// Then the loop again, before those who have come round to before it.
     pub(super) fn look_behind(&self, position: usize, header: usize) {
         if let Some(dispatcher) = self.dispatcher(position) {

@@ -8,7 +8,7 @@ pub struct Dispatcher<'c> {
     pub(super) choice: Block<'c>,
     /// The lowest position that it may choose.
     pub(super) floor: Value<'c>,
-    /// The header of a loop in which lanes waited without effect, while those behind it continue; else 0.
+    /// The header of a loop in which lanes waited without effect, while those after it continue; else 0.
     pub(super) again: Value<'c>,
     /// Not 0: lanes have waited without effect, and no lane has progressed since.
     pub(super) tired: Value<'c>,

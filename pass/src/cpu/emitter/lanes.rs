@@ -30,7 +30,7 @@ pub struct Guess<'c> {
     pub holds: Option<Value<'c>>,
 }
 
-/// What a check let through, where an access some of whose lanes may not go on comes together with all others.
+/// What a check let through, where an access some of whose lanes may not continue comes together with all others.
 pub struct Allowed<'c> {
     /// Lanes that do the access; may be none.
     pub mask: Value<'c>,

@@ -1,14 +1,14 @@
 //! Waiting in loops: how long the lanes of a warp stay together in one, and what is done if that fails.
 //!
 //! Hardware brings lanes together again at the exit of a loop, so those that have left wait there for those that are in
-//! it. Where what is left in the loop waits for somebody behind it, who holds a lock, that would last for ever. So:
+//! it. Where what is left in the loop waits for lanes after it that hold a lock, that would last for ever. So:
 //!
 //! - A round in which a lane left the loop costs no patience: a loop that ends without other lanes, however many rounds
 //!   it takes, never parts the lanes.
-//! - When patience is out, lanes behind the loop go on, block by block. Once they did something that others can see,
+//! - When patience is out, lanes after the loop continue, block by block. Once they did something that others can see,
 //!   the loop is tried again for a round, and so its lanes come after as soon as they can.
-//! - Lanes that have come round to before the loop wait there until no lane is left in it and behind it. Only if the
-//!   loop has run out of patience once more meanwhile, and no lane has left it, do they go on as well.
+//! - Lanes that have come round to before the loop wait there until no lane is left in it and after it. Only if the
+//!   loop has run out of patience once more meanwhile, and no lane has left it, do they continue as well.
 
 use super::Emitter;
 use super::context;
@@ -86,7 +86,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Reports to the runtime that lanes wait in a loop without effect, if others of the warp will go on ahead of them:
+    /// Reports to the runtime that lanes wait in a loop without effect, if others of the warp will continue ahead of them:
     /// from here on the order is assumed.
     fn note_parting(&self, header: usize) {
         let (Some(one), Some(region)) = (self.body().loop_at(header), self.analysis().flow.region(header)) else {
@@ -111,7 +111,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Behind a block of lanes that went on ahead: if it did something that others can see, those who wait try again.
+    /// Behind a block of lanes that continued ahead: if it did something that others can see, those who wait try again.
     pub(super) fn look_back(&self, position: usize) {
         let Some(dispatcher) = self.dispatcher(position) else { return };
         if !self.body().blocks[position].instructions.iter().any(|value| is_seen_by_others(*value)) {

@@ -24,7 +24,7 @@ struct Tile<'c> {
 pub struct Tiles<'c> {
     tiles: Vec<Tile<'c>>,
     clock: u64,
-    /// When the product at hand began: what was used since is an operand of it.
+    /// When the current product began: what was used since is an operand of it.
     product: u64,
 }
 
@@ -41,7 +41,7 @@ impl<'c> Tiles<'c> {
         self.product = self.clock;
     }
 
-    /// Where these registers lie one behind the other: a place, and bytes from its start on. What is `written` is all
+    /// Where these registers lie one after another: a place, and bytes from its start on. What is `written` is all
     /// of a place, which is none of the product's other operands.
     pub fn find(&mut self, registers: &[Value<'c>], written: bool) -> Option<(Value<'c>, u64)> {
         self.clock += 1;

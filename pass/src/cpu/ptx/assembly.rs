@@ -91,7 +91,7 @@ impl<'c> Emitter<'_, 'c> {
         let ty = parts.iter().rev().find_map(|part| ptx_type(part));
         let (kind, bits) = ty.unwrap_or((TypeKind::Bits, 32));
         let opcode = parts[0];
-        // No register has so many bits.
+        // No register has this many bits.
         if has("b128") {
             return None;
         }

@@ -100,7 +100,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(chosen)
     }
 
-    /// `cvt.pack.sat.<to>.s32{.b32}`: two integers, saturated, next to each other; behind them what a third source has.
+    /// `cvt.pack.sat.<to>.s32{.b32}`: two integers, saturated, next to each other; after them what a third source has.
     pub(super) fn packed_integers(&self, to: &str, values: &[Value<'c>]) -> Option<Value<'c>> {
         let (signed, bits): (bool, u32) = (to.starts_with('s'), to.get(1..)?.parse().ok()?);
         let wide = matches!((bits, values.len()), (16, 2) | (2 | 4 | 8, 3));

@@ -345,7 +345,7 @@ impl<'c> Emitter<'_, 'c> {
         let [(to_name, (to_kind, to_bits)), (from_name, (from_kind, from_bits))] = named[..] else { return None };
         let (to, from) = (Format::from_suffix(to_name), Format::from_suffix(from_name));
         if is_packed(to_name) {
-            // Two numbers side by side: the first source is the upper one.
+            // Two numbers next to each other: the first source is the upper one.
             let (Some(to), Some(from), [high, low]) = (to, from, sources) else { return None };
             let mut halves = Vec::new();
             for source in [low, high] {

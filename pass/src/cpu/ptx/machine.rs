@@ -12,7 +12,7 @@ use warpline_format::abi::reserved_shared;
 
 /// Registers of one piece of assembly, as vectors of lanes. Floats are held as their bits.
 pub struct Machine<'c> {
-    /// By name.
+    /// Keyed by name.
     pub registers: HashMap<String, Value<'c>>,
     /// `$0` and on.
     pub outputs: Vec<Option<Value<'c>>>,

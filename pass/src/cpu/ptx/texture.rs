@@ -9,7 +9,7 @@ use crate::llvm::Value;
 use crate::ptx::parse::Operand;
 use warpline_format::abi::{NO_SITE, surface, texture};
 
-/// Where handles, coordinates and values stand in the memory that a call is given, and its size.
+/// Where handles, coordinates and values are in the memory that a call is given, and its size.
 const COORDINATES: u64 = 8 * LANES as u64;
 const VALUES: u64 = COORDINATES + 4 * 4 * LANES as u64;
 const BYTES: u64 = VALUES + 4 * 8 * LANES as u64;

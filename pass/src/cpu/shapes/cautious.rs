@@ -2,7 +2,7 @@
 //!
 //! A lane that holds a lock must give it back while its neighbours poll for it. So between such a loop and the places up to
 //! which other lanes could do something about its end, every value is kept for each lane, and a dispatcher chooses the next
-//! block. What is before and behind is lowered as usual: all lanes have come when the region is entered, and all
+//! block. What is before and after is lowered as usual: all lanes have come when the region is entered, and all
 //! have left it when what follows runs.
 
 use super::analysis::{Analysis, Version};

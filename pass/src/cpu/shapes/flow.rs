@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn lanes_that_left_a_loop_wait_for_the_others() {
-        // 1 is the loop: it goes on or leaves to 2.
+        // 1 is the loop: it continues or leaves to 2.
         let flow = Flow::new(&[End::Goto(1), End::Split(1, 2), End::Goto(3)], &[]);
         assert_eq!(flow.waiting[1], BTreeSet::from([2]));
         assert!(flow.accumulates(1, 2));

@@ -79,7 +79,7 @@ fn leaving(body: &Body<'_>, one: &BodyLoop) -> Vec<usize> {
 }
 
 /// Returns whether lanes that wait at a block have nothing to do for others of their warp: on every way from there they
-/// come to a block-wide barrier, which needs the others too, before they could change anything that another thread
+/// reach a block-wide barrier, which needs the others too, before they could change anything that another thread
 /// sees. So they may stay where they are for as long as others wait in a loop. `kernel`: the function's end is the
 /// thread's.
 pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
@@ -97,7 +97,7 @@ pub fn idle_until_barrier(body: &Body<'_>, block: usize, kernel: bool) -> bool {
     true
 }
 
-/// Returns whether lanes that wait at a block of a kernel have nothing left to do: on every way from there they come to
+/// Returns whether lanes that wait at a block of a kernel have nothing left to do: on every way from there they reach
 /// its end, without a barrier and without doing anything that another thread sees.
 pub fn is_as_good_as_gone(body: &Body<'_>, block: usize) -> bool {
     let (mut work, mut seen) = (vec![block], HashSet::from([block]));

@@ -37,8 +37,8 @@ impl<'c> Unit<'c> {
         })
     }
 
-    /// `(sources, mask, targets)`: copies `bytes` per lane of the mask, zeros behind as many as are to be read.
-    /// `targets` has the lanes' addresses and, behind them, how many bytes each reads, of which whole words count that
+    /// `(sources, mask, targets)`: copies `bytes` per lane of the mask, zeros after as many as are to be read.
+    /// `targets` has the lanes' addresses and, after them, how many bytes each reads, of which whole words count that
     /// begin before the end.
     pub fn copy_helper(&self, bytes: u64) -> Value<'c> {
         let (pointer, int, long) = (self.t.pointer(0), self.t.int(32), self.t.int(64));
@@ -63,7 +63,7 @@ impl<'c> Unit<'c> {
         if let Some(function) = ModuleItems::function(&self.target, &name) {
             return function;
         }
-        // Rows one behind the other are the registers: a lane's word of one is its place in a row.
+        // Rows one after another are the registers: a lane's word of one is its place in a row.
         let share = self.t.int(32).vector(rows.count);
         let deal = self.lane_loop(&format!("warpline.deal.{}", rows.count), true, |b, address, (registers, lane)| {
             b.store(b.load(share, address, 1), b.gep(share, registers, &[lane]), 1);

@@ -38,7 +38,7 @@ fn isolate_barriers(module: &Module<'_>) {
     }
 }
 
-/// Moves what stands before an instruction into a new block. The old block keeps its end, so that the phis behind it
+/// Moves what is before an instruction into a new block. The old block keeps its end, so that the phis after it
 /// need no change.
 fn split_before(instruction: Value<'_>) {
     let Some(block) = instruction.block() else { return };

@@ -6,7 +6,7 @@ use crate::llvm::Block;
 use std::collections::HashMap;
 use warpline_format::site_table;
 
-/// A function's blocks in the order in which warps run them, where there is one: unrolled loops stand behind what is
+/// A function's blocks in the order in which warps run them, where there is one: unrolled loops are after what is
 /// left over of them in LLVM's, and a table in the order of the code has accesses in the order of execution.
 pub(crate) fn in_warp_order<'c>(blocks: &[Block<'c>]) -> Vec<Block<'c>> {
     let Ok(order) = (Graph { successors: successors(blocks) }).warp_order() else { return blocks.to_vec() };
@@ -16,7 +16,7 @@ pub(crate) fn in_warp_order<'c>(blocks: &[Block<'c>]) -> Vec<Block<'c>> {
     order.iter().copied().chain(unreached).map(|block| blocks[block]).collect()
 }
 
-/// By block: the numbers of its branch's sides, its distinct targets in the order in which they are first met, as its
+/// Returns, indexed by block: the numbers of its branch's sides, its distinct targets in the order in which they are first met, as its
 /// records have them.
 fn successors(blocks: &[Block<'_>]) -> Vec<Vec<usize>> {
     let number: HashMap<_, _> = blocks.iter().enumerate().map(|(index, block)| (*block, index)).collect();

@@ -56,7 +56,7 @@ fn made_from(value: Value<'_>) -> Vec<Value<'_>> {
     }
 }
 
-/// Where what a store writes was made. A store that several sides of a branch had in common stands behind the branch,
+/// Where what a store writes was made. A store that several sides of a branch had in common is behind the branch,
 /// and one that left its loop after that, among other code.
 fn made_of(store: Value<'_>) -> Option<Location<'_>> {
     if store.opcode() != Some(Opcode::LLVMStore) {
@@ -112,7 +112,7 @@ impl<'c> Places<'c> {
         Some(FoundLocation { location, approximate: true })
     }
 
-    /// The location of a branch: that of its condition where this stands on the same line and belongs to this block, so
+    /// The location of a branch: that of its condition where this is on the same line and belongs to this block, so
     /// that the two branches of `a && b` differ in their columns.
     pub(in crate::device) fn branch(&self, branch: Value<'c>, condition: Value<'c>) -> Option<Location<'c>> {
         let own = self.other(branch);

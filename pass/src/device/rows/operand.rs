@@ -185,7 +185,7 @@ fn through(load: Value<'_>, bytes: u64) -> Option<Root<'_>> {
     through_at(load, bytes, 0)
 }
 
-/// The same of a value that begins so many bytes behind what is loaded.
+/// The same of a value that begins this many bytes after what is loaded.
 fn through_at(load: Value<'_>, bytes: u64, begin: i64) -> Option<Root<'_>> {
     let mut holder = load.operand(0);
     let mut offset = begin;

@@ -1,6 +1,6 @@
 //! The instructions of a block by the source line that they belong to.
 //!
-//! The optimiser chooses where a block starts: the code that one lane runs after a loop may stand in a block whose
+//! The optimiser chooses where a block starts: the code that one lane runs after a loop may be in a block whose
 //! first instruction belongs to the loop. Its counts go to the lines of its instructions instead.
 
 use super::locate::known;

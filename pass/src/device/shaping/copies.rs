@@ -1,5 +1,5 @@
 //! Copies of small aligned objects (`float4`, `double2`, structures of these) become vector loads and stores, as nvcc
-//! makes them, and so do settings of them to zero. clang leaves `memcpy` and `memset`, which its back end takes apart
+//! makes them, and so do settings of them to zero. clang leaves `memcpy` and `memset`, which its back end divides
 //! into words of 8 bytes: twice the requests, each of which uses half of its sectors, and a stack slot where the object
 //! is held across a barrier.
 

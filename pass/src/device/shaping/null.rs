@@ -87,7 +87,7 @@ fn holds_null(constant: Value<'_>) -> bool {
     is_null(constant) || zeroes(constant) || (constant.ty().is_aggregate() && parts())
 }
 
-/// Null, or an address a number of bytes behind it.
+/// Null, or an address a number of bytes after it.
 fn is_null(value: Value<'_>) -> bool {
     (value.ty().is_pointer() && value.is_zero())
         || (value.is_constant_expression() && value.operands().into_iter().any(is_null))

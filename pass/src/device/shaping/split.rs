@@ -84,7 +84,7 @@ struct Splitter<'m> {
     widest: u64,
 }
 
-/// Alignment known `offset` bytes behind an address of alignment `align`.
+/// Alignment known `offset` bytes after an address of alignment `align`.
 fn align_at(align: u64, offset: u64) -> u64 {
     if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
 }

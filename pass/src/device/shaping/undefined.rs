@@ -4,8 +4,8 @@ use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 
 /// Gives each of them zero. On a GPU such an operand is whatever a register holds, also where it is a guard (`@$1 st.global…`), which Triton makes
-/// of a loop's variable that is used behind the loop. Lowered, a guard is a branch, and one on an undefined value lets LLVM
-/// take everything behind it for unreachable: the kernel ran on into the next function.
+/// of a loop's variable that is used after the loop. Lowered, a guard is a branch, and one on an undefined value lets LLVM
+/// take everything after it for unreachable: the kernel ran on into the next function.
 pub fn settle_assembly(module: &Module<'_>) {
     for call in
         ModuleItems::functions(module).into_iter().flat_map(Value::blocks).flat_map(|block| block.instructions())

@@ -1,6 +1,6 @@
 //! Simplification of expressions under a condition.
 //!
-//! What is left over of an unrolled loop starts at 0 where the unrolled one was not entered, and behind its last
+//! What is left over of an unrolled loop starts at 0 where the unrolled one was not entered, and after its last
 //! iteration otherwise. That choice is evaluated only in lanes that reach the loop, but its condition repeats that;
 //! without the repetition, only the launch decides it.
 
@@ -101,7 +101,7 @@ mod tests {
         let (inside, few) = (less(&mut sink, 0, 80), less(&mut sink, 1, 4));
         let many = sink.opposite(few);
         let and = |sink: &mut Sink, one, other| sink.binary(1, false, Binary::And, one, other);
-        // A loop that lanes inside come to, where there are few iterations or behind many.
+        // A loop that lanes inside reach, where there are few iterations or after many.
         let (alone, behind) = (and(&mut sink, inside, few), and(&mut sink, inside, many));
         let reached = sink.binary(1, false, Binary::Or, alone, behind);
         let (zero, eight) = (sink.constant(32, 0), sink.constant(32, 8));

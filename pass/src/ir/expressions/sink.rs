@@ -222,7 +222,7 @@ impl Sink {
         let mut own = BTreeSet::new();
         self.any_of(id, &mut own, |_| false);
         let mut new: HashMap<ExpressionId, ExpressionId> = HashMap::new();
-        // Operands stand before what is made of them.
+        // Operands are before what is made of them.
         for old in own {
             let Expression { bits, exact, kind } = self.get(old);
             let at = |id: ExpressionId| new[&id];

@@ -479,7 +479,7 @@ impl<'c, 'm> Walk<'c, 'm> {
                 self.step(value.operand(0), phi, sum, depth - 1, sink, variables)
             }
             Opcode::LLVMFreeze => self.step(value.operand(0), phi, sum, depth - 1, sink, variables),
-            // Threads that a condition lets through go on, the others stay where they are.
+            // Threads that a condition lets through continue, the others stay where they are.
             Opcode::LLVMSelect => {
                 let (one, exact) = self.step(value.operand(1), phi, sum, depth - 1, sink, variables)?;
                 let (other, too) = self.step(value.operand(2), phi, sum, depth - 1, sink, variables)?;
@@ -565,7 +565,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         }
     }
 
-    /// Loads of parameters, `offset` bytes behind what the load's pointer leads to, are known at the launch.
+    /// Loads of parameters, `offset` bytes after what the load's pointer leads to, are known at the launch.
     fn load(&mut self, load: Value<'c>, offset: u64, bits: u32, sink: &mut Sink) -> ExpressionId {
         let mut pointer = load.operand(0);
         let mut offset = offset as i64;

@@ -200,7 +200,7 @@ fn file_path(file: LLVMMetadataRef) -> Option<String> {
     Some(clean(&format!("{}/{name}", folder.trim_end_matches('/'))))
 }
 
-/// Takes `.` and doubled slashes out of a path; `..` stays, since links may stand before it.
+/// Takes `.` and doubled slashes out of a path; `..` stays, since links may be before it.
 fn clean(path: &str) -> String {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let start = if path.starts_with('/') { "/" } else { "" };

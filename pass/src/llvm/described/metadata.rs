@@ -26,7 +26,7 @@ pub fn location<'c>(instruction: Value<'c>, kind: &str) -> Option<Location<'c>> 
     if !instruction.is_instruction() {
         return None;
     }
-    // SAFETY: an instruction, checked above; the node is null or a packed location, which the shim takes apart.
+    // SAFETY: an instruction, checked above; the node is null or a packed location, which the shim divides.
     unsafe {
         let node = LLVMGetMetadata(instruction.raw(), kind_of(instruction.types().raw(), kind));
         if node.is_null() {
