@@ -163,7 +163,7 @@ fn each_launch_of_a_captured_graph_has_records() {
     assert!(others.len() == 5 && others.iter().all(|one| one.3 == places[0]));
 }
 
-/// The stream that so many launches are on.
+/// The stream that this many launches are on.
 fn all_stream(all: &[(Launch, LaunchEnd, u64, u64)], count: usize) -> u32 {
     let on = |stream| all.iter().filter(|one| one.0.stream == stream).count();
     all.iter().map(|one| one.0.stream).find(|&stream| on(stream) == count).expect("a stream with so many launches")
@@ -315,7 +315,7 @@ fn child_failing() {
     sure(go(executable));
     wait();
     assert_eq!(originals(), 4);
-    // Each time the program's own one comes behind the copy's last launch.
+    // Each time the program's own one comes after the copy's last launch.
     assert_eq!(WAITS.load(SeqCst), 3);
     sure(launch(0, data, 0));
     wait();

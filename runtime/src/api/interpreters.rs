@@ -26,7 +26,7 @@ pub unsafe extern "C" fn __warpline_interpreted_path(frames: *const c_char) {
 /// Loads a module as `cuModuleLoadData` does. Its only kernel is called `shown`.
 ///
 /// # Safety
-/// As for `cuModuleLoadData`; `shown` is null or a string.
+/// The requirements of `cuModuleLoadData` apply; `shown` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __warpline_load_module(
     module: *mut Handle,

@@ -27,7 +27,7 @@ thread_local! {
     static PUSHED: RefCell<ManuallyDrop<Vec<Pushed>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// First half of `kernel<<<grid, block, shared, stream>>>(…)`: 0 where the call may go on.
+/// First half of `kernel<<<grid, block, shared, stream>>>(…)`: 0 where the call may continue.
 ///
 /// # Safety
 /// None; the signature is CUDA's.
@@ -94,7 +94,7 @@ pub(super) fn cluster_dimension(value: &[u32]) -> [u32; 3] {
 /// Launches a kernel, or makes a node of it where the stream is being captured.
 ///
 /// # Safety
-/// As for [`Runtime::launch`].
+/// The requirements of [`Runtime::launch`] apply.
 pub(super) unsafe fn launch(
     runtime: &mut Runtime,
     stream: StreamHandle,
@@ -185,7 +185,7 @@ per_thread! {
 /// The variant for programs built with a default stream per thread.
 ///
 /// # Safety
-/// As for [`cudaLaunchKernelExC`].
+/// The requirements of [`cudaLaunchKernelExC`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaLaunchKernelExC_ptsz(
     config: *const LaunchConfig,

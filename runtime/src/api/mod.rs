@@ -56,7 +56,7 @@ macro_rules! per_thread {
         /// The variant for programs built with a default stream per thread.
         ///
         /// # Safety
-        /// As for the function without the suffix.
+        /// The requirements of the function without the suffix apply.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $suffixed($($argument: $type),*) -> $crate::cuda::error::Error {
             $($(let $stream = $crate::gpu::per_thread_stream($stream);)*)?

@@ -37,7 +37,7 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatBinaryWrappe
 }
 
 /// # Safety
-/// As for [`__cudaRegisterFatBinary`].
+/// The requirements of [`__cudaRegisterFatBinary`] apply.
 unsafe fn register(runtime: &mut Runtime, data: *const u8) -> Registered {
     // SAFETY: by the contract.
     unsafe { enter(runtime, data, None) }.map_or(Registered::Foreign, Registered::Module)
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn __cudaRegisterVar(
 /// (`warpline/texture_references.h`).
 ///
 /// # Safety
-/// As for [`__cudaRegisterVar`].
+/// The requirements of [`__cudaRegisterVar`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterTexture(
     handle: *mut *mut c_void,
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn __cudaRegisterTexture(
 /// Ties a host pointer to a managed variable, and fills it in.
 ///
 /// # Safety
-/// As for [`__cudaRegisterVar`]; `shadow` points to a pointer.
+/// The requirements of [`__cudaRegisterVar`] apply; `shadow` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterManagedVar(
     handle: *mut *mut c_void,

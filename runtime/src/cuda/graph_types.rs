@@ -65,7 +65,7 @@ pub struct UpdateResult {
     pub(crate) from: NodeHandle,
 }
 
-/// `cudaGraphNodeParams` of a kernel node, without what CUDA has behind the parameters; of other nodes the kind.
+/// `cudaGraphNodeParams` of a kernel node, without what CUDA has after the parameters; of other nodes the kind.
 #[repr(C)]
 pub struct NodeParameters {
     /// `cudaGraphNodeType`.

@@ -299,7 +299,7 @@ pub unsafe extern "C" fn __wl_operation(
 /// Follows an operation; `true` where it stops the kernel.
 ///
 /// # Safety
-/// As for [`__wl_operation`].
+/// The requirements of [`__wl_operation`] apply.
 unsafe fn follow(
     warp: *mut Warp,
     number: u32,

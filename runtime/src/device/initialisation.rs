@@ -1,6 +1,6 @@
 //! The initialisation check: reads of bytes of global and shared memory that nothing has written.
 //!
-//! All accesses of a launch come to the access check (`__wl_check`), as site ranges stay empty; here they read and write the
+//! All accesses of a launch reach the access check (`__wl_check`), as site ranges stay empty; here they read and write the
 //! [shadow](crate::memory::shadow) of memory. No code is built for it.
 
 use crate::device::execution::lanes::lanes;
@@ -36,7 +36,7 @@ pub struct Initialisation {
 }
 
 impl Initialisation {
-    /// The check for a launch of a module with so many sites.
+    /// The check for a launch of a module with this many sites.
     pub fn new(sites: usize, reports: bool) -> Initialisation {
         Initialisation {
             ranges: vec![SiteRange { low: NOWHERE, high: NOWHERE }; sites],
@@ -137,7 +137,7 @@ fn write(shadow: &Shadow, address: u64, bytes: u64, touched: u64) {
     }
 }
 
-/// The first address of an access whose lanes all lie one behind the other.
+/// The first address of an access whose lanes all lie one after another.
 #[inline]
 fn row_of(access: &Access, mask: u32, bytes: u64) -> Option<u64> {
     let first = access.addresses[0];
@@ -148,7 +148,7 @@ fn row_of(access: &Access, mask: u32, bytes: u64) -> Option<u64> {
 /// Counts the reads of some lanes; the first of a kind is kept.
 ///
 /// # Safety
-/// As for [`follow`].
+/// The requirements of [`follow`] apply.
 unsafe fn note(
     warp: *mut Warp,
     running: &mut Running,

@@ -211,7 +211,7 @@ unsafe fn fetch_numbered(
 /// layer of each lane; `values` are what is stored, or what was loaded.
 ///
 /// # Safety
-/// As for [`__wl_texture`].
+/// The requirements of [`__wl_texture`] apply.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wl_surface(
     context: *mut WarpContext,

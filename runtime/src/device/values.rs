@@ -1,6 +1,6 @@
 //! Values of loads, stores and atomic operations (`--values`): what accesses read, and which stores change nothing.
 //!
-//! As with the [initialisation check](super::initialisation), each access comes to the access check before it is done. A load reads
+//! As with the [initialisation check](super::initialisation), each access reaches the access check before it is done. A load reads
 //! what memory holds then. Of a store, the bytes that it replaces are kept, and compared with memory when the next access comes:
 //! nothing else runs in between.
 
@@ -286,7 +286,7 @@ fn is_shared(address: u64) -> bool {
     region(address) == Region::Shared
 }
 
-/// Elements of a site; none of one with holes, whose bytes do not lie one behind the other.
+/// Elements of a site; none of one with holes, whose bytes do not lie one after another.
 fn element_of(table: &SiteTable, number: u32, site: &Site) -> Element {
     let element = table.element(number);
     let whole = site.byte_mask.is_none() && element.bytes != 0 && site.bytes.is_multiple_of(element.bytes);
@@ -314,7 +314,7 @@ unsafe fn summarise(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], b
 /// The same where each lane has one element, the most frequent case, in which values are compared as numbers.
 ///
 /// # Safety
-/// As of [`summarise`]; `BYTES` is 8 at most.
+/// The requirements of [`summarise`] apply; `BYTES` is 8 at most.
 unsafe fn summarise_elements<const BYTES: usize>(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES]) {
     let bits_at = |address: u64| {
         let mut bits = [0; 8];
@@ -356,7 +356,7 @@ unsafe fn summarise_elements<const BYTES: usize>(row: &mut SiteValues, mask: u32
 /// The same for any number of elements, and for bytes of unknown meaning.
 ///
 /// # Safety
-/// As of [`summarise`].
+/// The requirements of [`summarise`] apply.
 unsafe fn summarise_bytes(row: &mut SiteValues, mask: u32, addresses: &[u64; LANES], bytes: u64) {
     let first = mask.trailing_zeros() as usize;
     // SAFETY: by the contract.

@@ -76,7 +76,7 @@ macro_rules! allocating {
         $(#[$meta])*
         ///
         /// # Safety
-        /// As for CUDA's function.
+        /// The requirements of CUDA's function apply.
         pub unsafe fn $name(
             real: unsafe extern "C" fn(PointerSlot $(, $type)*) -> Error,
             $place: PointerSlot,
@@ -114,7 +114,7 @@ allocating! {
 /// `cudaHostRegister`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn host_register(
     real: unsafe extern "C" fn(*mut c_void, usize, c_uint) -> Error,
     mut pointer: *mut c_void,
@@ -129,7 +129,7 @@ pub unsafe fn host_register(
 /// `cudaFree`, `cudaFreeHost`, `cudaHostUnregister`
 ///
 /// # Safety
-/// As for CUDA's functions.
+/// The requirements of CUDA's functions apply.
 pub unsafe fn free(real: unsafe extern "C" fn(*mut c_void) -> Error, pointer: *mut c_void, entry: Entry) -> Error {
     // Its records must be read under this allocation. The real function waits for the kernels too.
     settle();
@@ -140,7 +140,7 @@ pub unsafe fn free(real: unsafe extern "C" fn(*mut c_void) -> Error, pointer: *m
 /// `cudaFreeAsync`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn free_async(
     real: unsafe extern "C" fn(*mut c_void, StreamHandle) -> Error,
     pointer: *mut c_void,
@@ -241,7 +241,7 @@ macro_rules! moving {
         $(#[$meta])*
         ///
         /// # Safety
-        /// As for CUDA's function.
+        /// The requirements of CUDA's function apply.
         #[allow(clippy::too_many_arguments, reason = "the signature is CUDA's")]
         pub unsafe fn $name(
             real: unsafe extern "C" fn($($type),*) -> Error,
@@ -317,7 +317,7 @@ moving! {
 /// `cudaLaunchKernel` and `cudaLaunchCooperativeKernel`
 ///
 /// # Safety
-/// As for CUDA's functions.
+/// The requirements of CUDA's functions apply.
 #[expect(clippy::too_many_arguments, reason = "the signature is CUDA's")]
 pub unsafe fn launch_kernel(
     start: unsafe extern "C" fn(*const c_void, Dim3, Dim3, *mut *mut c_void, usize, StreamHandle) -> Error,
@@ -338,7 +338,7 @@ pub unsafe fn launch_kernel(
 /// `cudaLaunchKernelExC`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn launch_configured(
     start: unsafe extern "C" fn(*const LaunchConfig, *const c_void, *mut *mut c_void) -> Error,
     config: *const LaunchConfig,

@@ -70,7 +70,7 @@ pub struct Gpu {
     slots: Mutex<[SlotMemory; SLOTS]>,
 }
 
-/// By number.
+/// Keyed by number.
 static GPUS: Mutex<BTreeMap<c_int, Arc<Gpu>>> = Mutex::new(BTreeMap::new());
 
 /// Number of the device that the calling thread uses.
@@ -95,7 +95,7 @@ pub fn current(real: &Real) -> Result<Arc<Gpu>, Error> {
     }
     let gpu = Arc::new(Gpu::new(real, number)?);
     if gpus.is_empty() {
-        // Registered behind the CUDA runtime's own, and so called before it shuts down.
+        // Registered after the CUDA runtime's own, and so called before it shuts down.
         // SAFETY: a function without arguments.
         unsafe { libc::atexit(at_exit) };
     } else {
@@ -110,7 +110,7 @@ fn in_use() -> Vec<(c_int, Arc<Session>)> {
     gpus.iter().map(|(&number, gpu)| (number, gpu.session.clone())).collect()
 }
 
-/// Waits until every launch is over and in the trace.
+/// Waits until every launch has ended and in the trace.
 pub fn settle() {
     for (_, session) in in_use() {
         session.settle();

@@ -28,7 +28,7 @@ fn context_of_its_own() {
 /// `cuCtxCreate`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn create_context(
     real: unsafe extern "C" fn(PointerSlot, c_uint, c_int) -> Error,
     context: PointerSlot,
@@ -44,7 +44,7 @@ pub unsafe fn create_context(
 /// `cuCtxCreate` since CUDA 13
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn create_context_v4(
     real: unsafe extern "C" fn(PointerSlot, *mut c_void, c_uint, c_int) -> Error,
     context: PointerSlot,
@@ -124,7 +124,7 @@ moving! {
 /// `cuMemMap`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn map(
     real: unsafe extern "C" fn(u64, usize, usize, u64, c_ulonglong) -> Error,
     start: u64,
@@ -145,7 +145,7 @@ pub unsafe fn map(
 /// `cuMemUnmap`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn unmap(real: unsafe extern "C" fn(u64, usize) -> Error, start: u64, bytes: usize, entry: Entry) -> Error {
     settle();
     // SAFETY: handed through.

@@ -40,7 +40,7 @@ pub(super) fn allow_shared(real: &Real, form: usize, bytes: usize) {
     }
 }
 
-/// Grid and block of the finish kernel for so many cells.
+/// Grid and block of the finish kernel for this many cells.
 pub(super) fn finish_shape(cells: u64) -> (Dim3, Dim3) {
     let blocks = cells.div_ceil(u64::from(FINISH_THREADS)).clamp(1, FINISH_BLOCKS) as u32;
     (Dim3 { x: blocks, y: 1, z: 1 }, Dim3 { x: FINISH_THREADS, y: 1, z: 1 })

@@ -26,7 +26,7 @@ use warpline_format::gpu::TARGET_PARAMETERS;
 /// arguments.
 ///
 /// # Safety
-/// As for `cudaLaunchKernel`.
+/// The requirements of `cudaLaunchKernel` apply.
 pub unsafe fn launch(
     real: &Real,
     wanted: LaunchRequest,
@@ -82,7 +82,7 @@ pub unsafe fn launch(
 /// Launches the hooked form; `None` where it cannot run and the original one is to.
 ///
 /// # Safety
-/// As for [`launch`].
+/// The requirements of [`launch`] apply.
 unsafe fn launch_hooked(
     real: &Real,
     gpu: &Arc<Gpu>,

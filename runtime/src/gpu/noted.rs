@@ -46,7 +46,7 @@ pub(super) fn note_launch(
     let member = Member { module: kernel.module, index: kernel.index };
     let numbered = runtime.count_launch(member, hooked.then_some(launched));
     let (id, traced) = (numbered.id, numbered.traced);
-    // Records come while the program goes on, so a budget goes by warps.
+    // Records come while the program continues, so a budget goes by warps.
     runtime.count_work(&numbered, None);
     let share = runtime.options.block_share.max(1);
     let stream = stream_number(wanted.stream as usize);

@@ -42,7 +42,7 @@ fn register_kernel(real: &Real, handle: usize, name: &str) -> usize {
 /// `__cudaRegisterFatBinary`.
 ///
 /// # Safety
-/// As for the function of that name.
+/// The requirements of the function of that name apply.
 pub unsafe fn fat_binary(real: &Real, wrapper: *const FatBinaryWrapper) -> *mut *mut c_void {
     // SAFETY: by the contract.
     let data = if wrapper.is_null() { null() } else { unsafe { (*wrapper).data() } };
@@ -78,7 +78,7 @@ struct Entered {
 }
 
 /// # Safety
-/// As for [`fat_binary`].
+/// The requirements of [`fat_binary`] apply.
 unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered> {
     let id = runtime.modules.len() as u32;
     // SAFETY: by the contract.
@@ -116,7 +116,7 @@ pub fn handle_of(handle: *mut *mut c_void) -> (usize, Option<(usize, usize)>) {
 /// `__cudaRegisterFunction`.
 ///
 /// # Safety
-/// As for the function of that name.
+/// The requirements of the function of that name apply.
 #[expect(clippy::too_many_arguments, reason = "the signature is CUDA's")]
 pub unsafe fn function(
     real: &Real,
@@ -184,7 +184,7 @@ pub fn variable(handle: *mut *mut c_void, shadow: usize, device_name: *const c_c
 /// `__cudaUnregisterFatBinary`.
 ///
 /// # Safety
-/// As for the function of that name.
+/// The requirements of the function of that name apply.
 pub unsafe fn unregister(real: &Real, handle: *mut *mut c_void) {
     let (handle, _) = handle_of(handle);
     if handle != 0 {

@@ -38,9 +38,9 @@ pub struct Variable {
 /// What the program registered.
 #[derive(Debug, Default)]
 pub struct Registry {
-    /// By the handle that the program has: the real one, and the module and finish kernel where it is one of ours.
+    /// Keyed by the handle that the program has: the real one, and the module and finish kernel where it is one of ours.
     pub handles: Vec<(usize, Option<(usize, usize)>)>,
-    /// By host stub.
+    /// Keyed by host stub.
     pub kernels: HashMap<usize, Kernel>,
     /// Names of kernels that were compiled without Warpline, by host stub.
     pub foreign: HashMap<usize, String>,

@@ -74,7 +74,7 @@ const HANDLES: usize = 0x5790_0000_0000;
 /// All graphs of the process.
 #[derive(Debug, Default)]
 pub struct Graphs {
-    /// By handle.
+    /// Keyed by handle.
     graphs: HashMap<usize, Graph>,
     /// Executable ones by handle, with their nodes in order.
     executables: HashMap<usize, Graph>,

@@ -142,7 +142,7 @@ impl Runtime {
     /// A launch's arguments in a parameter buffer.
     ///
     /// # Safety
-    /// As for [`Runtime::launch`].
+    /// The requirements of [`Runtime::launch`] apply.
     pub unsafe fn pack_arguments(
         &self,
         stub: *const c_void,
@@ -387,7 +387,7 @@ impl Runtime {
         let running_now = &raw mut running;
         let mut warp_blocks = Vec::new();
         // SAFETY: all that the launch points to lives in `self` or in this frame; nothing else is
-        // done with them until it is over.
+        // done with them until it has ended.
         unsafe {
             let guard = Guard::install(running_now);
             let entry = plan.hooked.or(plan.native);
@@ -423,7 +423,7 @@ impl Runtime {
             }
         }
         self.clock += running.clock_end;
-        // SAFETY: null, or a warp of this launch, which still stands in the arena.
+        // SAFETY: null, or a warp of this launch, which still is in the arena.
         let last_block = unsafe { running.fault_warp.as_ref() }.map_or(0, |warp| warp.context.block);
         let Running { stop, faults, divergent, different, parted, initialisation, .. } = running;
         for event in self.floats.iter_mut().flat_map(Floats::end_launch) {
@@ -504,7 +504,7 @@ fn addresses_of(parameters: &[u64]) -> Range<u64> {
 /// Copies a launch's arguments into a parameter buffer.
 ///
 /// # Safety
-/// As for [`Runtime::launch`].
+/// The requirements of [`Runtime::launch`] apply.
 unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Result<Vec<u64>, Error> {
     let mut buffer = vec![0u64; (kernel.parameter_bytes as usize).div_ceil(8).next_multiple_of(8)];
     if kernel.parameter_count == 0 {
@@ -532,7 +532,7 @@ unsafe fn pack(kernel: &KernelDescriptor, arguments: *const *const c_void) -> Re
 /// Reports a fault that the processor found.
 ///
 /// # Safety
-/// `running` is a launch whose warps still stand in the arena.
+/// `running` is a launch whose warps still are in the arena.
 unsafe fn report_caught(running: *mut Running, caught: crate::device::faults::signal::Caught) {
     // SAFETY: by the contract.
     unsafe {

@@ -9,7 +9,7 @@ impl Runtime {
     /// Work for a stream: it becomes a node where the stream is being captured, else it is done at once.
     ///
     /// # Safety
-    /// As for [`Runtime::perform`].
+    /// The requirements of [`Runtime::perform`] apply.
     pub unsafe fn submit(&mut self, stream: usize, work: Work, entry: Entry) -> Result<(), Error> {
         let number = self.streams.get(stream)?.number;
         if self.captures.find(stream).is_some() {

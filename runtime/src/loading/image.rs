@@ -33,7 +33,7 @@ const ELF_HEADER: usize = 64;
 const MOST_BYTES: u64 = 1 << 32;
 
 impl<'a> Image<'a> {
-    /// Recognises the content of a file, behind which stands a zero.
+    /// Recognises the content of a file, which ends with a zero byte.
     pub fn in_file(content: &'a [u8]) -> Result<Image<'a>, Error> {
         if let (true, Some(header)) = (content.starts_with(&ELF), content.get(..ELF_HEADER)) {
             // A truncated file must not be read beyond its end.

@@ -2,8 +2,8 @@
 //! allocations and frees before, so two runs give the same addresses.
 //!
 //! Small allocations are packed at 512 bytes as CUDA does, with a gap of at least
-//! [`GAP`] bytes behind each, so that an access just past the end hits no neighbour. Large ones
-//! start at a multiple of 2 MiB, as on a GPU, with at least a page behind them.
+//! [`GAP`] bytes after each, so that an access just past the end hits no neighbour. Large ones
+//! start at a multiple of 2 MiB, as on a GPU, with at least a page after them.
 
 use std::collections::BTreeMap;
 

@@ -16,10 +16,10 @@ const SMALL_BYTES: u64 = 64 << 30;
 
 /// What is never handed out at the window's start and between the two arenas: an access just below the first allocation
 /// is then known as one, and not treated as one of ordinary host memory. It can be read, as all around allocations: a
-/// GPU maps its memory in pages of 2 MiB, and programs read a little before or behind an array and throw the value
+/// GPU maps its memory in pages of 2 MiB, and programs read a little before or after an array and throw the value
 /// away.
 const GUARD: u64 = LARGE_UNIT;
-/// Bytes behind the last small allocation that can be read.
+/// Bytes after the last small allocation that can be read.
 const SLACK: u64 = 64 << 10;
 
 /// Why an allocation failed.
@@ -234,7 +234,7 @@ impl DeviceMemory {
                 // What lies behind it stays readable: it is in front of the next one.
                 self.window.decommit(place.address, live.bytes.next_multiple_of(PAGE));
             } else {
-                // SAFETY: the small arena is open up to `open`, and the allocation is over.
+                // SAFETY: the small arena is open up to `open`, and the allocation has ended.
                 unsafe { std::ptr::write_bytes(place.address as *mut u8, 0, live.bytes as usize) };
             }
         }

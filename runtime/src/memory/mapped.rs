@@ -9,7 +9,7 @@ use warpline_format::event::{AllocationKind, PathId};
 /// How the allocations change when mappings do.
 #[derive(Debug, Default)]
 pub struct Change {
-    /// Those that are over.
+    /// Those that have ended.
     pub gone: Vec<Live>,
     /// First addresses of the new ones.
     pub new: Vec<u64>,

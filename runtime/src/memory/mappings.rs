@@ -277,7 +277,7 @@ mod tests {
             Err(error::INVALID_VALUE),
             "beyond the range"
         );
-        // The second half once more, right behind.
+        // The second half once more, directly after.
         all.map(&window, BASE + 2 * UNIT, UNIT, memory, UNIT).expect("mapped");
         assert_eq!(all.usable(BASE), []);
         assert_eq!(all.allow(&window, BASE, UNIT, Access::ReadWrite), Err(error::INVALID_VALUE), "half a mapping");

@@ -204,7 +204,7 @@ impl Registry {
         }
         let near = |live: &Live| {
             let (start, end) = (live.start(), live.start() + live.bytes);
-            // In front of it, or behind it, or over its end.
+            // In front of it, or after it, or over its end.
             live.host.is_none()
                 && (address + bytes <= start && start - address <= NEAR
                     || address >= start && address <= end + NEAR - bytes)

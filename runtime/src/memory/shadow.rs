@@ -7,7 +7,7 @@ use super::windows::WindowError;
 use std::ops::Range;
 use warpline_format::abi::windows;
 
-/// Bytes behind the last bit, so that words can be read and written whole.
+/// Bytes after the last bit, so that words can be read and written whole.
 const SLACK: usize = 64;
 
 /// Most bytes of memory that [`Bits::get`] and [`Bits::put`] take at once: their bits lie in one word of 64, at any position.

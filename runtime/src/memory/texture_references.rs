@@ -1,5 +1,5 @@
 //! Texture references of modules: what and how a variable of a kernel's reads. A texture object with the same settings
-//! does the reading, and its handle stands in the variable.
+//! does the reading, and its handle is in the variable.
 
 use crate::cuda::error::{self, Error};
 use crate::cuda::types::{ChannelDesc, ResourceDesc, TextureDesc};

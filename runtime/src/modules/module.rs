@@ -42,7 +42,7 @@ pub struct Module {
     pub reported: ReportedFaults,
     /// Limits that the program set per kernel, by kernel index: dynamic shared memory.
     pub dynamic_shared: Vec<u32>,
-    /// By kernel: the division of L1 and shared memory that the program prefers.
+    /// Indexed by kernel: the division of L1 and shared memory that the program prefers.
     pub carveouts: Vec<CarveoutPreference>,
     /// The table is no longer the descriptor's own.
     renamed: bool,
@@ -92,7 +92,7 @@ impl Module {
     }
 
     /// # Safety
-    /// As for [`Module::read`].
+    /// The requirements of [`Module::read`] apply.
     unsafe fn from_descriptor(descriptor: *const ModuleDescriptor, id: u32) -> Result<Module, ModuleError> {
         // SAFETY: by the contract; the version is the second field in every version.
         let ours = unsafe { &*descriptor };

@@ -18,7 +18,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Adds what one call printed, which takes so many bytes of a buffer with `limit` bytes.
+    /// Adds what one call printed, which takes this many bytes of a buffer with `limit` bytes.
     pub fn add(&mut self, text: &[u8], bytes: u64, limit: u64) {
         self.text.extend(text);
         self.calls.push_back((text.len(), bytes));
@@ -32,7 +32,7 @@ impl Printed {
         }
     }
 
-    /// The launch is over: returns how many of its calls were lost.
+    /// The launch has ended: returns how many of its calls were lost.
     pub fn end_launch(&mut self) -> u64 {
         self.settled = self.text.len();
         self.calls.clear();

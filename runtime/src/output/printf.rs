@@ -1,5 +1,5 @@
 //! Device-side `printf`: formats as CUDA does (which follows C), from an argument buffer in which
-//! every value stands at its natural alignment, `int` as 4 bytes, everything wider as 8.
+//! every value is at its natural alignment, `int` as 4 bytes, everything wider as 8.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -92,7 +92,7 @@ pub unsafe fn print(out: &mut Vec<u8>, format: *const c_char, arguments: *const 
 /// Reads the conversion that `text` starts with; also its length.
 ///
 /// # Safety
-/// As for [`print`].
+/// The requirements of [`print`] apply.
 unsafe fn parse(text: &[u8], arguments: &mut Arguments) -> Option<(Conversion, usize)> {
     let mut prefix = vec![b'%'];
     let mut at = 1;
@@ -131,7 +131,7 @@ unsafe fn parse(text: &[u8], arguments: &mut Arguments) -> Option<(Conversion, u
 }
 
 /// # Safety
-/// As for [`print`].
+/// The requirements of [`print`] apply.
 unsafe fn convert(out: &mut Vec<u8>, conversion: &Conversion, arguments: &mut Arguments) {
     let mut format = conversion.prefix.clone();
     let integer = b"diouxX".contains(&conversion.letter);

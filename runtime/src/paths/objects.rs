@@ -70,7 +70,7 @@ impl Objects {
     fn lookup(&self, address: u64) -> Option<usize> {
         let after = self.segments.partition_point(|segment| segment.start <= address);
         let segment = self.segments[..after].last()?;
-        // A return address may stand just behind the last instruction of a segment.
+        // A return address may stand just after the last instruction of a segment.
         (address <= segment.end).then_some(segment.object)
     }
 

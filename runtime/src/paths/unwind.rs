@@ -7,7 +7,7 @@ use std::ffi::c_void;
 /// Longest path kept; deeper recursion loses its outermost frames.
 const MAX_FRAMES: usize = 256;
 
-/// `_URC_NO_REASON`: go on.
+/// `_URC_NO_REASON`: continue.
 const GO_ON: i32 = 0;
 /// `_URC_END_OF_STACK`: enough.
 const STOP: i32 = 5;

@@ -76,7 +76,7 @@ pub fn pop() -> Option<Context> {
 /// The contexts of the process.
 #[derive(Debug, Default)]
 pub struct Contexts {
-    /// By handle, the addresses of what was allocated in it and not freed.
+    /// Keyed by handle, the addresses of what was allocated in it and not freed.
     created: HashMap<Context, Vec<u64>>,
     count: usize,
     /// How often the primary context was retained and not released.

@@ -1,6 +1,6 @@
 //! Calls of CUDA's API that returned an error.
 //!
-//! A program that does not check its calls goes on after a failure, and its profile lacks what the call should have
+//! A program that does not check its calls continues after a failure, and its profile lacks what the call should have
 //! done. So each failed call goes into the trace with its call path. Errors that a correct program expects are left
 //! out, see [`is_expected`].
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use warpline_format::budget::Sampler;
 use warpline_format::event::AllocationId;
 
-/// What goes on when a section is over.
+/// What continues when a section has ended.
 #[derive(Debug)]
 pub struct Outer {
     /// Its trace.

@@ -85,7 +85,7 @@ pub struct Runtime {
     pub floats: Option<Floats>,
     /// Follows the values of accesses, if the run does so.
     pub values: Option<Values>,
-    /// What goes on behind sections with traces of their own, the last one begun last.
+    /// What continues after sections with traces of their own, the last one begun last.
     pub sections: Vec<Outer>,
     /// Modules, in order of registration.
     pub modules: Vec<Module>,
@@ -214,7 +214,7 @@ pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
 
 /// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is no failure of
 /// the call, as the kernel is reported. `launches` is the number of launches that the function makes, which are counted
-/// where an error stands in their way.
+/// where an error is in their way.
 pub fn call_as(call: Call, launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     call_any(|runtime| {
         runtime.settle().inspect_err(|_| runtime.refused(launches))?;

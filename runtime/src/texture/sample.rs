@@ -23,7 +23,7 @@ pub enum AddressMode {
 /// How a texture is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
-    /// By direction.
+    /// Indexed by direction.
     pub modes: [AddressMode; 3],
     /// Linear filtering, else the nearest texel.
     pub linear: bool,

@@ -15,7 +15,7 @@ pub struct Trace {
     writer: Writer,
     objects: Objects,
     announced: usize,
-    /// By raw return addresses, which is cheaper than resolving them each time.
+    /// Keyed by raw return addresses, which is cheaper than resolving them each time.
     raw: HashMap<Frames, PathId>,
     paths: HashMap<Vec<PathFrame>, PathId>,
     /// Numbers of positions of interpreted programs.

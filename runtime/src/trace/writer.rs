@@ -5,7 +5,7 @@ use warpline_format::chunk::{ChunkHead, ChunkKind, header};
 use warpline_format::event::{Event, LaunchId};
 use warpline_format::options::Output;
 
-/// Up to this many bytes a payload is copied behind its head, which is cheaper than a system call.
+/// Up to this many bytes a payload is copied after its head, which is cheaper than a system call.
 const SHORT: usize = 16 << 10;
 
 /// Where the writer stands.

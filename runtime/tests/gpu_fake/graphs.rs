@@ -95,7 +95,7 @@ unsafe fn kernel(stub: *const c_void, grid: Dim3, block: Dim3, arguments: *mut *
 }
 
 /// # Safety
-/// As for [`kernel`].
+/// The requirements of [`kernel`] apply.
 unsafe fn given(parameters: *const KernelParameters) -> Kernel {
     // SAFETY: by the contract.
     unsafe {
@@ -111,7 +111,7 @@ pub fn is_capturing(stream: usize) -> bool {
 /// Takes a launch into a graph, if its stream is captured.
 ///
 /// # Safety
-/// As for [`kernel`].
+/// The requirements of [`kernel`] apply.
 pub unsafe fn capture(
     stream: usize,
     stub: *const c_void,

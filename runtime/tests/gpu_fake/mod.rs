@@ -1,6 +1,6 @@
 //! A CUDA runtime under the names by which ours calls the real one. Device memory is host memory, and a hooked kernel
 //! is host code that sends what the device's hooks would send, through the device's own source: one thread for each of
-//! four SMs, two blocks at a time on each, streams side by side.
+//! four SMs, two blocks at a time on each, streams next to each other.
 
 #![allow(non_snake_case, reason = "the names are CUDA's")]
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "the signatures are CUDA's")]
@@ -48,7 +48,7 @@ fn join_all() {
     all.into_iter().for_each(|last| last.join().unwrap());
 }
 
-/// Queues work behind what a stream has.
+/// Queues work after what a stream has.
 fn enqueue(stream: usize, work: impl FnOnce() + Send + 'static) {
     let mut streams = STREAMS.lock().unwrap();
     let key = (current(), stream);

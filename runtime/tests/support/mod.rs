@@ -223,7 +223,7 @@ pub unsafe fn record(c: *mut WarpContext, kind: Kind, space: Space, site: u32, m
     }
 }
 
-/// One trace, taken apart.
+/// One trace, divided.
 #[derive(Default)]
 pub struct Trace {
     pub events: Vec<Event>,

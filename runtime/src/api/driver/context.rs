@@ -191,7 +191,7 @@ driver_api! {
         Ok(())
     }
 
-    /// The program no longer needs the runtime's context. What is in it stays: the runtime API may go on using it.
+    /// The program no longer needs the runtime's context. What is in it stays: the runtime API may continue using it.
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) needs Start |runtime, entry| {
         let _ = entry;
         only_device(device)?;

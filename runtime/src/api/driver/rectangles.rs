@@ -101,7 +101,7 @@ impl Deep {
         self.slice(slice, area).map(|(first, pitch)| rows(first, pitch))
     }
 
-    /// First byte of a slice; bytes between rows. A pitch of 0 means rows side by side.
+    /// First byte of a slice; bytes between rows. A pitch of 0 means rows next to each other.
     fn slice(&self, slice: usize, [width, height]: [usize; 2]) -> Result<(*mut c_void, usize), Error> {
         let pitch = if self.pitch == 0 { self.x + width } else { self.pitch };
         let rows = if self.height == 0 { self.y + height } else { self.height };

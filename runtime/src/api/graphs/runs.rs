@@ -270,7 +270,7 @@ api! {
 /// Runs the nodes of a graph. The lock is free while host functions run, which may take any time.
 ///
 /// # Safety
-/// As for [`Runtime::perform`].
+/// The requirements of [`Runtime::perform`] apply.
 unsafe fn run(graph: &Graph, stream: StreamHandle, entry: Entry) -> Error {
     let mut left = graph.launches();
     for node in graph.nodes.iter().filter(|node| node.enabled) {

@@ -120,7 +120,7 @@ pub struct Arena {
     local: Growing,
     /// Batch of items that fills.
     pub batch: Vec<u8>,
-    /// Records of warps that are over.
+    /// Records of warps that have ended.
     pub shelves: Vec<u64>,
     /// Where blocks count that run with hooks and are not traced.
     pub spare_counts: Vec<u64>,

@@ -36,7 +36,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Makes buffers for so many warps. None may be taken.
+    /// Makes buffers for this many warps. None may be taken.
     pub fn prepare(&mut self, warps: usize) {
         // An odd number of cache lines, so that the buffers do not fight for one set of the host's cache.
         let fair = (ALL_BYTES / warps.max(1)).clamp(*EACH_BYTES.start(), *EACH_BYTES.end());

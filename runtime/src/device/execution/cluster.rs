@@ -12,7 +12,7 @@ pub struct Cluster {
     pub shared: Vec<u64>,
     /// Bytes of it that each block has.
     pub shared_bytes: u64,
-    /// Blocks that are over.
+    /// Blocks that have ended.
     pub ended: usize,
     /// Warps that are not over.
     unfinished: u32,

@@ -40,11 +40,11 @@ unsafe extern "C" {
     fn __wl_fibre_start();
 }
 
-/// A suspended flow of control: its stack pointer. The word there is where it goes on; the two
+/// A suspended flow of control: its stack pointer. The word there is where it continues; the two
 /// above it are its `rbx` and `rbp`.
 pub type Suspended = *mut u8;
 
-/// Leaves the current flow, storing it in `from`, and goes on with `to`.
+/// Leaves the current flow, storing it in `from`, and continues with `to`.
 ///
 /// # Safety
 /// `to` was stored by a switch, or made by [`Stack::prepare`], and has not been resumed since; its
@@ -74,12 +74,12 @@ pub unsafe fn switch(from: *mut Suspended, to: Suspended) {
     }
 }
 
-/// Where an interrupted flow has to be sent so that `to` goes on: instruction and stack pointer.
+/// Where an interrupted flow has to be sent so that `to` continues: instruction and stack pointer.
 ///
 /// # Safety
-/// As for [`switch`].
+/// The requirements of [`switch`] apply.
 pub unsafe fn landing(to: Suspended) -> (u64, u64) {
-    // SAFETY: a suspended flow's stack pointer points at the address it goes on at.
+    // SAFETY: a suspended flow's stack pointer points at the address it continues at.
     (unsafe { *to.cast::<u64>() }, to as u64 + 8)
 }
 

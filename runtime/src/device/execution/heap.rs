@@ -32,7 +32,7 @@ impl Heap {
     }
 
     /// Frees; `false` where the pointer did not come from the heap. The place stays taken until the
-    /// launch is over, because accesses before the free enter the trace later than it.
+    /// launch has ended, because accesses before the free enter the trace later than it.
     pub fn free(&mut self, memory: &mut DeviceMemory, address: u64) -> bool {
         if address == 0 {
             return true;

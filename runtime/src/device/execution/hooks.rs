@@ -83,7 +83,7 @@ pub unsafe extern "C" fn __wl_named_barrier(
     }
 }
 
-/// Part of a warp comes to `__syncthreads`, and lanes of it that are elsewhere will go on.
+/// Part of a warp reaches `__syncthreads`, and lanes of it that are elsewhere will continue.
 ///
 /// # Safety
 /// See [`__wl_flush`]; `file` is a zero-terminated string.
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn __wl_yield(context: *mut WarpContext) {
     }
 }
 
-/// Lanes of a warp have waited for long in the loop that a branch leaves; `others` of it are elsewhere and go on ahead.
+/// Lanes of a warp have waited for long in the loop that a branch leaves; `others` of it are elsewhere and continue ahead.
 ///
 /// # Safety
 /// See [`__wl_flush`].
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn __wl_parted(context: *mut WarpContext, branch: u32, oth
     }
 }
 
-/// Hands over to the next warp before a store, an atomic operation or a volatile load, and before the first load behind
+/// Hands over to the next warp before a store, an atomic operation or a volatile load, and before the first load after
 /// one. Loads in a row are one step, which those of other warps on the same way cannot come between, and come here no
 /// more after the first.
 ///
@@ -163,7 +163,7 @@ unsafe fn take_turn(warp: *mut Warp, site: u32) {
     }
 }
 
-/// Slow path of the access check; returns the lanes that may go on.
+/// Slow path of the access check; returns the lanes that may continue.
 ///
 /// # Safety
 /// See [`__wl_flush`]; `range` is the site's, `addresses` has 32 entries.

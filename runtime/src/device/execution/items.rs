@@ -117,7 +117,7 @@ pub unsafe fn take(item: *const u8, length: usize, places: &Places, out: &mut Ve
             out.extend_from_slice(unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), 32) });
         }
         Some(Kind::Raw) => {
-            // SAFETY: a raw item has 32 addresses behind its first word.
+            // SAFETY: a raw item has 32 addresses after its first word.
             let addresses = unsafe { &*item.add(8).cast::<[u64; LANES]>() };
             compact(space, site_of(item_head), mask, addresses, out);
         }
@@ -147,7 +147,7 @@ fn compact(space: Space, site: u32, mask: u32, lanes: &[u64; LANES], out: &mut V
 /// [`take`] for accesses whose addresses are translated one by one.
 ///
 /// # Safety
-/// As for [`take`].
+/// The requirements of [`take`] apply.
 #[cold]
 unsafe fn take_slowly(item: *const u8, length: usize, places: &Places, out: &mut Vec<u8>, rest: &mut Vec<u8>) {
     // SAFETY: the whole item is there.

@@ -9,7 +9,7 @@ use warpline_format::abi::mbarrier::{
     INIT, INVALIDATE, PHASE, TEST, TEST_PARITY,
 };
 
-/// An object, taken apart.
+/// An object, divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Object {
     phase: bool,

@@ -145,7 +145,7 @@ pub unsafe fn run_plain(plan: &Plan, entry: WarpFunction, running: *mut Running,
 /// Runs a kernel with barriers, one block after the other; its warps hand over to one another.
 ///
 /// # Safety
-/// As for [`run_plain`].
+/// The requirements of [`run_plain`] apply.
 pub unsafe fn run_direct(plan: &Plan, entry: WarpFunction, running: *mut Running, arena: &mut Arena) {
     let warps = plan.geometry.warps();
     let block: *mut Block = &mut Block::new();

@@ -258,7 +258,7 @@ impl Scheduled<'_> {
         Ok(())
     }
 
-    /// Moves the items of a warp that is over to its shelf, if they fit, and takes the buffer back.
+    /// Moves the items of a warp that has ended to its shelf, if they fit, and takes the buffer back.
     pub(super) fn shelve(&mut self, index: usize) {
         let hot = &mut self.hot[index];
         let bytes = hot.limit.addr() - hot.read.addr();

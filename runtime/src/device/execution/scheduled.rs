@@ -22,10 +22,10 @@ use warpline_format::schedule::{TurnEnd, WarpStreams};
 
 /// Bytes of items after which a batch is written.
 const BATCH_BYTES: usize = 256 << 10;
-/// Words of a slot's shelf: where the items of a warp go that is over and had few, so that its buffer, still in the
+/// Words of a slot's shelf: where the items of a warp go that has ended and had few, so that its buffer, still in the
 /// host's cache, serves the next warp.
 pub(super) const SHELF_WORDS: usize = 48;
-/// Room behind them for the turn that fills it.
+/// Room after them for the turn that fills it.
 pub(super) const BATCH_SPARE: usize = 64 << 10;
 
 /// What runs, and how.
@@ -207,7 +207,7 @@ impl<'a> Scheduled<'a> {
     }
 
     /// A turn of a warp that takes turns with all others at their accesses: when the requests of its last step have
-    /// been handed on, one by one as time passes, it goes on to the end of the next.
+    /// been handed on, one by one as time passes, it continues to the end of the next.
     fn step(&mut self, index: usize, mut requests: u32) -> Result<TurnEnd, Stopped> {
         let mut moved = false;
         loop {

@@ -33,11 +33,11 @@ pub(super) mod flags {
     pub const WAITS: u32 = 4;
     /// The rest of a split access is still to come.
     pub const REST: u32 = 8;
-    /// It stands at a barrier that its block has not passed yet.
+    /// It is at a barrier that its block has not passed yet.
     pub const AT_BARRIER: u32 = 16;
     /// Its buffer had no room left.
     pub const FULL: u32 = 32;
-    /// It stands before an access whose item is written and does not count yet: its buffer stays as it is.
+    /// It is before an access whose item is written and does not count yet: its buffer stays as it is.
     pub const MIDST: u32 = 64;
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Placed {
 
 /// State that is read when a warp starts and ends, and rarely between.
 pub(super) struct Cold {
-    /// From the warp's first turn to its end. Warps that soon are over follow each other in the same memory.
+    /// From the warp's first turn to its end. Warps that end soon follow each other in the same memory.
     pub(super) warp: Option<*mut Warp>,
     pub(super) buffer: Option<Buffer>,
     pub(super) stack: Option<Stack>,

@@ -39,7 +39,7 @@ pub enum Pause {
     Yield,
     /// It is about to access memory, and another warp has its turn first.
     Turn,
-    /// It is over.
+    /// It has ended.
     Finished,
 }
 
@@ -83,11 +83,11 @@ pub struct Running {
     pub tolerant: bool,
     /// The kernel uses reserved shared memory.
     pub reserved_shared: bool,
-    /// Warps take turns at their accesses, which come to the access check for that.
+    /// Warps take turns at their accesses, which reach the access check for that.
     pub interleave: bool,
-    /// With turns: ranges of loads that have not come to the check since the last store.
+    /// With turns: ranges of loads that have not reach the check since the last store.
     pub open_ranges: Vec<*mut SiteRange>,
-    /// Reads of what nothing has written; accesses come to the access check for that.
+    /// Reads of what nothing has written; accesses reach the access check for that.
     pub initialisation: Option<Initialisation>,
     /// The floating-point check; null where the run has none.
     pub floats: *mut Floats,
@@ -104,7 +104,7 @@ pub struct Running {
     pub parted: BTreeSet<u32>,
     /// Faults for the trace.
     pub faults: Vec<Fault>,
-    /// Barriers that part of a warp came to, each once.
+    /// Barriers that part of a warp reached, each once.
     pub divergent: Vec<DivergentBarrier>,
     /// Barriers at which some warps of a block waited while others waited at another one.
     pub different: Vec<DifferentBarriers>,
@@ -120,7 +120,7 @@ pub struct Running {
     pub children: *mut Children,
     /// Virtual time before the launch.
     pub clock_base: u64,
-    /// Latest virtual time of a warp that is over.
+    /// Latest virtual time of a warp that has ended.
     pub clock_end: u64,
 }
 
@@ -144,9 +144,9 @@ pub struct Block {
     opened: u64,
     /// Votes of the barrier that fills and of the one before.
     votes: [Votes; 2],
-    /// Where the first warp stands that came to each of the two ([`WarpContext::barrier`]), and its number.
+    /// Where the first warp stands that reached each of the two ([`WarpContext::barrier`]), and its number.
     places: [(*const c_char, u32); 2],
-    /// Two warps came to different barriers. From then on all differ by one, so they are not reported.
+    /// Two warps reached different barriers. From then on all differ by one, so they are not reported.
     parted: bool,
     /// Numbered barriers that a warp has arrived at.
     named: Vec<Named>,
@@ -244,11 +244,11 @@ impl Block {
         }
     }
 
-    /// `warp` goes on behind a numbered barrier. One that is for all warps of the block is known to be open when the
+    /// `warp` continues after a numbered barrier. One that is for all warps of the block is known to be open when the
     /// first of them does.
     ///
     /// # Safety
-    /// As for [`Block::arrive_named`].
+    /// The requirements of [`Block::arrive_named`] apply.
     pub unsafe fn leave_named(&mut self, warp: *mut Warp, number: u32) {
         for named in self.named.iter_mut().filter(|one| one.number == number && one.waiting.contains(&warp)) {
             // SAFETY: by the contract.
@@ -256,7 +256,7 @@ impl Block {
         }
     }
 
-    /// `warp` arrives at barrier number `number`, which stands at `place`. Gives where the first one waits, and its
+    /// `warp` arrives at barrier number `number`, which is at `place`. Gives where the first one waits, and its
     /// number, if that is elsewhere.
     pub fn place(&mut self, number: u64, place: *const c_char, warp: u32) -> Option<(*const c_char, u32)> {
         let first = &mut self.places[(number & 1) as usize];
@@ -294,7 +294,7 @@ pub struct Warp {
     pub block: *mut Block,
     /// Warp function.
     pub entry: WarpFunction,
-    /// Where its fibre goes on.
+    /// Where its fibre continues.
     pub fibre: Suspended,
     /// Guard page below the fibre's stack, to distinguish an overflow from other faults.
     pub guard: u64,
@@ -470,7 +470,7 @@ pub unsafe fn pause(warp: *mut Warp, why: Pause) {
 /// Ends the kernel from inside a fibre.
 ///
 /// # Safety
-/// As for [`pause`]. Nothing on the fibre's stack may need to be dropped.
+/// The requirements of [`pause`] apply. No value on the fibre's stack may need to be dropped.
 pub unsafe fn stop(warp: *mut Warp, why: Stop) -> ! {
     // SAFETY: by the contract.
     unsafe {

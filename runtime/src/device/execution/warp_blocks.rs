@@ -90,7 +90,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// One execution: slot, block, lanes, of how many live; and whether the warp pauses or ends behind it.
+    /// One execution: slot, block, lanes, of how many live; and whether the warp pauses or ends after it.
     type Step = (usize, u64, u64, u64, u8);
 
     fn add(cells: &mut [u64], block: u64, lanes: u64, live: u64) {

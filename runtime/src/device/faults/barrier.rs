@@ -1,4 +1,4 @@
-//! Barriers that part of a warp comes to, and those that some warps of a block wait at while others wait elsewhere.
+//! Barriers that part of a warp reaches, and those that some warps of a block wait at while others wait elsewhere.
 
 use super::message;
 use crate::device::execution::warp::Warp;
@@ -76,7 +76,7 @@ fn difference(one: &str, other: &str) -> Option<[BarrierPosition; 2]> {
     Some([one.into_iter().nth(at)?, other.into_iter().nth(at)?])
 }
 
-/// Reports to the user and the trace, once per pair of barriers, that the warp comes to one while warp `of` of its
+/// Reports to the user and the trace, once per pair of barriers, that the warp reaches one while warp `of` of its
 /// block waits at the other.
 ///
 /// # Safety

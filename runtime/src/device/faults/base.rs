@@ -24,7 +24,7 @@ pub unsafe fn meant<'a>(running: &Running, registry: &'a Registry, site: u32, ad
 /// 64 bits those whose value lies in an allocation.
 ///
 /// # Safety
-/// As for [`meant`].
+/// The requirements of [`meant`] apply.
 unsafe fn base<'a>(running: &Running, registry: &'a Registry, site: u32) -> Option<&'a Live> {
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &*running.module };

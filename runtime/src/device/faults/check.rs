@@ -14,7 +14,7 @@ use warpline_format::event::{Fault, FaultKind};
 use warpline_format::options::Check;
 use warpline_format::site_table::{Op, Site};
 
-/// Checks each lane; returns those that may go on, or why the kernel stops.
+/// Checks each lane; returns those that may continue, or why the kernel stops.
 ///
 /// # Safety
 /// `warp` is the running one; `range` belongs to the site.
@@ -174,7 +174,7 @@ pub unsafe fn check(warp: *mut Warp, range: *mut SiteRange, access: Access) -> R
 /// than a GPU tolerates. Reported once.
 ///
 /// # Safety
-/// As for [`check`].
+/// The requirements of [`check`] apply.
 unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, variable: &SiteRange) -> Option<u32> {
     // SAFETY: by the contract.
     let (running, registry) = unsafe { (&mut *(*warp).running, &(*(*(*warp).running).memory).registry) };
@@ -202,7 +202,7 @@ unsafe fn tolerated(warp: *mut Warp, lane: usize, good: u32, access: &Access, va
 /// what accesses it, or keeps it in registers.
 ///
 /// # Safety
-/// As for [`check`].
+/// The requirements of [`check`] apply.
 unsafe fn remark(warp: *mut Warp, lane: usize, access: &Access, variable: &SiteRange) {
     // SAFETY: by the contract; the module belongs to the launch.
     let module = unsafe { &mut *(*(*warp).running).module };
@@ -277,7 +277,7 @@ fn inside(range: &SiteRange, address: u64, bytes: u64) -> bool {
 /// Reports a fault to the user and the trace.
 ///
 /// # Safety
-/// As for [`check`].
+/// The requirements of [`check`] apply.
 unsafe fn report(warp: *mut Warp, lane: usize, kind: FaultKind, access: &Access, variable: &SiteRange, stopped: bool) {
     // SAFETY: by the contract.
     unsafe {

@@ -12,7 +12,7 @@ use warpline_format::event::{Fault, FaultKind};
 use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::{Op, SiteTable};
 
-/// cudaMalloc gives out memory in units of this many bytes; behind an allocation's end a GPU
+/// cudaMalloc gives out memory in units of this many bytes; after an allocation's end a GPU
 /// tolerates accesses up to there.
 const PADDING: u64 = 512;
 

@@ -1,5 +1,5 @@
 //! Faults of the processor while device code runs: the kernel ends with a CUDA error, the program
-//! goes on. Faults anywhere else are the program's own and go to its own handler.
+//! continues. Faults anywhere else are the program's own and go to its own handler.
 
 use crate::device::execution::fibre::{GUARD, landing};
 use crate::device::execution::warp::{Running, Stop};

@@ -13,7 +13,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// A warp goes on; its next item will be at `begin`.
+    /// A warp continues; its next item will be at `begin`.
     pub(super) fn resumed(&mut self, begin: *const u8) {
         self.begin = begin as usize;
     }
@@ -40,7 +40,7 @@ impl Calls {
     /// Call sites that the running warp is in, outermost first; its items end at `end`.
     ///
     /// # Safety
-    /// As for [`Self::paused`].
+    /// The requirements of [`Self::paused`] apply.
     pub(super) unsafe fn now(&self, warp: usize, end: *const u8) -> Vec<u32> {
         let mut calls = self.of_warps.get(&warp).cloned().unwrap_or_default();
         let mut item = self.begin as *const u8;

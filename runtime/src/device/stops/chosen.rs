@@ -17,7 +17,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// The sites whose access stands at one of the lines, or is inlined there.
+    /// The sites whose access is at one of the lines, or is inlined there.
     pub(super) fn new(table: &SiteTable, lines: &[(String, u32)]) -> Chosen {
         let mut chosen = Chosen { stops: vec![false; table.sites.len()], ..Chosen::default() };
         for (file, line) in lines {

@@ -81,7 +81,7 @@ impl Stops {
 
 /// Ends the program as a user at its terminal would. What its kernel has recorded so far is in the profile.
 fn end_program() -> ! {
-    // SAFETY: a signal to this process; a program that catches it goes on to the next line.
+    // SAFETY: a signal to this process; a program that catches it continues to the next line.
     unsafe {
         libc::raise(libc::SIGTERM);
         libc::_exit(128 + libc::SIGTERM)

@@ -22,7 +22,7 @@ pub struct Stops {
     pub(super) socket: Option<UnixStream>,
     /// Requests to be passed over before the next stop.
     pub(super) skip: u64,
-    /// By module.
+    /// Keyed by module.
     pub(super) chosen: HashMap<u32, Chosen>,
     pub(super) calls: Calls,
     /// Module of the running launch.
@@ -44,7 +44,7 @@ impl Stops {
         self.socket.is_some()
     }
 
-    /// A launch begins: lets the accesses of chosen sites come to the access check.
+    /// A launch begins: lets the accesses of chosen sites reach the access check.
     pub fn begin(&mut self, module: &mut Module, path: PathId) {
         (self.module, self.path, self.calls) = (module.id, path, Calls::default());
         if !self.is_on() {
@@ -86,7 +86,7 @@ impl Stops {
         name.is_some_and(|name| self.wanted.allocations.iter().any(|wanted| wanted == name))
     }
 
-    /// The scheduler lets a warp go on, whose next item will be at `begin`.
+    /// The scheduler lets a warp continue, whose next item will be at `begin`.
     pub fn resumed(&mut self, begin: *const u8) {
         self.calls.resumed(begin);
     }

@@ -29,14 +29,14 @@ impl Session {
         None
     }
 
-    /// Gives slots back that nodes held. One whose last launch is still under way is free when that is over.
+    /// Gives slots back that nodes held. One whose last launch is still under way is free when that has ended.
     pub fn let_go(&self, held: impl IntoIterator<Item = u32>) {
         let mut slots = self.lock();
         held.into_iter().for_each(|slot| slots.held &= !(1 << slot));
         self.changed.notify_all();
     }
 
-    /// Makes a held slot busy, when its last launch is over and read. False after a fault, or if it takes too long.
+    /// Makes a held slot busy, when its last launch has ended and read. False after a fault, or if it takes too long.
     pub fn occupy(&self, slot: u32) -> bool {
         let mut slots = self.lock();
         while !slots.stop && self.fault.load(Ordering::Relaxed) == 0 {

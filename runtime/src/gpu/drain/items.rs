@@ -39,7 +39,7 @@ const MOST_HELD: usize = 4096;
 pub struct ItemWriter {
     shape: LaunchShape,
     places: Vec<Places>,
-    /// By SM: records of blocks that wait for a place, in their order.
+    /// Indexed by SM: records of blocks that wait for a place, in their order.
     held: Vec<Vec<(Record, [u64; 32])>>,
     items: Vec<u8>,
     /// Slot whose turn is open, and where its head lies.

@@ -1,6 +1,6 @@
 //! One GPU: its rings, the launches under way, and the thread that drains them.
 //!
-//! The thread makes no call of CUDA, so that it goes on while the program waits inside one, and no lock is held
+//! The thread makes no call of CUDA, so that it continues while the program waits inside one, and no lock is held
 //! across a call of CUDA that may wait for a kernel.
 
 use super::addresses::{AddressMap, Translator};
@@ -189,7 +189,7 @@ impl Session {
         self.changed.notify_all();
     }
 
-    /// Waits until every launch that has begun is over and in the trace.
+    /// Waits until every launch that has begun has ended and in the trace.
     pub fn settle(&self) {
         let mut slots = self.lock();
         while self.busy.load(Ordering::Relaxed) != 0 && !slots.stop {

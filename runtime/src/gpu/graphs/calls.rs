@@ -19,7 +19,7 @@ macro_rules! following {
         $(#[$meta])*
         ///
         /// # Safety
-        /// As for CUDA's function.
+        /// The requirements of CUDA's function apply.
         #[allow(clippy::too_many_arguments, reason = "the signature is CUDA's")]
         pub unsafe fn $name(
             $real: unsafe extern "C" fn($($type),*) -> Error,
@@ -68,7 +68,7 @@ following! {
 /// `cudaStreamEndCapture`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn end_capture(
     real: unsafe extern "C" fn(StreamHandle, *mut GraphHandle) -> Error,
     stream: StreamHandle,
@@ -84,7 +84,7 @@ pub unsafe fn end_capture(
 /// `cudaGraphExecNodeSetParams`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn set_any(
     real: unsafe extern "C" fn(ExecutableHandle, NodeHandle, *mut NodeParameters) -> Error,
     executable: ExecutableHandle,
@@ -103,7 +103,7 @@ pub unsafe fn set_any(
     code
 }
 
-/// Functions that change a node without hooks: `name(arguments behind the node)`.
+/// Functions that change a node without hooks: `name(arguments after the node)`.
 macro_rules! setting {
     ($($(#[$meta:meta])* $name:ident($($argument:ident: $type:ty),*);)*) => {
         following! {$(

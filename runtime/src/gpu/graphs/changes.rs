@@ -134,7 +134,7 @@ pub unsafe fn updated(
 }
 
 /// # Safety
-/// As for [`updated`].
+/// The requirements of [`updated`] apply.
 unsafe fn update_twin(
     real: &Real,
     functions: &GraphFunctions,

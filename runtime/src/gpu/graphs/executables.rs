@@ -185,7 +185,7 @@ fn executable_of(functions: &GraphFunctions, draft: &Draft, flags: c_ulonglong) 
 /// `cudaGraphExecDestroy`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn destroy(
     real: unsafe extern "C" fn(ExecutableHandle) -> Error,
     executable: ExecutableHandle,
@@ -230,7 +230,7 @@ impl ExecutableGraph {
         refuse(why);
     }
 
-    /// Launches the program's own executable graph, behind the twin's last launch: launches of one graph never overlap.
+    /// Launches the program's own executable graph, after the twin's last launch: launches of one graph never overlap.
     fn original(&self, functions: &GraphFunctions, stream: StreamHandle, start: impl FnOnce() -> Error) -> Error {
         if let Some(twin) = self.twin.as_ref().or(self.retired.as_ref()) {
             // SAFETY: our event, the program's stream.
@@ -293,7 +293,7 @@ impl ExecutableGraph {
 /// `cudaGraphLaunch`
 ///
 /// # Safety
-/// As for CUDA's function.
+/// The requirements of CUDA's function apply.
 pub unsafe fn launch(
     start: unsafe extern "C" fn(ExecutableHandle, StreamHandle) -> Error,
     executable: ExecutableHandle,
