@@ -60,7 +60,7 @@ fn without_includes(command: Command) -> (Command, Vec<String>) {
     (Command { arguments: kept, ..command }, included)
 }
 
-/// Our headers and the toolkit's, behind the user's own.
+/// Our headers and the toolkit's, after the user's own.
 fn toolkit_headers(command: Command, tools: &Tools) -> Command {
     let command = command.args(["-isystem".to_string()]).path(&tools.include).args(tools.openmp_headers());
     match tools.cuda.cccl_include() {

@@ -49,7 +49,7 @@ impl Parts {
     }
 
     /// Moves what the compiler wrote to the requested file: `-MF`, or the result's name with `.d`, which have the rules
-    /// of all sources one behind the other, or where nothing is named into the source's name with `.d`.
+    /// of all sources one after another, or where nothing is named into the source's name with `.d`.
     pub fn publish(&mut self, invocation: &Invocation, input: &Input, rule: &Rule) -> Result<(), DriverError> {
         if invocation.dependencies.is_empty() || !rule.file.is_file() {
             return Ok(());
@@ -68,7 +68,7 @@ impl Parts {
 
 /// Takes what is Warpline's own out of a dependency file: headers, which lie in a cache that may be emptied, and what
 /// was read from standard input. make would find no way to make them. The source comes first, as everywhere, and not
-/// behind precompiled headers.
+/// after precompiled headers.
 pub fn remove_own_files(tools: &Tools, invocation: &Invocation, input: &Input, file: &Path) -> Result<(), DriverError> {
     if invocation.dependencies.is_empty() || !file.is_file() {
         return Ok(());

@@ -426,7 +426,7 @@ impl Parser {
 
     fn input(&mut self, path: String) {
         let language = match self.language {
-            // `-x` does not make objects and libraries sources when a build system puts them behind it.
+            // `-x` does not make objects and libraries sources when a build system puts them after it.
             Some(language) if !is_link_input(&path) => language,
             _ => Language::of_file(&path),
         };

@@ -1,5 +1,5 @@
 //! What `-v` and `--dryrun` show. In nvcc's dialect it has nvcc's form, which CMake reads: variables first, then the
-//! commands, each behind `#$ `.
+//! commands, each after `#$ `.
 
 use crate::command::Command;
 use crate::error::DriverError;

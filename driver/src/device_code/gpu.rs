@@ -1,7 +1,7 @@
 //! `--device=gpu`: GPU code in addition to that for the CPU device, and CUDA's own runtime in addition to Warpline's.
 //!
 //! CUDA's static runtime is linked under other names: every symbol that it exports gets the prefix `__wlreal_`, our
-//! functions of the old names stand before it, and what we do not offer leads to it directly.
+//! functions of the old names are before it, and what we do not offer leads to it directly.
 
 use crate::error::DriverError;
 use crate::invocation::{GpuCode, Invocation};

@@ -29,7 +29,7 @@ pub struct Precompiled<'a> {
 }
 
 impl<'a> Precompiled<'a> {
-    /// Those of a source, for a command line and for `more` arguments behind it; `changed` are files that clang is
+    /// Those of a source, for a command line and for `more` arguments after it; `changed` are files that clang is
     /// shown other texts for. `None` where there can be none.
     pub fn new(
         tools: &'a Tools,

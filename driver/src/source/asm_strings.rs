@@ -1,4 +1,4 @@
-//! The constraint `"C"` of nvcc's inline assembly: an operand that is a constant array of characters, whose text stands in the
+//! The constraint `"C"` of nvcc's inline assembly: an operand that is a constant array of characters, whose text is in the
 //! assembly. clang has no such constraint, but takes a constant expression for the whole text, which is put together from its parts
 //! by `warpline_asm_text` of `warpline/compatibility.h`.
 

@@ -49,7 +49,7 @@ pub fn doubled(text: &str) -> Option<String> {
     Some(new + &text[from..])
 }
 
-/// Where single signs before names of registers stand in the texts of the assembly statement at `start`; nowhere if it
+/// Where single signs before names of registers are in the texts of the assembly statement at `start`; nowhere if it
 /// has no operands, since then the text is taken as it is.
 fn single_signs(bytes: &[u8], code: &[bool], start: usize) -> Vec<usize> {
     let (mut depth, mut operands, mut places) = (0usize, false, Vec::new());

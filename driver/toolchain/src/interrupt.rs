@@ -73,7 +73,7 @@ fn watch() -> std::io::Result<()> {
         }
     })?;
     for signal in SIGNALS {
-        // SAFETY: a handler that does nothing but write a byte. Who ignores a signal, as `nohup` does, goes on to.
+        // SAFETY: a handler that does nothing but write a byte. A program that ignores a signal, as under `nohup`, continues to.
         unsafe {
             let before = libc::signal(signal, on_signal as *const () as libc::sighandler_t);
             if before == libc::SIG_IGN {

@@ -1,4 +1,4 @@
-//! Commands that install missing parts, by Linux distribution. The names stand in `scripts/packages.txt`.
+//! Commands that install missing parts, by Linux distribution. The names are in `scripts/packages.txt`.
 
 use crate::pins;
 

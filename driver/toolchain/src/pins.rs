@@ -1,5 +1,5 @@
 //! Versions that Warpline is built for. The files read here are also read by `scripts/setup.sh`, so each version
-//! stands in one place.
+//! is in one place.
 
 /// Major version of LLVM and clang. The pass links this LLVM, and clang's bitcode must be of the same version.
 pub fn llvm_major() -> u32 {
