@@ -57,7 +57,7 @@ impl Value {
 /// Figures that differ, by name: before and after; `None` where a side has none.
 pub type Changes = BTreeMap<String, [Option<Value>; 2]>;
 
-/// Two profiles side by side.
+/// Two profiles next to each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
     /// [`SCHEMA`].

@@ -14,7 +14,7 @@ use warpline_profile::model::{Estimated, WholeRun};
 pub struct Recorded {
     /// Launches.
     pub launches: u64,
-    /// Of these, those that were recorded.
+    /// Those of them that were recorded.
     pub recorded_launches: u64,
     /// Share of the bounds that hold.
     pub confidence: f64,

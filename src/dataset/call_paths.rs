@@ -16,7 +16,7 @@ const MOST_TEXT: usize = 4096;
 pub(super) struct CallPaths<'a> {
     run: &'a str,
     nodes: BTreeMap<(Option<u64>, Frame), u64>,
-    /// By node: the text of its path.
+    /// Indexed by node: the text of its path.
     texts: Vec<String>,
     rows: Rows,
 }

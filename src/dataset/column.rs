@@ -72,7 +72,7 @@ impl Table {
 pub struct Values {
     /// The values; anything where one is missing.
     pub data: Data,
-    /// By row, whether there is a value; empty where there always is.
+    /// Indexed by row, whether there is a value; empty where there always is.
     pub present: Vec<bool>,
 }
 
@@ -92,7 +92,7 @@ pub enum Data {
 /// Texts, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
-    /// By row, index into `distinct`.
+    /// Indexed by row, index into `distinct`.
     pub codes: Vec<i32>,
     /// In order of first use.
     pub distinct: Vec<String>,
@@ -135,7 +135,7 @@ impl Values {
     }
 }
 
-/// What can stand in a column.
+/// What can be in a column.
 pub trait Cell {
     /// Kind of its column.
     const KIND: Kind;

@@ -6,7 +6,7 @@ use super::column::Column;
 use super::run::Partition;
 use super::tables::tables;
 
-/// Everything behind this line of the page is made.
+/// Everything after this line of the page is made.
 pub const MARK: &str = "<!-- The rest is made from the code: make docs -->";
 
 /// That part: the names of all columns. Their types, units and descriptions are in each dataset, and

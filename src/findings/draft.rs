@@ -23,7 +23,7 @@ pub(super) struct Draft {
     pub allocation: Option<u64>,
     pub object: Option<String>,
     pub evidence: BTreeMap<String, f64>,
-    /// Remarks that follow the reason, each behind a semicolon.
+    /// Remarks that follow the reason, each after a semicolon.
     pub remarks: String,
     pub gain: Option<Gain>,
     /// Share of the time that is wasted, 0 to 1: what findings are ranked by.

@@ -150,7 +150,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The program's gain, if so many assumed seconds outside of kernels were saved.
+    /// The program's gain, if this many assumed seconds outside of kernels were saved.
     pub(super) fn program_gain(&self, seconds: f64) -> Option<Gain> {
         let total = self.kernel_seconds + self.copy_seconds;
         gain_of(total, total - seconds, total)
@@ -179,7 +179,7 @@ impl Facts<'_> {
         Some(gain)
     }
 
-    /// The same where what takes its place takes so many seconds, in parallel with all else.
+    /// The same where what takes its place takes this many seconds, in parallel with all else.
     pub(super) fn gain_for(&self, kernel: &Kernel, saving: &Saving, instead: f64) -> Option<Gain> {
         let estimate = kernel.estimates.first()?;
         gain_of_kernel(kernel, Saving::default().slowest(estimate), saving.slowest(estimate).max(instead))

@@ -34,7 +34,7 @@ pub(super) fn from_caller(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<D
     let as_note = |draft: Draft| Draft { severity: draft.severity.min(Severity::Note), ..draft };
     let is = |about| is_about(id, about);
     if !is_system(&draft.file) {
-        // The launch of a library's kernel stands at the user's line already.
+        // The launch of a library's kernel is at the user's line already.
         return Some(match () {
             () if is(About::Calls) => Draft { gain: None, ..as_note(draft.with_remedy(&Remedy::MergeCalls)) },
             () if is(About::Launch) => as_note(draft.with_remedy(&other_code(&call.function))),

@@ -16,7 +16,7 @@ pub(super) enum About {
     Code,
     /// A limit of the GPU: of a library's kernel it is reported only where the kernel waits for that.
     Limit,
-    /// How a kernel is launched: it stands at the line of the launch.
+    /// How a kernel is launched: it is at the line of the launch.
     Launch,
     /// Launches that could be fewer: of a library's kernels the user can merge the calls.
     Calls,

@@ -102,7 +102,7 @@ pub struct Ignored {
 }
 
 /// Takes findings out that comments in the source (`// warpline: ignore`, or `// warpline: ignore strided-access
-/// spill`) or `suppressions` cover, and ranks the others anew. A comment stands on the finding's line, or alone on the
+/// spill`) or `suppressions` cover, and ranks the others anew. A comment is on the finding's line, or alone on the
 /// line above it.
 pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored {
     let mut ignored = Ignored::default();

@@ -16,7 +16,7 @@ use super::traffic::access::{LaneAddress, MemoryAccess};
 use super::trip_counts::TripCounts;
 use super::value::{Lost, Value};
 
-/// Conditions that a case of an access is taken apart into, at most.
+/// Conditions that a case of an access is divided into, at most.
 const MOST_ALTERNATIVES: usize = 8;
 
 /// A launch's accesses, and what was added up of them.
@@ -26,7 +26,7 @@ pub struct Gathered {
     pub sums: Sums,
     /// In the order of the code.
     pub accesses: Vec<MemoryAccess>,
-    /// By allocation that accesses of unknown addresses lead into: what DRAM moved for it in the run.
+    /// Keyed by allocation that accesses of unknown addresses lead into: what DRAM moved for it in the run.
     pub lost: BTreeMap<usize, LostArray>,
     /// Lines of which nothing is known, and why.
     pub reasons: BTreeSet<(String, Lost)>,
@@ -35,9 +35,9 @@ pub struct Gathered {
 /// Bytes that were read from DRAM and written to it in the run for an array, for as many threads as reach it now.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LostArray {
-    /// By accesses of unknown addresses.
+    /// Indexed by accesses of unknown addresses.
     pub own: [f64; 2],
-    /// By all accesses.
+    /// Indexed by all accesses.
     pub together: [f64; 2],
 }
 
@@ -62,7 +62,7 @@ struct Gathering<'g, 's> {
     evaluated: &'g Evaluated,
     counted: &'g [SiteRequests],
     model: &'g Model<'g>,
-    /// By site: the first one of its item.
+    /// Indexed by site: the first one of its item.
     items: Vec<usize>,
     found: Gathered,
 }
@@ -255,7 +255,7 @@ fn sure_condition(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -
     }
 }
 
-/// By site: the first one of those that the trace has as one item with it.
+/// Returns, indexed by site: the first one of those that the trace has as one item with it.
 fn items(subject: &Subject<'_>) -> Vec<usize> {
     let sites = &subject.addresses.sites;
     let bundle_of = |site: u32| subject.addresses.bundles.iter().position(|bundle| bundle.contains(&site));

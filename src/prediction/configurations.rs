@@ -20,7 +20,7 @@ const MOST_DEEP: u32 = 64;
 const MOST_RIM: i64 = 64;
 /// Times a parameter that a grid may follow, at most, as where each element of an array becomes several.
 const MOST_TIMES: i64 = 4;
-/// Doublings of a grid within which a block's indices come to their end, at most.
+/// Doublings of a grid within which a block's indices reach their end, at most.
 const MOST_DOUBLINGS: u32 = 9;
 /// Smallest block that `all` names.
 const FEWEST_THREADS: u32 = 64;
@@ -90,7 +90,7 @@ struct Followed<'a> {
     parameter: &'a Parameter,
     /// Indices that a block goes over for each of those from a block to the next, as the code says.
     per_step: u32,
-    /// Indices that are gone over: so many for each of its value, less so many, as `2 * n - 1`.
+    /// Indices that are iterated over: a multiple of the parameter less a constant, as `2 * n - 1`.
     times: i64,
     less: i64,
 }
@@ -113,7 +113,7 @@ impl Followed<'_> {
 pub struct Grids<'a> {
     /// Which axes may change.
     pub tiling: Tiling,
-    /// By axis.
+    /// Indexed by axis.
     followed: [Option<Followed<'a>>; 3],
     /// Points along each axis that a block of the recorded shape goes over.
     points: [u32; 3],
@@ -157,7 +157,7 @@ impl<'a> Grids<'a> {
         }
         let mut known = self.needed.borrow_mut();
         if known.as_ref().is_none_or(|(arguments, _)| *arguments != launch.arguments) {
-            // Where a block goes over fewer indices, only a grid of more blocks comes to the end of them.
+            // Where a block goes over fewer indices, only a grid of more blocks reaches the end of them.
             let tries = (0..=MOST_DOUBLINGS).step_by(3).map(|doublings| {
                 let grid = subject.recorded.grid.map(|size| size.saturating_add(2).saturating_mul(1 << doublings));
                 needed(subject, &Launch { grid, ..with_rim(subject, launch) }, true)
@@ -180,7 +180,7 @@ impl<'a> Grids<'a> {
         }
     }
 
-    /// The grid for blocks that go over so many points: by the parameters that it follows, else as many blocks as cover the indices
+    /// The grid for blocks that go over this many points: by the parameters that it follows, else as many blocks as cover the indices
     /// that the recorded launch covered.
     pub fn grid_for(&self, subject: &Subject<'_>, launch: &Launch, points: [u32; 3]) -> ([u32; 3], Vec<GridRule>) {
         let recorded = subject.recorded;
@@ -218,7 +218,7 @@ impl<'a> Grids<'a> {
     }
 }
 
-/// By axis: the indices of a block, and how many of all the accesses go over.
+/// Keyed by axis: the indices of a block, and how many of all the accesses go over.
 type Needed = [BTreeMap<i64, i64>; 3];
 
 /// What the accesses of a launch compare their indices with; `in_loops`: in some iteration, too.

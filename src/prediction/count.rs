@@ -169,7 +169,7 @@ impl Group<'_> {
         splits: &[Truth],
         counters: &[Index],
     ) -> Option<Vec<Class>> {
-        // Loops that are over at the site have come to their last iteration.
+        // Loops that have ended at the site have reached their last iteration.
         let (loops, over): (Vec<Index>, Vec<Index>) = loops.iter().partition(|index| counters.contains(index));
         let mut bounds = self.evaluated.bounds.clone();
         for index in over {
@@ -310,7 +310,7 @@ impl Group<'_> {
         found: &mut [SiteRequests],
     ) {
         let mut at = vec![0; FIXED + self.addresses.loops.len()];
-        // Loops that are over have come to their last iteration.
+        // Loops that have ended have reached their last iteration.
         for (at, range) in at.iter_mut().zip(&self.evaluated.bounds.0).skip(FIXED) {
             *at = range.1;
         }

@@ -32,7 +32,7 @@ impl Cuts {
         std::array::from_fn(|digit| if digit > self.0.len() { 1 } else { end(digit) / self.weight(digit) })
     }
 
-    /// Divides a digit; whether that was possible, with so many in all.
+    /// Divides a digit; whether that was possible, with this many in all.
     fn add(&mut self, digit: usize, by: u32, most: usize) -> bool {
         let place = self.weight(digit).checked_mul(by);
         match place.filter(|_| self.0.len() + 1 < most) {

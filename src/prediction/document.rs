@@ -152,7 +152,7 @@ pub struct Sizes {
     pub parameter: String,
     /// Threads per block.
     pub block: [u32; 3],
-    /// By rising value.
+    /// Sorted by value.
     pub points: Vec<Size>,
 }
 
@@ -251,7 +251,7 @@ impl Configuration {
         Some(format!("{seconds:.2e}").parse().unwrap_or(seconds))
     }
 
-    /// Orders configurations, the best one first: by time to three digits, then by bytes of DRAM and L2, then by shape; behind them those that do other work.
+    /// Orders configurations, the best one first: by time to three digits, then by bytes of DRAM and L2, then by shape; after them those that do other work.
     pub fn rank(&self, other: &Configuration) -> std::cmp::Ordering {
         let time = |one: &Configuration| one.rounded_seconds().unwrap_or(f64::INFINITY);
         let dram = |one: &Configuration| one.dram_load_bytes.saturating_add(one.dram_store_bytes);

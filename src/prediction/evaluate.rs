@@ -65,7 +65,7 @@ impl Evaluated {
     }
 }
 
-/// Loops in an order in which each comes behind those around it and those whose counters its ends use.
+/// Loops in an order in which each comes after those around it and those whose counters its ends use.
 fn outer_first(addresses: &Addresses) -> Vec<LoopId> {
     let uses = |loop_id: LoopId| {
         let entry = &addresses.loops[loop_id as usize];
@@ -125,8 +125,8 @@ fn iterations(loop_id: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> R
     Ok((most + 1, reached))
 }
 
-/// Of a loop that ends where its counter comes to a number that differs from thread to thread: the last iteration of any, and the
-/// condition for reaching the one that the counter says. Threads whose number is below 0 do not come to such a loop.
+/// Of a loop that ends where its counter reaches a number that differs from thread to thread: the last iteration of any, and the
+/// condition for reaching the one that the counter says. Threads whose number is below 0 do not reach such a loop.
 fn counted_down(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, Truth)> {
     let Truth::Zero(form) = truth else { return None };
     let left = match form.factor(index) {
@@ -179,7 +179,7 @@ fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool
     None
 }
 
-/// A condition in whose parts a counter comes to a number step by step, each of them taken to hold from there on: a loop that ends by it is not gone
+/// A condition in whose parts a counter reaches a number step by step, each of them taken to hold from there on: a loop that ends by it is not gone
 /// on with behind.
 fn passing(truth: &Truth, index: usize) -> Truth {
     match truth {

@@ -15,9 +15,9 @@ pub struct Evaluated {
     pub(super) values: Vec<Value>,
     /// Ranges of all indices.
     pub bounds: Bounds,
-    /// By loop: the condition for a thread to reach the iteration of the counter; `None` if all threads reach all iterations.
+    /// Indexed by loop: the condition for a thread to reach the iteration of the counter; `None` if all threads reach all iterations.
     pub loops: Vec<Result<Option<Truth>, Lost>>,
-    /// By loop: its end is not a condition of forms, and differs between threads ([`super::trip_counts`]).
+    /// Indexed by loop: its end is not a condition of forms, and differs between threads ([`super::trip_counts`]).
     pub by_thread: Vec<bool>,
 }
 

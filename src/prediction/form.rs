@@ -1,6 +1,6 @@
 //! MemoryAccess forms over the indices of a launch, and the ranges of these.
 
-/// Number of an index: those of threads come first (`threadIdx.x`, `.y`, `.z`, and more where a number is taken apart), then
+/// Number of an index: those of threads come first (`threadIdx.x`, `.y`, `.z`, and more where a number is divided), then
 /// `blockIdx.x`, `.y`, `.z`; loop counters follow.
 pub type Index = usize;
 
@@ -29,7 +29,7 @@ pub fn counter(loop_id: u32) -> Index {
 pub struct Form {
     /// Constant.
     pub constant: i64,
-    /// By rising index; no factor is 0.
+    /// Sorted by index; no factor is 0.
     pub terms: Vec<(Index, i64)>,
 }
 
@@ -197,7 +197,7 @@ impl Truth {
         }
     }
 
-    /// The opposite, with negations as far inside as they go: what has to hold together then stands side by side.
+    /// The opposite, with negations as far inside as they go: what has to hold together then stands next to each other.
     pub fn opposite(self) -> Truth {
         match self {
             Truth::Known(known) => Truth::Known(!known),

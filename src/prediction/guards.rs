@@ -41,7 +41,7 @@ pub fn condition(
     Ok(Some(one_of(parts, Truth::All)))
 }
 
-/// "In the first iteration, or where it goes on" is "where it goes on" if all threads do in the first one, or a guard says so, as that of a loop
+/// "In the first iteration, or where it continues" is "where it continues" if all threads do in the first one, or a guard says so, as that of a loop
 /// which may have no iteration does. That is a condition which footprints can be cut by.
 fn without_first(reached: &mut Truth, guard: &Truth, bounds: &Bounds) {
     let Truth::Any(parts) = &*reached else { return };
@@ -79,7 +79,7 @@ fn laps_reached(addresses: &Addresses, evaluated: &Evaluated, site: &AddressExpr
     for &loop_id in &site.loops {
         match &evaluated.loops[loop_id as usize] {
             Ok(Some(truth)) => {
-                // Where it begins where another loop has ended, that one has come to its last iteration.
+                // Where it begins where another loop has ended, that one has reached its last iteration.
                 let settled = truth.map(&|form| settled(addresses, evaluated, form, site).ok());
                 parts.push(settled.ok_or(Lost::Loop(addresses.loops[loop_id as usize].line))?);
             }
@@ -97,20 +97,20 @@ fn of_guard(lost: Lost) -> Lost {
     }
 }
 
-/// Returns whether a condition depends on the last iteration of a loop that is over at the site, which differs from thread to thread.
+/// Returns whether a condition depends on the last iteration of a loop that has ended at the site, which differs from thread to thread.
 fn differs(evaluated: &Evaluated, truth: &Truth, site: &AddressExpression) -> bool {
     let mut found = false;
     truth.forms(&mut |form| found |= !is_settled(evaluated, form, site));
     found
 }
 
-/// Returns whether all threads have come to the same iteration of the loops that are over at the site, as far as a form depends on them.
+/// Returns whether all threads have reached the same iteration of the loops that have ended at the site, as far as a form depends on them.
 pub fn is_settled(evaluated: &Evaluated, form: &Form, site: &AddressExpression) -> bool {
     let over = form.terms.iter().filter(|(index, _)| *index >= FIXED).map(|(index, _)| (*index - FIXED) as u32);
     over.filter(|loop_id| !site.loops.contains(loop_id)).all(|loop_id| !evaluated.differs(loop_id))
 }
 
-/// The form with the counters of loops that are over at the site: they have the value of their last iteration.
+/// The form with the counters of loops that have ended at the site: they have the value of their last iteration.
 pub fn settled(
     addresses: &Addresses,
     evaluated: &Evaluated,

@@ -16,7 +16,7 @@ pub struct Lanes<'a> {
     interpreter: WarpInterpreter<'a>,
     /// Where lanes go through loops as often as each does by itself.
     trip_counts: TripCounts<'a>,
-    /// By thread of a block, whole warps of them: its indices.
+    /// Indexed by thread of a block, whole warps of them: its indices.
     threads: Vec<[i64; THREADS]>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Lanes<'a> {
         wanted: impl IntoIterator<Item = ExpressionId>,
         deciding: &LaneLoops,
     ) -> Lanes<'a> {
-        // Counters of loops that are over are those of each lane's last iteration.
+        // Counters of loops that have ended are those of each lane's last iteration.
         let over: Vec<LoopId> =
             deciding.iter().filter(|(_, is_around)| !is_around).map(|(loop_id, _)| *loop_id).collect();
         Lanes {

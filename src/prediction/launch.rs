@@ -11,7 +11,7 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Blocks.
     pub grid: [u32; 3],
-    /// Sizes of the threads' indices: those of the block, or those that its numbers are taken apart into.
+    /// Sizes of the threads' indices: those of the block, or those that its numbers are divided into.
     pub indices: [u32; THREADS],
     /// Arguments by parameter and offset: value, zero-extended; a pointer's is its device address.
     pub arguments: BTreeMap<(u32, u32), u64>,

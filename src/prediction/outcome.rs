@@ -67,7 +67,7 @@ pub struct Prediction {
     pub affine_share: f64,
     /// Share of the requested sectors that were computed lane by lane.
     pub computed_share: f64,
-    /// By site of the addresses: its requests and what they rest on.
+    /// Indexed by site of the addresses: its requests and what they rest on.
     pub sites: Vec<SiteRequests>,
     /// The part of the launch that was run through L1.
     pub replayed: Replayed,

@@ -5,7 +5,7 @@ use super::launch::Launch;
 use super::value::Value;
 use warpline_profile::model::Addresses;
 
-/// Returns whether some number of a launch that the code takes to fit its width does not; then the program overflows, where a prediction goes on.
+/// Returns whether some number of a launch that the code takes to fit its width does not; then the program overflows, where a prediction continues.
 pub fn overflows(addresses: &Addresses, launch: &Launch) -> bool {
     let evaluated = Evaluated::new(addresses, launch);
     addresses.expressions.iter().zip(0..).filter(|(entry, _)| entry.exact && entry.bits < 64).any(|(entry, id)| {

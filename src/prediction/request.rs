@@ -71,7 +71,7 @@ pub struct Costs<'a> {
     patterns: FxHashMap<[i64; 32], Pattern>,
     distances: Vec<[i64; 32]>,
     known: FxHashMap<(Pattern, u32, u32, Kind), Requests>,
-    /// By the distances of the active lanes' addresses, in order.
+    /// Keyed by the distances of the active lanes' addresses, in order.
     seen: FxHashMap<([i64; 32], u32, u32, Kind), Requests>,
     table: LineTable,
     coalescer: Coalescer,
@@ -82,7 +82,7 @@ pub struct Costs<'a> {
 /// Requests that lie alike in a line cost the same, but for the banks of their tags.
 pub const PERIOD: u64 = 128;
 
-/// Requests worked out thread by thread that are remembered, at most.
+/// Requests computed thread by thread that are remembered, at most.
 const MOST_SEEN: usize = 1 << 12;
 
 impl<'a> Costs<'a> {

@@ -8,12 +8,12 @@ use super::launch::Launch;
 use super::subject::Subject;
 use super::value::Value;
 
-/// An access of a block's threads behind the end of its shared memory.
+/// An access of a block's threads after the end of its shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside {
     /// Source line, 0 where it is not known.
     pub line: u32,
-    /// The first byte behind the access.
+    /// The first byte after the access.
     pub end: i128,
     /// Bytes of shared memory.
     pub size: u32,

@@ -38,15 +38,15 @@ pub struct Subject<'a> {
     pub recorded: &'a model::Launch,
     /// The same as what can be evaluated.
     pub launch: Launch,
-    /// By site of the addresses.
+    /// Indexed by site of the addresses.
     pub accesses: Vec<Access>,
-    /// By site of the addresses: its row.
+    /// Indexed by site of the addresses: its row.
     pub rows: Vec<Option<&'a Site>>,
-    /// By site of the addresses: a number for each allocation.
+    /// Indexed by site of the addresses: a number for each allocation.
     pub allocations: Vec<usize>,
-    /// By site of the addresses: which of a thread's points it is of, 0 where code is not folded.
+    /// Indexed by site of the addresses: which of a thread's points it is of, 0 where code is not folded.
     pub copies: Vec<u32>,
-    /// By number of an allocation.
+    /// Indexed by number of an allocation.
     pub arrays: Vec<Array>,
     /// Rows of sites without an expression.
     pub others: Vec<&'a Site>,
@@ -102,7 +102,7 @@ impl<'a> Subject<'a> {
         let own = || sites.iter().filter(|site| site.kernel == kernel.id);
         let rows: Vec<Option<&Site>> =
             addresses.sites.iter().map(|site| own().find(|row| row.id == site.site)).collect();
-        // A site that the run did not reach has no row, but other shapes and sizes may come to it.
+        // A site that the run did not reach has no row, but other shapes and sizes may reach it.
         let access = |(site, row): (&AddressExpression, &Option<&Site>)| {
             let known = |op: &str, space: &str, bytes, past_l1| Access {
                 bytes,

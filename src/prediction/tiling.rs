@@ -12,10 +12,10 @@ use super::value::Value;
 /// What the shape of a block has to do with the indices that a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiling {
-    /// By axis: the code asks for the size of a block along it. Where it does not, the size is written into the code, or all
+    /// Indexed by axis: the code asks for the size of a block along it. Where it does not, the size is written into the code, or all
     /// threads along the axis do the same.
     pub free: [bool; 3],
-    /// By axis of the grid: the axes of a block with whose sizes some index grows from a block to the next. Where there are none, a
+    /// Indexed by axis of the grid: the axes of a block with whose sizes some index grows from a block to the next. Where there are none, a
     /// block's work does not depend on how many threads it has, as where each block has a row of a matrix.
     pub steps: [[bool; 3]; 3],
 }
@@ -42,7 +42,7 @@ impl Tiling {
                 }
             }
         }
-        // A place that is worked out from a block's number, `blockIdx.x % tiles`, times the size of a block.
+        // A place that is computed from a block's number, `blockIdx.x % tiles`, times the size of a block.
         let recorded = Evaluated::new(subject.addresses, &subject.launch);
         let expressions = &subject.addresses.expressions;
         for entry in expressions {

@@ -35,7 +35,7 @@ struct Decides<'a> {
     interpreter: WarpInterpreter<'a>,
     /// Indices on which it depends when it ends, its own counter apart.
     indices: Vec<Index>,
-    /// By what these are: the last iteration. Threads of a row, and all iterations of a thread, have one.
+    /// Keyed by what these are: the last iteration. Threads of a row, and all iterations of a thread, have one.
     known: FxHashMap<SmallVec<[i64; 4]>, Option<i64>>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> TripCounts<'a> {
     }
 
     /// Returns the loops whose trip counts expressions in the loops `around` depend on: those around whose end differs between threads and
-    /// is not affine, and those that are over and whose last iteration is used.
+    /// is not affine, and those that have ended and whose last iteration is used.
     pub fn lane_loops(
         addresses: &Addresses,
         evaluated: &Evaluated,
@@ -93,7 +93,7 @@ impl<'a> TripCounts<'a> {
         found.into_iter().map(|loop_id| (loop_id, around.contains(&loop_id))).collect()
     }
 
-    /// Sets the counters of loops that are over to the thread's last iteration; returns whether the thread reaches the iterations of the
+    /// Sets the counters of loops that have ended to the thread's last iteration; returns whether the thread reaches the iterations of the
     /// loops around.
     pub fn settle(&mut self, at: &mut [i64]) -> bool {
         for Decides { loop_id, is_around, interpreter, indices, known } in &mut self.loops {

@@ -1,7 +1,7 @@
 //! Ends of loops that the compiler unrolled, where the number of iterations differs from thread to thread.
 //!
 //! Such a loop ends where its variable comes to that number rounded down, as in `8·c + 8 == n & -8`, which no affine condition is.
-//! But the variable rises and both sides are multiples of 8, so for threads that come to the loop it ends in the first iteration in
+//! But the variable rises and both sides are multiples of 8, so for threads that reach the loop it ends in the first iteration in
 //! which `n` is less than 8 beyond the variable, and from then on that stays so.
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId};
@@ -104,7 +104,7 @@ mod tests {
             let most = evaluated.bounds.range(counter(0)).1;
             for x in 0..i64::from(size) {
                 let groups = (x + more) / step;
-                // Those without any do not come to the loop.
+                // Those without any do not reach the loop.
                 for loop_id in 0..=most {
                     let mut here = evaluated.bounds.clone();
                     here.0[0] = (x, x);

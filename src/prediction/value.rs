@@ -137,7 +137,7 @@ fn single(index: usize, bounds: &Bounds) -> Form {
     }
 }
 
-/// A form that has to fit so many bits, as far as it does.
+/// A form that has to fit this many bits, as far as it does.
 fn fitting(form: Form, bits: u8, bounds: &Bounds) -> Value {
     let limit = 1i128 << (u32::from(bits.clamp(1, 64)) - 1);
     match (form.as_number(), form.range(bounds)) {

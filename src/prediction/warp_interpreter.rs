@@ -34,7 +34,7 @@ pub struct WarpInterpreter<'a> {
     of_threads: Vec<ExpressionId>,
     of_others: Vec<ExpressionId>,
     values: Vec<Values>,
-    /// The indices for which the latter have their values, behind the thread's.
+    /// The indices for which the latter have their values, after the thread's.
     others: Vec<i64>,
     /// Counters that are each lane's own.
     by_lane: Vec<(LoopId, [i64; LANES])>,

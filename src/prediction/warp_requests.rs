@@ -11,7 +11,7 @@ use super::site_access::Access;
 /// Patterns of warps whose addresses change with the thread in one way.
 pub(super) struct Warps {
     threads: Vec<[i64; THREADS]>,
-    /// By the factors of the threads' indices: pattern of each warp, and bytes to its first lane.
+    /// Keyed by the factors of the threads' indices: pattern of each warp, and bytes to its first lane.
     known: HashMap<[i64; THREADS], Vec<(Pattern, i64)>>,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct WarpPatterns {
     alike: Vec<((Pattern, u32, u64), f64)>,
     /// Starts of the form without its constant.
     starts: Starts,
-    /// By the constant's place in a line and the access.
+    /// Keyed by the constant's offset in a line and the access.
     known: Vec<((u64, Access), Requests)>,
 }
 

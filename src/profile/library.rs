@@ -13,7 +13,7 @@ pub struct LibraryCall<'a> {
     pub others: usize,
 }
 
-/// The call behind a kernel that is not in the user's own code; `None` for the user's kernels, and where no line of the
+/// The call that leads to a kernel that is not in the user's own code; `None` for the user's kernels, and where no line of the
 /// user's is known.
 pub fn library_call(kernel: &Kernel) -> Option<LibraryCall<'_>> {
     if kernel.file.is_empty() || !is_system(&kernel.file) {
@@ -51,7 +51,7 @@ fn function_name(function: &str) -> String {
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
             '(' if depth == 0 => break,
-            // What stood before was the result.
+            // What was before was the result.
             ' ' if depth == 0 => plain.clear(),
             _ if depth == 0 => plain.push(character),
             _ => {}

@@ -58,7 +58,7 @@ fn sum_of_numbers(document: &[u8]) -> u128 {
             b':' if left_out.is_none() && ANY.contains(&text) && matches!(document.get(at), Some(b'{' | b'[')) => {
                 left_out = Some(depth);
             }
-            // What stands behind a point, and its power, is of no count.
+            // What is after a point, and its power, is of no count.
             b'.' => (in_fraction, number) = (true, 0),
             b'0'..=b'9' if !in_fraction => {
                 number = number.saturating_mul(10).saturating_add(u128::from(byte - b'0'));

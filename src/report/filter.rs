@@ -19,7 +19,7 @@ pub struct Filter {
     pub allocation: Option<String>,
     /// What concerns this line.
     pub line: Option<LinePlace>,
-    /// These findings, and what stands at their lines.
+    /// These findings, and what is at their lines.
     pub finding: Option<FindingChoice>,
     /// Rows per table.
     pub top: usize,

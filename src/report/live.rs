@@ -1,4 +1,4 @@
-//! A run that goes on, as text.
+//! A run that continues, as text.
 
 use std::fmt::Write as _;
 

@@ -86,7 +86,7 @@ pub(super) fn keep_line(kept: &mut Profile, place: &LinePlace) -> bool {
     !(kept.lines.is_empty() && kept.sites.is_empty() && kept.branches.is_empty() && kept.findings.is_empty())
 }
 
-/// Leaves findings and what stands at their lines; `false` where there are none.
+/// Leaves findings and what is at their lines; `false` where there are none.
 pub(super) fn keep_findings(kept: &mut Profile, choice: &FindingChoice) -> bool {
     let chosen: Vec<Finding> = kept.findings.iter().filter(|finding| choice.includes(kept, finding)).cloned().collect();
     let of_one = |finding: &Finding| finding.all_lines().map(|line| (finding.file.clone(), line)).collect::<Vec<_>>();

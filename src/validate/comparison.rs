@@ -36,7 +36,7 @@ pub struct ComparedKernel {
 /// All kernels of a profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// By kernel.
+    /// Indexed by kernel.
     pub kernels: Vec<ComparedKernel>,
     /// What could not be compared, and why.
     pub notes: Vec<String>,

@@ -33,7 +33,7 @@ pub const METRICS: &[&str] = &[
 pub struct KernelCounters {
     /// Kernel as printed.
     pub kernel: String,
-    /// By metric, in its base unit.
+    /// Keyed by metric, in its base unit.
     pub values: BTreeMap<String, f64>,
 }
 

@@ -22,7 +22,7 @@ pub struct Plateau {
 
 /// Neighbours on a plateau differ by at most this share.
 const FLAT: f64 = 0.02;
-/// A plateau spans at least this factor in size, and so many points.
+/// A plateau spans at least this factor in size, and this many points.
 const SPAN: f64 = 1.5;
 const POINTS: usize = 4;
 /// Plateaus whose latencies differ by less than this share are one.

@@ -67,7 +67,7 @@ pub struct Advice {
     pub equation: Option<Equation>,
     /// Reuse distances were not computed.
     pub without_reuse: bool,
-    /// Tried: so many warps of each block use L1, the others go past it. The last is all of them.
+    /// Tried: this many warps of each block use L1, the others go past it. The last is all of them.
     pub warps: Vec<Choice<u32>>,
     /// Tried: the loads of these sites go past L1. The first is none of them.
     pub sites: Vec<Choice<Vec<u32>>>,

@@ -131,12 +131,12 @@ impl<T> ByLaunch<T> {
         self.current.as_mut().map(|(_, state)| state)
     }
 
-    /// The batch is over ([`AnalysisTool::batch_end`]).
+    /// The batch has ended ([`AnalysisTool::batch_end`]).
     pub fn batch_end(&mut self) {
         self.launches.extend(self.current.take());
     }
 
-    /// The launch is over ([`AnalysisTool::end`]).
+    /// The launch has ended ([`AnalysisTool::end`]).
     pub fn end(&mut self, launch: LaunchId) -> Option<T> {
         self.launches.remove(&launch)
     }

@@ -55,7 +55,7 @@ pub struct Origin {
 pub struct Floats {
     /// The run had the check.
     pub checked: bool,
-    /// By kernel, operation and kind.
+    /// Keyed by kernel, operation and kind.
     pub exceptions: BTreeMap<ExceptionKey, ExceptionSum>,
     /// In order of stores; one per row of allocations and class.
     pub origins: Vec<Origin>,

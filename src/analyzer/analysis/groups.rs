@@ -45,9 +45,9 @@ impl Kind for LaunchKind {
 pub struct LaunchGroup {
     /// How many.
     pub launches: u64,
-    /// Of these, that ended with an error.
+    /// Those of them that ended with an error.
     pub failed: u64,
-    /// Of these, that did not end before the stream did.
+    /// Those of them that did not end before the stream did.
     pub unended: u64,
     /// Number of the last one.
     pub last: LaunchId,

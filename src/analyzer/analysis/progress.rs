@@ -23,7 +23,7 @@ pub trait Progress {
         false
     }
 
-    /// Receives the results so far, of launches that are over.
+    /// Receives the results so far, of launches that have ended.
     fn receive(&mut self, status: &Status, kernel: Option<&str>, analysis: &Analysis) {
         let _ = (status, kernel, analysis);
     }

@@ -108,7 +108,7 @@ impl WarpSum {
 pub struct BranchSum {
     /// Times a warp reached it.
     pub executions: u64,
-    /// Of these, with lanes leaving by several sides.
+    /// Those of them with lanes leaving by several sides.
     pub divergent: u64,
     /// Lanes per side.
     pub lanes: Vec<u64>,
@@ -226,9 +226,9 @@ pub struct KernelData {
     /// The others, by number of the group and whether they failed: a failed launch's work until its end is no measure
     /// of how long one takes.
     pub groups: BTreeMap<(u32, bool), LaunchGroup>,
-    /// By index in the module's blocks.
+    /// Keyed by index in the module's blocks.
     pub blocks: BTreeMap<u32, BlockSum>,
-    /// By index in the module's branches.
+    /// Keyed by index in the module's branches.
     pub branches: BTreeMap<u32, BranchSum>,
     /// How requests use memory, by site and space.
     pub patterns: BTreeMap<(u32, Space), SitePattern>,
@@ -247,7 +247,7 @@ impl KernelData {
         self.groups.values().fold(self.launches.len() as u64, |sum, group| sum.saturating_add(group.launches))
     }
 
-    /// Of these, those of which blocks were recorded.
+    /// Those of them of which blocks were recorded.
     pub fn recorded_launches(&self) -> u64 {
         let alone = self.launches.iter().filter(|launch| launch.event.block_share != 0).count() as u64;
         self.groups.values().fold(alone, |sum, group| sum.saturating_add(group.figures.launches))
@@ -317,38 +317,38 @@ pub struct FaultData {
 pub struct Analysis {
     /// `None` when the stream ended before its record.
     pub program: Option<ProgramData>,
-    /// By number.
+    /// Keyed by number.
     pub objects: BTreeMap<u32, ObjectData>,
     /// Positions of interpreted programs.
     pub interpreted: BTreeMap<u64, InterpretedFrame>,
     /// Call paths, innermost first.
     pub paths: BTreeMap<PathId, Vec<PathFrame>>,
-    /// By number.
+    /// Keyed by number.
     pub modules: BTreeMap<u32, Arc<Module>>,
     /// Bytes per thread that kernels keep in local memory for lack of registers, by module and function.
     pub spills: BTreeMap<(u32, u32), u32>,
     /// ptxas's figures of kernels by rising architecture, by module and function.
     pub resources: BTreeMap<(u32, u32), Vec<Resources>>,
-    /// Kernel and branch of loops in which lanes waited for others of their warp, which went on ahead in an assumed
+    /// Kernel and branch of loops in which lanes waited for others of their warp, which continued ahead in an assumed
     /// order.
     pub parted: BTreeSet<(u32, u32)>,
     /// In order of first launch.
     pub kernels: Vec<KernelData>,
-    /// By number.
+    /// Keyed by number.
     pub allocations: BTreeMap<AllocationId, AllocationData>,
-    /// By number.
+    /// Keyed by number.
     pub host_allocations: BTreeMap<HostAllocationId, HostAllocationData>,
     /// Most allocations of a call path that were live at the same time.
     pub live_at_once: BTreeMap<PathId, u64>,
     /// The same of allocations of one name.
     pub live_by_name: BTreeMap<String, u64>,
-    /// By allocation, direction (as a number), host allocation and path.
+    /// Keyed by allocation, direction (as a number), host allocation and path.
     pub copies: BTreeMap<CopyKey, CopySum>,
     /// The first ones, in order.
     pub faults: Vec<FaultData>,
     /// Bad accesses beyond those.
     pub more_faults: u64,
-    /// Barriers that part of a warp came to, in order, with kernel and host call path of the launch.
+    /// Barriers that part of a warp reached, in order, with kernel and host call path of the launch.
     pub divergent: Vec<(DivergentBarrier, Option<(u32, PathId)>)>,
     /// Barriers at which warps of a block waited for each other, and the kernel and path of their launch.
     pub different: Vec<(DifferentBarriers, Option<(u32, PathId)>)>,
@@ -372,7 +372,7 @@ pub struct Analysis {
     pub conflicts: Option<(Vec<Conflict>, RaceCheck)>,
     /// Launches that are in the trace and not in the figures.
     pub left_out: Vec<LeftOut>,
-    /// By number of the model and kernel: launches of whose blocks some have no records and took turns as others did.
+    /// Keyed by number of the model and kernel: launches of whose blocks some have no records and took turns as others did.
     pub assumed_turns: BTreeMap<(usize, u32), u64>,
     /// Of a run with a budget: figures of the whole run and of each kernel's part, estimated.
     pub whole: Option<WholeRuns>,

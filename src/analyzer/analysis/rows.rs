@@ -74,7 +74,7 @@ struct Shared {
 #[derive(Debug)]
 pub struct AllocationRows {
     sharing: Sharing<Common<AllocationKind>>,
-    /// By number of the shared row.
+    /// Indexed by number of the shared row.
     firsts: Vec<AllocationId>,
     live: FxHashMap<AllocationId, Shared>,
     ended: VecDeque<(AllocationId, Shared)>,
@@ -121,7 +121,7 @@ impl AllocationRows {
         own.get(&id).map(|data| (id, data.event.address))
     }
 
-    /// An allocation is over.
+    /// An allocation has ended.
     pub fn end(&mut self, id: AllocationId) {
         if let Some(shared) = self.live.remove(&id) {
             if self.ended.len() >= REMEMBERED {

@@ -71,7 +71,7 @@ impl ToolPool {
         self.pool.batch(launch, items)
     }
 
-    /// What the workers found in a launch that is over.
+    /// What the workers found in a launch that has ended.
     pub(super) fn end(&mut self, launch: LaunchId) -> Result<Vec<LaunchWork<ToolResults>>, WorkerLost> {
         self.batches += u64::from(self.wide);
         let mut works = self.pool.end(launch)?;

@@ -37,7 +37,7 @@ pub struct ValueSum {
 pub struct Values {
     /// The run follows values.
     pub followed: bool,
-    /// By kernel, site and allocation.
+    /// Keyed by kernel, site and allocation.
     pub sites: BTreeMap<ValueKey, ValueSum>,
     /// Zeros by row of the allocation, summed over the launches at whose end they were counted.
     pub zeros: BTreeMap<AllocationId, ZeroBlocks>,

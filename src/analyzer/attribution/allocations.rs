@@ -1,7 +1,7 @@
 //! Which allocation an address belongs to, at this moment of the stream.
 //!
 //! Records, allocations and frees come in one order, so the map always shows the memory as it was
-//! for the access at hand; an address that is used again belongs to the newer allocation. A named
+//! for the current access; an address that is used again belongs to the newer allocation. A named
 //! part of an allocation is an allocation of its own inside it; the innermost one counts.
 
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ impl AllocationMap {
         self.insert_for(id, id, address, bytes)
     }
 
-    /// As [`Self::insert`]; requests count for `row`, which allocations may share.
+    /// Like [`Self::insert`]; requests count for `row`, which allocations may share.
     ///
     /// # Errors
     /// [`AllocationError`]; the map is then unchanged.

@@ -63,7 +63,7 @@ enum Loaded {
 /// Resolves return addresses in the program's objects.
 pub struct Symbolizer {
     objects: BTreeMap<u32, (String, Loaded)>,
-    /// By object and address; those of interpreted programs from the start.
+    /// Keyed by object and address; those of interpreted programs from the start.
     known: HashMap<(u32, u64), Vec<HostFrame>>,
     problems: Vec<String>,
 }
@@ -130,7 +130,7 @@ impl Symbolizer {
         makers
     }
 
-    /// What stood in the way, for notes.
+    /// What was in the way, for notes.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -140,7 +140,7 @@ impl Symbolizer {
     pub fn path(&mut self, frames: &[PathFrame]) -> Vec<HostFrame> {
         let mut path: Vec<HostFrame> = Vec::new();
         for frame in frames {
-            // A return address stands after its call; the number of an interpreter's position is that of the call
+            // A return address is after its call; the number of an interpreter's position is that of the call
             // itself.
             let behind = u64::from(frame.object != INTERPRETED);
             path.extend_from_slice(self.frames(frame.object, frame.offset.saturating_sub(behind)));

@@ -97,7 +97,7 @@ const TABLE: usize = 2 * LANES;
 /// Counts the lanes of a request by address, again and again in the same memory.
 #[derive(Debug, Default)]
 pub(super) struct Meetings {
-    /// By hash: the request that used the place last, and the address's place in `found`.
+    /// Indexed by hash: the request that used the place last, and the address's place in `found`.
     table: Vec<(u64, u32)>,
     request: u64,
     found: Vec<(u64, u64)>,

@@ -61,7 +61,7 @@ impl<const BITS: usize> Majority<BITS> {
         self.found_low(BITS)
     }
 
-    /// As [`Self::found`], of the lowest `bits` bits alone: the values' remainders by a power of two.
+    /// Like [`Self::found`], of the lowest `bits` bits alone: the values' remainders by a power of two.
     pub fn found_low(&self, bits: usize) -> (u64, u64) {
         let Majority { total, set, .. } = self.settled();
         let set = &set[..bits.min(BITS)];
@@ -69,7 +69,7 @@ impl<const BITS: usize> Majority<BITS> {
         (value, set.iter().map(|&set| set.max(total - set)).min().unwrap_or(total))
     }
 
-    /// As [`Self::found`], the value as a signed number of `BITS` bits.
+    /// Like [`Self::found`], the value as a signed number of `BITS` bits.
     pub fn found_signed(&self) -> (i64, u64) {
         let (value, weight) = self.found();
         let unused = 64 - BITS as u32;

@@ -34,7 +34,7 @@ impl SitePattern {
 /// Patterns of a launch.
 #[derive(Debug, Default)]
 pub struct PatternSums {
-    /// By site and space.
+    /// Keyed by site and space.
     pub sites: BTreeMap<(u32, Space), SitePattern>,
     /// Sectors of global memory that were touched.
     pub touched: Touched,

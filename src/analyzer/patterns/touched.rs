@@ -72,7 +72,7 @@ impl TouchedRows {
         let runs: u64 = apart.values().sum();
         let (&pitch, _) = apart.iter().max_by_key(|&(apart, count)| (*count, std::cmp::Reverse(*apart)))?;
         // Rows that are no whole sectors begin in one or the next of them; where all of a row is touched, none begins
-        // behind it.
+        // after it.
         let is_row = |apart: u64| (apart + 1) % pitch <= 2;
         let count = |is_meant: &dyn Fn(u64) -> bool| -> u64 {
             apart.iter().filter(|(apart, _)| is_meant(**apart)).map(|(_, count)| count).sum()

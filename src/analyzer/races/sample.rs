@@ -58,7 +58,7 @@ impl Sample {
         spent < PER_STRETCH || self.within_share()
     }
 
-    /// Returns whether to continue a stretch of which so many requests were checked.
+    /// Returns whether to continue a stretch of which this many requests were checked.
     pub(super) fn goes_on(&self, requests: u64) -> bool {
         requests < LONGEST || self.within_share()
     }

@@ -26,7 +26,7 @@ pub enum Verdict {
     /// A constant that some blocks store while others read, as flags are; or a load before an atomic operation of the same address
     /// that it decides over, or that fails if the value has changed (compare-and-swap).
     Flag,
-    /// One may have learned from the other, through an atomic operation or a volatile flag, that it can go on.
+    /// One may have learned from the other, through an atomic operation or a volatile flag, that it can continue.
     MaybeOrdered,
 }
 

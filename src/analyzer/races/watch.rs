@@ -86,7 +86,7 @@ pub struct Watch {
     check: RaceCheck,
     sample: Sample,
     launches: FxHashMap<LaunchId, Running>,
-    /// Room of a launch that is over.
+    /// Room of a launch that has ended.
     spare: Option<GlobalShadow>,
     found: BTreeMap<Key, Conflict>,
 }
@@ -151,7 +151,7 @@ impl Watch {
         running.blocks.insert(resident, watched);
     }
 
-    /// A launch is over.
+    /// A launch has ended.
     pub fn end(&mut self, launch: LaunchId) {
         let Some(Running { mut global, .. }) = self.launches.remove(&launch) else { return };
         global.clear();

@@ -101,7 +101,7 @@ fn conflicts(check: RaceCheck, steps: &[Step]) -> Vec<Conflict> {
     conflicts_of(check, steps, 8, module(true))
 }
 
-/// Of a launch with so many blocks, of which the first eight do the steps.
+/// Of a launch with this many blocks, of which the first eight do the steps.
 fn conflicts_of(check: RaceCheck, steps: &[Step], blocks: u32, module: Arc<Module>) -> Vec<Conflict> {
     let launch = Launch::with_defaults(3, blocks, WARPS * 32);
     let shape = LaunchShape::new(&launch, module, 0, &Device { sms: 8, ..Device::rtx_2080_ti() });
@@ -233,7 +233,7 @@ fn atomics_do_not_meet_each_other_but_what_is_plain() {
 
 #[test]
 fn what_flags_may_order_is_reported_in_full_only_and_as_such() {
-    // The last block reads what the others wrote, behind an atomic operation whose result it used.
+    // The last block reads what the others wrote, after an atomic operation whose result it used.
     let last = [
         one(0, 0, STORE, 0),
         one(0, 0, EXCHANGE, 64),
@@ -304,7 +304,7 @@ fn a_sample_leaves_out_blocks_and_comes_back_to_new_code() {
         found.iter().map(|conflict| (conflict.scope, conflict.verdict)).collect::<Vec<_>>()
     };
     assert_eq!((sampled(&far, 100), sampled(&far, 8).len()), (vec![], 1));
-    // A long stretch uses up its share; what begins elsewhere behind the next barrier is checked again.
+    // A long stretch uses up its share; what begins elsewhere after the next barrier is checked again.
     let mut steps: Vec<Step> = (0..200_000).map(|_| shared(0, LOAD, 0)).collect();
     steps.push(shared(1, STORE, 0));
     assert_eq!(verdicts(RaceCheck::Sampled, &steps), []);

@@ -81,7 +81,7 @@ impl<T: AnalysisTool + 'static> Pool<T> {
         self.workers.batch(launch, items)
     }
 
-    /// A launch is over: what each worker counted of it.
+    /// A launch has ended: what each worker counted of it.
     ///
     /// # Errors
     /// [`WorkerLost`], after a bug.

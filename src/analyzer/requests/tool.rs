@@ -48,7 +48,7 @@ pub trait AnalysisTool: Send {
     fn start(&mut self, _launch: &LaunchShape) {}
     /// The events up to [`AnalysisTool::batch_end`] belong to this launch.
     fn batch(&mut self, _launch: LaunchId) {}
-    /// The batch is over. Every shard gets every batch.
+    /// The batch has ended. Every shard gets every batch.
     fn batch_end(&mut self) {}
     /// Something happens in the launch of the current batch.
     fn event(&mut self, event: Event<'_>);

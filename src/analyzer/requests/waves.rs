@@ -67,7 +67,7 @@ pub(super) enum WaveRequest {
 /// The waves of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Waves {
-    /// By slot of the even warp: requests of the half that is ahead.
+    /// Indexed by slot of the even warp: requests of the half that is ahead.
     ahead: Vec<VecDeque<PendingRequest>>,
 }
 
@@ -128,7 +128,7 @@ impl Waves {
         }
     }
 
-    /// The blocks in these slots are over.
+    /// The blocks in these slots have ended.
     pub(super) fn over(&mut self, first: u32, count: u32, mut made: impl FnMut(WaveRequest)) {
         let end = self.ahead.len().min(first as usize + count as usize);
         for queue in self.ahead.get_mut(first as usize..end).into_iter().flatten() {

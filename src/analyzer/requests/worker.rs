@@ -15,7 +15,7 @@ use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Modul
 use warpline_simulator::geometry::{BankRules, Width};
 
 /// Places per byte of a batch. An access takes 16 bytes or more, so that the places of a bundle's requests, two each,
-/// stay below those of the item behind it; a payload of a gibibyte has fewer places than there are numbers.
+/// stay below those of the item after it; a payload of a gibibyte has fewer places than there are numbers.
 const PLACES: u32 = 4;
 const _: () = assert!(2 * MOST_MEMBERS as u32 <= 16 * PLACES);
 
@@ -276,7 +276,7 @@ impl<T: AnalysisTool> Worker<T> {
         self.tool.batch_end();
     }
 
-    /// A launch is over; its figures leave the worker.
+    /// A launch has ended; its figures leave the worker.
     pub fn end(&mut self, launch: LaunchId) -> LaunchWork<T::Result> {
         self.count_waiting();
         if self.wide {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 /// Which loads go past L1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bypass {
-    /// Only the first so many warps of each block use L1 (horizontal bypassing); `None`: all do.
+    /// Only the first this many warps of each block use L1 (horizontal bypassing); `None`: all do.
     pub warps: Option<u32>,
     /// Sites whose loads go past it, by kernel as numbered by the analysis.
     pub sites: FxHashSet<(u32, u32)>,

@@ -1,6 +1,6 @@
 //! Puts a kept trace into another model's order.
 //!
-//! A launch's records are taken apart into the streams of its warps, and the scheduler that also
+//! A launch's records are divided into the streams of its warps, and the scheduler that also
 //! orders a run deals them out again, with the other model's SMs, resident blocks and turns. So the
 //! result is what a run made for that model gives, for programs whose blocks do not race. The
 //! records of one launch are held in memory meanwhile.
@@ -20,7 +20,7 @@ use crate::requests::{BatchError, LaunchShape, check_batch};
 
 /// Bytes of items after which a batch is handed on.
 const BATCH_BYTES: usize = 256 << 10;
-/// Blocks without a record are dealt out too, since they take their turns, up to so many and [`EMPTY_PER_BLOCK`] for
+/// Blocks without a record are dealt out too, since they take their turns, up to this many and [`EMPTY_PER_BLOCK`] for
 /// each block that has one. The grid of a larger launch is its own claim, which nothing in the trace bears out: then
 /// only blocks with records are dealt out.
 const MOST_EMPTY: u64 = 1 << 22;
@@ -59,7 +59,7 @@ pub struct Reorder {
     launches: FxHashMap<LaunchId, DividedLaunch>,
 }
 
-/// A launch that is being taken apart.
+/// A launch that is being divided.
 struct DividedLaunch {
     /// As recorded.
     original: LaunchShape,
@@ -316,7 +316,7 @@ impl<E, F: FnMut(&[u8]) -> Result<(), E>> Dealer<'_, F> {
         Ok(())
     }
 
-    /// As on the CPU device: the budget is checked first, a warp without items is over.
+    /// As on the CPU device: the budget is checked first, a warp without items has ended.
     fn take(&mut self, slot: usize, mut requests: u32) -> TurnEnd {
         let SlotState { stream, mut piece, mut at, silent } = self.slots[slot];
         let pieces = self.taken.streams.get(stream).map_or(&[][..], Vec::as_slice);

@@ -106,7 +106,7 @@ impl Settings {
         }
     }
 
-    /// Bytes that do not depend on the trace, about: with fewer there is no analysis by so many workers.
+    /// Bytes that do not depend on the trace, about: with fewer there is no analysis by this many workers.
     pub fn least_bytes(&self, workers: usize) -> u64 {
         self.base_bytes() + 2 * WORKER_BYTES.saturating_mul(workers.max(1) as u64)
     }

@@ -18,7 +18,7 @@ use warpline_simulator::hierarchy::{Egress, EgressQueue, SecondLevel, Shares, Su
 const MOST_SHARES: u32 = 8;
 /// Batches that may wait to be served before workers wait for the shares.
 const CROWDED: usize = 16;
-/// Of the copies before a batch, the last that write so many times the size of L2 leave their data there; what was
+/// Of the copies before a batch, the last that write this many times the size of L2 leave their data there; what was
 /// before them has been pushed out.
 const LAST_COPIES: u64 = 16;
 
@@ -45,7 +45,7 @@ struct Order {
     /// Complete ones that a share has still to serve; the first one's number is `first`.
     ready: VecDeque<Arc<Batch>>,
     first: u64,
-    /// By share: number of the batch that it serves next.
+    /// Indexed by share: number of the batch that it serves next.
     served: Vec<u64>,
     spare: Vec<Egress>,
 }
@@ -228,7 +228,7 @@ impl Order {
         self.ready.get((number - self.first) as usize).map(Arc::clone)
     }
 
-    /// A share goes on with batch number `next`; batches that no share needs any more give their memory back.
+    /// A share continues with batch number `next`; batches that no share needs any more give their memory back.
     fn done(&mut self, share: usize, next: u64) {
         self.served[share] = next;
         let all = self.served.iter().min().copied().unwrap_or(next);

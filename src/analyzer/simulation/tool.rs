@@ -21,7 +21,7 @@ const QUEUE_BYTES: std::ops::RangeInclusive<usize> = 2 << 10..=64 << 10;
 /// A launch that is running.
 struct Running {
     first: FirstLevel,
-    /// By resident block over all SMs, by SM, or one.
+    /// Indexed by resident block over all SMs, by SM, or one.
     scopes: Vec<Option<Scope>>,
     /// Sizes of the caches in this launch, in bytes.
     cache_bytes: [u64; 2],

@@ -1,4 +1,4 @@
-//! `predict --check`: the program is run with what was predicted, and both are shown side by side.
+//! `predict --check`: the program is run with what was predicted, and both are shown next to each other.
 //!
 //! A configuration can be checked where a launch of it can be recorded: the program is run again with the command line
 //! that `--check` is given, in which `{x}`, `{y}` and `{z}` stand for the block's sizes.

@@ -11,7 +11,7 @@ use warpline_profile::file;
 use warpline_profile::store::{Digest, Recorded, Store, StoreError};
 use warpline_report as report;
 
-/// Lists recordings, which stand in their order.
+/// Lists recordings, which are in their order.
 pub(super) fn execute(arguments: &HistoryArguments, store: &Store, records: &[Recorded]) -> Result<u8, Failure> {
     let mut files = BTreeMap::new();
     if let Some(folder) = &arguments.profiles {

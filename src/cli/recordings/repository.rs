@@ -24,7 +24,7 @@ pub(super) struct Facts {
 }
 
 impl Repository {
-    /// The one at hand, if there is one and git is installed.
+    /// The repository of the current folder, if there is one and git is installed.
     pub(super) fn here() -> Option<Repository> {
         let root = query(&["rev-parse", "--show-toplevel"], "")?.trim_end().to_owned();
         (!root.is_empty()).then_some(Repository { root })
@@ -32,7 +32,7 @@ impl Repository {
 
     /// The whole name of a commit, by whatever names it.
     pub(super) fn resolve(&self, name: &str) -> Option<String> {
-        // What begins with a dash is an option whatever stands before it in old releases.
+        // What begins with a dash is an option whatever is before it in old releases.
         if name.starts_with('-') {
             return None;
         }

@@ -55,7 +55,7 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts the program with the descriptors of the ring and of the socket for stops. Signals to this process go on
+    /// Starts the program with the descriptors of the ring and of the socket for stops. Signals to this process continue
     /// to it.
     pub(super) fn start(
         plan: &Plan,
@@ -95,7 +95,7 @@ impl Child {
         self.id
     }
 
-    /// Set once the program is over.
+    /// Set once the program has ended.
     pub(super) fn ended_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.ended)
     }

@@ -1,5 +1,5 @@
 //! `--children`: the further processes of a run. The first that uses the device has the ring; each other writes a trace
-//! of its own into a private folder, which is analysed when the program is over.
+//! of its own into a private folder, which is analysed when the program has ended.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Signals sent to `warpline run` go on to the program; `warpline` itself stays to write the profile.
+//! Signals sent to `warpline run` continue to the program; `warpline` itself stays to write the profile.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 

@@ -97,7 +97,7 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    /// The program is over. How often it stopped.
+    /// The program has ended. How often it stopped.
     pub(super) fn finish(self) -> u64 {
         // A process that outlives the program may have its end open, too.
         _ = self.ours.shutdown(Shutdown::Both);

@@ -88,7 +88,7 @@ impl<R: Read> Read for Copying<'_, R> {
                 Copy::Packed(writer) => writer.write(&buffer[..count]),
             };
             if let Err(error) = written {
-                // The analysis goes on; the part that was written stays readable.
+                // The analysis continues; the part that was written stays readable.
                 self.tee.problem = Some(cut_short(path, &error));
                 self.tee.file = None;
             }

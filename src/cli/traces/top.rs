@@ -59,7 +59,7 @@ fn width() -> usize {
     terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0)).max(60)
 }
 
-/// Shows the run until it is over or the user leaves.
+/// Shows the run until it has ended or the user leaves.
 fn watch(place: &std::path::Path, mut snapshot: Snapshot, top: usize) -> std::io::Result<()> {
     let mut terminal = ratatui::try_init()?;
     let result = loop {

@@ -23,7 +23,7 @@ pub enum SeriesScope {
     Kernels(Regex),
 }
 
-/// Takes a figure from every recording; these stand in their order. A change is a difference of more than `tolerance` (a
+/// Takes a figure from every recording; these are in their order. A change is a difference of more than `tolerance` (a
 /// share) of the value before.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use super::lines::{Code, Lines, SourceLine};
 use super::pairs::{Pairs, in_order};
 use warpline_profile::model::Finding;
 
-/// Findings about an allocation in all kernels, which stand at the access that takes most of it.
+/// Findings about an allocation in all kernels, which are at the access that takes most of it.
 const OF_ALLOCATIONS: [&str; 1] = ["cache-sweep"];
 
 /// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is no data that

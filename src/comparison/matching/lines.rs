@@ -17,7 +17,7 @@ pub struct Code<'a> {
     pub profile: &'a Profile,
     texts: BTreeMap<&'a str, BTreeMap<u32, Text>>,
     unknown: Text,
-    /// By index of the kernel.
+    /// Indexed by index of the kernel.
     of_kernels: Vec<BTreeSet<SourceLine<'a>>>,
     /// Lines that rows of no kernel name.
     host: BTreeSet<SourceLine<'a>>,
@@ -98,7 +98,7 @@ type Map<'a> = BTreeMap<&'a str, BTreeMap<u32, SourceLine<'a>>>;
 
 /// Which line is which.
 pub struct Lines<'a> {
-    /// By the index of the kernel before.
+    /// Keyed by the index of the kernel before.
     kernels: BTreeMap<usize, Map<'a>>,
     host: Map<'a>,
 }

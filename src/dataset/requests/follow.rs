@@ -42,7 +42,7 @@ pub enum Refusal {
 struct Open<'a> {
     shape: LaunchShape,
     name: &'a str,
-    /// By warp slot: linear block, and the slot of its first warp. Only of slots that were used, whatever a record
+    /// Keyed by warp slot: linear block, and the slot of its first warp. Only of slots that were used, whatever a record
     /// claims.
     slots: FxHashMap<u32, (u64, u32)>,
 }
@@ -67,7 +67,7 @@ pub(super) struct Follow<'a> {
     open: FxHashMap<LaunchId, Open<'a>>,
     map: AllocationMap,
     rows: AllocationRows,
-    /// By kernel and site, of those that made a request.
+    /// Keyed by kernel and site, of those that made a request.
     sites: FxHashMap<(u32, u32), Site<'a>>,
     table: LineTable,
 }

@@ -7,9 +7,9 @@ use crate::Run;
 /// Names of kernels, instructions and allocations.
 pub(super) struct Places<'a> {
     pub(super) run: &'a str,
-    /// By kernel: its name and its mangled name.
+    /// Keyed by kernel: its name and its mangled name.
     kernels: FxHashMap<u32, (&'a str, &'a str)>,
-    /// By kernel and site.
+    /// Keyed by kernel and site.
     sites: FxHashMap<(u32, u32), (&'a str, u32)>,
     allocations: FxHashMap<u64, &'a str>,
 }

@@ -14,7 +14,7 @@ pub fn is_stored_in_place(facts: &Facts<'_>, store: &Access<'_>) -> bool {
         && !stores_once(facts, store)
 }
 
-/// The innermost loop around an access has a barrier, behind which another thread may need the value: on a line of the loop, or as often
+/// The innermost loop around an access has a barrier, after which another thread may need the value: on a line of the loop, or as often
 /// executed as the access and on a line between the loop and the next one. Profiles count barriers by line.
 pub fn has_barrier(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     let count = |row: &Line| row.instructions.get("barrier").map_or(0, |count| count.warps);

@@ -33,7 +33,7 @@ pub struct Addend {
     pub shift: i64,
     /// It is clamped, wrapped or chosen on the way.
     pub is_held: bool,
-    /// The scale behind its product with a parameter, as of the length of a row.
+    /// The scale of its product with a parameter, as of the length of a row.
     pub row: Option<i64>,
 }
 
@@ -323,7 +323,7 @@ impl Address<'_> {
     fn term(&self, addend: &Addend) -> Term {
         let is_in = |what: fn(Kind) -> bool| self.is_in(addend.id, what);
         let varies = |kind| matches!(kind, Kind::Unknown(..) | Kind::Counter(_) | Kind::Block(_) | Kind::Thread(_));
-        // The counter of a loop that is over, as of the iterations before an unrolled loop, moves nothing any more.
+        // The counter of a loop that has ended, as of the iterations before an unrolled loop, moves nothing any more.
         let counts = |kind| matches!(kind, Kind::Counter(id) if self.loops.contains(&id));
         Term {
             scale: addend.scale.saturating_abs(),
@@ -440,7 +440,7 @@ mod tests {
         // 4 * (threadIdx.x - 1), and threadIdx.x == 99 ? 99 : threadIdx.x - 1
         assert!(beside(&before, &[binary(Binary::Product, 2, 4)]));
         assert!(beside(&before, &[Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2)]));
-        // The one behind only where it is clamped: 4 * (threadIdx.x + 1), min(threadIdx.x + 1, 99).
+        // The element after only where it is clamped: 4 * (threadIdx.x + 1), min(threadIdx.x + 1, 99).
         assert!(!beside(&behind, &[binary(Binary::Product, 2, 4)]));
         assert!(beside(&behind, &[binary(Binary::SignedLeast, 2, 3)]));
         // 4 * threadIdx.x, and 4 * (threadIdx.x + 1) - 4 is the same.

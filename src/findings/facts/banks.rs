@@ -34,7 +34,7 @@ pub struct Conflict<'f, 'a> {
     pub block_row: Option<u64>,
     /// Padding of rows that removes the conflicts of all accesses to the array.
     pub row_padding: Option<Padding>,
-    /// The same behind the words of all banks.
+    /// The same, after the words of all banks.
     pub cycle_padding: Option<Padding>,
 }
 

@@ -78,7 +78,7 @@ pub fn is_alone(branch: &Branch) -> bool {
     fewest_lanes(branch) as f64 <= ALONE * branch.divergent as f64
 }
 
-/// No side issues more than so many warp instructions in one execution.
+/// No side issues more than this many warp instructions in one execution.
 pub fn runs_at_most(branch: &Branch, most: u64) -> bool {
     let lanes = branch.lanes.iter().copied().chain(std::iter::repeat(u64::MAX));
     let short = |(&issued, lanes): (&u64, u64)| issued <= most.saturating_mul(branch.executions.min(lanes));

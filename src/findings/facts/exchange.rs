@@ -18,7 +18,7 @@ pub fn is_transposition(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     !index::stays_in_loop(access) && facts.accesses_of(access.kernel.id, "global").any(is_end)
 }
 
-/// An index moves the address by so many bytes at most, and by some.
+/// An index moves the address by this many bytes at most, and by some.
 fn moves_by(step: &ThreadStep, most: u64) -> bool {
     matches!(step, ThreadStep::Bytes(bytes) if (1..=most).contains(&bytes.unsigned_abs()))
 }

@@ -22,7 +22,7 @@ fn same_memory<'f, 'a>(facts: &'f Facts<'a>, access: &Access<'_>) -> impl Iterat
     facts.accesses_of(access.kernel.id, "global").filter(move |one| id.is_some() && one.allocation == id)
 }
 
-/// Elements that a thread takes side by side, each with an access of its own, where all of them together fill the sectors that each of
+/// Elements that a thread takes next to each other, each with an access of its own, where all of them together fill the sectors that each of
 /// them touches: two or four, as many as one wide access can take.
 pub fn side_by_side(facts: &Facts<'_>, access: &Access<'_>) -> Option<u64> {
     let bytes = i64::from(access.bytes.max(1));

@@ -94,7 +94,7 @@ impl<'a> Facts<'a> {
         share(self.requests(kernel), self.profile.kernels.iter().map(|one| self.requests(one)).total())
     }
 
-    /// Part of the program's time, as far as it is modelled, that so many seconds outside of kernels are.
+    /// Part of the program's time, as far as it is modelled, that this many seconds outside of kernels are.
     pub fn program_share(&self, seconds: f64) -> f64 {
         let all = self.kernel_seconds + self.copy_seconds;
         if all > 0.0 { (seconds / all).min(1.0) } else { 0.0 }

@@ -28,7 +28,7 @@ pub fn has_name(subscript: &str) -> bool {
     subscript.contains(char::is_alphabetic)
 }
 
-/// What stands in the brackets behind a variable's name, wherever a line has it.
+/// What is in the brackets after a variable's name, wherever a line has it.
 pub fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = &'a str> {
     let behind = text.match_indices(variable).map(move |(at, _)| &text[at + variable.len()..]);
     behind.filter_map(|rest| {
@@ -41,13 +41,13 @@ pub fn subscripts<'a>(text: &'a str, variable: &'a str) -> impl Iterator<Item = 
     })
 }
 
-/// The names that stand before brackets.
+/// The names that are before brackets.
 pub fn subscripted_names(text: &str) -> impl Iterator<Item = &str> {
     let before = text.match_indices('[').map(move |(at, _)| &text[..at]);
     before.map(|before| &before[before.trim_end_matches(is_word).len()..]).filter(|name| !name.is_empty())
 }
 
-/// The line declares a variable: a type stands before its name.
+/// The line declares a variable: a type is before its name.
 pub fn is_declared(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].trim_end();
@@ -56,7 +56,7 @@ pub fn is_declared(text: &str, name: &str) -> bool {
     })
 }
 
-/// The word `name` stands in the line with `what` behind it.
+/// The word `name` is in the line with `what` after it.
 pub fn follows(text: &str, name: &str, what: &str) -> bool {
     text.match_indices(name)
         .any(|(at, _)| !text[..at].ends_with(is_word) && text[at + name.len()..].trim_start().starts_with(what))

@@ -2,7 +2,7 @@
 
 use super::super::prelude::*;
 
-/// A store to shared memory is so many lines from a load, at most.
+/// A store to shared memory is this many lines from a load, at most.
 pub fn is_near_store(facts: &Facts<'_>, load: &Access<'_>, lines: u32) -> bool {
     near_stores(facts, load, lines).next().is_some()
 }

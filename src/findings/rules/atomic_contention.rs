@@ -149,7 +149,7 @@ fn draft(facts: &Facts<'_>, found: &Contention<'_, '_>) -> Draft {
 struct Rating {
     gain: Option<Gain>,
     waste: f64,
-    /// The model has no cost for what so many lanes of one address take on their way there.
+    /// The model has no cost for what this many lanes of one address take on their way there.
     is_unknown: bool,
     /// The gain's factor where the GPU merges the operations of a warp already.
     merged: Option<f64>,

@@ -33,7 +33,7 @@ described! {
     }
 }
 
-/// Rank of what reaches no allocation: behind whatever costs time.
+/// Rank of what reaches no allocation: after whatever costs time.
 const UNSEEN_SCORE: f64 = 0.02;
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {

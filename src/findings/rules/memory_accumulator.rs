@@ -1,5 +1,5 @@
 //! A value that a loop stores at one address in each iteration, loaded from there before or not: it belongs in a register until the
-//! loop is over (CUDA C++ Best Practices Guide, "Memory Optimizations"; the compiler may not keep it there where another pointer
+//! loop has ended (CUDA C++ Best Practices Guide, "Memory Optimizations"; the compiler may not keep it there where another pointer
 //! could lead to it).
 
 use super::super::facts::accumulator::{is_stored_in_place, with_loads};

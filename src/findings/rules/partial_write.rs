@@ -75,7 +75,7 @@ fn draft(facts: &Facts<'_>, access: &Access<'_>) -> Option<Draft> {
         .evidence("bytes", access.sums.bytes as f64)
         .evidence("sectors", access.sums.sectors as f64);
     if remedy == Remedy::StoreList {
-        // Elements side by side, and the number of each.
+        // Elements next to each other, and the number of each.
         let kept = access.sums.bytes.saturating_mul(2);
         let less = |sectors: u64, bytes: u64| sectors.saturating_mul(bytes).saturating_sub(kept) as f64;
         let saving = Saving::new("l2", less(access.sums.l2_lookups, facts.l2_lookup_bytes()))

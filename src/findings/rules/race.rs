@@ -161,7 +161,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     neighbours_together(drafts.collect())
 }
 
-/// Lines side by side that meet one line elsewhere are one thing to change.
+/// Lines next to each other that meet one line elsewhere are one thing to change.
 fn neighbours_together(drafts: Vec<(Lines<'_>, Draft)>) -> Vec<Draft> {
     // What they have in common, with the last line and its number among those before.
     let mut chains: BTreeMap<_, (u32, usize)> = BTreeMap::new();

@@ -31,7 +31,7 @@ described! {
     }
 }
 
-/// Rank of gaps, which may be padding: behind whatever costs time.
+/// Rank of gaps, which may be padding: after whatever costs time.
 const GAPS_SCORE: f64 = 0.02;
 
 pub fn find(facts: &Facts<'_>) -> Vec<Draft> {

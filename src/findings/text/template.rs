@@ -1,6 +1,6 @@
 //! Sentences with placeholders.
 //!
-//! `{stride}` is a figure, `{requests:request|requests}` a count with its noun, `{op:read|write}` a choice. What stands in
+//! `{stride}` is a figure, `{requests:request|requests}` a count with its noun, `{op:read|write}` a choice. What is in
 //! `[[ ]]` is left out where one of its figures is not known.
 
 use super::super::diagnosis::Figures;

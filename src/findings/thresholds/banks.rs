@@ -21,7 +21,7 @@ pub const MOST_PADDING: u64 = 4;
 pub const MOST_ROW_PADDING: u64 = 16;
 /// Part of the passes that padded rows may leave. Policy.
 pub const LEFT_OF_ROWS: u32 = 8;
-/// Part of the passes that padding behind all banks may leave. Policy.
+/// Part of the passes that padding after all banks may leave. Policy.
 pub const LEFT_OF_CYCLES: u32 = 4;
 /// Elements from lane to lane, at most, that are a thread's own; more are a row. Policy.
 pub const MOST_ITEMS: u64 = 4;

@@ -5,7 +5,7 @@ use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKi
 
 /// A graph that grows.
 pub struct Graph {
-    /// Each behind its operands.
+    /// Each after its operands.
     pub expressions: Vec<Expression>,
     numbers: FxHashMap<Expression, ExpressionId>,
 }

@@ -14,7 +14,7 @@ use crate::subject::Subject;
 use crate::value::Value;
 use warpline_profile::model::{Addresses, Parameter};
 
-/// The expressions with an array (its number in the subject) padded by so many elements along an axis.
+/// The expressions with an array (its number in the subject) padded by this many elements along an axis.
 ///
 /// # Errors
 /// [`ChangeError::NoLength`].

@@ -68,7 +68,7 @@ impl<'a> LaneAddresses<'a> {
         self.at.clear();
         self.at.extend([0; THREADS]);
         self.at.extend(place);
-        // Loops that are over have come to their last iteration.
+        // Loops that have ended have reached their last iteration.
         self.at.extend(self.bounds.0.iter().skip(FIXED).map(|range| range.1));
         for &index in &own.counters {
             self.at[index] = counter(index);

@@ -57,7 +57,7 @@ mod tests {
             ..MemoryAccess::load(Form { constant, terms: vec![(0, 128)] }, Truth::Known(true), 4)
         };
         let all = [access(0, 4096), access(1, 8192), access(0, 4100), access(2, 1 << 40)];
-        // Arrays of 4 KiB lie side by side, those of 8 KiB in each other.
+        // Arrays of 4 KiB lie next to each other, those of 8 KiB in each other.
         let bounds = |count: i64| Bounds(vec![(0, count - 1)]);
         assert!(matches!(without_overlaps(&all, &bounds(32)), Cow::Borrowed(_)));
         let moved = without_overlaps(&all, &bounds(64));

@@ -126,7 +126,7 @@ pub(super) fn of_finish(analysis: &Analysis, facts: &RunFacts) -> Vec<String> {
     notes
 }
 
-/// Returns notes on lanes of a warp that went on ahead of others that waited, by kernel.
+/// Returns notes on lanes of a warp that continued ahead of others that waited, by kernel.
 pub(super) fn of_parted_lanes(profile: &Profile) -> Vec<String> {
     let mut places: BTreeMap<u32, BTreeSet<(&str, u32)>> = BTreeMap::new();
     for branch in profile.branches.iter().filter(|branch| branch.order_assumed) {

@@ -17,7 +17,7 @@ const MAX_SOURCE_BYTES: u64 = 64 << 20;
 const MAX_CHECKED_BYTES: u64 = 1 << 30;
 /// Longer lines are cut.
 const MAX_LINE_CHARACTERS: usize = 400;
-/// What stands in a comment that silences findings.
+/// What is in a comment that silences findings.
 pub const IGNORE_COMMENT: &str = "warpline: ignore";
 /// What stands where a kernel makes its index: findings name the line that an index comes from.
 const INDEX: &str = "threadIdx";

@@ -1,4 +1,4 @@
-//! Leaves snapshots while an analysis goes on.
+//! Leaves snapshots while an analysis continues.
 
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -38,7 +38,7 @@ pub struct Snapshot {
     pub memory: Memory,
     /// Kernel that the trace is at.
     pub current_kernel: Option<String>,
-    /// Kernels with most traffic so far; of launches that are over.
+    /// Kernels with most traffic so far; of launches that have ended.
     pub kernels: Vec<KernelRow>,
     /// All kernels.
     pub kernel_count: u64,
@@ -58,7 +58,7 @@ pub struct Memory {
 pub struct KernelRow {
     /// Demangled name.
     pub name: String,
-    /// Launches that are over.
+    /// Launches that have ended.
     pub launches: u64,
     /// Global and local requests.
     pub requests: u64,

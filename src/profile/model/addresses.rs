@@ -7,9 +7,9 @@ use warpline_format::occupancy::Resources;
 /// Addresses of a kernel's accesses as expressions of what a launch gives.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Addresses {
-    /// Values, each behind its operands.
+    /// Values, each after its operands.
     pub expressions: Vec<Expression>,
-    /// By rising site.
+    /// Sorted by site.
     pub sites: Vec<AddressExpression>,
     /// What those of the sites do that the run did not reach, which have no rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,7 +32,7 @@ pub struct Addresses {
     pub resources: Vec<Resources>,
 }
 
-/// What an access does that no thread of the run came to.
+/// What an access does that no thread of the run reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreached {
     /// Its site.

@@ -45,7 +45,7 @@ pub struct Allocation {
     /// Over all spaces; absent where requests were counted without their addresses.
     #[serde(default, skip_serializing_if = "Metrics::is_unreported")]
     pub metrics: Metrics,
-    /// By kernel.
+    /// Sorted by kernel.
     pub by_kernel: Vec<ByKernel>,
 }
 
@@ -88,11 +88,11 @@ pub struct CopyRow {
     pub bytes: u64,
     /// Copies.
     pub count: u64,
-    /// Of these, those that brought nothing new: their bytes were at the destination already, although no kernel had
+    /// Those of them that brought nothing new: their bytes were at the destination already, although no kernel had
     /// stored there since the copy before, or still in the device memory that they had come to the host from.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub unchanged_count: u64,
-    /// Of these, those of which this is the source and other device memory the destination, whose row counts them, too.
+    /// Those of them of which this is the source and other device memory the destination, whose row counts them, too.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub source_count: u64,
     /// Bytes of those.

@@ -16,7 +16,7 @@ pub struct Branch {
     pub column: u32,
     /// Times a warp reached it.
     pub executions: u64,
-    /// Of these, with lanes leaving by two or more sides.
+    /// Those of them with lanes leaving by two or more sides.
     pub divergent: u64,
     /// Per side; the first is the one taken when the condition holds, or a switch's default.
     pub lanes: Vec<u64>,
@@ -24,10 +24,10 @@ pub struct Branch {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<u64>,
     /// Lane slots that stay idle, at most, in blocks that part of a warp's live lanes run, where this is the innermost
-    /// branch that diverged among those that decide over the block; lanes that did not come to it are an outer one's.
+    /// branch that diverged among those that decide over the block; lanes that did not reach it are an outer one's.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub idle_lane_slots: u64,
-    /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
+    /// Line of the kernel itself that it is on, or that calls what it is in; 0 unknown.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub kernel_line: u32,
     /// What makes its condition differ from lane to lane; empty where the compiler sees nothing that does, or did not
@@ -37,7 +37,7 @@ pub struct Branch {
     /// One of its sides leaves a loop, and another stays in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_loop: bool,
-    /// Lanes waited in its loop for others of their warp, which went on ahead in an order that is assumed.
+    /// Lanes waited in its loop for others of their warp, which continued ahead in an order that is assumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub order_assumed: bool,
 }
@@ -47,7 +47,7 @@ pub struct Branch {
 pub struct LaneSlots {
     /// 32 times the issued warp instructions.
     pub issued: u64,
-    /// Of these, with an active lane.
+    /// Those of them with an active lane.
     pub active: u64,
     /// Idle ones in executions of blocks with fewer lanes than the warp had live, at most: what divergence costs at
     /// most.
@@ -89,7 +89,7 @@ pub struct Block {
     /// Lanes of the 32 of each execution that did not run it, summed: diverged, finished, or never there.
     #[serde(default)]
     pub lanes_lost: u64,
-    /// Line of the kernel itself that it stands on, or that calls what it stands in; 0 unknown.
+    /// Line of the kernel itself that it is on, or that calls what it is in; 0 unknown.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub kernel_line: u32,
     /// Its instructions by the source line they belong to; empty where that is `line` for all of them.
@@ -104,7 +104,7 @@ pub struct BlockPart {
     pub file: String,
     /// User frame.
     pub line: u32,
-    /// Line of the kernel itself that they stand on, or that calls what they stand in; 0 unknown.
+    /// Line of the kernel itself that they are on, or that calls what they are in; 0 unknown.
     #[serde(default, skip_serializing_if = "super::number::is_nothing")]
     pub kernel_line: u32,
     /// Instructions of one execution.

@@ -51,7 +51,7 @@ pub struct Kernel {
     /// All launches.
     #[serde(default)]
     pub launch_count: u64,
-    /// Of these, those that were recorded, where some were not: all figures are of them.
+    /// Those of them that were recorded, where some were not: all figures are of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_launches: Option<u64>,
     /// Spread of the launches' figures, by `space.metric`.

@@ -16,7 +16,7 @@ pub type Ranges = Vec<[u32; 2]>;
 pub struct MergedFrom {
     /// How many.
     pub profiles: u64,
-    /// Of these, that are incomplete.
+    /// Those of them that are incomplete.
     pub incomplete: u64,
     /// How many of the runs ended with each exit code, or `unknown`.
     pub exit_codes: BTreeMap<String, u64>,
@@ -32,7 +32,7 @@ pub struct MergedFrom {
     /// Files that could not be read, by name, with the rank's number if the name contains it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unreadable: BTreeMap<String, Option<u32>>,
-    /// There were so many launches that all of them are in groups.
+    /// The profile has so many launches that all of them are in groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub launches_in_groups: bool,
     /// The job, where they are of its ranks.
@@ -47,13 +47,13 @@ pub struct MergedRanks {
     pub count: Option<u32>,
     /// Those whose profiles are in this one.
     pub present: Ranges,
-    /// Of these, that were given more than once.
+    /// Those of them that were given more than once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated: Ranges,
-    /// Of these, whose profiles are incomplete.
+    /// Those of them whose profiles are incomplete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Ranges,
-    /// Of these, whose programs ended with another exit code than 0, by that.
+    /// Those of them whose programs ended with another exit code than 0, by that.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed: BTreeMap<String, Ranges>,
 }
@@ -147,7 +147,7 @@ impl KernelExact {
 pub struct EstimateExact {
     /// All.
     pub femtoseconds: Wide,
-    /// By limit.
+    /// Keyed by limit.
     pub limits: BTreeMap<String, Wide>,
     /// Ideal time, by what limits then.
     pub ideal: BTreeMap<String, Wide>,

@@ -63,23 +63,23 @@ pub type ByOp = BTreeMap<String, BTreeMap<String, OpMetrics>>;
 /// Metrics of the loads, stores or atomics of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpMetrics {
-    /// As in [`Metrics`].
+    /// See [`Metrics`].
     pub requests: u64,
-    /// As in [`Metrics`].
+    /// See [`Metrics`].
     pub lanes: u64,
-    /// As in [`Metrics`].
+    /// See [`Metrics`].
     pub bytes: u64,
-    /// As in [`Metrics`].
+    /// See [`Metrics`].
     pub sectors: u64,
-    /// As in [`Metrics`].
+    /// See [`Metrics`].
     pub ideal_sectors: u64,
-    /// As in [`Metrics`].
+    /// See [`Metrics`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l1: Option<LevelMetrics>,
-    /// As in [`Metrics`].
+    /// See [`Metrics`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l2: Option<LevelMetrics>,
-    /// As in [`Metrics`].
+    /// See [`Metrics`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dram: Option<DramMetrics>,
 }
@@ -93,7 +93,7 @@ pub struct LevelMetrics {
     pub hits: u64,
     /// Lookups of loads.
     pub load_lookups: u64,
-    /// Of these, found present.
+    /// Those of them found present.
     pub load_hits: u64,
     /// Store lookups that allocated (L2). Hardware counters have them as hits.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -205,6 +205,6 @@ pub struct InstructionCount {
     pub lanes: u64,
 }
 
-/// By class: `fp16`, `fp32`, `fp64`, `int`, `special`, `conversion`, `control`, `memory`, `barrier`,
+/// Keyed by class: `fp16`, `fp32`, `fp64`, `int`, `special`, `conversion`, `control`, `memory`, `barrier`,
 /// `tensor`; only those that occur.
 pub type Instructions = BTreeMap<String, InstructionCount>;

@@ -32,7 +32,7 @@ pub enum ThreadStep {
     /// Not at all.
     #[default]
     None,
-    /// By so many bytes.
+    /// By this many bytes.
     Bytes(i64),
     /// By a multiple of a value that is the same for all threads, of this name; empty where it has none.
     Times(String),

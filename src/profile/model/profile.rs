@@ -31,17 +31,17 @@ pub struct Profile {
     pub run: Run,
     /// In order of first launch.
     pub kernels: Vec<Kernel>,
-    /// By kernel, file, line.
+    /// Sorted by kernel, file and line.
     pub lines: Vec<Line>,
-    /// By kernel, site, space.
+    /// Sorted by kernel, site and address space.
     pub sites: Vec<Site>,
-    /// By number.
+    /// Sorted by number.
     pub allocations: Vec<Allocation>,
-    /// By number.
+    /// Sorted by number.
     pub host_allocations: Vec<HostAllocation>,
-    /// By kernel and place.
+    /// Sorted by kernel and source position.
     pub branches: Vec<Branch>,
-    /// By kernel and place.
+    /// Sorted by kernel and source position.
     pub blocks: Vec<Block>,
     /// Bad accesses, in order.
     #[serde(default)]

@@ -74,7 +74,7 @@ pub struct Estimated {
 pub struct WholeRun {
     /// Launches among which was chosen.
     pub launches: u64,
-    /// Of these, those that were recorded.
+    /// Those of them that were recorded.
     pub recorded_launches: u64,
     /// Kinds of launches (kernel, shape, call path) that were distinguished.
     pub kinds: u64,

@@ -1,4 +1,4 @@
-//! What can stand in a section: numbers, texts, lists and maps of them. Reading takes place in what is there already,
+//! What can be in a section: numbers, texts, lists and maps of them. Reading takes place in what is there already,
 //! so that the next rank needs no new memory.
 
 use std::collections::BTreeMap;
@@ -228,7 +228,7 @@ impl<A: Pack, B: Pack> Pack for (A, B) {
     }
 }
 
-/// All keys stand before the values: where they are those that are there already, the values are read in place.
+/// All keys are before the values: where they are those that are there already, the values are read in place.
 impl<V: Pack> Pack for BTreeMap<String, V> {
     fn describe(to: &mut String) {
         to.push('%');
@@ -264,7 +264,7 @@ impl<V: Pack> Pack for BTreeMap<String, V> {
     }
 }
 
-/// How a structure stands in a section: its fields in order, then those that stand as their JSON. `without` names those
+/// How a structure is in a section: its fields in order, then those that stand as their JSON. `without` names those
 /// that merging does not read.
 macro_rules! pack {
     ($($name:ident { $($field:ident)* $(; json $($json:ident)*)? $(; without $($without:ident)*)? })*) => { $(

@@ -3,7 +3,7 @@
 use crate::Profile;
 use crate::model::{Distances, LevelMetrics, Metrics, Rank};
 
-/// A profile with at least so many sites: the real ones' kernels, again and again under new names.
+/// A profile with at least this many sites: the real ones' kernels, again and again under new names.
 pub fn with_sites(real: &[Profile], sites: usize) -> Option<Profile> {
     let first = real.iter().find(|profile| !profile.sites.is_empty())?;
     let mut whole = first.clone();

@@ -31,10 +31,10 @@ pub struct Record {
     /// The commit that was built; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Its parents, where a repository was at hand.
+    /// Its parents, where a repository was available.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parents: Vec<String>,
-    /// When it was committed, as `2026-11-20T19:00:00Z`, where a repository was at hand.
+    /// When it was committed, as `2026-11-20T19:00:00Z`, where a repository was available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_date: Option<String>,
     /// The branch that it was built on.
@@ -151,7 +151,7 @@ pub fn is_commit(text: &str) -> bool {
     (1..=MAX_COMMIT).contains(&text.len()) && text.bytes().all(plain) && !text.starts_with('-')
 }
 
-/// Returns whether it is like `2026-11-20T19:00:00Z`, so that dates stand in the order of their letters.
+/// Returns whether it is like `2026-11-20T19:00:00Z`, so that dates are in the order of their letters.
 fn is_date(text: &str) -> bool {
     let form = b"0000-00-00T00:00:00Z";
     let fits = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };

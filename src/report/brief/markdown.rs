@@ -42,7 +42,7 @@ fn head(brief: &Brief, profile: &Profile) -> String {
     out
 }
 
-/// Findings in so many lines: the first in full, as many of the others as fit in a line each.
+/// Findings in this many lines: the first in full, as many of the others as fit in a line each.
 fn findings(brief: &Brief, lines: usize) -> String {
     let mut out = format!("## Findings ({})\n\n", brief.findings_total);
     if brief.findings.is_empty() {

@@ -1,4 +1,4 @@
-//! Estimates of whole runs side by side, in words.
+//! Estimates of whole runs next to each other, in words.
 
 use super::shown::words;
 use crate::words::count;

@@ -204,7 +204,7 @@ impl Page<'_> {
         if before.is_empty() && after.is_empty() {
             return;
         }
-        // No line of a program ends the block that it stands in.
+        // No line of a program ends the block that it is in.
         let fence = "`".repeat(3.max(1 + longest_run(before).max(longest_run(after))));
         _ = writeln!(self.out, "{fence}diff");
         if before == after {

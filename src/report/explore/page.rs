@@ -2,7 +2,7 @@
 
 use crate::views::{Block, Cell, Row, Table, Target, View};
 
-/// Something that the cursor can stand on, or a line between.
+/// Something that the cursor can be on, or a line between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Blank,
@@ -21,7 +21,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// Returns whether the cursor can stand on it.
+    /// Returns whether the cursor can be on it.
     fn is_place(self) -> bool {
         !matches!(self, Item::Blank | Item::Heading(_) | Item::Head(_))
     }
@@ -117,7 +117,7 @@ impl Page {
         self.scroll = 0;
     }
 
-    /// Moves the cursor over things that it can stand on.
+    /// Moves the cursor over things that it can be on.
     pub(super) fn move_by(&mut self, steps: isize) {
         let before = self.block();
         for _ in 0..steps.unsigned_abs() {
@@ -137,7 +137,7 @@ impl Page {
         }
     }
 
-    /// Puts the cursor on something that it can stand on.
+    /// Puts the cursor on something that it can be on.
     fn settle(&mut self) {
         if !self.items.get(self.cursor).is_some_and(|item| item.is_place()) {
             self.move_by(-1);

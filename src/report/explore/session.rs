@@ -1,4 +1,4 @@
-//! What the user does: tabs, each with pages one behind the other.
+//! What the user does: tabs, each with pages one after another.
 
 use std::collections::BTreeSet;
 

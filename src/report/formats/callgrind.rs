@@ -22,7 +22,7 @@ const EVENTS: [(&str, &str); 6] = [
 
 type Cost = [u64; EVENTS.len()];
 
-/// A function and the file it stands in.
+/// A function and the file it is in.
 type Function = (String, String);
 
 #[derive(Default)]

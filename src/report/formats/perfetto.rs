@@ -1,6 +1,6 @@
 //! A trace for [Perfetto](https://ui.perfetto.dev): launches by stream, copies, allocations and the bytes that are allocated. A profile
 //! contains the order of launches, not their times: each launch takes a microsecond of the trace, and the process' name
-//! states it. The traces of several ranks put one behind the other are one trace of several processes.
+//! states it. The traces of several ranks put one after another are one trace of several processes.
 
 mod message;
 
@@ -42,7 +42,7 @@ struct Writer {
     uuid: u64,
     sequence: u32,
     tracks: Vec<Track>,
-    /// By time; ends before begins.
+    /// Sorted by time; ends come before starts.
     events: Vec<(u64, bool, Event)>,
 }
 

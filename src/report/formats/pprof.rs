@@ -92,9 +92,9 @@ fn values(metrics: &Metrics, space: &str) -> [i64; VALUES.len()] {
 struct Tables {
     texts: BTreeMap<String, i64>,
     order: Vec<String>,
-    /// By texts of name and file.
+    /// Keyed by texts of name and file.
     functions: BTreeMap<(i64, i64), u64>,
-    /// By function, line and column.
+    /// Keyed by function, line and column.
     locations: BTreeMap<(u64, u32, u32), u64>,
 }
 

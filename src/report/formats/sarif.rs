@@ -208,7 +208,7 @@ mod tests {
         };
         // The comment has 10 bytes and 7 code units.
         assert_eq!((column(3, 1), column(3, 12)), (Some(1), Some(9)));
-        // Without a column, without the line, inside a character, and behind the end of the line.
+        // Without a column, without the line, inside a character, and after the end of the line.
         assert_eq!([column(3, 0), column(4, 1), column(3, 4), column(3, 100)], [None; 4]);
     }
 }

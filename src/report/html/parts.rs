@@ -16,7 +16,7 @@ const STYLES: [&str; 8] = [
     include_str!("style/print.css"),
 ];
 
-/// One module of the browser together: what a script uses stands in those before it, but for what runs later than all.
+/// One module of the browser together: what a script uses is in those before it, but for what runs later than all.
 const SCRIPTS: [&str; 27] = [
     include_str!("scripts/format.js"),
     include_str!("scripts/dom.js"),

@@ -12,7 +12,7 @@ use crate::words::wrap::{cut, paragraph};
 use warpline_profile::model::{Finding, Severity};
 use warpline_profile::{Profile, SECONDS_PER_LAUNCH, dominant_starts, seconds_between_launches, seconds_of_copies};
 
-/// Findings of a short report. Notes stand there only if nothing requires a change.
+/// Findings of a short report. Notes are there only if nothing requires a change.
 const MOST: usize = 5;
 
 /// What limits the program.
@@ -80,7 +80,7 @@ fn plural(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// The findings; all of them, or those worth most in so many lines: the first in full, and of what does not fit the
+/// The findings; all of them, or those worth most in this many lines: the first in full, and of what does not fit the
 /// place alone.
 pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: usize, lines: Option<usize>) {
     if profile.findings.is_empty() {

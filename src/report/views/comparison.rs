@@ -110,7 +110,7 @@ fn table<'a>(heading: &str, what: &'static str, rows: impl Iterator<Item = Chang
         if !row.state.is_empty() {
             figures.insert(0, [row.state.to_owned(), String::new(), String::new()]);
         }
-        // The name stands in each row, so that sorting and filters keep it.
+        // The name is in each row, so that sorting and filters keep it.
         all.extend(figures.into_iter().map(|figure| Row {
             cells: figure.into_iter().chain([row.name.clone()]).map(Cell::Text).collect(),
             target: row.target.clone(),

@@ -73,7 +73,7 @@ pub(super) fn cells(figures: &Figures, all: u64) -> Vec<Cell> {
     ]
 }
 
-/// Columns of [`cells`] with more behind them.
+/// Columns of [`cells`] with more after them.
 pub(super) fn columns(more: &[Column]) -> Vec<Column> {
     COLUMNS.iter().chain(more).copied().collect()
 }

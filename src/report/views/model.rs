@@ -196,7 +196,7 @@ impl Table {
 /// A sentence about the whole, with a label before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// One or two words; empty where the sentence goes on from the fact before.
+    /// One or two words; empty where the sentence continues from the fact before.
     pub label: &'static str,
     /// A sentence or a list.
     pub text: String,
@@ -244,7 +244,7 @@ pub enum Block {
 pub struct View {
     /// What it is about.
     pub title: String,
-    /// Where that stands in the source, if anywhere.
+    /// Where that is in the source, if anywhere.
     pub place: Option<(String, u32)>,
     /// From top to bottom.
     pub blocks: Vec<Block>,

@@ -63,7 +63,7 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     }
 }
 
-/// A kernel's label in at most so many characters. What distinguishes it comes first if not all fits.
+/// A kernel's label in at most this many characters. What distinguishes it comes first if not all fits.
 pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
     let whole = label(profile, kernel);
     if whole.chars().count() <= most || library_label(kernel).is_some() {
@@ -129,7 +129,7 @@ struct NamePart {
     /// Without namespaces.
     name: String,
     arguments: Vec<NamePart>,
-    /// Whether these stand in square brackets.
+    /// Whether these are in square brackets.
     square: bool,
     /// What follows the arguments, a `*` or the member of a class.
     rest: String,
@@ -162,7 +162,7 @@ impl NamePart {
         }
     }
 
-    /// What stands behind its name, with these of its arguments and a mark where others are left out.
+    /// What is after its name, with these of its arguments and a mark where others are left out.
     fn brackets(&self, arguments: &[String]) -> String {
         let (inner, rest) = (arguments.join(", "), &self.rest);
         let more = match arguments.len() {
@@ -180,7 +180,7 @@ impl NamePart {
     }
 }
 
-/// What stands behind the last `::` outside of all brackets.
+/// What is after the last `::` outside of all brackets.
 fn last_component(text: &str) -> &str {
     let (mut depth, mut start, mut before) = (0, 0, ' ');
     for (at, character) in text.char_indices() {
@@ -250,7 +250,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Without what stands before `::`, also within casts and argument lists.
+/// Without what is before `::`, also within casts and argument lists.
 fn without_namespaces(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

@@ -7,11 +7,11 @@ use super::coalesce::StageCounts;
 pub struct LevelCounts {
     /// All.
     pub lookups: u64,
-    /// Of these, hits.
+    /// Hits among these.
     pub hits: u64,
     /// Of loads only.
     pub load_lookups: u64,
-    /// Of these, hits.
+    /// Hits among these.
     pub load_hits: u64,
 }
 

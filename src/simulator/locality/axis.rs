@@ -4,7 +4,7 @@
 //! so the number of live positions after an element's last use is the number of distinct elements
 //! used since: its reuse distance (Bennett and Kruskal). Positions are bits; how many live ones lie before each word of
 //! a block, each block of 512, 32 of those and 32 of those again is kept. So a query reads one number of each level,
-//! and an update takes something off all numbers behind it, a few vectors of them: neither has loops of unknown length.
+//! and an update takes something off all numbers after it, a few vectors of them: neither has loops of unknown length.
 
 use crate::simd::processor;
 
@@ -34,7 +34,7 @@ pub struct Axis {
     words: Vec<u64>,
     /// Per block: live positions of the block before its words, without the first word, in fields of a number.
     before_word: Vec<u64>,
-    /// Live positions of 32 blocks before each of them. Here and above, what lies behind the end has no meaning.
+    /// Live positions of 32 blocks before each of them. Here and above, what lies after the end has no meaning.
     before_block: Vec<[u16; FAN]>,
     /// Live positions of 32 times 32 blocks before each 32.
     before_group: Vec<[u32; FAN]>,
@@ -265,7 +265,7 @@ impl Axis {
     }
 }
 
-/// One in each field of words behind one of a block.
+/// One in each field of words after one of a block.
 #[inline(always)]
 fn behind(word: usize) -> u64 {
     // Behind the last word there is none; the bit that this leaves is in no field.

@@ -138,7 +138,7 @@ impl Runs {
 
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// In order of place; those behind `count` are stale.
+    /// In order of place; those after `count` are stale.
     runs: [Run; RUNS],
     count: u8,
     class: u8,

@@ -280,7 +280,7 @@ fn approximate_distances_of_steady_streams_are_close() {
     let uniform: Vec<Request> = (0..20_000).map(|_| whole(random(600), 0)).collect();
     let (mean, beyond) = difference(&uniform, usize::MAX);
     assert!(mean < 0.03 && beyond < 0.05, "{mean} {beyond}");
-    // A hot site, and a cold one that comes to its lines a second time at the end only.
+    // A hot site, and a cold one that reaches its lines a second time at the end only.
     let mixed: Vec<Request> = (0..20_000)
         .map(|step| if step % 4 == 0 { whole(1000 + random(3000), 1) } else { whole(random(90), 0) })
         .collect();

@@ -1,4 +1,4 @@
-//! A thread block's reuse distances, or an SM's or a launch's, with its requests put off.
+//! A thread block's reuse distances, or an SM's or a launch's, with its requests deferred.
 //!
 //! The requests of resident blocks come by turns, and what one block's distances need has left the processor's cache when
 //! its turn comes again. So each block's requests wait in a queue, and are served together when it is full or

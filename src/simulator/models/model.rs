@@ -251,7 +251,7 @@ impl Model {
                 value
             })
         };
-        // The allocation units of compute capability 7.x and older stand in no source that was read;
+        // The allocation units of compute capability 7.x and older are in no source that was read;
         // these are the usual ones. The turn is the scheduler's own, no GPU publishes one.
         let register_unit = or(&figures.register_unit, "register_unit", 256);
         let shared_unit = or(&figures.shared_unit, "shared_unit", 256);

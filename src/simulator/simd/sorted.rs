@@ -16,7 +16,7 @@ pub fn sorted<const COUNT: usize>(numbers: &[i32; COUNT]) -> [i32; COUNT] {
     for (place, number) in places.iter().zip(numbers) {
         sorted[*place as usize % COUNT] = *number;
     }
-    // Equal ones have one place between them and leave as many free behind it.
+    // Equal ones have one place between them and leave as many free after it.
     let mut highest = 0;
     for number in &mut sorted {
         highest = highest.max(*number);

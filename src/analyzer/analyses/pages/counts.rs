@@ -100,7 +100,7 @@ impl Counting {
         }
     }
 
-    /// The launch is over.
+    /// The launch has ended.
     pub fn finish(mut self) -> PageCounts {
         for window in self.windows.iter_mut().filter(|window| window.requests > 0) {
             close(window, &self.settings, &mut self.counts);

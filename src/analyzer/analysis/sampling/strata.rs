@@ -18,7 +18,7 @@ pub enum SampleError {
     /// More strata than there are, or rounds with impossible numbers.
     #[error("launch {0}: its place in the sample is impossible")]
     Impossible(LaunchId),
-    /// It does not go on where the stratum was.
+    /// It does not continue where the stratum was.
     #[error("launch {0}: its place in the sample does not follow the one before")]
     Order(LaunchId),
 }
@@ -37,7 +37,7 @@ pub struct Bounded {
 pub struct WholeRun {
     /// Launches.
     pub launches: u64,
-    /// Of these, those that were recorded.
+    /// Those of them that were recorded.
     pub recorded: u64,
     /// Number of distinguished kinds of launches.
     pub strata: u64,
@@ -52,7 +52,7 @@ pub struct WholeRun {
 pub struct WholeRuns {
     /// All of it.
     pub all: WholeRun,
-    /// By kernel.
+    /// Keyed by kernel.
     pub kernels: BTreeMap<u32, WholeRun>,
     /// Sums of lines. Empty where these are too many to be followed in all kinds of launches.
     pub lines: BTreeMap<LineFigure, Bounded>,
@@ -117,7 +117,7 @@ struct Pair {
 pub struct Strata {
     strata: BTreeMap<u32, KernelStratum>,
     figures: Numbers<FigureName>,
-    /// By kernel, so that a stratum holds no figures of lines that it cannot have.
+    /// Keyed by kernel, so that a stratum holds no figures of lines that it cannot have.
     lines: BTreeMap<u32, Numbers<LineFigure>>,
     /// Figures of lines in all strata.
     line_figures: usize,
@@ -162,7 +162,7 @@ impl Strata {
         Ok(())
     }
 
-    /// A recorded launch is over.
+    /// A recorded launch has ended.
     pub fn end(&mut self, place: &Sampled, launch: &LaunchData, lines: &LineCounts) {
         let mut values = Values::new();
         figures::each_count(launch, |name, value| self.figures.set(&mut values, FigureName::new(name), value));

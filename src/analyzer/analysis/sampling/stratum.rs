@@ -2,10 +2,10 @@
 
 use warpline_format::event::Sampled;
 
-/// Figures of one launch, by number of the figure; those behind the end are 0.
+/// Figures of one launch, by number of the figure; those after the end are 0.
 pub(super) type Values = Vec<f64>;
 
-/// What is known of a figure, or of two together, in the rounds that are over.
+/// What is known of a figure, or of two together, in the rounds that have ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moments {
     /// Estimated sum over the launches.
@@ -100,7 +100,7 @@ impl Stratum {
         self.launches += 1;
     }
 
-    /// A recorded launch is over. Where a later round has begun by then (on a GPU, launches of several streams
+    /// A recorded launch has ended. Where a later round has begun by then (on a GPU, launches of several streams
     /// overlap), its figures are not used.
     pub(super) fn end(&mut self, place: &Sampled, values: Values) {
         self.recorded += 1;
@@ -113,7 +113,7 @@ impl Stratum {
     fn end_round(&mut self, figures: usize, pairs: &[(usize, usize)]) {
         let (seen, count) = (self.seen as f64, self.samples.len() as f64);
         if self.samples.is_empty() {
-            // Its launches were not over yet, or stand in no model's figures; those before speak for them.
+            // Its launches were not over yet, or are in no model's figures; those before speak for them.
             self.weight += self.tail_weight();
             for figure in 0..figures {
                 let mean = at(&self.last.means, figure);
@@ -197,7 +197,7 @@ impl Stratum {
         self.pooled(&known, products)
     }
 
-    /// As [`Self::covariance`], for one figure.
+    /// Like [`Self::covariance`], for one figure.
     pub(super) fn pooled_variance(&self, figure: usize) -> Option<f64> {
         let known = self.figures.get(figure).copied().unwrap_or_default();
         self.pooled(&known, products(&self.samples, figure, figure))

@@ -54,7 +54,7 @@ pub struct Analyzer {
     pub(super) left_out: FxHashSet<LaunchId>,
     /// Bytes that what the stream makes grow may take, where that is bounded.
     pub(super) granted: Option<u64>,
-    /// Bytes of what is kept of launches that are over.
+    /// Bytes of what is kept of launches that have ended.
     pub(super) kept: u64,
     /// What a budget recorded.
     pub(super) strata: Strata,
@@ -78,7 +78,7 @@ pub fn analyze<R: Read>(
     analyze_with(reader, threads, None, progress)
 }
 
-/// As [`analyze`], with caches and reuse distances simulated.
+/// Like [`analyze`], with caches and reuse distances simulated.
 ///
 /// # Errors
 /// [`WorkerLost`], after a bug.
@@ -91,7 +91,7 @@ pub fn analyze_with<R: Read>(
     follow(reader, Analyzer::new(threads, simulation, &Tools::default()), progress)
 }
 
-/// As [`analyze_with`], with analyses from outside, whose results are in
+/// Like [`analyze_with`], with analyses from outside, whose results are in
 /// [`KernelData::sums`](super::super::KernelData::sums).
 ///
 /// # Errors
@@ -106,7 +106,7 @@ pub fn analyze_with_tools<R: Read>(
     follow(reader, Analyzer::new(threads, simulation, tools), progress)
 }
 
-/// As [`analyze_with`], in the order of a run made for `device`.
+/// Like [`analyze_with`], in the order of a run made for `device`.
 ///
 /// # Errors
 /// [`WorkerLost`], after a bug.

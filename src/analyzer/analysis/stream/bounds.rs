@@ -28,7 +28,7 @@ impl Analyzer {
         watch.saturating_add(reorder).saturating_add(self.kept)
     }
 
-    /// Counts what is kept of launches that are over; it changes with each that ends.
+    /// Counts what is kept of launches that have ended; it changes with each that ends.
     pub(super) fn count_kept(&mut self) {
         if self.granted.is_some() {
             let cell = size_of::<Counters>() as u64 + CELL_BYTES;

@@ -355,7 +355,7 @@ impl Analyzer {
     }
 }
 
-/// A launch that is over.
+/// A launch that has ended.
 pub(super) struct Closed {
     pub(super) kernel: u32,
     /// Row in which it is reported.

@@ -213,7 +213,7 @@ impl Memory {
         self.rows.find(id, &analysis.allocations).map(|(row, _)| row)
     }
 
-    /// The stream is over.
+    /// The stream has ended.
     pub(super) fn finish(&self, analysis: &mut Analysis) {
         self.count_touched(&self.map.all(), analysis);
     }

@@ -2,7 +2,7 @@
 //!
 //! The bytes of the stream are cut into parts, and each part is a zstd frame of its own with its checksum, so that
 //! whatever was written before a damage or a crash is readable, by `zstd -d` as well. A piece begins with a skippable
-//! frame with the run that it belongs to and where its bytes stand in the stream.
+//! frame with the run that it belongs to and where its bytes are in the stream.
 
 mod head;
 mod names;

@@ -50,7 +50,7 @@ fn invalid(path: &Path, what: impl std::fmt::Display) -> io::Error {
 }
 
 impl Pieces {
-    /// Reads a compressed file; where it is a first piece, the others behind it.
+    /// Reads a compressed file; where it is a first piece, the others after it.
     ///
     /// # Errors
     /// It is a later piece, or cannot be read.

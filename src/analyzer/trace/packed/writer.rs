@@ -50,7 +50,7 @@ impl PackedWriter {
         PackedWriter::with_frames(path, packing, FRAME_BYTES)
     }
 
-    /// As [`Self::create`], with so many bytes of the stream in a frame.
+    /// Like [`Self::create`], with this many bytes of the stream in a frame.
     pub(super) fn with_frames(path: &Path, packing: Packing, frame_bytes: usize) -> io::Result<PackedWriter> {
         let mut files = Files::open(path, packing)?;
         let mut compressor = Compressor::new(packing.level)?;

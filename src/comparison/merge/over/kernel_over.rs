@@ -10,7 +10,7 @@ use warpline_profile::model::{Frame, Kernel, Spaces};
 #[derive(Debug, Default)]
 pub(in crate::merge) struct KernelOver {
     pub(in crate::merge) own: RowOver,
-    /// By host call path.
+    /// Keyed by host call path.
     paths: FxHashMap<u32, usize>,
     pub(in crate::merge) by_path: Vec<(Vec<Frame>, RowOver)>,
 }

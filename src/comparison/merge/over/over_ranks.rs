@@ -27,7 +27,7 @@ const FIGURES: [&str; 16] = [
     "size",
     "touched_bytes",
 ];
-/// Of these, that are figures of requests.
+/// Number of these that are figures of requests.
 const OF_REQUESTS: usize = 11;
 
 /// Index of a figure that does not count requests.

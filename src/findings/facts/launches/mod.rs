@@ -130,7 +130,7 @@ fn is_last_step(facts: &Facts<'_>, kernel: &Kernel, largest: [u32; 3]) -> bool {
         let bytes = if stores(access) { stored } else { loaded };
         *bytes = bytes.saturating_add(access.sums.bytes);
     }
-    // What it changes in place, as the first tile of a matrix, others go on with; a sum is less than what it is made
+    // What it changes in place, as the first tile of a matrix, others continue with; a sum is less than what it is made
     // of.
     let is_made_less =
         |id| moved.get(&id).is_some_and(|&(loaded, stored)| loaded > stored.saturating_mul(LEAST_REDUCTION));

@@ -21,7 +21,7 @@ pub(super) fn carry(strides: &[i64], bytes: &mut Vec<Range>, multiples: &mut Vec
         let (large, small) = (strides[fine - 1], strides.get(fine).copied().unwrap_or(1));
         let (least, most) = boxes.extent(fine);
         let exceeds = match fine == strides.len() {
-            // Runs that are longer than a row, or begin in another one, are rows; the halos of neighbours go on beyond one.
+            // Runs that are longer than a row, or begin in another one, are rows; the halos of neighbours continue beyond one.
             true => boxes.bytes.iter().any(|(low, high)| high - low >= large || low - least >= large),
             false => most - least >= large / small,
         };

@@ -381,7 +381,7 @@ pub fn conjuncts<'a>(truth: &'a Truth, visit: &mut dyn FnMut(&'a Truth)) {
     }
 }
 
-/// A form over the steps that the indices of one group make together: at most `most` and so many times `each` a step.
+/// A form over the steps that the indices of one group make together: at most `most` and this many times `each` a step.
 struct Ratio {
     each: i64,
     most: i64,
@@ -487,14 +487,14 @@ mod tests {
         assert_eq!(sectors(&tiles, [8, 16, 1], [4, 1, 1], 2..4), 36.0 * 4.0);
     }
 
-    /// Two rows to a thread, and neighbours before and behind them: places near the middle between two rows of threads.
+    /// Two rows to a thread, and neighbours before and after them: places near the middle between two rows of threads.
     #[test]
     fn rows_of_several_points_are_the_same_rows() {
         let row = 4096;
         let point = |by: i64| access((1 << 24) + by, [4, 2 * row, 0], [32, 8, 1], 4, Truth::Known(true));
         let points: Vec<MemoryAccess> =
             [0, row].iter().flat_map(|own| [0, row + 4, -row - 4].map(|by| point(own + by))).collect();
-        // 16 rows and one before and behind them; the first two lack the sector behind, the last two that before.
+        // 16 rows and one before and after them; the first two lack the sector after, the last two that before.
         assert_eq!(sectors(&points, [32, 8, 1], [32, 16, 1], 40..41), 14.0 * 6.0 + 4.0 * 5.0);
     }
 

@@ -8,7 +8,7 @@ use super::footprints::conjuncts;
 use crate::form::{Bounds, FIXED, Form, Index, Truth};
 use crate::traffic::access::MemoryAccess;
 
-/// A number that a loop counts: so many times its counter, and indices of threads and blocks.
+/// A number that a loop counts: this many times its counter, and indices of threads and blocks.
 struct Counted {
     counter: Index,
     step: i64,

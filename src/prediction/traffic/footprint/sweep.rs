@@ -17,9 +17,9 @@ const MOST_POSITIONS: i64 = 256;
 /// Boxes: an interval of bytes, relative to an origin, at each of a range of multiples of the strides.
 #[derive(Debug, Default)]
 pub(super) struct Boxes {
-    /// By box.
+    /// Indexed by box.
     pub(super) bytes: Vec<Range>,
-    /// By box and stride, the largest stride first.
+    /// Indexed by box and stride, the largest stride first.
     pub(super) multiples: Vec<Range>,
 }
 
@@ -40,14 +40,14 @@ type CoveredAt = Vec<Option<Covered>>;
 struct Sweep<'s> {
     strides: &'s [i64],
     boxes: Boxes,
-    /// By box and stride: the first box that has the same smaller strides and bytes.
+    /// Indexed by box and stride: the first box that has the same smaller strides and bytes.
     classes: Vec<u32>,
     /// Bytes of a piece, as a power of two.
     shift: u32,
-    /// Rows start at positions in a piece that are so many bytes apart, and so many positions there are.
+    /// Rows start at positions in a piece that are this many bytes apart, and this many positions there are.
     unit: i64,
     positions: usize,
-    /// By stride and set of boxes: what they cover of the strides after it, by the position in a piece at which they start.
+    /// Keyed by stride and set of boxes: what they cover of the strides after it, by the position in a piece at which they start.
     known: FxHashMap<(usize, Box<[u32]>), CoveredAt>,
 }
 

@@ -29,7 +29,7 @@ struct Region {
     last: [i64; 3],
     /// Kinds along each axis.
     rounds: [i64; 3],
-    /// By kind, along x first: distinct sectors that a block loads.
+    /// Indexed by kind, along x first: distinct sectors that a block loads.
     sectors: Vec<f64>,
 }
 

@@ -67,7 +67,7 @@ impl Effort {
 /// What the replayed blocks loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
-    /// By access.
+    /// Indexed by access.
     pub by_access: Vec<Counted>,
     /// The blocks.
     pub blocks: Vec<u64>,

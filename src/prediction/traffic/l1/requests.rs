@@ -41,7 +41,7 @@ struct PieceRange {
 /// Pieces that are not computed yet.
 const UNKNOWN: PieceRange = PieceRange { first: 0, count: u32::MAX, sectors: 0 };
 
-/// Pieces of requests: each kind is taken apart once, by the coalescer of a run.
+/// Pieces of requests: each kind is divided once, by the coalescer of a run.
 pub struct RequestPieces<'a> {
     hierarchy: &'a HierarchyConfig,
     coalescer: Coalescer,
@@ -49,7 +49,7 @@ pub struct RequestPieces<'a> {
     distances: Vec<[i64; 32]>,
     warps: Vec<ThreadPattern>,
     kinds: FxHashMap<Shape, Kind>,
-    /// By kind: its shape, and the pieces by where lane 0's address lies in its line.
+    /// Indexed by kind: its shape, and the pieces by where lane 0's address lies in its line.
     ranges: Vec<(Shape, [PieceRange; LINE as usize])>,
     pieces: Vec<Piece>,
     /// Of the last request that is not remembered.
@@ -147,7 +147,7 @@ impl<'a> RequestPieces<'a> {
     }
 
     /// The pieces of a request whose active lanes, in order, have these addresses, and its different sectors. They are not remembered: few
-    /// requests whose addresses are worked out thread by thread are like another one.
+    /// requests whose addresses are computed thread by thread are like another one.
     pub fn pieces_of_lanes(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> (&[Piece], u32) {
         let from = self.pieces.len();
         let sectors = self.push(addresses, mask, bytes, route);

@@ -53,9 +53,9 @@ struct Resident {
     /// Number among the blocks that the SM was given.
     number: usize,
     bounds: Bounds,
-    /// By condition.
+    /// Indexed by condition.
     met: Vec<Met>,
-    /// By access: its address at the block's first thread, counters apart.
+    /// Indexed by access: its address at the block's first thread, counters apart.
     bases: Vec<i64>,
     unfinished: u32,
 }
@@ -85,14 +85,14 @@ pub struct Sm<'a, 'b> {
     lines: &'b mut DenseLines,
     l1: Level1,
     masks: FxHashMap<(usize, usize, Vec<i64>), Rc<Vec<u32>>>,
-    /// By access: its warps' patterns.
+    /// Indexed by access: its warps' patterns.
     patterns: Vec<usize>,
-    /// By access and warp.
+    /// Indexed by access and warp.
     same: Vec<Same>,
     turn: u32,
     /// Pieces that only fill L1.
     filling: u64,
-    /// By access, of all requests after the filling.
+    /// Indexed by access, of all requests after the filling.
     pub by_access: Vec<Counted>,
     /// Pieces served.
     pub served: u64,

@@ -7,13 +7,13 @@ use crate::form::{Bounds, Form, Index};
 pub(super) struct Direction {
     pub(super) thread: Option<Index>,
     pub(super) block: Option<Index>,
-    /// Values of the thread's index, after which the block's goes on.
+    /// Values of the thread's index, after which the block's continues.
     pub(super) size: i64,
     pub(super) factor: i64,
     /// Ends of both indices together.
     pub(super) low: i64,
     pub(super) high: i64,
-    /// What the directions behind it add, at least and at most.
+    /// What the directions after it add, at least and at most.
     pub(super) rest: (i64, i64),
     inverse: f64,
 }

@@ -18,11 +18,11 @@ const SETTLED: f64 = 0.02;
 pub(super) struct FirstLevel<'f> {
     flow: &'f Flow<'f>,
     sms: usize,
-    /// By access.
+    /// Indexed by access.
     lifetimes: Vec<Lifetime>,
-    /// By access: the part of what is used again just as late as it is kept that is due to be there.
+    /// Indexed by access: the part of what is used again just as late as it is kept that is due to be there.
     due: Vec<f64>,
-    /// By line and SM.
+    /// Indexed by line and SM.
     kept: Vec<CachedLine>,
     /// When they have lost something for the first time.
     full: u32,
@@ -135,7 +135,7 @@ fn gap(touch: &Touch, own: &CachedLine, full: u32) -> u32 {
     if touch.time() < full { 0 } else { touch.time() - own.time }
 }
 
-/// By access: the lifetime with which such a share misses.
+/// Returns, indexed by access: the lifetime with which such a share misses.
 fn of_gaps(gaps: &[Gaps], missed: &[f64]) -> Vec<Lifetime> {
     gaps.iter().zip(missed).map(|(gaps, missed)| gaps.lifetime(*missed)).collect()
 }

@@ -157,7 +157,7 @@ impl Gathered {
 /// Touches of a part of a launch.
 struct Gathering<'g, 'a> {
     simulated: &'g SimulatedBlocks<'a>,
-    /// By mask: its number.
+    /// Keyed by mask: its number.
     numbers: FxHashMap<u128, u32>,
     /// The last mask and its number.
     last: (u128, u32),
@@ -239,7 +239,7 @@ impl Gathering<'_, '_> {
     }
 }
 
-/// First byte that an access may touch, and the one behind the last.
+/// First byte that an access may touch, and the one after the last.
 fn ends(access: &MemoryAccess, bounds: &Bounds) -> Range<i64> {
     let (low, high) = access.form.range(bounds);
     let fits = |value: i128| value.clamp(0, i128::from(i64::MAX >> 1)) as i64;

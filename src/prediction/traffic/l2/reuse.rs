@@ -1,12 +1,12 @@
 //! How many lines are touched within a time, in the mean over a launch.
 //!
 //! After Xiang, Ding, Luo and Bao (HOTL, ASPLOS 2013), equation 1: of the windows of a length, a line is missing from those that lie in a gap between two of its
-//! uses, before the first or behind the last one.
+//! uses, before the first or after the last one.
 
 /// Gaps between uses of the lines of a sample, over a launch.
 #[derive(Debug)]
 pub(super) struct Footprint {
-    /// By length: windows that lie in gaps, one for each line that is missing.
+    /// Indexed by length: windows that lie in gaps, one for each line that is missing.
     missing: Vec<f64>,
     lines: f64,
 }
@@ -15,7 +15,7 @@ pub(super) struct Footprint {
 #[derive(Debug)]
 pub(super) struct GapLengths {
     by_length: Vec<u32>,
-    /// By line: the time after its last use.
+    /// Indexed by line: the time after its last use.
     next: Vec<Option<u32>>,
     end: u32,
 }

@@ -19,7 +19,7 @@ const PARTS: u32 = 4;
 pub(super) struct Moved {
     /// Share of all sets that was followed.
     pub(super) share: f64,
-    /// By array.
+    /// Indexed by array.
     pub(super) arrays: Vec<ArrayTraffic>,
     /// Distinct sectors that all blocks store, less what they wrote to DRAM.
     pub(super) left: f64,
@@ -84,7 +84,7 @@ impl SecondLevel {
     }
 }
 
-/// Runs what touches some sets of L2 in a part of a launch that requests so many lines; `missed` has the share of each access's
+/// Runs what touches some sets of L2 in a part of a launch that requests this many lines; `missed` has the share of each access's
 /// sectors that L1 misses. `None` where that is too much, or where the model's L2 or an address is of a kind that cannot be followed.
 pub(super) fn moved(
     flow: &Flow<'_>,
@@ -117,7 +117,7 @@ pub(super) fn moved(
     run.counted(sample.share, simulated.timeline.length() / PARTS)
 }
 
-/// By access: the number of its array.
+/// Returns, indexed by access: the number of its array.
 fn array_of(accesses: &[MemoryAccess]) -> Vec<usize> {
     let mut known: Vec<usize> = Vec::new();
     let number = |access: &MemoryAccess| {

@@ -64,7 +64,7 @@ pub(super) struct Sample {
     pub(super) slices: Vec<u32>,
     /// Number of each set of a slice.
     sets: Vec<u32>,
-    /// By set: it is one of them.
+    /// Indexed by set: it is one of them.
     has_set: Vec<bool>,
     /// The share of all sets.
     pub(super) share: f64,
@@ -85,7 +85,7 @@ pub(super) struct Line {
 }
 
 impl Sample {
-    /// Of an L2 of which so many lines are touched, each so often. `None` where lines are distinguished in another way.
+    /// Of an L2 of which this many lines are touched, each so often. `None` where lines are distinguished in another way.
     pub(super) fn new(l2: &L2Config, touched: f64, touches_of_line: f64, effort: Effort) -> Option<Sample> {
         let all = Placement::new(l2.slices, 1, l2.index, l2.line_bytes);
         if i64::from(l2.line_bytes) != LINE || all.line_of_slice(0, 0).is_none() {

@@ -149,7 +149,7 @@ impl Flow<'_> {
         found
     }
 
-    /// By access: the share of the sectors it loads that L1 misses in the replay, scaled so that all of them miss `sectors`.
+    /// Returns, indexed by access: the share of the sectors it loads that L1 misses in the replay, scaled so that all of them miss `sectors`.
     fn missed_in_l1(&self, replay: &Replay, sectors: f64) -> Vec<f64> {
         let mut all = replay.total(self.all.0, true);
         all.add(&replay.total(self.all.0, false));

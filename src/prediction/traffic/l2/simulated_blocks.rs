@@ -27,7 +27,7 @@ const LEAST_COUNTED: u64 = 4;
 const MOST_COUNTED: u64 = 40;
 /// Lines that the blocks before them touch, over what L2 holds.
 const REPLACED: f64 = 1.25;
-/// Estimates of how many blocks touch so many lines.
+/// Estimates of how many blocks touch this many lines.
 const TRIES: u32 = 6;
 /// Share of a launch from which on it is run whole.
 const MOST_OF_LAUNCH: f64 = 0.5;
@@ -40,7 +40,7 @@ pub struct SimulatedBlocks<'a> {
     pub(super) counted: Range<u64>,
     /// Ranges of indices that contain all threads of these blocks.
     pub(super) bounds: Cow<'a, Bounds>,
-    /// By access and iteration of its loops: the turn in which a warp makes it.
+    /// Indexed by access and iteration of its loops: the turn in which a warp makes it.
     pub(super) turns: Vec<Vec<u32>>,
     /// When the blocks run.
     pub timeline: Timeline,

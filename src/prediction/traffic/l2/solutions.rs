@@ -1,7 +1,7 @@
 //! With which values of its indices an affine address lies in a line.
 //!
-//! Indices are taken by falling size of their factors; of each, the values are tried with which those behind it can still reach the line. Where a block's
-//! index goes on from a thread's, as in `blockIdx.x * blockDim.x + threadIdx.x`, both are one. Rows and planes of an array leave one value at each step, so what
+//! Indices are taken by falling size of their factors; of each, the values are tried with which those after it can still reach the line. Where a block's
+//! index continues from a thread's, as in `blockIdx.x * blockDim.x + threadIdx.x`, both are one. Rows and planes of an array leave one value at each step, so what
 //! it takes is a division for each dimension. Accesses whose addresses differ by whole rows, planes and elements, as a stencil's do, are solved together: the
 //! values of one are those of another one, shifted.
 
@@ -19,7 +19,7 @@ pub(super) struct Solution {
 pub(super) struct Solutions {
     /// Directions but for that whose values are lanes.
     pub(super) width: usize,
-    /// By solution and direction.
+    /// Indexed by solution and direction.
     pub(super) values: Vec<i64>,
     pub(super) found: Vec<Solution>,
 }

@@ -34,7 +34,7 @@ pub(super) struct Finder<'a> {
     constant: i64,
     /// What moves the address, by falling size of the factor.
     directions: SmallVec<[Direction; FIXED]>,
-    /// By direction: by how much the values of the accesses that are solved together are above those of this one.
+    /// Indexed by direction: by how much the values of the accesses that are solved together are above those of this one.
     shifts: SmallVec<[i64; FIXED]>,
     /// Indices that do not move it, but for that of the lanes, and the ranges that its condition leaves of them.
     free: SmallVec<[(Index, (i64, i64)); FIXED]>,
@@ -288,7 +288,7 @@ impl<'a> Finder<'a> {
             (first, last) = form.within((first, last), at);
         }
         let threads: i64 = self.threads.iter().map(|&(index, step)| step * at[index]).sum();
-        // Where the number of a thread is taken apart, what the last index has no room for lies in no thread.
+        // Where the number of a thread is divided, what the last index has no room for lies in no thread.
         let left = i64::from(self.launch.threads()) - 1 - threads;
         last = last.min(if self.step == 1 { left } else { left.div_euclid(self.step) });
         if first > last {

@@ -23,7 +23,7 @@ pub(super) struct BlockTimes {
     turns: u32,
     /// The first block.
     first: u64,
-    /// By block from that one on: when it begins.
+    /// Indexed by block from that one on: when it begins.
     blocks: Vec<Started>,
     kinds: Vec<Kind>,
     sms: Vec<Rotations>,
@@ -38,7 +38,7 @@ struct Started {
 }
 
 impl BlockTimes {
-    /// Runs the blocks `run` of a launch, as if it had no others, whose code has so many turns. `apart`: how far SMs have drifted
+    /// Runs the blocks `run` of a launch, as if it had no others, whose code has this many turns. `apart`: how far SMs have drifted
     /// apart, in blocks.
     pub(super) fn new(
         of_block: WarpTurns<'_, '_>,
@@ -109,7 +109,7 @@ impl BlockTimes {
         let Started { begin, sm, kind } = self.blocks[(block - self.first) as usize];
         let (own, before) = self.kinds[usize::from(kind)].turn(warp, turn, self.turns);
         let rotation = begin.rotation + own as i32;
-        // What is over before the first one is over at once.
+        // What has ended before the first one has ended at once.
         let Ok(rotation) = u32::try_from(rotation) else { return (before, sm) };
         let after = if own == 0 { u32::from(begin.after) } else { 0 };
         let time = self.sms[usize::from(sm)].time(begin.stretch, rotation, begin.slot.into());
@@ -127,7 +127,7 @@ struct Queue<'c, 'a> {
     turns: usize,
     alike: u64,
     kinds: Vec<Kind>,
-    /// By number of turns and warp from which on a block begins: its kind.
+    /// Keyed by number of turns and warp from which on a block begins: its kind.
     known: FxHashMap<(usize, u32), u16>,
     last: Option<((usize, u32), u16)>,
 }

@@ -22,7 +22,7 @@ pub struct Code<'a> {
     pub bounds: &'a Bounds,
     /// Different conditions.
     pub conditions: Vec<&'a Truth>,
-    /// By access.
+    /// Indexed by access.
     pub condition_of: Vec<usize>,
     /// Lanes that exist, by warp.
     pub lanes: Rc<Vec<u32>>,
@@ -32,7 +32,7 @@ pub struct Code<'a> {
     pub steps: Vec<Step>,
     /// Loops' counters.
     pub counters: usize,
-    /// By counter of a loop: those that count its iterations for a thread's points.
+    /// Indexed by counter of a loop: those that count its iterations for a thread's points.
     pub counters_of: Vec<Vec<Index>>,
     /// Some of these end before others.
     pub uneven: bool,
@@ -76,7 +76,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Sets the counters of a loop of which some iterations are over.
+    /// Sets the counters of a loop of which some iterations have ended.
     #[inline(always)]
     pub fn set(&self, counters: &mut [i64], counter: Index, before: i64) {
         for &own in &self.counters_of[counter - FIXED] {

@@ -8,7 +8,7 @@ use crate::traffic::access::MemoryAccess;
 /// Requests of a warp that are gone through, at most.
 const MOST: usize = 1 << 17;
 
-/// By access and iteration of its loops, the innermost one's first: the turn of so many requests in which a warp makes it that makes all. `None` where a warp makes too many,
+/// Returns, indexed by access and iteration of its loops, the innermost one's first: the turn of so many requests in which a warp makes it that makes all. `None` where a warp makes too many,
 /// or the loops of a thread's points have different trip counts.
 pub fn turns_of_iterations(accesses: &[MemoryAccess], bounds: &Bounds, requests: u32) -> Option<Vec<Vec<u32>>> {
     // Points of a thread may have loops of their own, which a warp runs together.
@@ -78,7 +78,7 @@ mod tests {
         let mut bounds = Bounds(vec![(0, 0); FIXED]);
         bounds.0.extend([(0, 2), (0, 1)]);
         let (outer, inner) = (FIXED, FIXED + 1);
-        // One before a loop of three iterations, in which are a loop of two with two accesses, and one behind that.
+        // One before a loop of three iterations, in which is a loop of two iterations with two accesses, and one after that.
         let all = [access(0, &[]), access(1, &[outer, inner]), access(2, &[outer, inner]), access(3, &[outer])];
         let turns = turns_of_iterations(&all, &bounds, 4).unwrap();
         // 0 1 2 1 | 2 3 1 2 | 1 2 3 1 | 2 1 2 3

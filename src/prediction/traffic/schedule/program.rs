@@ -166,7 +166,7 @@ mod tests {
         let at = |made: f64| position_after(&steps, (made + 0.5) / 42.0);
         assert_eq!(at(0.0), (0, vec![]));
         assert_eq!(at(1.0), (1, vec![]));
-        // Two iterations are over and an access of the third one, then the first one of its inner loop, too.
+        // Two iterations have ended and an access of the third one, then the first one of its inner loop, too.
         let (step, iterations) = at(10.0);
         assert_eq!((steps[step], iterations), (Step::Open(7, 3, 5), vec![(6, 2)]));
         let (step, iterations) = at(11.0);

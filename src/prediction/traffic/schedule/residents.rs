@@ -27,13 +27,13 @@ struct RotationRange {
     end: u32,
     /// Warps that have a turn.
     live: u32,
-    /// By warp: those before it that have one.
+    /// Indexed by warp: those before it that have one.
     before: Box<[u32]>,
 }
 
 impl Kind {
     pub(super) fn new(of_warps: &[u32], late: u32) -> Kind {
-        // First rotation and the one behind the last, by warp.
+        // First rotation and the one after the last, by warp.
         let ends = (0..).zip(of_warps).map(|(warp, &turns)| {
             let late = u32::from(warp < late);
             (late, turns + late)
@@ -85,7 +85,7 @@ impl Kind {
         if self.even && self.rotations >= turns {
             return (turn, warp);
         }
-        // Warps that do not come to all of the code take fewer turns.
+        // Warps that do not reach all of the code take fewer turns.
         let own = self.of_warps[warp as usize];
         let turn = if own < turns { (u64::from(turn) * u64::from(own) / u64::from(turns)) as u32 } else { turn };
         let rotation = turn + u32::from(warp < self.late);
@@ -105,7 +105,7 @@ pub(super) struct Resident {
 pub(super) struct Begin {
     /// Its SM's rotation, before the first one where it was under way then.
     pub(super) rotation: i32,
-    /// A stretch of these rotations, not behind the block's first one.
+    /// A stretch of these rotations, not after the block's first one.
     pub(super) stretch: u32,
     pub(super) slot: u16,
     /// Turns that the block before it in the slot has in the same rotation.
@@ -136,7 +136,7 @@ struct BlockSlot {
 /// The blocks that an SM runs at a time.
 pub(super) struct Residents {
     slots: Vec<BlockSlot>,
-    /// By slot: the rotation of its next change, and its number.
+    /// Indexed by slot: the rotation of its next change, and its number.
     due: Vec<u64>,
     rotations: Rotations,
     ended: Option<Ended>,
@@ -159,7 +159,7 @@ impl Residents {
         Begin { rotation: first, stretch: 0, slot: slot as u16, after: 0 }
     }
 
-    /// The warp at which the slot that a block left goes on: where that is not the first one, what comes has its turn in the same rotation.
+    /// The warp at which the slot that a block left continues: where that is not the first one, what comes has its turn in the same rotation.
     pub(super) fn late(&self, warps: u32) -> u32 {
         self.ended.map_or(0, |ended| if ended.warps < warps { ended.warps } else { 0 })
     }
@@ -182,7 +182,7 @@ impl Residents {
             slot.first = rotation as i32;
             slot.live += live;
             self.rotations.change(rotation, number, live);
-            // What the one before had is over then.
+            // What the one before had has ended then.
             (slot.ends, self.due[number]) = match kind.rotations - 1 {
                 0 => (true, due(rotation, number)),
                 _ => (false, due(rotation + 1, number)),

@@ -3,9 +3,9 @@
 /// Rotations, in stretches in which each slot of the SM gives as many turns in one of them as in the next.
 pub(super) struct Rotations {
     slots: usize,
-    /// By stretch: its first rotation, and the turns given before that.
+    /// Indexed by stretch: its first rotation, and the turns given before that.
     stretches: Vec<(u32, u32)>,
-    /// By stretch and slot: turns that the slots before it give in a rotation. Behind those of a stretch, what all slots give.
+    /// Indexed by stretch and slot: turns that the slots before it give in a rotation. Behind those of a stretch, what all slots give.
     before: Vec<u32>,
 }
 
@@ -15,7 +15,7 @@ impl Rotations {
         Rotations { slots, stretches: vec![(0, 0)], before: vec![0; slots + 1] }
     }
 
-    /// A slot gives so many turns more, modulo 2^32, from a rotation on, which is not before the last change.
+    /// A slot gives this many turns more, modulo 2^32, from a rotation on, which is not before the last change.
     #[inline(always)]
     pub(super) fn change(&mut self, rotation: u32, slot: usize, more: u32) {
         let width = self.slots + 1;

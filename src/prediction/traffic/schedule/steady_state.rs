@@ -1,7 +1,7 @@
 //! When blocks have their turns far from a launch's begin.
 //!
-//! Blocks that end early, at an array's edges, let those behind them begin sooner, so that after some waves blocks end at any time, one after the other: as many
-//! of them are under way as SMs hold, spread evenly over the time that one takes. An SM that gets a block gets the next one when that is over. Which SM a block has is
+//! Blocks that end early, at an array's edges, let those after them begin sooner, so that after some waves blocks end at any time, one after the other: as many
+//! of them are under way as SMs hold, spread evenly over the time that one takes. An SM that gets a block gets the next one when that has ended. Which SM a block has is
 //! as good as chance.
 
 use super::golden;
@@ -26,7 +26,7 @@ pub(super) struct SteadyState {
 }
 
 impl SteadyState {
-    /// From a block on, where SMs hold so many blocks each, of so many warps with so many turns.
+    /// From a block on, where SMs hold this many blocks each, of so many warps with this many turns.
     pub(super) fn new(first: u64, (sms, resident): (u32, u32), (warps, turns): (u32, u32)) -> SteadyState {
         let wave = sms * resident;
         let part = |number: u64| (golden(number) * f64::from(wave)) as u32;
@@ -74,7 +74,7 @@ mod tests {
                     of_sm[usize::from(sm)] += 1;
                     prop_assert!(begin >= last);
                     last = begin;
-                    // It is over when the one that comes a wave later begins.
+                    // It has ended when the one that comes a wave later begins.
                     let after = all.at(block + wave, 0, 0).0;
                     prop_assert!(after.abs_diff(begin + resident * warps * turns) <= 1);
                     prop_assert!(all.at(block, warps - 1, turns - 1).0 < all.at(block + wave, 0, 0).0);

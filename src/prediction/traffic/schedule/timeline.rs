@@ -33,12 +33,12 @@ enum Times {
 pub struct SmBlocks {
     /// In the order in which they start; the resident ones come first.
     pub blocks: Vec<u64>,
-    /// By resident block: the share of it that is over.
+    /// Indexed by resident block: the share of it that has ended.
     pub phases: Vec<f64>,
 }
 
 impl Timeline {
-    /// Runs the blocks `run` of a launch, as if it had no others, whose code has so many turns. `apart`: how far SMs have drifted
+    /// Runs the blocks `run` of a launch, as if it had no others, whose code has this many turns. `apart`: how far SMs have drifted
     /// apart, in blocks. `None` where blocks are of too many kinds.
     pub fn new(
         code: &Code<'_>,
@@ -200,7 +200,7 @@ mod tests {
                 border in 1i64..60) {
             let launch = Launch::new([32, warps, 1], [blocks, 1, 1], BTreeMap::new());
             let bounds = Bounds(launch.indices.into_iter().chain(launch.grid).map(|size| (0, i64::from(size) - 1)).collect());
-            // Every warp of blocks before the border, and the first one of those behind it.
+            // Every warp of blocks before the border, and the first one of those after it.
             let condition = Truth::AtLeast(Form { constant: border, terms: vec![(thread(1), -100), (block(0), -1)] });
             let condition = if warps > 1 { condition } else { Truth::Known(true) };
             let all: Vec<MemoryAccess> = (0..accesses).map(|site| {
@@ -213,7 +213,7 @@ mod tests {
             let code = Code::new(&all, (&addresses, &launch), &bounds, 1.0);
             let found = Timeline::new(&code, &capacity, (0..launch.blocks(), accesses), 0.0).expect("few kinds");
             let is_made = |own: u64, warp: u32| warps == 1 || border - 100 * i64::from(warp) - own as i64 >= 0;
-            // One turn for each request, and one in which the warp learns that it is over.
+            // One turn for each request, and one in which the warp learns that it has ended.
             let turns = |own: u64, warp: u32| if is_made(own, warp) { accesses as u32 + 1 } else { 1 };
             let resident = resident.min(blocks.div_ceil(sms));
             let shape = Shape { blocks: blocks.into(), warps, sms, resident, turn: 1, cluster: 1, order: Order::IN_STEP };

@@ -26,9 +26,9 @@ pub struct WarpTurns<'c, 'a> {
     /// Classes of blocks by the lanes that meet a condition, at the positions in the loops where it changes there; `None` where they are too
     /// many.
     classes: Vec<Option<Vec<Class>>>,
-    /// By position in the loops and condition: the number of its classes.
+    /// Indexed by position in the loops and condition: the number of its classes.
     class_of: Vec<Vec<usize>>,
-    /// By axis: where classes begin and end. Blocks between the same of them take the same turns.
+    /// Indexed by axis: where classes begin and end. Blocks between the same of them take the same turns.
     cuts: [Vec<i64>; 3],
     /// Number in `turns` by the stretches between cuts.
     known: FxHashMap<[usize; 3], usize>,
@@ -146,7 +146,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         }
     }
 
-    /// Returns the turns of a warp that meets each condition at so many positions in the loops; the first iterations of a loop stand for all.
+    /// Returns the turns of a warp that meets each condition at this many positions in the loops; the first iterations of a loop stand for all.
     fn of_warp(&self, met: &[u8]) -> u32 {
         let code = self.code;
         let share = |number: usize| f64::from(met[code.condition_of[number]]) / self.class_of.len() as f64;

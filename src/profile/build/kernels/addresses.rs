@@ -26,7 +26,7 @@ pub(in crate::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> O
         };
         addresses.globals.push(Variable { number, allocation: *id, address: found.event.address });
     }
-    // Another shape or size may come to these, and no row contains their accesses then.
+    // Another shape or size may reach these, and no row contains their accesses then.
     let reached: BTreeSet<u32> = kernel.cells.iter().map(|(key, _)| key.site).collect();
     let others = addresses.sites.iter().filter(|one| !reached.contains(&one.site));
     addresses.unreached = others.filter_map(|one| unreached(module, one.site)).collect();

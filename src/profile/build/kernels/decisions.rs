@@ -16,11 +16,11 @@ pub(in crate::build) struct BranchCost {
     /// Warp instructions issued in blocks that run because of each side, however deep inside of it.
     pub(in crate::build) instructions: Vec<u64>,
     /// Lane slots that stay idle in blocks that part of a warp's live lanes run: of lanes that this branch, as the
-    /// innermost that diverged of those that decide over the block, left out of those that came to it.
+    /// innermost that diverged of those that decide over the block, left out of those that reached it.
     pub(in crate::build) idle_slots: u64,
 }
 
-/// Active lanes, on average, of the fullest block that each side of a branch decides over: what comes to branches
+/// Active lanes, on average, of the fullest block that each side of a branch decides over: what reaches branches
 /// within it.
 fn fullest(table: &SiteTable, kernel: &KernelData) -> BTreeMap<(u32, u32), f64> {
     let mut sides: BTreeMap<(u32, u32), f64> = BTreeMap::new();
@@ -73,7 +73,7 @@ fn decides_over_itself(table: &SiteTable, branch: u32) -> bool {
 /// Lane slots of a block that wait for somebody to have left them idle.
 struct Idle {
     slots: u64,
-    /// The branch that has to answer for those that came to it, and for how many at most.
+    /// The branch that has to answer for those that reached it, and for how many at most.
     inner: Option<(u32, u64)>,
 }
 
@@ -144,7 +144,7 @@ mod tests {
     use warpline_format::site_table::{Block, Branch, InstructionMix};
 
     /// 0: `if` that parts lanes; 1: begins its side, with an `if` of its own; 2: that one's side; 3: the rest of the
-    /// first side, ten instructions; 4: behind both.
+    /// first side, ten instructions; 4: after both.
     fn nested() -> SiteTable {
         let block = |int| Block { mix: InstructionMix { int, ..InstructionMix::default() }, ..Block::default() };
         let decision = |block, branch, side| Decision { block, branch, side };
@@ -175,7 +175,7 @@ mod tests {
         let cost = |instructions: &[u64], idle_slots| BranchCost { instructions: instructions.to_vec(), idle_slots };
         // Both part lanes: what follows the inner one is not its own.
         let both = run(&table, [32, 16, 4, 16, 32], [1, 1]);
-        // The inner one leaves 12 out of 16 that came to it.
+        // The inner one leaves 12 out of 16 that reached it.
         assert_eq!(both[&0], cost(&[13, 0], 16 + 16 * 2 + 160));
         assert_eq!(both[&1], cost(&[2, 0], 12 * 2));
         // The inner one does not: its side, too, has few lanes because of the outer one.

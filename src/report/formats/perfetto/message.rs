@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-/// A trace: traces that are put one behind the other are one.
+/// A trace: traces that are put one after another are one.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Trace {
     #[prost(message, repeated, tag = "1")]

@@ -44,7 +44,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
         add(lines.entry((&site.file, site.line)).or_default(), &site.metrics);
     }
     let mut lines: Vec<((&str, u32), Metrics)> = lines.into_iter().collect();
-    // Lines that touch shared memory alone came to no cache.
+    // Lines that touch shared memory alone reached no cache.
     lines.retain(|(_, sum)| [sum.l1, sum.l2].into_iter().flatten().any(|level| level.lookups > 0));
     lines.sort_by_key(|(place, sum)| (std::cmp::Reverse(dram(sum).read_sectors + dram(sum).write_sectors), *place));
     _ = writeln!(out, "{}", style.faint(&head("line, by DRAM traffic")));

@@ -58,7 +58,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     text
 }
 
-/// A barrier that part of a warp came to.
+/// A barrier that part of a warp reached.
 fn divergent_line(profile: &Profile, fault: &Fault) -> String {
     let kernel = fault.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
     let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));

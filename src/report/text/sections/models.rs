@@ -1,4 +1,4 @@
-//! Several models side by side: what one program would do on each.
+//! Several models next to each other: what one program would do on each.
 
 use std::fmt::Write as _;
 

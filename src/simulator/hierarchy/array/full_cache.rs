@@ -40,9 +40,9 @@ pub struct FullCache {
     sets: u32,
     ways: u32,
     slots: Vec<Slot>,
-    /// By place, bucket by bucket: part of the line's hash, 0 where there is none.
+    /// Indexed by place, bucket by bucket: part of the line's hash, 0 where there is none.
     tags: Vec<[u8; PLACES]>,
-    /// By place: the line's way.
+    /// Indexed by place: the line's way.
     names: Vec<[u16; PLACES]>,
     /// Buckets per set, as a power of two.
     buckets_log: u32,
@@ -72,7 +72,7 @@ impl FullCache {
         self.sets
     }
 
-    /// Makes room for so many sets; new ones are empty.
+    /// Makes room for this many sets; new ones are empty.
     pub fn resize(&mut self, sets: u32) {
         self.sets = sets;
         let count = sets as usize;

@@ -26,7 +26,7 @@ const NO_LINE: Slot = Slot { key: EMPTY, state: 0 };
 #[derive(Clone, Debug)]
 pub struct IndexedCache {
     slots: Vec<Slot>,
-    /// By key: the way that the line has or had.
+    /// Indexed by key: the way that the line has or had.
     ways: Vec<u16>,
     recencies: Recencies,
     /// Ways without a line if those are taken before the order of use decides, the next one last.

@@ -10,7 +10,7 @@
 /// Levels per byte.
 const LEVELS: u32 = 3;
 
-/// By the bits of a byte: where they lead, three turns, the first one highest, and the bits after a use of what they
+/// Indexed by the bits of a byte: where they lead, three turns, the first one highest, and the bits after a use of what they
 /// lead to. Bit `b` of the byte is the one of its node `b`, numbered as in the tree, from 1.
 const STEPS: [(u8, u8); 256] = {
     let mut table = [(0, 0); 256];
@@ -27,7 +27,7 @@ const STEPS: [(u8, u8); 256] = {
     table
 };
 
-/// By three turns: which bits of the byte lie on the path, and their values after a use.
+/// Indexed by three turns: which bits of the byte lie on the path, and their values after a use.
 const PATHS: [(u8, u8); 8] = {
     let mut table = [(0, 0); 8];
     let mut turns = 0;
@@ -153,7 +153,7 @@ impl TreePlru {
         trees
     }
 
-    /// Makes room for so many sets; new ones are fresh.
+    /// Makes room for this many sets; new ones are fresh.
     pub fn resize(&mut self, sets: u32) {
         self.bytes.resize(sets as usize * self.width, 0);
     }

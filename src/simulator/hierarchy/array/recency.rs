@@ -55,7 +55,7 @@ impl Rings {
         rings
     }
 
-    /// Makes room for so many sets.
+    /// Makes room for this many sets.
     pub(crate) fn resize(&mut self, sets: u32) {
         let ways = u32::from(self.ways);
         let link = |entry: usize| {
@@ -148,7 +148,7 @@ pub(crate) enum Recencies {
 }
 
 impl Recencies {
-    /// Makes room for so many sets.
+    /// Makes room for this many sets.
     pub(crate) fn resize(&mut self, sets: u32) {
         match self {
             Recencies::Trees(trees) => trees.resize(sets),

@@ -1,4 +1,4 @@
-//! A cache array of few ways with LRU replacement, a set to a row: tags, states and order lie side by side, so that a
+//! A cache array of few ways with LRU replacement, a set to a row: tags, states and order lie next to each other, so that a
 //! lookup fetches two lines of the host's memory. What L2 mostly is.
 
 use super::finder::EMPTY;
@@ -13,7 +13,7 @@ use crate::simd::processor;
 struct Row {
     /// Keys by way, [`EMPTY`] where there is none.
     keys: [u32; WAYS as usize],
-    /// By way, in the low four bits the sectors that can be read, in the high ones those that are dirty.
+    /// Indexed by way, in the low four bits the sectors that can be read, in the high ones those that are dirty.
     lines: [u8; WAYS as usize],
     order: Order,
 }

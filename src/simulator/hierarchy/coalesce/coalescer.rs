@@ -95,7 +95,7 @@ fn distances_of(access: &Access<'_>, distances: &mut [u32; 32]) -> Option<u64> {
 }
 
 impl Coalescer {
-    /// The pieces of a request. With `exact_bytes` off (loads), only sectors are worked out.
+    /// The pieces of a request. With `exact_bytes` off (loads), only sectors are computed.
     #[inline(always)]
     pub fn pieces(&mut self, access: &Access<'_>, width: Width, groups: Groups, exact_bytes: bool) -> &[Piece] {
         self.pieces.clear();

@@ -83,7 +83,7 @@ impl Level1 {
         level
     }
 
-    /// Makes room for so many SMs.
+    /// Makes room for this many SMs.
     #[inline]
     pub fn resize(&mut self, count: u32) {
         match &mut self.kind {

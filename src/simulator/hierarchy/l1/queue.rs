@@ -1,7 +1,7 @@
 //! Requests on their way to L1.
 //!
-//! They are put off and served some hundred pieces at a time: the loops that serve them then run long enough to keep
-//! what they need at hand, and SMs can be served one after the other (see [`super::by_sm`]).
+//! They are deferred and served some hundred pieces at a time: the loops that serve them then run long enough to keep
+//! what they need in the cache, and SMs can be served one after the other (see [`super::by_sm`]).
 
 use super::request::Route;
 use crate::geometry::sectors::bytes_of;
@@ -48,7 +48,7 @@ pub(crate) struct QueuedPiece {
     pub(crate) number: u32,
     /// Sectors.
     pub(crate) sectors: u8,
-    /// Of these, those that L1 did not have, after its lookup.
+    /// Those of them that L1 did not have, after its lookup.
     pub(crate) missing: u8,
     /// Whether L1 had the line, with or without them.
     pub(crate) present: bool,

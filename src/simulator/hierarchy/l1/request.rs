@@ -29,6 +29,6 @@ impl Route {
 pub struct L1Outcome {
     /// Lookups, in the level's own sectors.
     pub lookups: u32,
-    /// Of these, hits.
+    /// Hits among these.
     pub hits: u32,
 }

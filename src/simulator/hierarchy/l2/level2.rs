@@ -32,7 +32,7 @@ struct Split {
     count: usize,
 }
 
-/// By the number of parts, as a power of two, and the sectors. Which parts of a line a scattered request needs cannot
+/// Indexed by the number of parts, as a power of two, and the sectors. Which parts of a line a scattered request needs cannot
 /// be predicted, so a branch per part would be mispredicted every other time.
 const SPLITS: [[Split; 16]; 3] = {
     let mut table = [const { [const { Split { parts: [(0, 0); MOST_PARTS], count: 0 } }; 16] }; 3];

@@ -9,7 +9,7 @@ pub enum L2Op {
     Store,
     /// Sectors are read and written as one.
     Atomic,
-    /// As [`L2Op::Atomic`], in a model whose atomics miss without touching the caches.
+    /// Like [`L2Op::Atomic`], in a model whose atomics miss without touching the caches.
     AtomicMiss,
 }
 
@@ -31,7 +31,7 @@ pub struct L2Access {
 pub struct L2Outcome {
     /// Lookups, in the level's own sectors.
     pub lookups: u32,
-    /// Of these, present before.
+    /// Those of them present before.
     pub hits: u32,
     /// Store lookups whose line or sector had to be allocated. Hardware counts them as hits.
     pub allocated: u32,

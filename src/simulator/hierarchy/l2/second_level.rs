@@ -79,7 +79,7 @@ impl<C: LookupOrAllocate, S: SumOf, const PARTS_LOG: u32> processor::Job for Ser
         let parts = self.serve.parts;
         let mut rest: Vec<&[L2Request]> = parts.iter().map(|part| part.requests()).collect();
         loop {
-            // The part whose place is lowest goes on until another part's turn.
+            // The part whose place is lowest continues until another part's turn.
             let (mut first, mut next) = (None, u32::MAX);
             for (part, requests) in rest.iter().enumerate() {
                 let Some(request) = requests.first() else { continue };

@@ -2,7 +2,7 @@
 
 use crate::geometry::LINE_BYTES;
 
-/// Rows of bytes, each `pitch` bytes behind the one before.
+/// Rows of bytes, each `pitch` bytes after the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     address: u64,
@@ -54,7 +54,7 @@ impl Written {
             return true;
         }
         let into = (first - self.address) % self.pitch;
-        // In a row, or before the next row's first byte by less than a line; the last row has none behind it.
+        // In a row, or before the next row's first byte by less than a line; the last row has none after it.
         into < self.width || self.pitch - into < LINE_BYTES && first + (self.pitch - into) <= self.last
     }
 }
