@@ -8,12 +8,12 @@ use core::ffi::{c_char, c_void};
 /// run` takes the GPU model from it.
 pub const ARCHITECTURE_SECTION: &str = ".warpline.arch";
 
-/// The word of [`ARCHITECTURE_SECTION`]: the architecture whose code runs, as 80 for `sm_80`, and the requested one.
+/// Returns the word of [`ARCHITECTURE_SECTION`]: the architecture whose code runs, as 80 for `sm_80`, and the requested one.
 pub const fn architecture_word(runs: u32, requested: u32) -> u32 {
     (runs & 0xffff) | requested << 16
 }
 
-/// The two architectures of such a word.
+/// Returns the two architectures of such a word.
 pub const fn architectures_of(word: u32) -> (u32, u32) {
     (word & 0xffff, word >> 16)
 }
@@ -186,15 +186,15 @@ pub mod module_flags {
 pub mod count_cells {
     /// Cells per block.
     pub const PER_BLOCK: u64 = 3;
-    /// Of a block's cells: executions.
+    /// Cell of a block: number of executions.
     pub const EXECUTIONS: u64 = 0;
-    /// Of a block's cells: lanes of all executions.
+    /// Cell of a block: lanes of all executions.
     pub const LANES: u64 = 1;
-    /// Of a block's cells: executions with fewer lanes than live.
+    /// Cell of a block: executions with fewer lanes than live.
     pub const PARTIAL: u64 = 2;
     /// Cells of a branch before its sides: executions, then divergent ones.
     pub const BRANCH_FIXED: u64 = 2;
-    /// Of a branch's cells: executions in which lanes parted.
+    /// Cell of a branch: executions in which lanes diverged.
     pub const DIVERGENT: u64 = 1;
 
     /// First cell of a block.
@@ -258,7 +258,7 @@ pub struct KernelDescriptor {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SharedVariable {
-    /// In the words of the source, zero-terminated.
+    /// Name in the source, zero-terminated.
     pub name: *const c_char,
     /// Bytes from the start of the block's shared memory.
     pub offset: u32,

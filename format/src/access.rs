@@ -98,7 +98,7 @@ impl Kind {
         }
     }
 
-    /// The kind in a head, if it is one.
+    /// Returns the kind in a head, if it is one.
     #[inline]
     pub fn from_head(head: u32) -> Option<Kind> {
         Some(match head >> 28 {
@@ -135,7 +135,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// The space in a head, if it is one.
+    /// Returns the space in a head, if it is one.
     #[inline]
     pub fn from_head(head: u32) -> Option<Space> {
         Some(match (head >> SITE_BITS) & 0xf {
@@ -154,18 +154,18 @@ pub const fn head(kind: Kind, space: Space, site: u32) -> u32 {
     ((kind as u32) << 28) | ((space as u32) << SITE_BITS) | (site & SITE_MASK)
 }
 
-/// The site (or slot, or call-site) field of a head.
+/// Returns the site (or slot, or call-site) field of a head.
 #[inline]
 pub const fn site_of(head: u32) -> u32 {
     head & SITE_MASK
 }
 
-/// The site field of an item that stands for bundle `index`, of `members` accesses.
+/// Returns the site field of an item that stands for bundle `index`, of `members` accesses.
 pub const fn bundle_field(index: u32, members: u32) -> u32 {
     BUNDLE | (members.wrapping_sub(1) & (MOST_MEMBERS as u32 - 1)) << BUNDLE_BITS | (index & (MOST_BUNDLES as u32 - 1))
 }
 
-/// The bundle of a site field, if it is one.
+/// Returns the bundle of a site field, if it is one.
 #[inline]
 pub const fn bundle_of(site: u32) -> Option<u32> {
     if site & BUNDLE == 0 { None } else { Some(site & (MOST_BUNDLES as u32 - 1)) }
@@ -177,7 +177,7 @@ pub const fn requests_of(head: u32) -> u32 {
     if head & BUNDLE == 0 { 1 } else { ((head >> BUNDLE_BITS) & (MOST_MEMBERS as u32 - 1)) + 1 }
 }
 
-/// The word after the head and mask of an [`Kind::Even`] item; `None` where it does not fit.
+/// Returns the word after the head and mask of an [`Kind::Even`] item; `None` where it does not fit.
 #[inline]
 pub const fn even_word(address: u64, stride: i32) -> Option<u64> {
     let word = address & ((1 << EVEN_ADDRESS_BITS) - 1) | (stride as u16 as u64) << EVEN_ADDRESS_BITS;
@@ -271,7 +271,7 @@ pub enum Addresses<'a> {
     Full(&'a [u8]),
 }
 
-/// The addresses of an [`Kind::Even`] item's word.
+/// Returns the addresses of an [`Kind::Even`] item's word.
 #[inline]
 pub fn even(word: u64) -> Addresses<'static> {
     let (base, stride) = even_of(word);
@@ -279,7 +279,7 @@ pub fn even(word: u64) -> Addresses<'static> {
 }
 
 impl<'a> Access<'a> {
-    /// The access of `site`, of a bundle whose first access is this one, `offset` bytes from it. Whole addresses are
+    /// Returns the access of `site`, of a bundle whose first access is this one, `offset` bytes from it. Whole addresses are
     /// written to `spare`.
     #[inline]
     pub fn member<'b>(&self, site: u32, offset: i32, spare: &'b mut [u8; 8 * LANES]) -> Access<'b>

@@ -156,7 +156,7 @@ impl Sampler {
         self.work = self.work.saturating_add(work);
     }
 
-    /// The stratum's number, which is the next free one where it is new.
+    /// Returns the stratum's number, which is the next free one where it is new.
     fn stratum(&mut self, shape: &Shape) -> u32 {
         let next = self.strata.len() as u32;
         let mut kind = Kind::Alike(*shape);

@@ -58,7 +58,7 @@ pub fn without(ptx: &str, reason: &str) -> String {
     format!("{}\n{NONE}{reason}\n", ptx.trim_end())
 }
 
-/// The code that PTX carries; `None` where `warpline-cc` did not write it.
+/// Returns the code that PTX carries; `None` where `warpline-cc` did not write it.
 pub fn find(text: &str) -> Option<Result<Vec<u8>, CarriedError>> {
     let Some(at) = text.rfind(BEGINNING) else {
         let reason = text[text.rfind(NONE)? + NONE.len()..].lines().next().unwrap_or_default();

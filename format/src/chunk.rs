@@ -34,7 +34,7 @@ pub enum ChunkKind {
     Access = 2,
 }
 
-/// The header of a trace stream.
+/// Returns the header of a trace stream.
 pub fn header() -> [u8; HEADER_BYTES] {
     let mut bytes = [0; HEADER_BYTES];
     bytes[..8].copy_from_slice(&MAGIC);
@@ -129,7 +129,7 @@ impl ChunkHead {
         ChunkHead { kind, length, checksum: checksum(kind as u32, length, sequence, parts), sequence }
     }
 
-    /// The bytes in the stream.
+    /// Returns the bytes in the stream.
     pub fn to_bytes(self) -> [u8; CHUNK_HEAD_BYTES] {
         let mut bytes = [0; CHUNK_HEAD_BYTES];
         bytes[0..4].copy_from_slice(&CHUNK_MAGIC.to_le_bytes());

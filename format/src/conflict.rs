@@ -39,7 +39,7 @@ impl SiteTable {
         found.map_or(ConflictHint { site, ..ConflictHint::default() }, |index| self.conflict_hints[index])
     }
 
-    /// Whether an atomic operation may order other accesses of its thread: its function has a memory fence. Unknown in tables
+    /// Returns whether an atomic operation may order other accesses of its thread: its function has a memory fence. Unknown in tables
     /// before version 39, where each may.
     pub fn may_order(&self, site: u32) -> bool {
         let Some(fencing) = &self.fencing else { return true };

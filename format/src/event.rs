@@ -261,7 +261,7 @@ pub struct UninitialisedCopy {
     pub earlier: Option<AllocationId>,
     /// Bytes that nothing has written.
     pub bytes: u64,
-    /// Of these, bytes in runs of at least [`UninitialisedCopy::LONG_RUN`].
+    /// Bytes among these in runs of at least [`UninitialisedCopy::LONG_RUN`].
     pub in_long_runs: u64,
     /// Bytes of the copy.
     pub copied: u64,
@@ -429,7 +429,7 @@ pub enum NotLaunched {
         kernel: String,
         /// CUDA error code.
         error: i32,
-        /// In words.
+        /// The reason in words.
         reason: String,
     },
 }
@@ -561,7 +561,7 @@ pub struct Launch {
     pub local_bytes: u32,
     /// Blocks that share an SM in the stream's order.
     pub resident_blocks: u32,
-    /// Of every `n` blocks one is traced; 0: none (the launch is outside the filters).
+    /// One block of every `block_share` is traced; 0: none (the launch is outside the filters).
     pub block_share: u64,
     /// Stream number, 0 the default.
     pub stream: u32,
@@ -570,7 +570,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Of the first kernel of the first module, in a row of blocks without shared memory, one to an SM, all of them
+    /// Creates a `Launch` for the first kernel of the first module, in a row of blocks without shared memory, one to an SM, all of them
     /// traced, by the default stream: the defaults of a launch.
     pub fn with_defaults(id: LaunchId, blocks: u32, threads: u32) -> Launch {
         Launch {
@@ -712,7 +712,7 @@ pub struct Fault {
 pub struct EventError(String);
 
 impl Event {
-    /// The payload of an event chunk.
+    /// Returns the payload of an event chunk.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("plain data always encodes")
     }

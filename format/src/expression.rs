@@ -64,7 +64,7 @@ pub enum ExpressionKind {
 }
 
 impl ExpressionKind {
-    /// The values that it is made of, in the order in which they stand.
+    /// Returns the values that it is made of, in the order in which they stand.
     pub fn operands(self) -> impl Iterator<Item = ExpressionId> {
         let operands = match self {
             ExpressionKind::Binary(_, left, right) | ExpressionKind::Compare(_, left, right) => {
@@ -77,7 +77,7 @@ impl ExpressionKind {
         operands.into_iter().flatten()
     }
 
-    /// The same of other values.
+    /// Returns the same of other values.
     #[must_use]
     pub fn with_operands(self, mut other: impl FnMut(ExpressionId) -> ExpressionId) -> ExpressionKind {
         match self {
@@ -97,7 +97,7 @@ impl ExpressionKind {
     }
 }
 
-/// The expressions that `roots` are made of, themselves among them, each once. Numbers that lead nowhere are left out.
+/// Returns the expressions that `roots` are made of, themselves among them, each once. Numbers that lead nowhere are left out.
 pub fn parts(
     expressions: &[Expression],
     roots: impl IntoIterator<Item = ExpressionId>,
@@ -181,7 +181,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// In words, as in "loaded from memory".
+    /// Returns the reason in words, such as "loaded from memory".
     pub fn text(self) -> &'static str {
         match self {
             Reason::Loaded => "loaded from memory",

@@ -140,7 +140,7 @@ impl CountLayout {
         (blocks, branches)
     }
 
-    /// The requests that cells of counters mode stand for, by site and space; only those that occur.
+    /// Returns the requests that cells of counters mode stand for, by site and space; only those that occur.
     ///
     /// # Panics
     /// If `cells` is shorter than [`Self::all_cells`].

@@ -112,7 +112,7 @@ pub(crate) struct OldestFirst {
 }
 
 impl OldestFirst {
-    /// For an SM with this number of warp slots.
+    /// Creates an `OldestFirst` for an SM with this number of warp slots.
     pub(crate) fn new(wait: u32, slots: usize) -> OldestFirst {
         OldestFirst { wait, ready: BinaryHeap::new(), waiting: BinaryHeap::new(), slots: vec![(0, (0, 0)); slots] }
     }

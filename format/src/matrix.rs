@@ -59,7 +59,7 @@ impl Product {
     pub const ALL: [Product; 6] =
         [Product::Half, Product::HalfSums, Product::Tensor32, Product::Eighth, Product::Integer, Product::Double];
 
-    /// As GPU models, profiles and reports call it.
+    /// Returns the name in GPU models, profiles and reports.
     pub fn name(self) -> &'static str {
         match self {
             Product::Half => "tensor_fp16",
@@ -168,7 +168,7 @@ impl Operation {
         }
     }
 
-    /// As the first argument of `__wl_matrix`.
+    /// Returns the encoding that `__wl_matrix` takes as its first argument.
     pub fn to_bits(self) -> u32 {
         self.a as u32
             | (self.b as u32) << 4

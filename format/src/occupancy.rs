@@ -11,7 +11,7 @@ const ASSUMED_REGISTERS: u32 = 32;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Resources {
-    /// As 75 for `sm_75`.
+    /// Number of the architecture, such as 75 for `sm_75`.
     pub architecture: u32,
     /// Registers per thread.
     pub registers: u32,
@@ -48,12 +48,12 @@ pub struct Registers {
     pub assumed: bool,
 }
 
-/// A compute capability as ptxas names it: 75 of (7, 5).
+/// Returns a compute capability as ptxas names it: 75 of (7, 5).
 pub fn architecture(capability: (u32, u32)) -> u32 {
     capability.0.saturating_mul(10).saturating_add(capability.1)
 }
 
-/// The entry for a device: its own architecture's, else the nearest one's, of the same generation where there is any.
+/// Returns the entry for a device: its own architecture's, else the nearest one's, of the same generation where there is any.
 pub fn nearest(known: &[Resources], capability: (u32, u32)) -> Option<&Resources> {
     let wanted = architecture(capability);
     known.iter().min_by_key(|one| {

@@ -78,12 +78,12 @@ impl FloatFormat {
         bits & (u64::MAX >> (65 - self.bits()))
     }
 
-    /// The magnitude of infinity.
+    /// Returns the magnitude of infinity.
     pub fn infinity(self) -> u64 {
         self.magnitude(u64::MAX) >> self.mantissa() << self.mantissa()
     }
 
-    /// The smallest normal magnitude.
+    /// Returns the smallest normal magnitude.
     pub fn smallest_normal(self) -> u64 {
         1 << self.mantissa()
     }
@@ -103,7 +103,7 @@ impl FloatFormat {
         self.magnitude(bits) == 0
     }
 
-    /// The value with these bits; exact.
+    /// Returns the value with these bits; exact.
     pub fn value(self, bits: u64) -> f64 {
         match self {
             FloatFormat::Double => f64::from_bits(bits),
@@ -221,7 +221,7 @@ pub struct CarriedCode {
 }
 
 impl CarriedCode {
-    /// The bytes that the program carries.
+    /// Returns the bytes that the program carries.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("plain data always encodes")
     }

@@ -98,7 +98,7 @@ pub struct Options {
     pub launches: Vec<(u64, u64)>,
     /// Which share of the launches' work to trace; all when absent.
     pub budget: Option<Budget>,
-    /// Of every `n` blocks trace the first; 1 traces all.
+    /// The first block of every `block_share` is traced; 1 traces all.
     pub block_share: u64,
     /// Access checking.
     pub check: Check,
@@ -150,7 +150,7 @@ impl Default for Options {
 pub struct OptionsError;
 
 impl Options {
-    /// The value of [`VARIABLE`].
+    /// Returns the value of [`VARIABLE`].
     pub fn encode(&self) -> String {
         // The encoded form of a device has no order.
         let bytes = postcard::to_stdvec(&(self, self.device.order)).expect("plain data always encodes");

@@ -64,7 +64,7 @@ fn extremes(addresses: &[u64]) -> Option<(u64, u64)> {
     Some((low, high))
 }
 
-/// The affine form of the addresses, when one stride fits both halves of the warp.
+/// Returns the affine form of the addresses, when one stride fits both halves of the warp.
 fn as_affine(mask: u32, addresses: &[u64]) -> Option<([u64; 2], i32)> {
     // The stride follows from the first two active lanes that sit in one half.
     let mut bases = [None, None];
@@ -101,7 +101,7 @@ fn as_affine(mask: u32, addresses: &[u64]) -> Option<([u64; 2], i32)> {
     Some(([bases[0].unwrap_or(0), bases[1].unwrap_or(0)], narrow))
 }
 
-/// The word of an even item, where all lanes follow one base. The base of a half without lanes is free.
+/// Returns the word of an even item, where all lanes follow one base. The base of a half without lanes is free.
 #[inline]
 pub fn as_even(mask: u32, bases: [u64; 2], stride: i32) -> Option<u64> {
     let step = (16 * i64::from(stride)) as u64;

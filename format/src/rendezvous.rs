@@ -28,7 +28,7 @@ impl Rendezvous {
     /// `__syncthreads`.
     pub const BLOCK: Rendezvous = Rendezvous { number: 0, warps: 0, waits: true, cluster: false };
 
-    /// The word that stands for it in lowered code and in the trace; 0 is [`Rendezvous::BLOCK`].
+    /// Returns the word that stands for it in lowered code and in the trace; 0 is [`Rendezvous::BLOCK`].
     pub const fn word(self) -> u32 {
         let arrives = if self.waits { 0 } else { ARRIVES } | if self.cluster { CLUSTER } else { 0 };
         (self.number & (BARRIERS as u32 - 1)) | (self.warps & WARPS_MASK) << WARPS_SHIFT | arrives

@@ -58,7 +58,7 @@ impl Ring {
         Ring { control: memory.cast(), data, length: (bytes - DATA_OFFSET) as u64 }
     }
 
-    /// The control page.
+    /// Returns the control page.
     pub fn control(&self) -> &Control {
         // SAFETY: mapped and aligned by the contract of `new`; all fields are atomic.
         unsafe { &*self.control }

@@ -164,14 +164,14 @@ pub struct Operand {
 /// How an address changes when a thread index grows by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
-    /// Not at all.
+    /// Does not change.
     #[default]
     None,
-    /// By this many bytes.
+    /// Changes by this many bytes.
     Bytes(i64),
-    /// By a multiple of a value that is the same for all threads; its name, where it has one.
+    /// Changes by a multiple of a value that is the same for all threads; contains its name, if it has one.
     Times(Option<u32>),
-    /// In another way.
+    /// Changes in another way.
     Other,
 }
 
@@ -441,7 +441,7 @@ pub enum SiteTableError {
 }
 
 impl SiteTable {
-    /// The bytes that travel in the executable and the trace.
+    /// Returns the bytes that travel in the executable and the trace.
     pub fn to_bytes(&self) -> Vec<u8> {
         let table = postcard::to_stdvec(self).expect("plain data always encodes");
         let mut bytes = vec![VERSION];
@@ -503,7 +503,7 @@ impl SiteTable {
         found.ok().map(|index| &self.operands[index])
     }
 
-    /// The address of a site, where it has an expression.
+    /// Returns the address of a site, where it has an expression.
     pub fn address(&self, site: u32) -> Option<&AddressExpression> {
         let found = self.addresses.binary_search_by_key(&site, |address| address.site);
         found.ok().map(|index| &self.addresses[index])
@@ -543,14 +543,14 @@ impl SiteTable {
         self.conditions.get(branch as usize)
     }
 
-    /// The parts of a block; none where it is one as a whole.
+    /// Returns the parts of a block; none where it is one as a whole.
     pub fn parts_of(&self, block: u32) -> &[BlockPart] {
         let first = self.parts.partition_point(|part| part.block < block);
         let parts = &self.parts[first..];
         &parts[..parts.partition_point(|part| part.block == block)]
     }
 
-    /// The branches that a block depends on directly.
+    /// Returns the branches that a block depends on directly.
     pub fn decisions_of(&self, block: u32) -> &[Decision] {
         let first = self.decisions.partition_point(|decision| decision.block < block);
         let decisions = &self.decisions[first..];

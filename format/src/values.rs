@@ -79,7 +79,7 @@ impl Narrow {
         }
     }
 
-    /// Whether the type holds a value of an element exactly.
+    /// Returns whether the type holds a value of an element exactly.
     fn holds(self, element: Element, bits: u64) -> bool {
         match (self, element.kind) {
             (Narrow::Unsigned(width), ElementKind::Integer) => bits >> width == 0,
@@ -93,7 +93,7 @@ impl Narrow {
     }
 }
 
-/// Whether a format holds a number; every format holds a NaN.
+/// Returns whether a format holds a number; every format holds a NaN.
 fn is_exact(value: f64, format: FloatFormat) -> bool {
     const LARGEST_HALF: f64 = 65504.0;
     if !value.is_finite() {
@@ -115,13 +115,13 @@ fn is_exact(value: f64, format: FloatFormat) -> bool {
 }
 
 impl Element {
-    /// The integer with these bits.
+    /// Returns the integer with these bits.
     pub fn signed(self, bits: u64) -> i64 {
         let unused = 64 - 8 * self.bytes.clamp(1, 8);
         (bits << unused) as i64 >> unused
     }
 
-    /// The value with these bits, as people write it.
+    /// Returns the value with these bits, as people write it.
     pub fn text(self, bits: u64) -> String {
         match self.kind {
             ElementKind::Integer => self.signed(bits).to_string(),
@@ -144,12 +144,12 @@ impl Element {
         }
     }
 
-    /// Whether its values can be counted and compared with the ranges of types.
+    /// Returns whether its values can be counted and compared with the ranges of types.
     pub fn is_number(self) -> bool {
         matches!(self.kind, ElementKind::Integer | ElementKind::Float(_))
     }
 
-    /// A bit per narrower type of the same kind, as in [`Narrow::ALL`].
+    /// Returns a bit per narrower type of the same kind, as in [`Narrow::ALL`].
     fn candidates(self) -> u16 {
         let is_candidate = |narrow: Narrow| {
             narrow.bytes() < self.bytes

@@ -17,12 +17,12 @@ pub fn name(text: &str) -> Cow<'_, str> {
     shown(text, |_| false)
 }
 
-/// A line of a source: tabs stay.
+/// Returns a line of a source: tabs stay.
 pub fn source_line(text: &str) -> Cow<'_, str> {
     shown(text, |character| character == '\t')
 }
 
-/// A message, perhaps of several lines: their ends and tabs stay.
+/// Returns a message, perhaps of several lines: their ends and tabs stay.
 pub fn message(text: &str) -> Cow<'_, str> {
     shown(text, |character| matches!(character, '\n' | '\t'))
 }
@@ -35,7 +35,7 @@ pub fn with_names<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> S
     names.into_iter().fold(text.to_owned(), |text, typed| text.replace(typed, &name(typed)))
 }
 
-/// A message in which such names stand: their line ends and tabs are written out, those of the message stay.
+/// Returns a message in which such names stand: their line ends and tabs are written out, those of the message stay.
 pub fn message_with<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     message(&with_names(text, names)).into_owned()
 }
