@@ -15,7 +15,7 @@ enum Float {
 const TYPES: [(&str, Float); 4] =
     [("half", Float::Half), ("bfloat", Float::Brain), ("float", Float::Single), ("double", Float::Double)];
 
-/// The text with literals that LLVM 22 reads. Old literals keep their meaning; decimals of types below double become
+/// Returns the text with literals that LLVM 22 reads. Old literals keep their meaning; decimals of types below double become
 /// bits.
 pub fn translate(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -79,8 +79,8 @@ fn ends_type(word: &str) -> bool {
         || word.strip_prefix('i').is_some_and(|bits| !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The literal in this LLVM's words, and whether what is in brackets after it belongs to it; `None` for words that
-/// are no literals of a floating-point type.
+/// Returns a literal in the syntax of this LLVM, and whether the parentheses after it belong to it; `None` if the
+/// word is not a floating-point literal.
 fn literal(word: &str, payload: Option<&str>, ty: Float) -> Option<(String, bool)> {
     if let Some(digits) = word.strip_prefix("f0x") {
         return Some((of_bits(u64::from_str_radix(digits, 16).ok()?, ty), false));
@@ -121,7 +121,7 @@ fn literal(word: &str, payload: Option<&str>, ty: Float) -> Option<(String, bool
     }
 }
 
-/// The bits of a small format nearest to a number, ties to even.
+/// Returns the bits of a small format nearest to a number, ties to even.
 fn nearest(value: f64, mantissa: u32, exponent_mask: u64) -> u64 {
     let width = mantissa + u64::BITS - exponent_mask.leading_zeros();
     let of = |bits: u64| to_double(bits, mantissa, exponent_mask);
@@ -167,7 +167,7 @@ fn of_bits(bits: u64, ty: Float) -> String {
     }
 }
 
-/// The bits of the double with a float's value; a NaN keeps its sign, its kind and its payload, which a conversion by
+/// Returns the bits of the double with a float's value; a NaN keeps its sign, its kind and its payload, which a conversion by
 /// the processor would not.
 fn single_as_double(bits: u32) -> u64 {
     let value = f32::from_bits(bits);

@@ -96,7 +96,7 @@ pub struct Huge {
 }
 
 impl EmitOptions {
-    /// The same without optimisation if the module has a function for which the register allocator would take minutes,
+    /// Returns the same without optimisation if the module has a function for which the register allocator would take minutes,
     /// and that function.
     pub fn bounded(self, module: &Module<'_>) -> (EmitOptions, Option<Huge>) {
         match largest_function(module) {
@@ -156,7 +156,7 @@ fn name_of(module: &Module<'_>) -> String {
     module.get_name().to_string_lossy().into_owned()
 }
 
-/// The function with the most instructions, and how many.
+/// Returns the function with the most instructions, and how many.
 fn largest_function(module: &Module<'_>) -> Option<(String, usize)> {
     let size = |function: &Value<'_>| function.blocks().into_iter().map(|block| block.instructions().len()).sum();
     module

@@ -150,7 +150,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         emitter.run(&parameters)
     }
 
-    /// The module's facts.
+    /// Returns the module's facts.
     pub fn unit(&self) -> &'u Unit<'c> {
         self.job.unit
     }
@@ -191,12 +191,12 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.job.function
     }
 
-    /// The kernel that the function belongs to, for places that depend on it; none for device functions.
+    /// Returns the kernel that the function belongs to, for places that depend on it; none for device functions.
     pub fn kernel(&self) -> Option<Value<'c>> {
         Some(self.job.body.function).filter(|function| is_kernel(*function))
     }
 
-    /// The warp's context, the function's first argument.
+    /// Returns the warp's context, the function's first argument.
     pub fn context(&self) -> Value<'c> {
         self.job.function.parameters()[0]
     }
@@ -226,7 +226,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.pending.get(&block).copied()
     }
 
-    /// The function's part of each lane's stack.
+    /// Returns the function's part of each lane's stack.
     pub fn frame(&self) -> &Frame<'c> {
         &self.frame
     }
@@ -236,7 +236,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.fetches.push_back(site);
     }
 
-    /// The site of the current fetch, if a hook named one.
+    /// Returns the site of the current fetch, if a hook named one.
     pub fn next_fetch(&mut self) -> Option<u32> {
         self.fetches.pop_front()
     }
@@ -410,7 +410,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         Ok(leaves)
     }
 
-    /// The only leaf of a scalar value.
+    /// Returns the only leaf of a scalar value.
     pub fn leaf(&mut self, value: Value<'c>) -> Emitted<Leaf<'c>> {
         let mut leaves = self.leaves(value)?;
         match leaves.len() {
@@ -419,12 +419,12 @@ impl<'u, 'c> Emitter<'u, 'c> {
         }
     }
 
-    /// A scalar value as a vector of lanes.
+    /// Returns a scalar value as a vector of lanes.
     pub fn vector(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
         Ok(self.leaf(value)?.lanes(&self.b))
     }
 
-    /// A new block right for the current place.
+    /// Returns a new block right for the current place.
     pub fn new_block(&self, name: &str) -> Block<'c> {
         self.function().append_block(name)
     }

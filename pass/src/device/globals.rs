@@ -97,7 +97,7 @@ pub fn reference_cycle(module: &Module<'_>) -> Option<Vec<String>> {
     None
 }
 
-/// The variables that the initial value of one refers to.
+/// Returns the variables that the initial value of one refers to.
 fn referred<'c>(variable: Value<'c>) -> Vec<Value<'c>> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();

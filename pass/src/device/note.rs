@@ -58,7 +58,7 @@ fn note_name(instruction: Value<'_>) {
     }
 }
 
-/// The variable whose local memory, or a piece of it, was given this name.
+/// Returns the variable whose local memory, or a piece of it, was given this name.
 pub(super) fn noted_name(name: &str) -> Option<String> {
     name.split_once(NAMED).map(|(variable, _)| variable.to_owned()).filter(|variable| !variable.is_empty())
 }

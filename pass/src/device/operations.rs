@@ -78,7 +78,7 @@ fn called(call: Value<'_>) -> Option<(OperationClass, String)> {
     Some((class, first.to_owned()))
 }
 
-/// The first instruction of assembly without its operands, as `cvt.rn.f16.f32`.
+/// Returns the first instruction of assembly without its operands, as `cvt.rn.f16.f32`.
 fn first_instruction(text: &str) -> String {
     let words = text.split(|letter: char| letter.is_whitespace() || "{};".contains(letter));
     words.into_iter().find(|word| word.contains('.') && !word.starts_with('.')).unwrap_or("assembly").to_owned()

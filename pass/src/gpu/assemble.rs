@@ -59,7 +59,7 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// The ptxas that makes code for a processor as `sm_90`; `None` where there is none and PTX must do.
+    /// Returns the ptxas that makes code for a processor as `sm_90`; `None` where there is none and PTX must do.
     pub fn ptxas_for(&self, processor: &str) -> Option<&Path> {
         let number: u32 = processor.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0);
         let here = if number >= self.oldest { Some(self.ptxas.as_path()) } else { self.older_ptxas.as_deref() };

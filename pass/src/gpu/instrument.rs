@@ -318,7 +318,7 @@ impl<'c> Rewriter<'_, 'c> {
         call.erase();
     }
 
-    /// The site that a hook's number stands for; of a bundle the first.
+    /// Returns the site that a hook's number stands for; of a bundle the first.
     fn first_site(&self, number: u32) -> Option<u32> {
         let first = |bundle: u32| Some(self.table.bundles.get(bundle as usize)?.members.first()?.site);
         bundle_of(number).map_or(Some(number), first)

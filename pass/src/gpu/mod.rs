@@ -98,7 +98,7 @@ fn ptx_version(processor: &str) -> Option<u32> {
     })
 }
 
-/// The code generator for a processor as `sm_90` or `sm_90a`. `at_least` is the PTX version that the code was written
+/// Returns the code generator for a processor as `sm_90` or `sm_90a`. `at_least` is the PTX version that the code was written
 /// for (0: any).
 fn machine(processor: &str, at_least: u32) -> Result<Machine, GpuError> {
     let version = ptx_version(processor).ok_or_else(|| GpuError::TooOld { processor: processor.into() })?;

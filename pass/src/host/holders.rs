@@ -43,7 +43,7 @@ pub(super) fn owner_of<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name
     if is_new { result_of(object, layout) } else { assigned_to(object, layout) }
 }
 
-/// The variable whose assignment operator takes a temporary over: `buffer_ = Buffer(n)`.
+/// Returns the variable whose assignment operator takes a temporary over: `buffer_ = Buffer(n)`.
 fn assigned_to<'c>(object: Value<'c>, layout: Layout<'_>) -> Option<Name<'c>> {
     if object.opcode() != Some(Opcode::LLVMAlloca) || Variable::of_value(object).is_some() {
         return None;
@@ -65,7 +65,7 @@ pub(super) struct Holder<'c> {
 }
 
 impl<'c> Holder<'c> {
-    /// Of a call of a method or constructor, or one that returns an object, that is known to allocate or may do so.
+    /// Creates an instance for a call of a method or constructor, or one that returns an object, that is known to allocate or may do so.
     pub(super) fn of_call(call: Value<'c>, wrappers: &Wrappers<'c>, layout: Layout<'_>) -> Option<Self> {
         let callee = call.direct_callee()?;
         let name = callee.name();

@@ -95,7 +95,7 @@ fn replace<'c>(module: &Module<'c>, user: Value<'c>, shadow: Value<'c>, pointer:
     }
 }
 
-/// The variable whose initial value a constant is part of; lists for the compiler and for linking do not count.
+/// Returns the variable whose initial value a constant is part of; lists for the compiler and for linking do not count.
 fn holder<'c>(constant: Value<'c>) -> Option<Value<'c>> {
     if constant.is_global_variable() {
         let list = |name: &str| name.starts_with("llvm.") || name == EXTERNAL;

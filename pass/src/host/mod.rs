@@ -53,7 +53,7 @@ pub enum HostError {
     },
 }
 
-/// The machine that host code was compiled for, from the attributes of its functions.
+/// Returns the machine that host code was compiled for, from the attributes of its functions.
 pub fn machine(module: &Module<'_>) -> Result<Machine, HostError> {
     let processor = module
         .functions()

@@ -56,7 +56,7 @@ impl<'c> Name<'c> {
         self.root_name == "this" && !self.is_this()
     }
 
-    /// The part `.field` of this object; of all of it, when that is empty.
+    /// Returns the part `.field` of this object; of all of it, when that is empty.
     pub(super) fn with_suffix(mut self, suffix: &str) -> Self {
         if suffix.is_empty() {
             return self;
@@ -76,7 +76,7 @@ impl<'c> Name<'c> {
         }
     }
 
-    /// The part of this object at an offset, of a size in bytes; `enter` excludes the object itself.
+    /// Returns the part of this object at an offset, of a size in bytes; `enter` excludes the object itself.
     fn member(mut self, offset: u64, size: u64, enter: bool) -> Option<Self> {
         let Some(ty) = self.ty else { return (offset == 0).then_some(self) };
         let Some((path, inner)) = ty.member(offset, size, enter) else { return (offset == 0).then_some(self) };
@@ -94,7 +94,7 @@ impl<'c> Name<'c> {
         Some(self)
     }
 
-    /// The object that this pointer or reference leads to.
+    /// Returns the object that this pointer or reference leads to.
     fn pointee(mut self) -> Self {
         self.through_pointer = !self.ty.is_some_and(DebugType::is_reference);
         self.ty = self.ty.and_then(DebugType::pointee);

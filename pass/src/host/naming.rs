@@ -111,7 +111,7 @@ fn text<'c>(
     Some(buffer)
 }
 
-/// A private zero-terminated string.
+/// Returns a private zero-terminated string.
 pub(super) fn text_constant<'c>(module: &Module<'c>, text: &str) -> Value<'c> {
     let types = ModuleItems::types(module);
     let mut bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();

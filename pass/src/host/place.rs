@@ -3,7 +3,7 @@
 use crate::llvm::Value;
 use crate::llvm::value::Opcode;
 
-/// The instruction before which the call's result is known: the next one, or the start of the block that an `invoke`
+/// Returns the instruction before which the call's result is known: the next one, or the start of the block that an `invoke`
 /// continues in. Where others reach that block too, the edge gets a block of its own.
 pub(super) fn place_after(call: Value<'_>) -> Option<Value<'_>> {
     if call.opcode() == Some(Opcode::LLVMCall) {

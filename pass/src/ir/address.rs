@@ -19,7 +19,7 @@ pub struct Step<'c> {
     pub scale: u64,
 }
 
-/// The steps of a `getelementptr` instruction or expression over scalar pointers; `None` for one over vectors.
+/// Returns the steps of a `getelementptr` instruction or expression over scalar pointers; `None` for one over vectors.
 pub fn steps<'c>(gep: Value<'c>, layout: Layout<'_>) -> Option<Steps<'c>> {
     let mut ty = gep.gep_source_type()?;
     let mut result = Steps { constant: 0, variable: Vec::new() };

@@ -13,7 +13,7 @@ pub enum Barrier {
     Named,
 }
 
-/// The barrier of an instruction, if it has one; of several, the one with most work for the scheduler.
+/// Returns the barrier of an instruction, if it has one; of several, the one with most work for the scheduler.
 pub fn barrier(value: Value<'_>) -> Option<Barrier> {
     let callee = value.called_value()?;
     if callee.is_inline_asm() {

@@ -64,7 +64,7 @@ pub enum LaneMask {
     Greater,
 }
 
-/// A call with no meaning of its own for the lowering, or the operand that it hands through.
+/// Meaning of a call for the lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A hook.
@@ -83,7 +83,7 @@ pub enum Call {
     Other,
 }
 
-/// The register that an intrinsic reads.
+/// Returns the register that an intrinsic reads.
 pub fn register(name: &str) -> Option<Register> {
     // LLVM parts the words of these registers by a dot.
     let name = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?.replace("cluster.", "cluster_");

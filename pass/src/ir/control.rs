@@ -30,7 +30,7 @@ pub(crate) fn decisions(successors: &[Vec<usize>]) -> Vec<Vec<Decision>> {
     found
 }
 
-/// The nearest block that all ways from a block to the end lead through.
+/// Returns the nearest block that all ways from a block to the end lead through.
 fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     // The function read backwards, with one entry before all its ends.
     let mut backwards = vec![Vec::new(); successors.len() + 1];

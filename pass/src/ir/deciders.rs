@@ -66,7 +66,7 @@ pub(crate) fn conditions(function: Value<'_>, blocks: &[Block<'_>]) -> Vec<Optio
     each.map(condition).collect()
 }
 
-/// The value that a block's end depends on.
+/// Returns the value that a block's end depends on.
 fn decided_by(end: Value<'_>) -> Option<Value<'_>> {
     match end.opcode()? {
         Opcode::LLVMBr => end.condition(),
@@ -110,7 +110,7 @@ impl<'f, 'c> Function<'f, 'c> {
         Function { blocks, numbers, of_arguments, known: HashMap::new() }
     }
 
-    /// The causes of all values, by repetition until none grows.
+    /// Returns the causes of all values, by repetition until none grows.
     fn solved(mut self) -> Self {
         let instructions: Vec<_> = self.blocks.iter().map(|block| block.instructions()).collect();
         for _ in 0..MOST_ROUNDS {
@@ -200,7 +200,7 @@ impl<'f, 'c> Function<'f, 'c> {
         if keeps { causes } else { causes.with(Decider::Alternation) }
     }
 
-    /// A value that the way to here chooses: what decided over the way counts, too.
+    /// Returns a value that the way to here chooses: what decided over the way counts, too.
     fn phi(&self, phi: Value<'c>) -> Causes {
         let here = phi.block().and_then(|block| self.numbers.get(&block).copied()).unwrap_or(0);
         let mut causes = Causes::default();

@@ -52,7 +52,7 @@ pub struct Sum<'c> {
 }
 
 impl<'c> Sum<'c> {
-    /// Of a pointer.
+    /// Creates a `Sum` for a pointer.
     pub fn from_pointer(pointer: Value<'c>, layout: Layout<'_>) -> Sum<'c> {
         let mut sum = Sum { root: pointer, terms: Vec::new(), constant: 0 };
         loop {
@@ -123,7 +123,7 @@ impl<'c> Sum<'c> {
         true
     }
 
-    /// The constant bytes of the address.
+    /// Returns the constant bytes of the address.
     pub fn constant(&self) -> i64 {
         self.constant
     }

@@ -6,7 +6,7 @@ use crate::llvm::shim::demangle;
 use crate::llvm::{ModuleItems, Value};
 use inkwell::module::Module;
 
-/// The module's globals in memory that kernels can address: defined, not shared memory, in the module's own order.
+/// Returns the module's globals in memory that kernels can address: defined, not shared memory, in the module's own order.
 /// Their index is that of the module's descriptor and of the site table.
 pub fn device_globals<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
     module

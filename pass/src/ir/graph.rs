@@ -201,7 +201,7 @@ impl Region<'_> {
         }
     }
 
-    /// The loop directly inside `outer` that is or holds `index`.
+    /// Returns the loop directly inside `outer` that is or holds `index`.
     fn child(&self, outer: Option<usize>, mut index: usize) -> Option<usize> {
         while self.parent[index] != outer {
             index = self.parent[index]?;

@@ -17,7 +17,7 @@ pub enum TargetError {
     },
 }
 
-/// The machine that device code was compiled for, from the attributes of its functions.
+/// Returns the machine that device code was compiled for, from the attributes of its functions.
 pub fn machine(module: &Module<'_>) -> Result<Machine, TargetError> {
     let found = module.functions().into_iter().filter(|function| !function.is_declaration()).find_map(|function| {
         let processor = function.string_attribute("target-cpu").filter(|name| name.starts_with("sm_"))?;

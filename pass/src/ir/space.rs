@@ -42,7 +42,7 @@ pub(crate) fn space_of(number: u32) -> Option<Space> {
     })
 }
 
-/// The space of a pointer, also where it is generic only because an intrinsic takes no other: pointers in kernel parameters
+/// Returns the space of a pointer, also where it is generic only because an intrinsic takes no other: pointers in kernel parameters
 /// are global.
 pub(crate) fn space_of_pointer(mut pointer: Value<'_>) -> Space {
     while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) =

@@ -24,12 +24,12 @@ impl<'c> Builder<'c> {
         Builder { raw: unsafe { LLVMCreateBuilderInContext(types.raw()) }, types, context: PhantomData }
     }
 
-    /// The context's types.
+    /// Returns the context's types.
     pub fn types(&self) -> Types<'c> {
         self.types
     }
 
-    /// The raw builder.
+    /// Returns the raw builder.
     pub fn raw(&self) -> LLVMBuilderRef {
         self.raw
     }
@@ -75,7 +75,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A two-operand operation; one of the operands where the other is a zero that changes nothing.
+    /// Returns a two-operand operation; one of the operands where the other is a zero that changes nothing.
     pub fn binary(&self, opcode: Opcode, left: Value<'c>, right: Value<'c>) -> Value<'c> {
         use Opcode::{LLVMAShr, LLVMAdd, LLVMLShr, LLVMOr, LLVMShl, LLVMSub, LLVMXor};
         assert_eq!(left.ty(), right.ty(), "{left} and {right} differ in type");
@@ -170,12 +170,12 @@ impl<'c> Builder<'c> {
         self.cast(Opcode::LLVMTrunc, value, to)
     }
 
-    /// An integer cut or zero-extended to another integer type.
+    /// Returns an integer cut or zero-extended to another integer type.
     pub fn fit(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         if value.ty().int_bits() > to.int_bits() { self.trunc(value, to) } else { self.zext(value, to) }
     }
 
-    /// The same for vectors of integers.
+    /// Returns the same for vectors of integers.
     pub fn fit_lanes(&self, value: Value<'c>, to: Type<'c>) -> Value<'c> {
         if value.ty().element().int_bits() > to.element().int_bits() {
             self.trunc(value, to)

@@ -65,7 +65,7 @@ impl<'c> Value<'c> {
         here || self.direct_callee().is_some_and(|callee| callee.has_attribute(super::function::OF_FUNCTION, name))
     }
 
-    /// The function that an argument belongs to.
+    /// Returns the function that an argument belongs to.
     pub fn argument_of(self) -> Option<Value<'c>> {
         // SAFETY: an argument, checked in the condition.
         self.is_argument().then(|| unsafe { Value::from_raw(LLVMGetParamParent(self.raw())) })
@@ -95,13 +95,13 @@ impl<'c> Value<'c> {
         (0..count).map(|index| self.operand(index)).collect()
     }
 
-    /// The block that an `invoke` goes to when it does not unwind.
+    /// Returns the block that an `invoke` goes to when it does not unwind.
     pub fn normal_destination(self) -> Option<Block<'c>> {
         // SAFETY: an `invoke`, checked in the condition.
         (self.opcode() == Some(Opcode::LLVMInvoke)).then(|| unsafe { Block::from_raw(LLVMGetNormalDest(self.raw())) })
     }
 
-    /// A new block on the edge on which an `invoke` continues.
+    /// Returns a new block on the edge on which an `invoke` continues.
     pub fn split_normal_edge(self) -> Option<Block<'c>> {
         let invoke = self.opcode() == Some(Opcode::LLVMInvoke);
         // SAFETY: an `invoke`, checked above.

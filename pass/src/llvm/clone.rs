@@ -17,7 +17,7 @@ unsafe extern "C" {
 }
 
 impl<'c> Value<'c> {
-    /// A copy of a function in its module, with further parameters at the end. Calls in the copy, also of itself,
+    /// Returns a copy of a function in its module, with further parameters at the end. Calls in the copy, also of itself,
     /// still go where they went.
     pub fn clone_with_parameters(self, name: &str, further: &[Type<'c>]) -> Value<'c> {
         assert!(self.is_function() && !self.is_declaration(), "{self} has no body");

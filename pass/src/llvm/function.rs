@@ -112,7 +112,7 @@ impl<'c> Value<'c> {
         unsafe { LLVMSetLinkage(self.raw(), linkage) }
     }
 
-    /// The section that a global is to lie in; empty if it has none.
+    /// Returns the section that a global is to lie in; empty if it has none.
     pub fn section(self) -> String {
         assert!(self.is_global(), "{self} is no global");
         // SAFETY: a global, checked above.
@@ -302,7 +302,7 @@ pub trait ModuleItems<'c> {
     fn declare(&self, name: &str, ty: Type<'c>) -> Value<'c>;
     /// Adds a variable without initialiser.
     fn new_variable(&self, name: &str, ty: Type<'c>, space: u32) -> Value<'c>;
-    /// The declaration of an intrinsic, by base name and overloaded types.
+    /// Returns the declaration of an intrinsic, by base name and overloaded types.
     fn intrinsic(&self, name: &str, overloads: &[Type<'c>]) -> Value<'c>;
     /// Types of the module's context.
     fn types(&self) -> Types<'c>;

@@ -25,7 +25,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// The next instruction of the block.
+    /// Returns the next instruction of the block.
     pub fn next(self) -> Option<Value<'c>> {
         if !self.is_instruction() {
             return None;
@@ -34,7 +34,7 @@ impl<'c> Value<'c> {
         unsafe { Value::from_nullable(LLVMGetNextInstruction(self.raw())) }
     }
 
-    /// The previous instruction of the block.
+    /// Returns the previous instruction of the block.
     pub fn previous(self) -> Option<Value<'c>> {
         if !self.is_instruction() {
             return None;
@@ -51,7 +51,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// An unattached copy of an instruction, with the same operands, flags and notes.
+    /// Returns an unattached copy of an instruction, with the same operands, flags and notes.
     pub fn clone_instruction(self) -> Value<'c> {
         assert!(self.is_instruction(), "{self} is no instruction");
         // SAFETY: an instruction, checked above.

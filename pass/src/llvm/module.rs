@@ -58,20 +58,20 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A GPU machine, for architecture 75 as `sm_75`.
+    /// Returns a GPU machine, for architecture 75 as `sm_75`.
     pub fn nvptx(arch: u32) -> Result<Machine, MachineError> {
         Target::initialize_nvptx(&InitializationConfig::default());
         Machine::new("nvptx64-nvidia-cuda", &format!("sm_{arch}"), "+ptx63")
     }
 
-    /// A GPU machine with the processor (`sm_90a`) and the feature string (`+ptx88`) that the device code was compiled
+    /// Returns a GPU machine with the processor (`sm_90a`) and the feature string (`+ptx88`) that the device code was compiled
     /// with. LLVM aborts on a PTX version that is too old for the processor.
     pub fn nvptx_like(processor: &str, features: &str) -> Result<Machine, MachineError> {
         Target::initialize_nvptx(&InitializationConfig::default());
         Machine::new("nvptx64-nvidia-cuda", processor, features)
     }
 
-    /// A host machine. `processor` as clang's `-march`; `native` is the processor that this runs on.
+    /// Returns a host machine. `processor` as clang's `-march`; `native` is the processor that this runs on.
     pub fn host(processor: &str) -> Result<Machine, MachineError> {
         super::options::bound_code_generation();
         Target::initialize_x86(&InitializationConfig::default());
@@ -146,7 +146,7 @@ impl Machine {
             .map_err(|cause| MachineError::Emit { cause: cause.to_string() })
     }
 
-    /// The machine itself, for what is not wrapped.
+    /// Returns the machine itself, for what is not wrapped.
     pub fn inner(&self) -> &TargetMachine {
         &self.inner
     }
@@ -165,7 +165,7 @@ pub fn verify(module: &Module<'_>, stage: &str) -> Result<(), MachineError> {
     module.verify().map_err(|cause| MachineError::Invalid { stage: stage.into(), cause: cause.to_string() })
 }
 
-/// An empty module in the context of another.
+/// Returns an empty module in the context of another.
 pub fn new_module<'c>(beside: &Module<'c>, name: &str) -> Module<'c> {
     let name = super::text::c_name(name);
     // SAFETY: the context outlives `'c`, and the module has one owner.

@@ -10,7 +10,7 @@ unsafe extern "C" {
     fn wl_delete_body(function: LLVMValueRef);
 }
 
-/// A copy of some functions and variables of a module as a module of the same context. What they refer to beyond
+/// Returns a copy of some functions and variables of a module as a module of the same context. What they refer to beyond
 /// themselves is declared.
 pub fn clone_part<'c>(module: &Module<'c>, definitions: &[Value<'c>]) -> Module<'c> {
     assert!(definitions.iter().all(|value| value.is_global()), "only functions and variables are defined in a module");

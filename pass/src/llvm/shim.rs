@@ -178,7 +178,7 @@ pub fn expand_memory_loop(call: Value<'_>, machine: &Machine) -> bool {
     unsafe { wl_expand_memory_loop(call.raw(), machine.inner().as_mut_ptr()) }
 }
 
-/// The alignment that a pointer is known to have at an instruction, in bytes, as LLVM's back ends find it out.
+/// Returns the alignment that a pointer is known to have at an instruction, in bytes, as LLVM's back ends find it out.
 pub fn known_alignment(pointer: Value<'_>, at: Value<'_>) -> u64 {
     assert!(pointer.ty().is_pointer() && at.is_instruction(), "{pointer} is no pointer, or {at} no instruction");
     // SAFETY: a live pointer and a live instruction.

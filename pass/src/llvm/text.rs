@@ -16,7 +16,7 @@ pub(super) unsafe fn take_message(message: *mut std::ffi::c_char) -> String {
     }
 }
 
-/// The bytes behind a pointer and length from LLVM, as text.
+/// Returns the bytes behind a pointer and length from LLVM, as text.
 ///
 /// # Safety
 /// `bytes` points to `length` readable bytes, or `length` is 0.

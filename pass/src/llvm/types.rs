@@ -62,7 +62,7 @@ impl<'c> Types<'c> {
         Types { raw: unsafe { LLVMGetTypeContext(ty.raw) }, context: PhantomData }
     }
 
-    /// The raw context.
+    /// Returns the raw context.
     pub fn raw(self) -> LLVMContextRef {
         self.raw
     }
@@ -109,7 +109,7 @@ impl<'c> Types<'c> {
         unsafe { Type::from_raw(LLVMPointerTypeInContext(self.raw, space)) }
     }
 
-    /// An unnamed structure.
+    /// Returns an unnamed structure.
     pub fn structure(self, fields: &[Type<'c>], packed: bool) -> Type<'c> {
         let mut raw = raw_types(fields);
         // SAFETY: the context is live for `'c`; the array outlives the call.
@@ -127,7 +127,7 @@ impl<'c> Type<'c> {
         Type { raw, context: PhantomData }
     }
 
-    /// The raw type.
+    /// Returns the raw type.
     pub fn raw(self) -> LLVMTypeRef {
         self.raw
     }
@@ -225,7 +225,7 @@ impl<'c> Type<'c> {
         unsafe { Type::from_raw(LLVMArrayType2(self.raw, count)) }
     }
 
-    /// The function type with this result.
+    /// Returns the function type with this result.
     pub fn function(self, parameters: &[Type<'c>]) -> Type<'c> {
         let mut raw = raw_types(parameters);
         // SAFETY: live types; the array outlives the call.

@@ -72,7 +72,7 @@ impl<'c> Value<'c> {
         (!raw.is_null()).then_some(Value { raw, context: PhantomData })
     }
 
-    /// The raw value.
+    /// Returns the raw value.
     pub fn raw(self) -> LLVMValueRef {
         self.raw
     }
@@ -83,7 +83,7 @@ impl<'c> Value<'c> {
         unsafe { Type::from_raw(LLVMTypeOf(self.raw)) }
     }
 
-    /// The types of its context.
+    /// Returns the types of its context.
     pub fn types(self) -> Types<'c> {
         Types::from_type(self.ty())
     }
@@ -258,7 +258,7 @@ impl<'c> Value<'c> {
         unsafe { Value::from_nullable(LLVMGetAggregateElement(self.raw, index)) }
     }
 
-    /// The text of a constant array of bytes, without what follows its first zero.
+    /// Returns the text of a constant array of bytes, without what follows its first zero.
     pub fn constant_text(self) -> Option<String> {
         // SAFETY: a constant sequence of bytes; LLVM keeps its text as long as its context.
         let text = unsafe {
@@ -378,12 +378,12 @@ impl<'c> Block<'c> {
         Block { raw, context: PhantomData }
     }
 
-    /// The raw block.
+    /// Returns the raw block.
     pub fn raw(self) -> LLVMBasicBlockRef {
         self.raw
     }
 
-    /// The block as an operand.
+    /// Returns the block as an operand.
     pub fn as_value(self) -> Value<'c> {
         // SAFETY: a live block.
         unsafe { Value::from_raw(LLVMBasicBlockAsValue(self.raw)) }
@@ -394,7 +394,7 @@ impl<'c> Block<'c> {
         self.as_value().name()
     }
 
-    /// The function that holds it.
+    /// Returns the function that holds it.
     pub fn function(self) -> Value<'c> {
         // SAFETY: a live block, which a function holds.
         unsafe { Value::from_raw(LLVMGetBasicBlockParent(self.raw)) }

@@ -115,7 +115,7 @@ impl Fragment {
         }
     }
 
-    /// The accesses of the block that begins at a row and column.
+    /// Returns the accesses of the block that begins at a row and column.
     pub fn accesses(&self, (outer, inner): (u32, u32)) -> Vec<FragmentAccess> {
         let elements = self.elements();
         let group = Linear::new(outer, 1, 0);
@@ -151,7 +151,7 @@ impl Fragment {
         (fits && whole).then(|| blocks.chunks(4).map(<[_]>::to_vec).collect())
     }
 
-    /// The distance of rows in memory where the instruction names none, in elements.
+    /// Returns the distance of rows in memory where the instruction names none, in elements.
     pub fn dense_stride(&self) -> u32 {
         if self.along_inner { self.inner } else { self.outer }
     }

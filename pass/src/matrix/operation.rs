@@ -271,7 +271,7 @@ impl Rows {
         (whole / (2 * self.count), whole % (2 * self.count))
     }
 
-    /// The lane's register and half whose place is the given one: the inverse of [`Rows::place`].
+    /// Returns the lane's register and half whose place is the given one: the inverse of [`Rows::place`].
     pub fn origin(self, lane: u32, half: u32) -> (u32, u32, u32) {
         let whole = lane * 2 * self.count + half;
         let (register, row, column) = (whole / 64, whole % 64 / 8, whole % 8);

@@ -93,7 +93,7 @@ fn share(value: Value<'_>) -> String {
     value.name()
 }
 
-/// The parts that define each function.
+/// Returns the parts that define each function.
 fn homes(plan: &Plan<'_>) -> Vec<Vec<usize>> {
     let mut homes = vec![Vec::new(); plan.functions.len()];
     for (number, part) in plan.parts.iter().enumerate() {

@@ -58,7 +58,7 @@ impl<'c> Operands<'c> {
         Some(Operands { outputs, inputs })
     }
 
-    /// The output that an input is tied to.
+    /// Returns the output that an input is tied to.
     fn tied(&self, input: usize) -> Option<usize> {
         self.inputs.get(input)?.0.parse().ok()
     }
@@ -174,7 +174,7 @@ impl<'c> Expansion<'c> {
         Some(())
     }
 
-    /// A guard as a bit.
+    /// Returns a guard as a bit.
     fn condition(&self, operand: &Operand, now: &[Value<'c>]) -> Option<Value<'c>> {
         let value = match self.meaning(operand)? {
             Meaning::Variable(index) => now[index],
@@ -239,7 +239,7 @@ impl<'c> Expansion<'c> {
         }
     }
 
-    /// An instruction's text with the operands of the new assembly: outputs first, then inputs, of which the first are those
+    /// Returns an instruction's text with the operands of the new assembly: outputs first, then inputs, of which the first are those
     /// that outputs start from. What is not among them yet is added to `inputs`.
     fn renamed(&self, text: &str, outputs: usize, inputs: &mut Vec<Meaning>) -> String {
         let mut result = String::new();

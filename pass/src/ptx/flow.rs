@@ -107,7 +107,7 @@ fn split_label(text: &str) -> Option<(&str, &str)> {
     (named && !text[at + 1..].starts_with(':')).then(|| (label, text[at + 1..].trim_start()))
 }
 
-/// The registers of ` .pred p, q` or ` .b32 r<4>`; `None` for vectors.
+/// Returns the registers of ` .pred p, q` or ` .b32 r<4>`; `None` for vectors.
 fn declarations(text: &str) -> Option<Vec<Declared>> {
     let (ty, names) = text.trim().strip_prefix('.')?.split_once(char::is_whitespace)?;
     let mut list = Vec::new();

@@ -58,7 +58,7 @@ pub fn parse(text: &str) -> Option<Vec<Statement>> {
 /// LLVM's mark for a number that each copy of the assembly has of its own, which makes labels distinct (`%=` in C++).
 const COPY: &str = "${:uid}";
 
-/// The text on one line, without comments; `None` where one does not end.
+/// Returns the text on one line, without comments; `None` where one does not end.
 pub(super) fn without_comments(text: &str) -> Option<String> {
     let mut plain = String::new();
     let mut rest = text;
@@ -179,7 +179,7 @@ fn operand(text: &str) -> Option<Operand> {
     (good && !name.is_empty()).then(|| Operand::Register(name.to_string()))
 }
 
-/// A number as PTX writes it: decimal, hexadecimal, octal (from a 0 on), binary, or the bits of a floating-point number.
+/// Returns a number as PTX writes it: decimal, hexadecimal, octal (from a 0 on), binary, or the bits of a floating-point number.
 pub(crate) fn number(text: &str) -> Option<u64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest.trim_start()),

@@ -22,7 +22,7 @@ pub fn name_registers(module: &Module<'_>) {
     }
 }
 
-/// The intrinsic that reads the register which the assembly copies.
+/// Returns the intrinsic that reads the register which the assembly copies.
 fn copied(text: &str) -> Option<String> {
     let statements = parse::parse(text)?;
     let [statement] = &statements[..] else { return None };

@@ -38,7 +38,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Leaf::Lanes(self.update_lanes(op, addresses, operands, mask, shared, align)))
     }
 
-    /// The same on vectors.
+    /// Returns the same on vectors.
     pub fn update_lanes(
         &mut self,
         op: AtomicOp,
@@ -52,7 +52,7 @@ impl<'c> Emitter<'_, 'c> {
         self.update_viewed(op, addresses, operands, mask, shared, align, ty)
     }
 
-    /// The same with each operand viewed as a value of type `view`: pairs of half-precision numbers in a word.
+    /// Returns the same with each operand viewed as a value of type `view`: pairs of half-precision numbers in a word.
     #[allow(clippy::too_many_arguments)] // One more than a plain update has.
     pub fn update_viewed(
         &mut self,
@@ -107,7 +107,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(self.swap_lanes(addresses, wanted, new, mask))
     }
 
-    /// The same on vectors.
+    /// Returns the same on vectors.
     pub fn swap_lanes(
         &mut self,
         addresses: Value<'c>,

@@ -38,7 +38,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.and(mask, lanes)
     }
 
-    /// The place for it: all lanes, but while an access is on its way.
+    /// Returns the place for it: all lanes, but while an access is on its way.
     fn kept_lanes(&mut self) -> Value<'c> {
         self.once("guarded", |this| {
             let kept = this.entry.alloca(this.t.int(32), 4);

@@ -103,7 +103,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Some(sum))
     }
 
-    /// A value as bases and a stride, with or without a condition.
+    /// Returns a value as bases and a stride, with or without a condition.
     fn terms(&mut self, value: Value<'c>) -> Emitted<Option<Guess<'c>>> {
         if let Some(guess) = self.accesses.guess(value) {
             return Ok(Some(guess.clone()));

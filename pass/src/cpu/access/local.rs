@@ -34,7 +34,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// The local variable that a pointer is computed from, where no other can be.
+/// Returns the local variable that a pointer is computed from, where no other can be.
 fn variable_of(mut pointer: Value<'_>) -> Option<Value<'_>> {
     loop {
         if pointer.allocated_type().is_some() {

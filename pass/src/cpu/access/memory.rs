@@ -39,7 +39,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(self.lay_of(pointer, leaf))
     }
 
-    /// The lay of a pointer with these addresses.
+    /// Returns the lay of a pointer with these addresses.
     pub fn lay_of(&self, pointer: Value<'c>, leaf: Leaf<'c>) -> Lay<'c> {
         match leaf {
             Leaf::Lanes(addresses) if self.analysis().shape(pointer).may_be_affine() => {
@@ -51,7 +51,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The lay moved by a constant.
+    /// Returns the lay moved by a constant.
     pub fn moved(&self, lay: &Lay<'c>, bytes: u64) -> Lay<'c> {
         if bytes == 0 {
             return lay.clone();
@@ -59,7 +59,7 @@ impl<'c> Emitter<'_, 'c> {
         self.map_lay(lay, |value| self.b.add(value, self.same(value, bytes)))
     }
 
-    /// The lay with a function applied to its addresses, which shifts them all alike.
+    /// Returns the lay with a function applied to its addresses, which shifts them all alike.
     pub fn map_lay(&self, lay: &Lay<'c>, shift: impl Fn(Value<'c>) -> Value<'c>) -> Lay<'c> {
         let all = |bases: &[Value<'c>]| bases.iter().map(|base| shift(*base)).collect::<Vec<_>>();
         match lay {
@@ -150,7 +150,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(leaves)
     }
 
-    /// The type and the addresses of an access that has several leaves of one type, one after another, and goes lane
+    /// Returns the type and the addresses of an access that has several leaves of one type, one after another, and goes lane
     /// by lane.
     fn neighbours(&self, types: &[Type<'c>], offsets: &[u64], lay: &Lay<'c>) -> Option<(Type<'c>, Value<'c>)> {
         let (first, rest) = types.split_first().filter(|(_, rest)| !rest.is_empty())?;
@@ -167,7 +167,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The integer that a vector is in memory whose elements are no whole bytes, as `<16 x i1>`: LLVM packs them, the
+    /// Returns the integer that a vector is in memory whose elements are no whole bytes, as `<16 x i1>`: LLVM packs them, the
     /// first lowest.
     fn packed_type(&self, ty: Type<'c>) -> Option<Type<'c>> {
         let Kind::Vector(count) = ty.kind() else { return None };
@@ -182,7 +182,7 @@ impl<'c> Emitter<'_, 'c> {
         elements.iter().copied().chain((left > 0).then(|| self.t.int(left))).collect()
     }
 
-    /// An address that can be read even where no lane may read this one.
+    /// Returns an address that can be read even where no lane may read this one.
     pub fn readable(&mut self, address: Value<'c>, mask: Value<'c>) -> Value<'c> {
         let spare = self.once("spare", |this| {
             let spare = this.entry.alloca(this.t.int(8).array(SPARE_BYTES), 64);
@@ -394,7 +394,7 @@ impl<'c> Emitter<'_, 'c> {
         self.gather_from(ty, count, from, mask, align)
     }
 
-    /// The same with the addresses in memory.
+    /// Returns the same with the addresses in memory.
     fn gather_from(
         &mut self,
         ty: Type<'c>,
@@ -437,7 +437,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.call(helper, &[to, mask, from]);
     }
 
-    /// A vector of addresses in memory.
+    /// Returns a vector of addresses in memory.
     pub fn spill(&mut self, vector: Value<'c>) -> Value<'c> {
         debug_assert!(vector.ty() == self.t.int(64).vector(LANES));
         if let Some(place) = self.accesses.place_of(vector) {
@@ -452,20 +452,20 @@ impl<'c> Emitter<'_, 'c> {
         place
     }
 
-    /// A place for one `ty` per lane, on its way to or from a loop over the lanes.
+    /// Returns a place for one `ty` per lane, on its way to or from a loop over the lanes.
     fn lane_room(&mut self, ty: Type<'c>) -> Value<'c> {
         let bytes = self.unit().layout().store_size(ty);
         self.room(bytes)
     }
 
-    /// A place for this many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the
+    /// Returns a place for this many bytes per lane, on their way to or from a loop over the lanes, which all accesses of the
     /// size share.
     pub fn room(&mut self, bytes: u64) -> Value<'c> {
         let allocate = || self.entry.alloca(self.t.int(8).array(bytes * u64::from(LANES)), 64);
         self.accesses.lane_room(bytes, allocate)
     }
 
-    /// A place for 32 addresses, which all accesses share.
+    /// Returns a place for 32 addresses, which all accesses share.
     pub fn address_room(&mut self) -> Value<'c> {
         self.once("addresses", |this| this.entry.alloca(this.t.int(64).vector(LANES), 64))
     }
@@ -500,7 +500,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(())
     }
 
-    /// The lanes of a leaf as they are stored: `i1` takes a byte.
+    /// Returns the lanes of a leaf as they are stored: `i1` takes a byte.
     fn in_memory(&self, leaf: &Leaf<'c>) -> Value<'c> {
         let value = leaf.lanes(&self.b);
         if scalar_bits(value.ty()) == 1 { self.b.zext(value, self.t.int(8).vector(LANES)) } else { value }
@@ -579,7 +579,7 @@ fn is_atomic(value: Value<'_>) -> bool {
     value.ordering().is_some_and(|order| order != Ordering::LLVMAtomicOrderingNotAtomic)
 }
 
-/// The alignment that rows of so many bytes after each other have, of which the first one is aligned as vectors are:
+/// Returns the alignment that rows of so many bytes after each other have, of which the first one is aligned as vectors are:
 /// rows of bytes are shorter.
 fn row_align(bytes: u64) -> u32 {
     const OF_VECTORS: u32 = 64;

@@ -28,7 +28,7 @@ impl<'c> Emitter<'_, 'c> {
         let after = self.entry.add(used, self.i64(self.frame().bytes()));
         let place = self.entry.offset(self.context(), context::LOCAL_USED.offset);
         self.entry.store(after, place, 8);
-        // The check ends the entry block, so it is made of a call that does nothing while the frame fits.
+        // The check is at the end of the entry block, which cannot branch: it is a call that returns at once if the frame fits.
         let full = self.entry.ugt(after, limit);
         let check = self.unit().stack_check();
         self.entry.call(check, &[self.context(), full]);

@@ -60,7 +60,7 @@ impl<'c> Emitter<'_, 'c> {
         place
     }
 
-    /// The buffer's next place, with `bytes` after it.
+    /// Returns the buffer's next place, with `bytes` after it.
     fn make_room(&mut self, bytes: u64) -> Value<'c> {
         let pointer = self.t.pointer(0);
         let cursor = self.field_now(context::RECORD_CURSOR);

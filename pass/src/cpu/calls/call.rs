@@ -69,14 +69,14 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The value of a register, in the shape that the analysis gave to `value`.
+    /// Emits the value of a special register, in the shape that the analysis gave to `value`.
     pub fn register(&mut self, value: Value<'c>, register: Register) -> Emitted<Leaf<'c>> {
         let ty = leaf_types(value.ty())[0];
         let shape = self.analysis().shape(value);
         self.register_as(register, ty, shape)
     }
 
-    /// The lanes of a register that inline assembly reads.
+    /// Returns the lanes of a register that inline assembly reads.
     pub fn register_lanes(&mut self, register: Register, ty: Type<'c>) -> Option<Value<'c>> {
         let leaf = self.register_as(register, ty, VARYING).ok()?;
         Some(leaf.lanes(&self.b))
@@ -159,7 +159,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// A dimension of a field, divided by that of the clusters: the quotient, or what is left.
+    /// Returns a dimension of a field, divided by that of the clusters: the quotient, or what is left.
     fn of_cluster(&mut self, dimension: usize, field: context::Field, rest: bool) -> Value<'c> {
         let (whole, by) =
             (self.field(field.dimension(dimension)), self.field(context::CLUSTER_DIM.dimension(dimension)));

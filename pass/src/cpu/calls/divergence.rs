@@ -67,7 +67,7 @@ impl<'c> Emitter<'_, 'c> {
         self.text("warpline.file", &path)
     }
 
-    /// A zero-terminated text, once in the module; `kind` is its purpose.
+    /// Returns a zero-terminated text, once in the module; `kind` is its purpose.
     fn text(&self, kind: &str, text: &str) -> Value<'c> {
         let name = format!("{kind}.{text}");
         if let Some(known) = self.unit().target.variable(&name) {

@@ -140,7 +140,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Some(self.like_shape(call, vec![Leaf::Uniform(result)])))
     }
 
-    /// A word that all lanes have, or that of the first lane that runs.
+    /// Returns a word that all lanes have, or that of the first lane that runs.
     fn uniform_word(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
         let leaf = self.leaf(value)?;
         Ok(match leaf.scalar() {
@@ -152,14 +152,14 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// The value of the first lane that runs.
+    /// Returns the value of the first lane that runs.
     pub fn first_lane(&self, lanes: Value<'c>) -> Value<'c> {
         let cttz = self.unit().intrinsic("llvm.cttz", &[self.t.int(32)]);
         let first = self.b.call(cttz, &[self.mask(), Value::int(self.t.int(1), 0)]);
         self.b.extract_element(lanes, self.b.and(first, self.i32(LANES - 1)))
     }
 
-    /// The word of an arrival at a numbered barrier, see `Rendezvous`.
+    /// Returns the word of an arrival at a numbered barrier, see `Rendezvous`.
     pub fn meeting(&self, number: Value<'c>, threads: Option<Value<'c>>, arrives: bool) -> Value<'c> {
         let b = &self.b;
         let mut word = b.and(number, self.i32(BARRIERS as u32 - 1));
@@ -244,7 +244,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(leaves)
     }
 
-    /// The shuffled value, and per lane whether its source was in range.
+    /// Returns the shuffled value, and per lane whether its source was in range.
     pub fn shuffle_lanes(
         &mut self,
         value: Value<'c>,

@@ -101,7 +101,7 @@ impl<'c> Emitter<'_, 'c> {
         self.lanewise_of(value, &operands, make)
     }
 
-    /// The same with operands that are not the instruction's own.
+    /// Returns the same with operands that are not the instruction's own.
     pub fn lanewise_of(
         &mut self,
         value: Value<'c>,
@@ -376,7 +376,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.bitcast(self.b.shuffle(low, high, &order), self.int_lanes(32))
     }
 
-    /// The same bits in elements of other types, through one integer that holds them all.
+    /// Returns the same bits in elements of other types, through one integer that holds them all.
     fn regrouped(&self, values: &[Value<'c>], from: &[Type<'c>], to: &[Type<'c>]) -> Vec<Value<'c>> {
         match (values, to) {
             ([value], [ty]) => return vec![self.b.bitcast(*value, self.shaped(*value, *ty))],

@@ -6,7 +6,7 @@ use crate::llvm::value::{Opcode, RealPredicate};
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// A conversion to or from bfloat16 by way of single precision, of a number or of lanes; `None` where it is another one. `to` is the
+    /// Returns a conversion to or from bfloat16 by way of single precision, of a number or of lanes; `None` where it is another one. `to` is the
     /// element type that comes out.
     pub(crate) fn brain_cast(&self, opcode: Opcode, value: Value<'c>, to: Type<'c>) -> Option<Value<'c>> {
         let is = |ty: Type<'c>| value.ty() == self.shaped(value, ty);
@@ -40,7 +40,7 @@ impl<'c> Emitter<'_, 'c> {
         if made.ty() == self.shaped(made, self.t.float()) { self.narrowed_to_brain(made) } else { made }
     }
 
-    /// The type that an operation with this result is done in.
+    /// Returns the type that an operation with this result is done in.
     pub(crate) fn computed_in(&self, result: Type<'c>) -> Type<'c> {
         if result == self.t.bfloat() { self.t.float() } else { result }
     }

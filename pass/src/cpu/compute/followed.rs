@@ -22,7 +22,7 @@ enum ValueClass {
     NotFinite,
 }
 
-/// The format of a type.
+/// Returns the format of a type.
 fn format_of(ty: Type<'_>) -> Option<FloatFormat> {
     Some(match ty.kind() {
         Kind::Vector(_) => return format_of(ty.element()),
@@ -35,7 +35,7 @@ fn format_of(ty: Type<'_>) -> Option<FloatFormat> {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// The number of a followed operation.
+    /// Returns the number of a followed operation.
     pub(in crate::cpu) fn numbered(&self, value: Value<'c>) -> Option<u32> {
         if self.values() { text(value, OPERATION)?.parse().ok() } else { None }
     }
@@ -129,13 +129,13 @@ impl<'c> Emitter<'_, 'c> {
         self.accesses.note_spill(None, after);
     }
 
-    /// A value's bits as an integer of the same width.
+    /// Returns a value's bits as an integer of the same width.
     fn raw_bits(&self, value: Value<'c>) -> Value<'c> {
         let bits = self.t.int(scalar_bits(value.ty()));
         self.b.bitcast(value, self.shaped(value, bits))
     }
 
-    /// The bits of a value in all lanes, in 64 each.
+    /// Returns the bits of a value in all lanes, in 64 each.
     fn wide_bits(&self, value: Value<'c>) -> Value<'c> {
         let bits = self.raw_bits(value);
         let lanes = if matches!(bits.ty().kind(), Kind::Vector(_)) { bits } else { self.b.splat(bits, LANES) };

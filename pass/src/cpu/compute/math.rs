@@ -115,7 +115,7 @@ impl<'c> Emitter<'_, 'c> {
         vector && (LIBRARY.contains(&name) || (name == "fma" && self.unit().vectors == Vectors::Sse))
     }
 
-    /// A function of libm for all lanes, through a loop that each module has once.
+    /// Returns a function of libm for all lanes, through a loop that each module has once.
     fn libm_call(&self, base: &str, arguments: &[Value<'c>], result: Type<'c>) -> Value<'c> {
         let scalars: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty().element()).collect();
         let parameters: Vec<Type<'c>> = arguments.iter().map(|argument| argument.ty()).collect();

@@ -207,7 +207,7 @@ impl<'c> Emitter<'_, 'c> {
         b.add(base, b.lshr(bits, self.same(bits, 3)))
     }
 
-    /// A fragment in shared memory, loaded as `ldmatrix` does.
+    /// Returns a fragment in shared memory, loaded as `ldmatrix` does.
     fn load_groups(
         &mut self,
         fragment: &Fragment,
@@ -297,7 +297,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The `index`-th word of so many bits from each lane's address on.
+    /// Returns the `index`-th word of so many bits from each lane's address on.
     fn load_word(&mut self, lay: &Lay<'c>, bits: u32, index: u32, mask: Value<'c>) -> Value<'c> {
         let lay = self.moved(lay, u64::from(bits / 8 * index));
         self.load_lanes(self.t.int(bits), &lay, mask, u64::from(bits / 8))
@@ -344,7 +344,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// A block of 8 by 8 elements of 16 bits, transposed; the inverse is the same.
+    /// Returns a block of 8 by 8 elements of 16 bits, transposed; the inverse is the same.
     pub fn transposed(&self, word: Value<'c>) -> Value<'c> {
         self.halves_from(&[word], |lane, half| {
             let (lane, half) = TRANSPOSED.place(0, lane, half);
@@ -352,7 +352,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// A register whose halves come from others: for lane and half, the number of a word and a lane and half of it.
+    /// Returns a register whose halves come from others: for lane and half, the number of a word and a lane and half of it.
     fn halves_from(&self, words: &[Value<'c>], source: impl Fn(u32, u32) -> (u32, u32, u32)) -> Value<'c> {
         let halves = self.t.int(16).vector(2 * LANES);
         let mut whole = Value::poison(halves);

@@ -255,7 +255,7 @@ impl<'c> Emitter<'_, 'c> {
         self.exp2_here(x)
     }
 
-    /// The same, of 32 bits, written out.
+    /// Returns the same, of 32 bits, written out.
     fn exp2_here(&self, x: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let clamped = self.two("llvm.minnum", x, self.float_like(x, 129.0));
@@ -288,7 +288,7 @@ impl<'c> Emitter<'_, 'c> {
         b.select(nan, x, scaled)
     }
 
-    /// The result of a function of the module that does `work` on one vector.
+    /// Returns the result of a function of the module that does `work` on one vector.
     fn shared_function(&self, name: &str, x: Value<'c>, work: impl FnOnce(Value<'c>) -> Value<'c>) -> Value<'c> {
         let function = ModuleItems::function(&self.unit().target, name).unwrap_or_else(|| {
             let function = self.unit().new_vector_function(name, x.ty(), &[x.ty()]);

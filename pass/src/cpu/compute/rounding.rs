@@ -71,7 +71,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// A 64-bit integer as a float or double, with an explicit rounding mode: the leading bits of its magnitude, which
+    /// Returns a 64-bit integer as a float or double, with an explicit rounding mode: the leading bits of its magnitude, which
     /// convert exactly, and a step away from zero where bits were cut off and the rounding mode requires it.
     fn long_rounded(&self, x: Value<'c>, signed: bool, result: Type<'c>, rounding: Rounding) -> Value<'c> {
         let b = &self.b;

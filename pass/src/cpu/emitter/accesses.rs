@@ -67,7 +67,7 @@ impl<'c> Accesses<'c> {
         self.suspicions.get(&bundle).copied()
     }
 
-    /// The affine form that a value has under a condition.
+    /// Returns the affine form that a value has under a condition.
     pub fn guess(&self, value: Value<'c>) -> Option<&Guess<'c>> {
         self.guesses.get(&value)
     }
@@ -108,7 +108,7 @@ impl<'c> Accesses<'c> {
         self.spilled = addresses.map(|addresses| (addresses, block));
     }
 
-    /// The memory for this many bytes per lane, which `allocate` makes at its first use in the function.
+    /// Returns the memory for this many bytes per lane, which `allocate` makes at its first use in the function.
     pub fn lane_room(&mut self, bytes: u64, allocate: impl FnOnce() -> Value<'c>) -> Value<'c> {
         *self.lane_rooms.entry(bytes).or_insert_with(allocate)
     }

@@ -41,7 +41,7 @@ pub fn leaf_range(ty: Type<'_>, indices: &[u32]) -> (usize, usize) {
     (before + first, count)
 }
 
-/// The lane numbers of each lane within its group, times `stride`, as a constant vector.
+/// Returns the lane numbers of each lane within its group, times `stride`, as a constant vector.
 pub fn steps<'c>(ty: Type<'c>, groups: usize, stride: i64) -> Value<'c> {
     let size = LANES as usize / groups;
     let lanes: Vec<_> =
@@ -65,7 +65,7 @@ pub fn spread<'c>(b: &Builder<'c>, groups: &[Value<'c>]) -> Value<'c> {
 }
 
 impl<'c> Leaf<'c> {
-    /// The leaf as a vector.
+    /// Returns the leaf as a vector.
     pub fn lanes(&self, b: &Builder<'c>) -> Value<'c> {
         match self {
             Leaf::Lanes(vector) => *vector,
@@ -78,7 +78,7 @@ impl<'c> Leaf<'c> {
         }
     }
 
-    /// The scalar, where all lanes agree.
+    /// Returns the scalar, where all lanes agree.
     pub fn scalar(&self) -> Option<Value<'c>> {
         match self {
             Leaf::Uniform(scalar) => Some(*scalar),

@@ -8,12 +8,12 @@ use crate::llvm::types::Kind;
 use crate::llvm::{Type, Value};
 
 impl<'c> Emitter<'_, 'c> {
-    /// A mask as `<32 x i1>`, see [`crate::cpu::target::unit::Unit::lanes_of`].
+    /// Returns a mask as `<32 x i1>`, see [`crate::cpu::target::unit::Unit::lanes_of`].
     pub fn lanes_of(&self, mask: Value<'c>) -> Value<'c> {
         self.unit().lanes_of(&self.b, mask)
     }
 
-    /// The lanes that run the block, as `<32 x i1>`.
+    /// Returns the lanes that run the block, as `<32 x i1>`.
     pub fn active(&self) -> Value<'c> {
         self.lanes_of(self.mask)
     }
@@ -25,7 +25,7 @@ impl<'c> Emitter<'_, 'c> {
         self.b.and(all, self.mask)
     }
 
-    /// A vector's element in the lowest active lane.
+    /// Returns a vector's element in the lowest active lane.
     pub fn first_active(&self, vector: Value<'c>) -> Value<'c> {
         let lane = self.lowest(self.mask);
         self.b.extract_element(vector, lane)
@@ -52,7 +52,7 @@ impl<'c> Emitter<'_, 'c> {
         Value::int(self.t.int(64), value)
     }
 
-    /// A field of the context, read once.
+    /// Returns a field of the context, read once.
     pub fn field(&mut self, field: context::Field) -> Value<'c> {
         self.once(field.name, |this| {
             let place = this.entry.offset(this.context(), field.offset);
@@ -60,7 +60,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// A field of the context, read now.
+    /// Returns a field of the context, read now.
     pub fn field_now(&self, field: context::Field) -> Value<'c> {
         let place = self.b.offset(self.context(), field.offset);
         self.b.load(field.ty(self.t), place, field.align())
@@ -93,7 +93,7 @@ impl<'c> Emitter<'_, 'c> {
         value
     }
 
-    /// A leaf of lane numbers plus `offset`, as `i64`.
+    /// Returns a leaf of lane numbers plus `offset`, as `i64`.
     pub fn lane_numbers(&mut self, ty: Type<'c>) -> Leaf<'c> {
         let size = u64::from(LANES) / self.version().groups() as u64;
         let bases = (0..self.version().groups() as u64).map(|group| self.i64(group * size)).collect();
@@ -138,7 +138,7 @@ impl<'c> Emitter<'_, 'c> {
         Leaf::Lanes(self.b.select(chooser, yes.lanes(&self.b), no.lanes(&self.b)))
     }
 
-    /// A constant of `like`'s type, scalar or vector of lanes.
+    /// Returns a constant of `like`'s type, scalar or vector of lanes.
     pub fn same(&self, like: Value<'c>, value: u64) -> Value<'c> {
         match like.ty().kind() {
             Kind::Vector(count) => Value::vector(&vec![Value::int(like.ty().element(), value); count as usize]),
@@ -154,7 +154,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The per-lane steps of an affine vector.
+    /// Returns the per-lane steps of an affine vector.
     pub fn steps(&self, ty: Type<'c>, stride: i64) -> Value<'c> {
         steps(held(ty), self.version().groups(), stride)
     }

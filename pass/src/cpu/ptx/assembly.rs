@@ -65,7 +65,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Some(leaves))
     }
 
-    /// A value as a register holds it: the elements of a small vector next to each other, the first lowest.
+    /// Returns a value as a register holds it: the elements of a small vector next to each other, the first lowest.
     fn register_of(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
         let elements = self.leaves(value)?;
         let mut parts = Vec::with_capacity(elements.len());
@@ -169,7 +169,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// The outputs of a piece of assembly, each as the types of the elements in its register.
+/// Returns the outputs of a piece of assembly, each as the types of the elements in its register.
 fn output_types(ty: Type<'_>) -> Vec<Vec<Type<'_>>> {
     match ty.kind() {
         Kind::Void => Vec::new(),

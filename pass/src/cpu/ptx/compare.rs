@@ -40,7 +40,7 @@ impl<'c> Emitter<'_, 'c> {
         self.write(machine, result, value, guard)
     }
 
-    /// A predicate that may be negated in its place, `!p`.
+    /// Returns a predicate that may be negated in its place, `!p`.
     pub fn signed_predicate(&mut self, machine: &Machine<'c>, operand: &Operand) -> Option<Value<'c>> {
         match operand {
             Operand::Not(inner) => {

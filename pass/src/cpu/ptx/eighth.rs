@@ -35,7 +35,7 @@ impl Eighth {
         if self == Eighth::E4M3 { 7 } else { 15 }
     }
 
-    /// The bits of the largest number, in single precision.
+    /// Returns the bits of the largest number, in single precision.
     fn largest(self) -> u64 {
         u64::from(if self == Eighth::E4M3 { 448f32.to_bits() } else { 57344f32.to_bits() })
     }
@@ -100,7 +100,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The low byte of 16 bits as half precision, which holds each such number.
+    /// Returns the low byte of 16 bits as half precision, which holds each such number.
     fn half_of_eighth(&self, byte: Value<'c>, from: Eighth) -> Value<'c> {
         let b = &self.b;
         let same = |number: u64| self.same(byte, number);

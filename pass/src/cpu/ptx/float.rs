@@ -26,7 +26,7 @@ impl Format {
     /// `f16`.
     pub(super) const HALF: Format = Format { bits: 16, brain: false };
 
-    /// Of one element of a type, as `f16x2`.
+    /// Creates a `Format` for one element of a type, as `f16x2`.
     fn from_suffix(part: &str) -> Option<Format> {
         Some(match part {
             "f16" | "f16x2" => Format::HALF,
@@ -37,7 +37,7 @@ impl Format {
         })
     }
 
-    /// The same format in the words of the values that checks follow.
+    /// Returns the same format in the words of the values that checks follow.
     fn followed(self) -> FloatFormat {
         match (self.bits, self.brain) {
             (16, false) => FloatFormat::Half,
@@ -47,7 +47,7 @@ impl Format {
         }
     }
 
-    /// The bits of 1.
+    /// Returns the bits of 1.
     fn one(self) -> u64 {
         match (self.bits, self.brain) {
             (16, true) => 0x3f80,
@@ -116,7 +116,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// The type that a format is computed in.
+    /// Returns the type that a format is computed in.
     fn computed(&self, format: Format) -> Type<'c> {
         match (format.bits, format.brain) {
             (16, false) => self.t.half(),
@@ -156,7 +156,7 @@ impl<'c> Emitter<'_, 'c> {
         b.trunc(b.select(nan, same(0x7fff), rounded), self.int_lanes(16))
     }
 
-    /// The elements of a register of `bits` bits, as bits of the format.
+    /// Returns the elements of a register of `bits` bits, as bits of the format.
     fn elements(&self, whole: Value<'c>, bits: u32, format: Format) -> Vec<Value<'c>> {
         let parts = (0..bits / format.bits).map(|index| u64::from(index * format.bits));
         parts
@@ -307,7 +307,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(chosen(self, holds, to_bits))
     }
 
-    /// The two halves of registers of a packed type, compared: the lower ones first.
+    /// Returns the two halves of registers of a packed type, compared: the lower ones first.
     pub(super) fn compared_halves(
         &self,
         ty: &str,
@@ -385,7 +385,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// A number in another floating-point format, or rounded to a whole number in the same one.
+    /// Returns a number in another floating-point format, or rounded to a whole number in the same one.
     fn narrowed(&self, value: Value<'c>, to: Format, parts: &[&str]) -> Option<Value<'c>> {
         let rounding = rounding(parts);
         let value = match parts.iter().find_map(|part| rounding_intrinsic(part)) {

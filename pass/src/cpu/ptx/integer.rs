@@ -7,7 +7,7 @@ use crate::llvm::value::Opcode;
 use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
-    /// An arithmetic or logic instruction on integers.
+    /// Returns an arithmetic or logic instruction on integers.
     pub fn asm_integer(
         &mut self,
         machine: &mut Machine<'c>,

@@ -30,7 +30,7 @@ impl<'c> Emitter<'_, 'c> {
         self.t.int(bits).vector(LANES)
     }
 
-    /// An operand as bits of this width.
+    /// Returns an operand as bits of this width.
     pub fn read(&mut self, machine: &Machine<'c>, operand: &Operand, bits: u32) -> Option<Value<'c>> {
         let ty = self.int_lanes(bits);
         let value = match operand {
@@ -59,7 +59,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.fit_lanes(value, ty))
     }
 
-    /// A special register.
+    /// Returns a special register.
     fn special(&mut self, name: &str, bits: u32) -> Option<Value<'c>> {
         if let Some(register) = name.strip_prefix("reserved_smem_offset_") {
             return self.reserved_shared(register);
@@ -145,7 +145,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(())
     }
 
-    /// A predicate as `<32 x i1>`.
+    /// Returns a predicate as `<32 x i1>`.
     pub fn predicate(&mut self, machine: &Machine<'c>, operand: &Operand) -> Option<Value<'c>> {
         let value = match operand {
             Operand::Register(name) => *machine.registers.get(name)?,

@@ -7,7 +7,7 @@ use crate::matrix::{Multiply, Rows};
 use crate::ptx::parse::Operand;
 
 impl<'c> Emitter<'_, 'c> {
-    /// The bits of a float rounded to `tf32`, whose low 13 bits are zero: to nearest, ties to even (`rn`) or away (`rna`).
+    /// Returns the bits of a float rounded to `tf32`, whose low 13 bits are zero: to nearest, ties to even (`rn`) or away (`rna`).
     pub fn tensor32(&self, bits: Value<'c>, parts: &[&str]) -> Option<Value<'c>> {
         let b = &self.b;
         let number = |value: u64| self.same(bits, value);
@@ -85,7 +85,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 }
 
-/// The registers of an operand.
+/// Returns the registers of an operand.
 fn members(operand: &Operand) -> &[Operand] {
     match operand {
         Operand::Group(members) => members,

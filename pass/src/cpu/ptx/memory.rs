@@ -48,7 +48,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.add(value, self.same(value, *offset as u64)))
     }
 
-    /// The host address of a number in the place of a shared address.
+    /// Returns the host address of a number in the place of a shared address.
     fn literal_address(&mut self, machine: &Machine<'c>, base: &Operand, offset: i64) -> Option<Value<'c>> {
         let number = match base {
             Operand::Number(number) => *number,
@@ -63,7 +63,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(self.b.splat(address, LANES))
     }
 
-    /// The host address of a number in the place of a shared address: GPUs count from the block's first byte. `None`
+    /// Returns the host address of a number in the place of a shared address: GPUs count from the block's first byte. `None`
     /// for what is no such number.
     pub fn literal_shared(&mut self, number: Value<'c>) -> Option<Value<'c>> {
         number.as_u64().filter(|number| *number < MOST_SHARED)?;

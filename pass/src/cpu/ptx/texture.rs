@@ -14,7 +14,7 @@ const COORDINATES: u64 = 8 * LANES as u64;
 const VALUES: u64 = COORDINATES + 4 * 4 * LANES as u64;
 const BYTES: u64 = VALUES + 4 * 8 * LANES as u64;
 
-/// The geometry among the parts of an operation.
+/// Returns the geometry among the parts of an operation.
 fn geometry(parts: &[&str]) -> Option<u32> {
     parts.iter().find_map(|part| {
         Some(match *part {
@@ -56,7 +56,7 @@ fn surface_elements(parts: &[&str]) -> Option<(u32, u32)> {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// The object that a texture reference is bound to: its variable holds the handle. The hardware does not read that
+    /// Returns the object that a texture reference is bound to: its variable holds the handle. The hardware does not read that
     /// from memory, and nothing is recorded.
     pub fn texture_handle(&mut self, call: Value<'c>) -> Emitted<Leaf<'c>> {
         let Leaf::Uniform(address) = self.leaf(call.operand(0))? else {
@@ -66,7 +66,7 @@ impl<'c> Emitter<'_, 'c> {
         Ok(Leaf::Uniform(self.b.load(self.t.int(64), place, 4)))
     }
 
-    /// The site that the hook before the assembly named.
+    /// Returns the site that the hook before the assembly named.
     fn texture_site(&mut self) -> Value<'c> {
         let site = self.next_fetch();
         self.i32(site.unwrap_or(NO_SITE))

@@ -6,7 +6,7 @@ use crate::cpu::emitter::Emitter;
 use crate::llvm::Value;
 use crate::ptx::parse::Operand;
 
-/// The instruction and the bits of its parts: `vadd4` is `vadd` with 8.
+/// Returns the instruction and the bits of each of its elements: `vadd4` is `vadd` with 8.
 pub fn video(opcode: &str) -> Option<(&str, u32)> {
     let (name, bits) = match opcode.strip_suffix('4') {
         Some(name) => (name, 8),
@@ -41,7 +41,7 @@ impl<'c> Emitter<'_, 'c> {
         Some(products.fold(sum, |sum, product| b.add(sum, product)))
     }
 
-    /// A video instruction on whole words ("Scalar Video Instructions" of the PTX manual): result, first and second
+    /// Returns a video instruction on whole words ("Scalar Video Instructions" of the PTX manual): result, first and second
     /// source have types of their own, and what comes out may be added to or compared with a third one. `None`: a form
     /// that is not supported, as one with parts of words.
     pub fn asm_scalar_video(
@@ -97,7 +97,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// A video instruction ("Video Instructions" of the PTX manual); `None`: a form that is not supported.
+    /// Returns a video instruction ("Video Instructions" of the PTX manual); `None`: a form that is not supported.
     pub fn asm_video(&mut self, machine: &Machine<'c>, parts: &[&str], sources: &[Operand]) -> Option<Value<'c>> {
         let (name, bits) = video(parts[0])?;
         let [x, y, z] = sources else { return None };

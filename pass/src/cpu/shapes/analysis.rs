@@ -84,7 +84,7 @@ impl<'c> Analysis<'c> {
         self.shapes.get(&value).copied().unwrap_or(Shape::Uniform)
     }
 
-    /// The facts of an affine value.
+    /// Returns the facts of an affine value.
     pub fn affine(&self, value: Value<'c>) -> Option<Affine> {
         match self.shape(value) {
             Shape::Affine(affine) => Some(affine),
@@ -484,7 +484,7 @@ fn pure_range(name: &str, call: Value<'_>) -> Option<Range> {
     counts.then_some(Range { low: 0, high: i64::from(bits) })
 }
 
-/// A shape that neither of two successive answers contradicts; never stronger than the older one.
+/// Returns a shape that neither of two successive answers contradicts; never stronger than the older one.
 fn weaker(old: Shape, new: Shape) -> Shape {
     match (old, new) {
         (Shape::Varying { .. }, _) => old,

@@ -87,7 +87,7 @@ impl<'c> Body<'c> {
         to <= from && self.loops.iter().zip(&self.spins).any(|(one, spins)| *spins && one.header == to)
     }
 
-    /// The loop with this header.
+    /// Returns the loop with this header.
     pub fn loop_at(&self, header: usize) -> Option<&BodyLoop> {
         self.loops.iter().find(|one| one.header == header)
     }
@@ -123,12 +123,12 @@ impl<'c> Body<'c> {
 }
 
 impl<'c> BodyBlock<'c> {
-    /// The terminator.
+    /// Returns the terminator.
     pub fn terminator(&self) -> Value<'c> {
         self.instructions[self.instructions.len() - 1]
     }
 
-    /// The block's phis.
+    /// Returns the block's phis.
     pub fn phis(&self) -> impl Iterator<Item = Value<'c>> + '_ {
         self.instructions.iter().copied().take_while(|value| value.is_phi())
     }

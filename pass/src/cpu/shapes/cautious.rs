@@ -26,7 +26,7 @@ pub fn find_regions(body: &mut Body<'_>, kernel: bool, layout: Layout<'_>) {
     }
 }
 
-/// The regions as they must be at least. `others`: where lanes can wait while a block, or the region that it is in, runs.
+/// Returns the regions as they must be at least. `others`: where lanes can wait while a block, or the region that it is in, runs.
 fn grown(body: &Body<'_>, kernel: bool, others: impl Fn(usize) -> BTreeSet<usize>) -> Vec<Range<usize>> {
     let mut regions = body.regions.clone();
     for (one, _) in body.loops.iter().zip(&body.spins).filter(|(_, spins)| **spins) {

@@ -79,7 +79,7 @@ impl Flow {
         flow
     }
 
-    /// The region of a block.
+    /// Returns the region of a block.
     pub fn region(&self, block: usize) -> Option<usize> {
         self.regions.iter().position(|region| region.contains(&block))
     }
@@ -104,7 +104,7 @@ impl Flow {
         }
     }
 
-    /// The ways of leaving a block: what may be waiting then, and what may run next.
+    /// Returns the ways of leaving a block: what may be waiting then, and what may run next.
     fn ways(&self, block: usize, end: &End, count: usize) -> Vec<(BTreeSet<usize>, Candidates)> {
         let way = |targets: &[usize]| {
             let mut ready = self.waiting[block].clone();

@@ -38,7 +38,7 @@ pub const VARYING: Shape = Shape::Varying { probably_affine: false };
 const LARGEST_STRIDE: i64 = 1 << 20;
 
 impl Shape {
-    /// An affine shape, or a weaker one where the stride is zero or too large to be of use.
+    /// Returns an affine shape, or a weaker one where the stride is zero or too large to be of use.
     pub fn affine(stride: i64, signed: bool, unsigned: bool) -> Shape {
         if stride.unsigned_abs() > LARGEST_STRIDE as u64 {
             return VARYING;
@@ -46,7 +46,7 @@ impl Shape {
         Shape::Affine(Affine { stride, signed, unsigned })
     }
 
-    /// The facts with which a shape takes part in affine arithmetic: stride, and the exactness of its wide value. A
+    /// Returns the facts with which a shape takes part in affine arithmetic: stride, and the exactness of its wide value. A
     /// uniform value is exact either way, since its extension is taken as needed.
     pub fn terms(self) -> Option<Affine> {
         match self {
@@ -56,7 +56,7 @@ impl Shape {
         }
     }
 
-    /// The shape of a value that is this on one path and `other` on another, taken by all lanes together.
+    /// Returns the shape of a value that is this on one path and `other` on another, taken by all lanes together.
     pub fn meet(self, other: Shape) -> Shape {
         match (self, other) {
             (Shape::Uniform, Shape::Uniform) => Shape::Uniform,

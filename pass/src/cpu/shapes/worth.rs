@@ -45,7 +45,7 @@ pub fn is_worth_it(body: &Body<'_>, version: Version, layout: Layout<'_>, kernel
     gained * share(kernels, instructions) >= all
 }
 
-/// The pointer that a load or store goes through.
+/// Returns the pointer that a load or store goes through.
 fn pointer(value: Value<'_>) -> Option<Value<'_>> {
     match value.opcode()? {
         Opcode::LLVMLoad => Some(value.operand(0)),

@@ -49,7 +49,7 @@ impl<'c> Tables<'_, 'c> {
         Value::zero(self.unit.t.pointer(0))
     }
 
-    /// A private constant.
+    /// Returns a private constant.
     fn constant(&self, name: &str, value: Value<'c>, align: u32) -> Value<'c> {
         let variable = self.unit.target.new_variable(name, value.ty(), 0);
         variable.set_linkage(Linkage::LLVMPrivateLinkage);
@@ -271,7 +271,7 @@ impl<'c> Tables<'_, 'c> {
         ]))
     }
 
-    /// The initialiser with device pointers taken out. Functions stay: their addresses are known to the linker.
+    /// Returns the initialiser with device pointers taken out. Functions stay: their addresses are known to the linker.
     fn image(&self, value: Value<'c>, offset: u64, found: &mut Vec<ImagePointer>) -> Result<Value<'c>, LowerError> {
         let ty = value.ty();
         if value.is_undef() || value.is_zero() {

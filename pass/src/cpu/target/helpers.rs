@@ -11,7 +11,7 @@ use crate::llvm::{Builder, ModuleItems, Type, Value};
 const PRESERVE_ALL: u32 = 15;
 
 impl<'c> Unit<'c> {
-    /// A function of the runtime behind a door that preserves all registers.
+    /// Returns a function of the runtime behind a door that preserves all registers.
     pub fn quiet(&self, function: Value<'c>) -> Value<'c> {
         let name = format!("warpline.quiet.{}", function.name());
         if let Some(door) = ModuleItems::function(&self.target, &name) {
@@ -31,7 +31,7 @@ impl<'c> Unit<'c> {
         door
     }
 
-    /// A function of the module's own that is not inlined and preserves all registers.
+    /// Returns a function of the module's own that is not inlined and preserves all registers.
     pub fn new_helper(&self, name: &str, ty: Type<'c>) -> Value<'c> {
         let function = self.target.new_function(name, ty);
         function.set_linkage(Linkage::LLVMInternalLinkage);
@@ -41,7 +41,7 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// A mask as `<32 x i1>`. Made anew wherever it is used: processors without mask registers test the bits right
+    /// Returns a mask as `<32 x i1>`. Made anew wherever it is used: processors without mask registers test the bits right
     /// there, and would hold such a vector as bytes from one block to another.
     pub fn lanes_of(&self, b: &Builder<'c>, mask: Value<'c>) -> Value<'c> {
         if self.vectors == super::vectors::Vectors::Avx512 {
@@ -89,7 +89,7 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// A function that does something for each lane of a mask, in lane order. The work gets the lane's address, and
+    /// Returns a function that does something for each lane of a mask, in lane order. The work gets the lane's address, and
     /// the third argument with the lane's number as an index. `unrolled` takes a full mask, the usual one, without
     /// searching for its lanes.
     pub fn lane_loop(
@@ -157,7 +157,7 @@ impl<'c> Unit<'c> {
         })
     }
 
-    /// A function of the module's own that is not inlined, for vectors in registers.
+    /// Returns a function of the module's own that is not inlined, for vectors in registers.
     pub fn new_vector_function(&self, name: &str, result: Type<'c>, parameters: &[Type<'c>]) -> Value<'c> {
         let function = self.target.new_function(name, result.function(parameters));
         function.set_linkage(Linkage::LLVMInternalLinkage);
@@ -166,7 +166,7 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// A function of vectors of 32 that does `work` on each lane's scalars in turn; it gets the vectors, too.
+    /// Returns a function of vectors of 32 that does `work` on each lane's scalars in turn; it gets the vectors, too.
     pub fn vector_helper(
         &self,
         name: &str,

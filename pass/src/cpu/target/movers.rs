@@ -63,7 +63,7 @@ impl<'c> Unit<'c> {
         if let Some(function) = ModuleItems::function(&self.target, &name) {
             return function;
         }
-        // Rows one after another are the registers: a lane's word of one is its place in a row.
+        // The registers are stored row by row: the word of a lane is at the lane's index in each row.
         let share = self.t.int(32).vector(rows.count);
         let deal = self.lane_loop(&format!("warpline.deal.{}", rows.count), true, |b, address, (registers, lane)| {
             b.store(b.load(share, address, 1), b.gep(share, registers, &[lane]), 1);

@@ -8,7 +8,7 @@ use crate::llvm::{Builder, ModuleItems, Value};
 use crate::ptx::registers::name_registers;
 use inkwell::module::Module;
 
-/// A copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
+/// Returns a copy with plain branches only, reducible loops with one latch and preheader, in loop-closed form.
 pub fn prepared<'c>(device: &Module<'c>) -> Result<Module<'c>, LowerError> {
     let copy = device.clone();
     optimise_all(&copy);

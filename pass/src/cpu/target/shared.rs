@@ -73,7 +73,7 @@ impl<'c> SharedLayout<'c> {
         SharedLayout { common, own, ends, dynamic, dynamic_start, used: all_used }
     }
 
-    /// The variables that a kernel and its callees use: each with its offset and its bytes.
+    /// Returns the variables that a kernel and its callees use: each with its offset and its bytes.
     pub fn variables(&self, kernel: Value<'c>) -> impl Iterator<Item = (Value<'c>, u32, u32)> {
         let used = self.used.get(&kernel).into_iter().flatten();
         used.filter_map(move |&(variable, bytes)| Some((variable, self.offset(Some(kernel), variable)?, bytes)))

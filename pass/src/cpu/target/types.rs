@@ -6,7 +6,7 @@ use crate::llvm::{Layout, Type, Types};
 /// Lanes of a warp.
 pub const LANES: u32 = 32;
 
-/// The type that a scalar is held in: `i64` for pointers, else itself.
+/// Returns the type that a scalar is held in: `i64` for pointers, else itself.
 pub fn held(ty: Type<'_>) -> Type<'_> {
     match ty.kind() {
         Kind::Pointer(_) => Types::from_type(ty).int(64),

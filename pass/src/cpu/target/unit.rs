@@ -190,7 +190,7 @@ impl<'c> Unit<'c> {
         self.warp_type_of(function.value_type())
     }
 
-    /// The same from the device function's type.
+    /// Returns the same from the device function's type.
     pub fn warp_type_of(&self, ty: Type<'c>) -> Type<'c> {
         let mut parameters = vec![self.t.pointer(0), self.t.int(32)];
         for parameter in ty.parameters() {
@@ -219,7 +219,7 @@ impl<'c> Unit<'c> {
         function
     }
 
-    /// Gives a function fresh attributes: nothing that held for the device function holds for its warp function.
+    /// Replaces the attributes of a function: those of the device function do not apply to its warp function.
     pub fn dress(&self, function: Value<'c>) {
         function.add_attribute(OF_FUNCTION, "nounwind", 0);
         function.set_string_attribute("target-cpu", &self.processor.0);
@@ -262,7 +262,7 @@ impl<'c> Unit<'c> {
         Runtime { module: &self.target }
     }
 
-    /// An intrinsic of the lowered module.
+    /// Returns an intrinsic of the lowered module.
     pub fn intrinsic(&self, name: &str, overloads: &[Type<'c>]) -> Value<'c> {
         self.target.intrinsic(name, overloads)
     }

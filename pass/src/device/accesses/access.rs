@@ -67,7 +67,7 @@ pub(in crate::device) enum Seen<'c> {
 }
 
 impl<'c> Access<'c> {
-    /// An access that requires the alignment of its size, as PTX does.
+    /// Returns an access that requires the alignment of its size, as PTX does.
     pub(in crate::device) fn plain(address: Address<'c>, op: Op, space: Space, bytes: u32, cache: CacheOp) -> Self {
         Access { address, op, space, bytes, align: natural(bytes), byte_mask: None, cache, guard: None }
     }

@@ -9,7 +9,7 @@ use crate::ptx::parse::{self, Constraints, Operand, Statement};
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
-/// The statements of a piece of PTX, without comments, braces and labels.
+/// Returns the statements of a piece of PTX, without comments, braces and labels.
 pub(in crate::device) fn statements(text: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut rest = text;
@@ -88,7 +88,7 @@ fn is_waiting(parts: &[&str]) -> bool {
     parts.iter().any(|part| part.starts_with("commit") || part.starts_with("wait"))
 }
 
-/// The access to an `mbarrier` object.
+/// Returns the access to an `mbarrier` object.
 fn barrier_object<'c>(parts: &[&str], address: Address<'c>) -> Access<'c> {
     let (op, cache) = match parts.get(1).copied() {
         Some("init" | "inval") => (Op::Store, CacheOp::Default),
@@ -264,7 +264,7 @@ impl<'s, 'c> Reading<'s, 'c> {
         }
     }
 
-    /// The value that `$number` has before the assembly, if the statement still finds it there.
+    /// Returns the value that `$number` has before the assembly, if the statement still finds it there.
     fn argument(&self, number: usize) -> Option<Value<'c>> {
         if let Some(input) = number.checked_sub(self.layout.outputs) {
             return self.arguments.get(input).copied();
@@ -275,7 +275,7 @@ impl<'s, 'c> Reading<'s, 'c> {
         if is_written { None } else { self.arguments.get(input).copied() }
     }
 
-    /// The `index`-th address in square brackets, if it is an argument of the assembly, perhaps plus a number.
+    /// Returns the `index`-th address in square brackets, if it is an argument of the assembly, perhaps plus a number.
     fn address(&self, index: usize) -> Option<Address<'c>> {
         let memory = self.statement().operands.iter().filter_map(|operand| match operand {
             Operand::Memory(base, offset) => Some((&**base, *offset)),
@@ -286,7 +286,7 @@ impl<'s, 'c> Reading<'s, 'c> {
         Some(Address { offset: offset as u64, ..Address::from_value(self.argument(*number)?) })
     }
 
-    /// The guard of a predicate that depends on arguments of the assembly: one of them, or a single comparison.
+    /// Returns the guard of a predicate that depends on arguments of the assembly: one of them, or a single comparison.
     fn predicate(&self, operand: &Operand, holds: bool) -> Option<Guard<'c>> {
         if let Operand::Argument(number) = operand {
             let left = self.argument(*number).filter(|value| value.ty().int_bits().is_some())?;
@@ -307,7 +307,7 @@ impl<'s, 'c> Reading<'s, 'c> {
         Reading { index, ..*self }.comparison(holds == first)
     }
 
-    /// The comparison of `setp.ne.b32 p, $1, 0` and its kin, of arguments and numbers; the contrary unless it `holds`.
+    /// Returns the comparison of `setp.ne.b32 p, $1, 0` and its kin, of arguments and numbers; the contrary unless it `holds`.
     fn comparison(&self, holds: bool) -> Option<Guard<'c>> {
         let parts: Vec<&str> = self.statement().operation.iter().map(String::as_str).collect();
         let [root, name, ty] = parts[..] else { return None };

@@ -9,7 +9,7 @@ use crate::llvm::{Layout, Type, Value};
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
-/// The accesses of an instruction, in the order in which it makes them.
+/// Returns the accesses of an instruction, in the order in which it makes them.
 pub(in crate::device) fn inspect<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Vec<Seen<'c>> {
     match instruction.opcode() {
         Some(Opcode::LLVMLoad) if is_by_value(instruction.operand(0)) => Vec::new(),

@@ -13,7 +13,7 @@ use inkwell::module::Module;
 use warpline_format::access::Space;
 use warpline_format::site_table::{CacheOp, Op};
 
-/// The accesses of `llvm.nvvm.` intrinsics on matrices; `None` for other names.
+/// Returns the accesses of `llvm.nvvm.` intrinsics on matrices; `None` for other names.
 pub(in crate::device) fn inspect<'c>(call: Value<'c>, base: &str) -> Option<Vec<Seen<'c>>> {
     if let Some(name) = base.strip_prefix("wmma.") {
         let Some(transfer) = Transfer::read(name) else {
@@ -33,7 +33,7 @@ pub(in crate::device) fn inspect<'c>(call: Value<'c>, base: &str) -> Option<Vec<
     None
 }
 
-/// The access of `ldmatrix` or `stmatrix`.
+/// Returns the access of `ldmatrix` or `stmatrix`.
 pub(in crate::device) fn rows(rows: Rows, address: Address<'_>, space: Space) -> Access<'_> {
     let op = if rows.store { Op::Store } else { Op::Load };
     let address = Address { lanewise: Lanewise::Rows(rows), ..address };
@@ -139,7 +139,7 @@ impl<'c> Addresses<'_, '_, 'c> {
         b.add(bytes, place)
     }
 
-    /// What a lane moves of the rows whose addresses the lanes give: row `lane · bytes / 16`, from another lane.
+    /// Computes the address at which a lane accesses the rows: row `lane · bytes / 16`, whose address another lane gives.
     pub(in crate::device) fn row(&self, address: Value<'c>, rows: Rows) -> Value<'c> {
         let b = self.builder;
         let bytes = rows.bytes();

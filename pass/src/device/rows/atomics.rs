@@ -4,7 +4,7 @@ use crate::llvm::Value;
 use crate::llvm::value::{AtomicOp, Opcode};
 use warpline_format::condition::AtomicKind;
 
-/// Of an instruction that makes an atomic access; `None` where it is not known.
+/// Returns the kind of an atomic instruction; `None` if it is unknown.
 pub(in crate::device) fn kind(instruction: Value<'_>) -> Option<AtomicKind> {
     match instruction.opcode()? {
         Opcode::LLVMAtomicCmpXchg => Some(attempt(instruction.operand(1), instruction.operand(2))),
@@ -33,7 +33,7 @@ fn update(op: AtomicOp, operand: Value<'_>) -> AtomicKind {
     }
 }
 
-/// The target's own forms, with a scope in their names.
+/// Returns the target's own forms, with a scope in their names.
 fn of_call(call: Value<'_>) -> Option<AtomicKind> {
     let name = call.callee_name();
     let op = name.strip_prefix("llvm.nvvm.atomic.")?;

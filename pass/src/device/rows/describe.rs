@@ -146,7 +146,7 @@ fn write(table: &SiteTable, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// An expression as in C, signs and widths left out.
+/// Returns an expression as in C, signs and widths left out.
 fn value(table: &SiteTable, id: ExpressionId) -> String {
     shown(table, id, MOST_SHOWN)
 }

@@ -36,7 +36,7 @@ fn moved(instruction: Value<'_>, access: &Access<'_>, layout: Layout<'_>) -> Ele
     scalar(ty, layout).filter(fits).unwrap_or(untyped)
 }
 
-/// The element of a scalar or a vector of them; `None` of structures and pointers.
+/// Returns the element of a scalar or a vector of them; `None` of structures and pointers.
 fn scalar(ty: Type<'_>, layout: Layout<'_>) -> Option<Element> {
     if let Kind::Vector(_) = ty.kind() {
         return scalar(ty.element(), layout).filter(|_| ty.element().kind() != Kind::Int(1));

@@ -19,7 +19,7 @@ pub(in crate::device) fn fencing<'c>(functions: &[Value<'c>]) -> HashSet<Value<'
     found
 }
 
-/// Whether an instruction is a fence, or an access that acquires or releases.
+/// Returns whether an instruction is a fence, or an access that acquires or releases.
 fn is_fence(instruction: Value<'_>) -> bool {
     match instruction.opcode() {
         Some(Opcode::LLVMFence) => true,

@@ -6,7 +6,7 @@ use crate::llvm::Block;
 use std::collections::HashMap;
 use warpline_format::site_table;
 
-/// A function's blocks in the order in which warps run them, where there is one: unrolled loops are after what is
+/// Returns a function's blocks in the order in which warps run them, where there is one: unrolled loops are after what is
 /// left over of them in LLVM's, and a table in the order of the code has accesses in the order of execution.
 pub(crate) fn in_warp_order<'c>(blocks: &[Block<'c>]) -> Vec<Block<'c>> {
     let Ok(order) = (Graph { successors: successors(blocks) }).warp_order() else { return blocks.to_vec() };
@@ -39,7 +39,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// Of a function's blocks in their order, the entry first.
+    /// Creates a `Flow` for a function's blocks in their order, the entry first.
     pub(crate) fn new(blocks: &[Block<'_>]) -> Flow {
         Flow { decisions: decisions(&successors(blocks)) }
     }

@@ -35,7 +35,7 @@ pub(in crate::device) fn find(
     (hint != Hint { site, ..Hint::default() }).then_some(hint)
 }
 
-/// The hint about conflicts of an access, unless it has none. `loads` has the sites of the function's loads so far.
+/// Returns the hint about conflicts of an access, unless it has none. `loads` has the sites of the function's loads so far.
 pub(in crate::device) fn of_conflicts<'c>(
     instruction: Value<'c>,
     site: u32,
@@ -109,7 +109,7 @@ fn variable(mut pointer: Value<'_>) -> Option<String> {
     None
 }
 
-/// The number of a variable in shared memory. `names` has the names so far.
+/// Returns the number of a variable in shared memory. `names` has the names so far.
 pub(in crate::device) fn number_of(names: &mut Vec<String>, variable: Value<'_>) -> u32 {
     number(names, declared_name(variable))
 }

@@ -21,7 +21,7 @@ pub(in crate::device) struct Places<'c> {
     inlined: HashMap<Scope<'c>, Vec<Location<'c>>>,
 }
 
-/// The instruction's own location, if it has one.
+/// Returns the instruction's own location, if it has one.
 pub(in crate::device) fn known<'c>(instruction: Value<'c>) -> Option<Location<'c>> {
     Location::from_instruction(instruction).filter(|location| location.line() != 0)
 }
@@ -45,7 +45,7 @@ fn first_use(load: Value<'_>) -> Option<Location<'_>> {
     None
 }
 
-/// The values that another one is one of, or has as elements.
+/// Returns the values that another one is one of, or has as elements.
 fn made_from(value: Value<'_>) -> Vec<Value<'_>> {
     match value.opcode() {
         Some(Opcode::LLVMPHI) => value.incoming().into_iter().map(|(from, _)| from).collect(),
@@ -90,7 +90,7 @@ impl<'c> Places<'c> {
         Places { function: Scope::of_function(function).and_then(Scope::subprogram), inlined }
     }
 
-    /// The location of an access: its own, the note's, that of an access merged into it, where its value is first used
+    /// Returns the location of an access: its own, the note's, that of an access merged into it, where its value is first used
     /// or was made last, or the nearest known one of its block.
     pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<FoundLocation<'c>> {
         let near = location(instruction, NEAR);
@@ -112,7 +112,7 @@ impl<'c> Places<'c> {
         Some(FoundLocation { location, approximate: true })
     }
 
-    /// The location of a branch: that of its condition where this is on the same line and belongs to this block, so
+    /// Returns the location of a branch: that of its condition where this is on the same line and belongs to this block, so
     /// that the two branches of `a && b` differ in their columns.
     pub(in crate::device) fn branch(&self, branch: Value<'c>, condition: Value<'c>) -> Option<Location<'c>> {
         let own = self.other(branch);
@@ -130,7 +130,7 @@ impl<'c> Places<'c> {
         known(instruction).or_else(|| self.nearest(instruction))
     }
 
-    /// The first known location of a block.
+    /// Returns the first known location of a block.
     pub(in crate::device) fn block(&self, block: Block<'c>) -> Option<Location<'c>> {
         block.instructions().into_iter().find_map(known)
     }
@@ -154,7 +154,7 @@ impl<'c> Places<'c> {
         FoundLocation { location, approximate: approximate || calls.len() > 1 }
     }
 
-    /// The nearest known location of the block, earlier ones first at equal distance.
+    /// Returns the nearest known location of the block, earlier ones first at equal distance.
     fn nearest(&self, instruction: Value<'c>) -> Option<Location<'c>> {
         let (mut before, mut after) = (instruction.previous(), instruction.next());
         while before.is_some() || after.is_some() {

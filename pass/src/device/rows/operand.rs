@@ -68,7 +68,7 @@ impl<'c> Operands<'c> {
     }
 }
 
-/// A path with `[]` for its subscripts, which are known of the first element only.
+/// Returns a path with `[]` for its subscripts, which are known of the first element only.
 fn plain(path: &str) -> String {
     let (mut result, mut depth) = (String::new(), 0);
     for character in path.chars() {
@@ -106,7 +106,7 @@ fn of_object(variable: Variable<'_>) -> Option<Root<'_>> {
     (!name.is_empty()).then(|| Root { name, ty: variable.ty() })
 }
 
-/// The variable that an address comes from; `None` where it is one or another of several.
+/// Returns the variable that an address comes from; `None` where it is one or another of several.
 fn root(value: Value<'_>) -> Option<Root<'_>> {
     root_by(value, MOST_CHOICES)
 }
@@ -168,7 +168,7 @@ fn is_parameter(call: Value<'_>) -> bool {
     call.callee_name().starts_with("llvm.nvvm.internal.addrspace.wrap")
 }
 
-/// A pointer that is a member of a variable.
+/// Returns a pointer that is a member of a variable.
 fn of_part(value: Value<'_>) -> Option<Root<'_>> {
     let (variable, offset) = Variable::of_part(value)?;
     let name = variable.name();
@@ -180,12 +180,12 @@ fn of_part(value: Value<'_>) -> Option<Root<'_>> {
 /// is no name for what an address was loaded from.
 const TRITON_SHARED: &str = "global_smem";
 
-/// A value of so many bytes that was loaded: the variable or member that holds it.
+/// Returns a value of so many bytes that was loaded: the variable or member that holds it.
 fn through(load: Value<'_>, bytes: u64) -> Option<Root<'_>> {
     through_at(load, bytes, 0)
 }
 
-/// The same of a value that begins this many bytes after what is loaded.
+/// Returns the same of a value that begins this many bytes after what is loaded.
 fn through_at(load: Value<'_>, bytes: u64, begin: i64) -> Option<Root<'_>> {
     let mut holder = load.operand(0);
     let mut offset = begin;

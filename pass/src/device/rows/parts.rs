@@ -44,7 +44,7 @@ pub(in crate::device) fn of_block(
     (whole, parts)
 }
 
-/// The lines of an instruction's chain, without columns.
+/// Returns the lines of an instruction's chain, without columns.
 fn chain(instruction: Value<'_>, table: &mut Table<'_>) -> Option<Vec<FrameId>> {
     let frames = table.chain(known(instruction)?);
     let lines = frames.into_iter().map(|frame| {

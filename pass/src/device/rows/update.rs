@@ -33,7 +33,7 @@ pub(super) fn update<'c>(instruction: Value<'c>, layout: Layout<'_>) -> Option<(
     Some((Update::Condition, load))
 }
 
-/// The load that fits from which a value is computed, without memory in between, and without loops but for `through_loops`.
+/// Returns the load that fits from which a value is computed, without memory in between, and without loops but for `through_loops`.
 fn load_of<'c>(value: Value<'c>, through_loops: bool, is_same: &dyn Fn(Value<'c>) -> bool) -> Option<Value<'c>> {
     let mut seen = vec![value];
     let mut next = 0;

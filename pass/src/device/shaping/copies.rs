@@ -79,7 +79,7 @@ pub(in crate::device) fn by_element(module: &Module<'_>) {
     }
 }
 
-/// The scalar that a type consists of, if it is one.
+/// Returns the scalar that a type consists of, if it is one.
 fn element(ty: Type<'_>) -> Option<Type<'_>> {
     match ty.kind() {
         Kind::Int(8 | 16 | 32 | 64) | Kind::Half | Kind::BFloat | Kind::Float | Kind::Double => Some(ty),

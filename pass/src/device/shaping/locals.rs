@@ -42,7 +42,7 @@ pub(in crate::device) fn align_buffers(module: &Module<'_>) {
     }
 }
 
-/// The largest power of two up to `bytes` and [`WIDEST`].
+/// Returns the largest power of two up to `bytes` and [`WIDEST`].
 fn widest_power_of_two(bytes: u64) -> u64 {
     1 << bytes.clamp(1, WIDEST).ilog2()
 }

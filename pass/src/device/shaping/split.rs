@@ -241,7 +241,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// The integer that holds a scalar's bytes.
+    /// Returns the integer that holds a scalar's bytes.
     fn integer<'c>(&self, ty: Type<'c>) -> Type<'c> {
         crate::llvm::Types::from_type(ty).int(self.size(ty) as u32 * 8)
     }

@@ -30,7 +30,7 @@ pub fn keep_stray_accesses(module: &Module<'_>) {
     }
 }
 
-/// The index of an address of an element that a local array does not have, if something is loaded from there or stored. An
+/// Returns the index of an address of an element that a local array does not have, if something is loaded from there or stored. An
 /// address alone may be the one after the last element.
 fn stray_index(gep: Value<'_>) -> Option<Value<'_>> {
     let Kind::Array(count) = gep.gep_source_type()?.kind() else { return None };

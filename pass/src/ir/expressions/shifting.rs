@@ -41,7 +41,7 @@ impl Shifting {
         (1..64).contains(&by).then_some(Shifting { operation: known, by })
     }
 
-    /// The variable's value, from `start` on.
+    /// Returns the variable's value, from `start` on.
     pub(super) fn value(self, bits: u32, start: ExpressionId, lap: LoopId, sink: &mut Sink) -> ExpressionId {
         let counter = sink.node(bits, true, ExpressionKind::Counter(lap));
         let by = sink.constant(bits, self.by);

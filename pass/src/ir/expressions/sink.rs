@@ -180,7 +180,7 @@ impl Sink {
         self.any_of(id, &mut BTreeSet::new(), wanted)
     }
 
-    /// The same; inspected parts are added to `seen`.
+    /// Returns the same; inspected parts are added to `seen`.
     fn any_of(
         &self,
         id: ExpressionId,
@@ -212,7 +212,7 @@ impl Sink {
         })
     }
 
-    /// An expression in which `other` takes the place of what it gives something for; it is given what its operands
+    /// Returns an expression in which `other` takes the place of what it gives something for; it is given what its operands
     /// became.
     pub(super) fn rebuilt(
         &mut self,

@@ -44,7 +44,7 @@ pub(crate) struct Variables<'a, 'c> {
 }
 
 impl<'c, 'm> Walk<'c, 'm> {
-    /// Of a kernel before it is hooked; `None` where its control flow cannot be followed.
+    /// Creates an instance for a kernel before it is hooked; `None` where its control flow cannot be followed.
     pub(crate) fn new(
         function: u32,
         blocks: Vec<Block<'c>>,
@@ -69,7 +69,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         Some(walk)
     }
 
-    /// The address of an access that an instruction of `block` makes, of no site yet, in lanes for which its own guard,
+    /// Returns the address of an access that an instruction of `block` makes, of no site yet, in lanes for which its own guard,
     /// a comparison, holds.
     pub(crate) fn address(
         &mut self,
@@ -529,7 +529,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         }
     }
 
-    /// A kernel parameter from a byte on; `holder` is what the source may have a name for.
+    /// Returns a kernel parameter from a byte on; `holder` is what the source may have a name for.
     fn argument(
         &mut self,
         argument: Value<'c>,
@@ -556,7 +556,7 @@ impl<'c, 'm> Walk<'c, 'm> {
         sink.node(bits, false, ExpressionKind::Parameter { parameter, offset })
     }
 
-    /// An element of a vector: neighbouring parameters are loaded together.
+    /// Returns an element of a vector: neighbouring parameters are loaded together.
     fn element(&mut self, value: Value<'c>, bits: u32, sink: &mut Sink) -> ExpressionId {
         let (vector, index) = (value.operand(0), value.operand(1).as_u64());
         match index.filter(|_| vector.opcode() == Some(Opcode::LLVMLoad)) {

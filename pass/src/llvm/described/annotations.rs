@@ -46,7 +46,7 @@ pub fn note_clusters(module: &Module<'_>) {
     }
 }
 
-/// The variables that the source declares `__managed__`, defined or not; they leave their section. clang's list of
+/// Returns the variables that the source declares `__managed__`, defined or not; they leave their section. clang's list of
 /// annotations, which means nothing to LLVM, goes, since it would keep its variables in use.
 pub fn take_managed<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
     if let Some(list) = module.variable(LIST) {
@@ -70,7 +70,7 @@ pub fn limit_registers(module: &Module<'_>) {
     }
 }
 
-/// The argument of an entry of clang's list, if it is one of `__maxnreg__`: function, text, file, line, arguments.
+/// Returns the argument of an entry of clang's list, if it is one of `__maxnreg__`: function, text, file, line, arguments.
 fn register_limit(entry: Value<'_>) -> Option<u64> {
     if entry.operand_count() < 5 {
         return None;
@@ -90,7 +90,7 @@ pub fn note_managed(module: &Module<'_>, variables: &[Value<'_>]) {
     }
 }
 
-/// The managed variables of device code.
+/// Returns the managed variables of device code.
 pub fn managed<'c>(module: &Module<'c>) -> Vec<Value<'c>> {
     metadata::annotated(module, NVPTX, "managed")
 }

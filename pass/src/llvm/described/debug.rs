@@ -25,7 +25,7 @@ macro_rules! handle {
                 (!raw.is_null()).then_some($name { raw, context: PhantomData })
             }
 
-            /// The raw node.
+            /// Returns the raw node.
             pub fn raw(self) -> LLVMMetadataRef {
                 self.raw
             }
@@ -107,7 +107,7 @@ impl<'c> Location<'c> {
         chain
     }
 
-    /// The same place, inlined at `outer`.
+    /// Returns the same place, inlined at `outer`.
     pub fn with_inlined_at(self, outer: Option<Location<'c>>) -> Location<'c> {
         let outer = outer.map_or(std::ptr::null_mut(), Location::raw);
         // SAFETY: live locations; the outer one may be null.
@@ -116,7 +116,7 @@ impl<'c> Location<'c> {
 }
 
 impl<'c> Scope<'c> {
-    /// The subprogram of a function.
+    /// Returns the subprogram of a function.
     pub fn of_function(function: Value<'c>) -> Option<Self> {
         if !function.is_function() {
             return None;
@@ -125,7 +125,7 @@ impl<'c> Scope<'c> {
         unsafe { Scope::from_nullable(LLVMGetSubprogram(function.raw())) }
     }
 
-    /// The function around it, itself if it is one.
+    /// Returns the function around it, itself if it is one.
     pub fn subprogram(self) -> Option<Scope<'c>> {
         // SAFETY: a live scope; null outside functions.
         unsafe { Scope::from_nullable(shim::wl_scope_subprogram(self.raw)) }
@@ -208,7 +208,7 @@ fn clean(path: &str) -> String {
 }
 
 impl<'c> Variable<'c> {
-    /// The variable that a stack slot, argument or value holds, from the debug records about it.
+    /// Returns the variable that a stack slot, argument or value holds, from the debug records about it.
     pub fn of_value(value: Value<'c>) -> Option<Self> {
         if !(value.is_instruction() || value.is_argument()) {
             return None;
@@ -217,7 +217,7 @@ impl<'c> Variable<'c> {
         unsafe { Variable::from_nullable(shim::wl_local_variable(value.raw())) }
     }
 
-    /// The variable of which a value is a part, as optimisation takes structures apart, and the part's offset in bytes.
+    /// Returns the variable of which a value is a part, as optimisation takes structures apart, and the part's offset in bytes.
     pub fn of_part(value: Value<'c>) -> Option<(Self, u64)> {
         if !(value.is_instruction() || value.is_argument()) {
             return None;
@@ -228,7 +228,7 @@ impl<'c> Variable<'c> {
         Some((variable, offset))
     }
 
-    /// The variable behind a global.
+    /// Returns the variable behind a global.
     pub fn of_global(global: Value<'c>) -> Option<Self> {
         if !global.is_global_variable() {
             return None;

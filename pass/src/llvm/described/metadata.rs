@@ -21,7 +21,7 @@ fn kind_of(context: LLVMContextRef, name: &str) -> u32 {
     unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
 }
 
-/// The location under a note of an instruction.
+/// Returns the location under a note of an instruction.
 pub fn location<'c>(instruction: Value<'c>, kind: &str) -> Option<Location<'c>> {
     if !instruction.is_instruction() {
         return None;
@@ -64,7 +64,7 @@ pub fn set_text(instruction: Value<'_>, kind: &str, text: &str) {
     }
 }
 
-/// The text under a note of an instruction.
+/// Returns the text under a note of an instruction.
 pub fn text(instruction: Value<'_>, kind: &str) -> Option<String> {
     if !instruction.is_instruction() {
         return None;
@@ -104,7 +104,7 @@ pub fn list_text(module: &Module<'_>, list: &std::ffi::CStr, location: Location<
     }
 }
 
-/// The places and texts of such a list, keyed by [`place_key`].
+/// Returns the places and texts of such a list, keyed by [`place_key`].
 pub fn listed_texts(module: &Module<'_>, list: &std::ffi::CStr) -> std::collections::HashMap<usize, String> {
     let mut texts = std::collections::HashMap::new();
     for node in named(module, list) {
@@ -163,7 +163,7 @@ pub fn clear(instruction: Value<'_>, kind: &str) {
     }
 }
 
-/// The module's compile units, as scopes.
+/// Returns the module's compile units, as scopes.
 pub fn compile_units<'c>(module: &Module<'c>) -> Vec<Scope<'c>> {
     named(module, c"llvm.dbg.cu")
         .into_iter()
@@ -200,7 +200,7 @@ pub fn annotate(module: &Module<'_>, list: &std::ffi::CStr, variable: Value<'_>,
     }
 }
 
-/// The variables with `text` in such a list.
+/// Returns the variables with `text` in such a list.
 pub fn annotated<'c>(module: &Module<'c>, list: &std::ffi::CStr, text: &str) -> Vec<Value<'c>> {
     // SAFETY: live nodes; the array has the length that LLVM requires, and texts are copied at once.
     let entries = named(module, list).into_iter().filter_map(|node| unsafe {
