@@ -10,7 +10,7 @@ fn rounded(value: f32) -> u16 {
     ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
-/// The same from `double`. The first rounding sets the last bit where it is inexact, so that the second one sees it.
+/// Returns the same from `double`. The first rounding sets the last bit where it is inexact, so that the second one sees it.
 fn rounded_double(value: f64) -> u16 {
     let near = value as f32;
     let back = f64::from(near);
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The nearest of all bfloat16 numbers around, by trying; of two equally near ones the even one.
+    /// Returns the nearest of all bfloat16 numbers around, by trying; of two equally near ones the even one.
     fn reference(value: f64) -> u16 {
         let number = |bits: u16| f64::from(f32::from_bits(u32::from(bits) << 16));
         let start = (value as f32).to_bits() >> 16;

@@ -14,19 +14,19 @@ pub const NO_FOLDER: &str = "neither XDG_CACHE_HOME nor HOME is set, so there is
 pub struct Compiler(OsString);
 
 impl Compiler {
-    /// The one that [`VARIABLE`] names, or the one on the search path.
+    /// Returns the one that [`VARIABLE`] names, or the one on the search path.
     pub fn find() -> Compiler {
         Compiler(std::env::var_os(VARIABLE).unwrap_or_else(|| "warpline-cc".into()))
     }
 
-    /// A command without arguments, which reads nothing.
+    /// Returns a command without arguments, which reads nothing.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.0);
         command.stdin(Stdio::null());
         command
     }
 
-    /// The message for a compiler that cannot be started.
+    /// Returns the message for a compiler that cannot be started.
     pub fn not_started(&self, cause: &std::io::Error) -> String {
         let program = self.0.to_string_lossy();
         format!("{program} cannot be started ({cause}); set {VARIABLE} to its path")
@@ -43,7 +43,7 @@ impl Hash for Compiler {
     }
 }
 
-/// A folder among those where `warpline-cc` keeps its files, too.
+/// Returns a folder among those where `warpline-cc` keeps its files, too.
 pub fn folder(name: &str) -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(set("HOME")?.join(".cache")));

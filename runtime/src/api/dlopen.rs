@@ -33,7 +33,7 @@ fn stem(file: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-/// The program's `dlopen`.
+/// Returns the program's `dlopen`.
 ///
 /// # Safety
 /// As `dlopen`.

@@ -15,7 +15,7 @@ pub extern "C" fn cudaGetLastError() -> Error {
     last_error(true)
 }
 
-/// The thread's last error.
+/// Returns the thread's last error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPeekAtLastError() -> Error {
     if crate::real::active() {

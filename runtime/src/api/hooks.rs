@@ -28,7 +28,7 @@ pub unsafe extern "C" fn __warpline_name_member(suffix: *const c_char, alone: *c
     names::set_member(suffix.as_deref(), &text(alone), flags);
 }
 
-/// An object that may allocate from here on, until `__warpline_leave` of the result. `.field` is a part of the one
+/// Notes an object that may allocate from here on, until `__warpline_leave` of the result. `.field` is a part of the one
 /// before.
 ///
 /// # Safety

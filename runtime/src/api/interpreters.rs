@@ -90,7 +90,7 @@ pub unsafe extern "C" fn __warpline_tensor_shape(
     })
 }
 
-/// The program's array that starts at `pointer` is gone.
+/// Notes that the program's array that starts at `pointer` is gone.
 ///
 /// # Safety
 /// None: the address is only compared.

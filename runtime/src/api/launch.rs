@@ -85,7 +85,7 @@ pub(super) fn configuration(
     Ok(Configuration { grid: grid.into(), block: block.into(), shared: shared as u64, stream, cooperative, cluster })
 }
 
-/// The shape of clusters in a launch attribute.
+/// Returns the shape of clusters in a launch attribute.
 pub(super) fn cluster_dimension(value: &[u32]) -> [u32; 3] {
     let [x, y, z, ..] = *value else { return [0; 3] };
     [x, y, z]

@@ -10,7 +10,7 @@ use crate::real::functions::{Real, real};
 use crate::state::runtime::{Kernel, Runtime, lock, lock_for};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// The real runtime, where kernels run on a GPU.
+/// Returns the real runtime, where kernels run on a GPU.
 fn gpu() -> Option<&'static Real> {
     if crate::real::active() { real() } else { None }
 }

@@ -17,7 +17,7 @@ impl FatBinaryWrapper {
         FatBinaryWrapper { magic, version: 1, data, reserved: std::ptr::null() }
     }
 
-    /// The fat binary, or what is in its place.
+    /// Returns the fat binary, or what is in its place.
     pub fn data(&self) -> *const u8 {
         self.data
     }

@@ -108,7 +108,7 @@ const NAMES: &[(Error, &CStr)] = &[
     (999, c"CUDA_ERROR_UNKNOWN"),
 ];
 
-/// The driver's code for a result. An error that only the runtime has becomes an invalid value.
+/// Returns the driver's code for a result. An error that only the runtime has becomes an invalid value.
 pub fn driver_error(result: Result<(), Error>) -> Error {
     match result {
         Ok(()) => error::SUCCESS,

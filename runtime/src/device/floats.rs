@@ -117,7 +117,7 @@ impl Execution<'_> {
         }
     }
 
-    /// The step of a load or store, with its memory.
+    /// Returns the step of a load or store, with its memory.
     fn moving_step(&self, lane: usize) -> FloatStep {
         let address = self.values[1][lane];
         // SAFETY: only the running launch changes memory.
@@ -137,7 +137,7 @@ impl Floats {
         Floats { stops, ..Floats::default() }
     }
 
-    /// The events of the launch that ends, exceptions first.
+    /// Returns the events of the launch that ends, exceptions first.
     pub fn end_launch(&mut self) -> impl Iterator<Item = Event> {
         self.warps.clear();
         let exceptions = std::mem::take(&mut self.exceptions).into_values().map(Event::FloatException);
@@ -192,7 +192,7 @@ impl Floats {
         origin
     }
 
-    /// The steps from an origin on.
+    /// Returns the steps from an origin on.
     fn chain(&self, first: Origin) -> impl Iterator<Item = &ValueStep> {
         let at = |origin: Origin| self.steps.get((origin as usize).checked_sub(1)?);
         std::iter::successors(at(first), move |kept| at(kept.before))

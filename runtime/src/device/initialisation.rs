@@ -45,7 +45,7 @@ impl Initialisation {
         }
     }
 
-    /// The range of a site, for the access check.
+    /// Returns the range of a site, for the access check.
     pub fn range(&mut self, site: u32) -> Option<*mut SiteRange> {
         self.ranges.get_mut(site as usize).map(|range| range as *mut SiteRange)
     }
@@ -137,7 +137,7 @@ fn write(shadow: &Shadow, address: u64, bytes: u64, touched: u64) {
     }
 }
 
-/// The first address of an access whose lanes all lie one after another.
+/// Returns the first address of an access whose lanes all lie one after another.
 #[inline]
 fn row_of(access: &Access, mask: u32, bytes: u64) -> Option<u64> {
     let first = access.addresses[0];

@@ -92,7 +92,7 @@ fn is_on_both_sides(live: &Live) -> bool {
     matches!(live.kind, Host | Managed | Registered)
 }
 
-/// The bytes of a lane.
+/// Returns the bytes of a lane.
 ///
 /// # Safety
 /// The access check has let the lane through.
@@ -248,7 +248,7 @@ impl Values {
         on_both_sides
     }
 
-    /// The memory of an access, and its row.
+    /// Returns the memory of an access, and its row.
     fn find(&mut self, memory: &DeviceMemory, site: u32, address: u64, element: Element) -> Option<&(Touched, usize)> {
         let is_known = |(touched, _): &(Touched, usize)| touched.lasts && touched.bytes.contains(&address);
         let number = site as usize;

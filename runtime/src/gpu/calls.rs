@@ -152,7 +152,7 @@ pub unsafe fn free_async(
     freed(unsafe { real(pointer, stream) }, pointer, entry)
 }
 
-/// The device address that the trace has for a pointer.
+/// Returns the device address that the trace has for a pointer.
 fn synthetic(runtime: &Runtime, pointer: u64) -> Option<u64> {
     let live = runtime.memory.registry.find(pointer)?;
     Some(live.address + (pointer - live.start()))

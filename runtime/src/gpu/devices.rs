@@ -83,7 +83,7 @@ pub fn current_number(real: &Real) -> Result<c_int, Error> {
     succeed(unsafe { (real.get_device)(&raw mut number) }).map(|()| number)
 }
 
-/// The GPU that the calling thread uses, set up at its first launch.
+/// Returns the GPU that the calling thread uses, set up at its first launch.
 ///
 /// # Errors
 /// What CUDA returned.
@@ -210,7 +210,7 @@ impl Gpu {
         })
     }
 
-    /// The memory of a slot, with room for `cells` count cells per SM.
+    /// Returns the memory of a slot, with room for `cells` count cells per SM.
     pub fn slot_memory(&self, real: &Real, slot: u32, cells: u64) -> Result<SlotMemory, Error> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let memory = &mut slots[slot as usize];
@@ -229,7 +229,7 @@ impl Gpu {
         Ok(*memory)
     }
 
-    /// The four parameters of a hooked launch.
+    /// Returns the four parameters of a hooked launch.
     pub fn target(&self, slot: u32, memory: &SlotMemory, cells: u64) -> [u64; 4] {
         let flags = u64::from(slot)
             | u64::from(LOG2_CAPACITY) << FLAG_CAPACITY_SHIFT

@@ -61,7 +61,7 @@ macro_rules! hand_on {
 }
 pub(crate) use hand_on;
 
-/// The stream that a program built with a default stream per thread means: on a GPU the null handle is
+/// Returns the stream that a program built with a default stream per thread means: on a GPU the null handle is
 /// `cudaStreamPerThread`.
 pub fn per_thread_stream(stream: StreamHandle) -> StreamHandle {
     if stream.is_null() && crate::real::active() { PER_THREAD as StreamHandle } else { stream }

@@ -22,7 +22,7 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// The form of the kernel that runs when it is traced or counted.
+    /// Returns the form of the kernel that runs when it is traced or counted.
     pub(super) fn form(&self, kernel: Kernel) -> usize {
         if self.counted { kernel.counted } else { kernel.traced }
     }

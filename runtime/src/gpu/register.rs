@@ -20,7 +20,7 @@ use warpline_format::gpu::{COUNTED_SUFFIX, CountLayout, FINISH_KERNEL, HOOKED_SU
 /// First word of `__fatBinC_Wrapper_t`.
 const WRAPPER_MAGIC: u32 = 0x4662_43b1;
 
-/// An address that stands for a kernel the program has no stub of. One byte, never given back.
+/// Returns an address that stands for a kernel the program has no stub of. One byte, never given back.
 fn stand_in() -> usize {
     Box::leak(Box::new(0u8)) as *const u8 as usize
 }
@@ -108,7 +108,7 @@ unsafe fn enter_module(runtime: &mut Runtime, data: *const u8) -> Option<Entered
     Some(Entered { module: id as usize, binary, layout })
 }
 
-/// The real handle behind the program's, and the module and finish kernel where it is one of ours.
+/// Returns the real handle behind the program's, and the module and finish kernel where it is one of ours.
 pub fn handle_of(handle: *mut *mut c_void) -> (usize, Option<(usize, usize)>) {
     registry().handles.get((handle as usize).wrapping_sub(1)).copied().unwrap_or((0, None))
 }

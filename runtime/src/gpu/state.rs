@@ -56,13 +56,13 @@ pub struct Registry {
     pub streams: HashMap<usize, u32>,
 }
 
-/// The registry.
+/// Returns the registry.
 pub fn registry() -> MutexGuard<'static, Registry> {
     static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A stream's number in the trace: 0 for the default ones, else in order of first use.
+/// Returns a stream's number in the trace: 0 for the default ones, else in order of first use.
 pub fn stream_number(handle: usize) -> u32 {
     // Null, `cudaStreamLegacy`, `cudaStreamPerThread`.
     if handle < 3 {

@@ -27,17 +27,17 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The node of a handle.
+    /// Returns the node of a handle.
     pub fn node(&self, handle: usize) -> Result<&Node, Error> {
         self.nodes.iter().find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
     }
 
-    /// The node of a handle.
+    /// Returns the node of a handle.
     pub fn node_mut(&mut self, handle: usize) -> Result<&mut Node, Error> {
         self.nodes.iter_mut().find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
     }
 
-    /// The nodes in an order that their dependencies allow: of those that may come next always the one that was made
+    /// Returns the nodes in an order that their dependencies allow: of those that may come next always the one that was made
     /// first, so that it is the same in every run. An error where they go in a circle.
     pub fn ordered(&self) -> Result<Graph, Error> {
         let places: HashMap<usize, usize> = self.nodes.iter().enumerate().map(|(at, node)| (node.handle, at)).collect();
@@ -82,7 +82,7 @@ pub struct Graphs {
 }
 
 impl Graphs {
-    /// A handle that was not used before.
+    /// Returns a handle that was not used before.
     pub fn new_handle(&mut self) -> usize {
         self.made += 1;
         HANDLES + 64 * self.made
@@ -95,7 +95,7 @@ impl Graphs {
         handle
     }
 
-    /// The graph of a handle.
+    /// Returns the graph of a handle.
     pub fn graph(&mut self, handle: usize) -> Result<&mut Graph, Error> {
         self.graphs.get_mut(&handle).ok_or(error::INVALID_VALUE)
     }
@@ -105,7 +105,7 @@ impl Graphs {
         self.graphs.remove(&handle).map(|_| ()).ok_or(error::INVALID_VALUE)
     }
 
-    /// A node, whichever graph it is in.
+    /// Returns a node, whichever graph it is in.
     pub fn node(&mut self, handle: usize) -> Result<&mut Node, Error> {
         let mut nodes = self.graphs.values_mut().flat_map(|graph| &mut graph.nodes);
         nodes.find(|node| node.handle == handle).ok_or(error::INVALID_VALUE)
@@ -134,7 +134,7 @@ impl Graphs {
         Ok(handle)
     }
 
-    /// A copy of a graph whose nodes have handles of their own.
+    /// Returns a copy of a graph whose nodes have handles of their own.
     pub fn copy(&mut self, handle: usize) -> Result<Graph, Error> {
         let mut graph = self.graph(handle)?.clone();
         let names: HashMap<usize, usize> = graph.nodes.iter().map(|node| (node.handle, self.new_handle())).collect();
@@ -154,7 +154,7 @@ impl Graphs {
         Ok(executable)
     }
 
-    /// The executable graph of a handle.
+    /// Returns the executable graph of a handle.
     pub fn executable(&mut self, handle: usize) -> Result<&mut Graph, Error> {
         self.executables.get_mut(&handle).ok_or(error::INVALID_VALUE)
     }

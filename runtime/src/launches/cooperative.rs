@@ -10,7 +10,7 @@ use warpline_format::event::AllocationKind;
 const WORKSPACE_BYTES: u64 = 8;
 
 impl Runtime {
-    /// The workspace, as a launch finds it: zeroes. Launches follow one another, so one serves all. It is an
+    /// Returns the workspace, as a launch finds it: zeroes. Launches follow one another, so one serves all. It is an
     /// allocation like any other, since `grid.sync()` reads and writes it with ordinary instructions.
     pub fn grid_workspace(&mut self) -> Result<u64, Error> {
         let address = match self.workspace {

@@ -37,7 +37,7 @@ impl Side {
 }
 
 impl Runtime {
-    /// The side of `bytes` bytes from `address`; an error where they leave their allocation.
+    /// Returns the side of `bytes` bytes from `address`; an error where they leave their allocation.
     fn side(&self, address: u64, bytes: u64) -> Result<Side, Error> {
         let Some(live) = self.memory.registry.find(address) else {
             // Device addresses without an allocation are no host memory either.

@@ -42,7 +42,7 @@ impl Runtime {
         }
     }
 
-    /// A kernel node's content.
+    /// Returns a kernel node's content.
     ///
     /// # Safety
     /// `arguments` is as for [`Runtime::launch`].

@@ -36,7 +36,7 @@ use warpline_format::schedule::{self, Shape};
 const UNBOUNDED_LOCAL: u64 = 16 << 10;
 
 impl Runtime {
-    /// The kernel behind a host stub.
+    /// Returns the kernel behind a host stub.
     pub fn kernel(&self, stub: *const c_void) -> Result<Member, Error> {
         match self.kernels.get(&(stub as usize)) {
             Some(Kernel::Lowered(member)) => Ok(*member),
@@ -139,7 +139,7 @@ impl Runtime {
         self.launch_packed(stub, configuration, parameters, entry)
     }
 
-    /// A launch's arguments in a parameter buffer.
+    /// Returns a launch's arguments in a parameter buffer.
     ///
     /// # Safety
     /// The requirements of [`Runtime::launch`] apply.
@@ -478,7 +478,7 @@ impl Runtime {
     }
 }
 
-/// The version of a warp function for the block's shape.
+/// Returns the version of a warp function for the block's shape.
 fn choose(
     block: [u32; 3],
     linear: Option<WarpFunction>,
@@ -495,7 +495,7 @@ fn choose(
     }
 }
 
-/// The addresses of a parameter buffer.
+/// Returns the addresses of a parameter buffer.
 fn addresses_of(parameters: &[u64]) -> Range<u64> {
     let bytes = parameters.as_ptr_range();
     bytes.start as u64..bytes.end as u64

@@ -20,7 +20,7 @@ pub(crate) struct Sample {
 }
 
 impl Runtime {
-    /// The blocks of a launch that run, where not all do. Where blocks may wait for others, or share work out
+    /// Returns the blocks of a launch that run, where not all do. Where blocks may wait for others, or share work out
     /// among them, all run.
     pub(crate) fn sample(&self, member: Member, configuration: &Configuration) -> Option<Sample> {
         let kernel = &self.modules[member.module].kernels()[member.index];

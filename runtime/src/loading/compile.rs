@@ -8,12 +8,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::process::Stdio;
 
-/// The shared object of a module's LLVM IR.
+/// Returns the shared object of a module's LLVM IR.
 pub fn shared_object(text: &str) -> Result<PathBuf, Error> {
     make("--warpline-module", "ll", text.as_bytes())
 }
 
-/// The shared object of code that a program carries, with values followed.
+/// Returns the shared object of code that a program carries, with values followed.
 pub fn with_values(carried: &[u8]) -> Result<PathBuf, Error> {
     make("--warpline-values", "carried", carried)
 }

@@ -6,7 +6,7 @@ use crate::output::message;
 use crate::state::runtime::Runtime;
 use warpline_format::options::FloatCheck;
 
-/// The descriptor of the module in which values are followed, if the run checks them; `data` itself otherwise.
+/// Returns the descriptor of the module in which values are followed, if the run checks them; `data` itself otherwise.
 ///
 /// # Safety
 /// `data` is a fat binary or a `ModuleDescriptor`.

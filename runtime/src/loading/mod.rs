@@ -70,7 +70,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// The handle of a kernel of a loaded module, by its mangled name: the address of its descriptor.
+    /// Returns the handle of a kernel of a loaded module, by its mangled name: the address of its descriptor.
     ///
     /// # Safety
     /// `wanted` is null or a string.

@@ -42,7 +42,7 @@ pub fn load_bytes(bytes: &[u8]) -> Result<*const ModuleDescriptor, LoadError> {
 /// Objects loaded from memory.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// A path to an open file. The system's loader treats a library with a known name as loaded already, and descriptors
+/// Returns a path to an open file. The system's loader treats a library with a known name as loaded already, and descriptors
 /// are used again: so each number is written into the path so that it leads to the same file: a single or a double
 /// slash for each bit.
 fn path_of(descriptor: RawFd, number: u32) -> PathBuf {

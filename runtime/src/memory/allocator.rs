@@ -77,7 +77,7 @@ impl Allocator {
         Allocator { small: Arena::new(base, small), large: Arena::new(base + large, bytes - large) }
     }
 
-    /// A place for `bytes` bytes, or `None` when the window is full.
+    /// Returns a place for `bytes` bytes, or `None` when the window is full.
     pub fn allocate(&mut self, bytes: u64) -> Option<AddressRange> {
         let large = bytes >= LARGE_FROM;
         let (arena, reserved) = if large {

@@ -45,13 +45,13 @@ impl HostAllocations {
         self.live.remove(&address);
     }
 
-    /// The allocation that holds `address`.
+    /// Returns the allocation that holds `address`.
     pub fn find(&mut self, address: u64) -> Option<&mut HostAllocation> {
         let (&start, live) = self.live.range_mut(..=address).next_back()?;
         (address - start < live.bytes.max(1)).then_some(live)
     }
 
-    /// The next number, from 1.
+    /// Returns the next number, from 1.
     pub fn next_id(&mut self) -> HostAllocationId {
         self.next += 1;
         self.next

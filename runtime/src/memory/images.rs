@@ -79,7 +79,7 @@ impl Images {
         handle
     }
 
-    /// The array behind a handle.
+    /// Returns the array behind a handle.
     pub fn array(&self, handle: u64) -> Result<Array, Error> {
         self.arrays.get(&handle).copied().ok_or(error::INVALID_RESOURCE_HANDLE)
     }
@@ -96,7 +96,7 @@ impl Images {
         self.textures.len() as u64
     }
 
-    /// The texture object behind a handle.
+    /// Returns the texture object behind a handle.
     pub fn texture(&self, handle: u64) -> Result<&Texture, Error> {
         let index = usize::try_from(handle).ok().and_then(|handle| handle.checked_sub(1));
         index.and_then(|index| self.textures.get(index)?.as_deref()).ok_or(error::INVALID_RESOURCE_HANDLE)
@@ -113,7 +113,7 @@ impl Images {
         SURFACES + self.surfaces.len() as u64
     }
 
-    /// The surface object behind a handle.
+    /// Returns the surface object behind a handle.
     pub fn surface(&mut self, handle: u64) -> Result<&Surface, Error> {
         slot(&mut self.surfaces, handle, SURFACES)
             .and_then(|slot| slot.as_deref())
@@ -126,7 +126,7 @@ impl Images {
         taken.map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// The texture object for a kernel's fetch.
+    /// Returns the texture object for a kernel's fetch.
     #[inline]
     pub fn fetched(&mut self, handle: u64, registry: &Registry) -> Result<(Image, Sampler), Unusable> {
         let texture = slot(&mut self.textures, handle, 0).and_then(Option::as_mut).ok_or(Unusable::Handle)?;
@@ -134,7 +134,7 @@ impl Images {
         Ok((texture.image, texture.sampler))
     }
 
-    /// The surface object for a kernel's access.
+    /// Returns the surface object for a kernel's access.
     #[inline]
     pub fn accessed(&mut self, handle: u64, registry: &Registry) -> Result<Image, Unusable> {
         let surface = slot(&mut self.surfaces, handle, SURFACES).and_then(Option::as_mut).ok_or(Unusable::Handle)?;

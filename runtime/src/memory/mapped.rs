@@ -9,9 +9,9 @@ use warpline_format::event::{AllocationKind, PathId};
 /// How the allocations change when mappings do.
 #[derive(Debug, Default)]
 pub struct Change {
-    /// Those that have ended.
+    /// Mappings that no longer exist.
     pub gone: Vec<Live>,
-    /// First addresses of the new ones.
+    /// First addresses of new mappings.
     pub new: Vec<u64>,
 }
 

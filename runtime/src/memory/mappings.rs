@@ -110,7 +110,7 @@ impl Mappings {
         handle
     }
 
-    /// A file of the memory of a handle.
+    /// Returns a file descriptor for the memory of a handle.
     pub fn export(&self, handle: u64) -> Result<OwnedFd, Error> {
         self.live(handle)?.file.try_clone().map_err(|_| error::INVALID_VALUE)
     }
@@ -143,7 +143,7 @@ impl Mappings {
         if unused { bytes } else { 0 }
     }
 
-    /// The handle, once more, of the memory that is mapped at an address.
+    /// Returns the handle, once more, of the memory that is mapped at an address.
     pub fn retain(&mut self, address: u64) -> Result<u64, Error> {
         let (start, bytes, handle) = self.at(address)?;
         debug_assert!(address - start < bytes);
@@ -165,7 +165,7 @@ impl Mappings {
         range.and_then(|(_, range)| range.mapped.get(&start)).map(|one| one.access).ok_or(error::INVALID_VALUE)
     }
 
-    /// The range that holds `start .. start + bytes`.
+    /// Returns the range that holds `start .. start + bytes`.
     fn range(&mut self, start: u64, bytes: u64) -> Result<&mut Reservation, Error> {
         let (&base, range) = self.reserved.range_mut(..=start).next_back().ok_or(error::INVALID_VALUE)?;
         let end = start.checked_add(bytes).ok_or(error::INVALID_VALUE)?;
@@ -199,7 +199,7 @@ impl Mappings {
         Ok(())
     }
 
-    /// The mappings that make up exactly `start .. start + bytes`.
+    /// Returns the mappings that make up exactly `start .. start + bytes`.
     fn exactly(&mut self, start: u64, bytes: u64) -> Result<(&mut Reservation, Vec<u64>), Error> {
         let end = start + whole(bytes)?;
         let range = self.range(start, bytes)?;

@@ -96,7 +96,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The number for the next allocation, from 1.
+    /// Returns the number for the next allocation, from 1.
     pub fn next_id(&mut self) -> AllocationId {
         self.next += 1;
         self.next
@@ -127,7 +127,7 @@ impl Registry {
         }
     }
 
-    /// The live allocation that starts at `start`.
+    /// Returns the live allocation that starts at `start`.
     pub fn at(&self, start: u64) -> Option<&Live> {
         self.live.get(&start)
     }
@@ -151,25 +151,25 @@ impl Registry {
         Some(live)
     }
 
-    /// The live allocations that start in `first .. end`.
+    /// Returns the live allocations that start in `first .. end`.
     pub fn within(&self, first: u64, end: u64) -> impl Iterator<Item = &Live> {
         self.live.range(first..end).map(|(_, live)| live)
     }
 
-    /// The live allocation that holds `address`.
+    /// Returns the live allocation that holds `address`.
     #[inline]
     pub fn find(&self, address: u64) -> Option<&Live> {
         let (_, live) = self.live.range(..=address).next_back()?;
         (address - live.start() < live.bytes).then_some(live)
     }
 
-    /// The freed allocation that held `address` last.
+    /// Returns the freed allocation that held `address` last.
     pub fn find_freed(&self, address: u64) -> Option<&Live> {
         let (_, old) = self.freed.range(..=address).next_back()?;
         (address - old.start() < old.bytes).then_some(old)
     }
 
-    /// The freed allocation that ended last of those that held a part of these bytes.
+    /// Returns the freed allocation that ended last of those that held a part of these bytes.
     pub fn freed_within(&self, start: u64, bytes: u64) -> Option<AllocationId> {
         let overlaps = |old: &&Live| old.start() + old.bytes.max(1) > start;
         let before = self.freed.range(..start).next_back().map(|(_, old)| old).filter(overlaps);
@@ -177,7 +177,7 @@ impl Registry {
         before.into_iter().chain(inside).map(|old| old.id).max()
     }
 
-    /// The live allocation nearest to an address outside all of them.
+    /// Returns the live allocation nearest to an address outside all of them.
     pub fn nearest(&self, address: u64) -> Option<Near<'_>> {
         let before = self.live.range(..=address).next_back().map(|(_, live)| Near::new(live, address));
         let after = self.live.range(address..).next().map(|(_, live)| Near::new(live, address));
@@ -187,7 +187,7 @@ impl Registry {
         }
     }
 
-    /// The array of an interpreted program that an address of host memory outside all allocations was most likely meant
+    /// Returns the array of an interpreted program that an address of host memory outside all allocations was most likely meant
     /// for: the nearest one that is no farther than it is large, or than [`NEAR`].
     pub fn nearest_array(&self, address: u64) -> Option<Near<'_>> {
         let near = self.nearest(address)?;

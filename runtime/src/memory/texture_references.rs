@@ -31,7 +31,7 @@ const FIRST: u64 = 0x5781_0000_0000;
 pub struct References(BTreeMap<u64, Reference>);
 
 impl References {
-    /// The handle of a module's reference.
+    /// Returns the handle of a module's reference.
     pub fn handle(&mut self, module: Handle, variable: u64) -> u64 {
         let known = self.0.iter().find(|(_, reference)| reference.variable == variable).map(|(&handle, _)| handle);
         known.unwrap_or_else(|| {
@@ -41,7 +41,7 @@ impl References {
         })
     }
 
-    /// The reference behind a handle.
+    /// Returns the reference behind a handle.
     pub fn get(&mut self, handle: u64) -> Result<&mut Reference, Error> {
         self.0.get_mut(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)
     }

@@ -26,7 +26,7 @@ pub struct Configuration {
     pub cluster: [u32; 3],
 }
 
-/// The shape of a launch's clusters: the launch's attribute, else what its kernel is compiled for, else single blocks.
+/// Returns the shape of a launch's clusters: the launch's attribute, else what its kernel is compiled for, else single blocks.
 pub fn cluster_of(kernel: &KernelDescriptor, configuration: &Configuration) -> [u32; 3] {
     let given = [configuration.cluster, kernel.required_cluster].into_iter().find(|shape| cluster::blocks(*shape) > 0);
     given.unwrap_or([1; 3])

@@ -129,25 +129,25 @@ impl Module {
         Ok(module)
     }
 
-    /// The descriptor.
+    /// Returns the descriptor.
     pub fn descriptor(&self) -> &ModuleDescriptor {
         // SAFETY: valid while the module is registered.
         unsafe { &*self.descriptor }
     }
 
-    /// The site table's bytes.
+    /// Returns the site table's bytes.
     pub fn table_bytes(&self) -> &[u8] {
         // SAFETY: the module's own bytes.
         unsafe { array(self.descriptor().site_table, self.descriptor().site_table_bytes) }
     }
 
-    /// The code that it can be lowered again from; empty where there is none.
+    /// Returns the code that it can be lowered again from; empty where there is none.
     pub fn carried(&self) -> &[u8] {
         // SAFETY: the module's own bytes.
         unsafe { array(self.descriptor().carried, self.descriptor().carried_bytes) }
     }
 
-    /// The site table's bytes as the trace has them.
+    /// Returns the site table's bytes as the trace has them.
     pub fn encoded_table(&self) -> Vec<u8> {
         if self.renamed { self.table.to_bytes() } else { self.table_bytes().to_vec() }
     }
@@ -201,7 +201,7 @@ impl Module {
         unsafe { array(self.descriptor().branch_cells, self.descriptor().branch_count) }
     }
 
-    /// A range of basic blocks that holds all a kernel may run: its own, or the whole module's where it calls.
+    /// Returns a range of basic blocks that holds all a kernel may run: its own, or the whole module's where it calls.
     pub fn reachable_blocks(&self, function: u32) -> Range<u64> {
         let blocks = &self.table.blocks;
         if self.table.calls.iter().any(|call| call.caller == function) {

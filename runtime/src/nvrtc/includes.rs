@@ -37,7 +37,7 @@ const STANDARD: [&str; 24] = [
     "wctype.h",
 ];
 
-/// The place of a header under the build's folder; `None` for names that lead out of it.
+/// Returns the place of a header under the build's folder; `None` for names that lead out of it.
 pub fn place(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
@@ -45,7 +45,7 @@ pub fn place(name: &str) -> Option<PathBuf> {
     (inside && path.file_name().is_some()).then(|| Path::new(FOLDERS[usize::from(standard)]).join(path))
 }
 
-/// The folder whose headers a source finds without an option: that of the file that the program names as the source, as NVRTC
+/// Returns the folder whose headers a source finds without an option: that of the file that the program names as the source, as NVRTC
 /// does by default. `None` if an option excludes it.
 pub fn source_folder(name: &str, options: &[String]) -> Option<PathBuf> {
     if options.iter().any(|option| option.trim_start_matches('-') == "no-source-include") {
@@ -55,7 +55,7 @@ pub fn source_folder(name: &str, options: &[String]) -> Option<PathBuf> {
     std::path::absolute(Path::new(".").join(folder)).ok().filter(|folder| folder.is_dir())
 }
 
-/// The files that a source includes from outside of `folder`, by what clang wrote for make, each with its checksum.
+/// Returns the files that a source includes from outside of `folder`, by what clang wrote for make, each with its checksum.
 pub fn outside(rule: &str, folder: &Path) -> Vec<(PathBuf, u64)> {
     let mut names: Vec<String> = vec![String::new()];
     let mut letters = rule.split_once(": ").map_or("", |(_, files)| files).chars().peekable();

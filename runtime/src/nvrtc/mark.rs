@@ -43,7 +43,7 @@ pub fn marked(ptx: &str, build: &str) -> String {
     format!("{text}{BEGINNING}{build} {sum:016x}\n")
 }
 
-/// The code for the CPU device that marked PTX leads to; `None` for other PTX.
+/// Returns the code for the CPU device that marked PTX leads to; `None` for other PTX.
 pub fn find(text: &str) -> Option<Result<PathBuf, MarkError>> {
     let at = text.rfind(BEGINNING)?;
     let (build, sum) = text[at + BEGINNING.len()..].trim_end().split_once(' ')?;

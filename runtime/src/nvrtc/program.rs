@@ -101,7 +101,7 @@ impl Program {
         Err(code)
     }
 
-    /// The compiler's output.
+    /// Returns the compiler's output.
     pub fn log(&self) -> &str {
         &self.log
     }
@@ -111,7 +111,7 @@ impl Program {
         Ok(self.made.as_ref().ok_or(INVALID_PROGRAM)?.ptx.as_bytes())
     }
 
-    /// The code for the CPU device; empty if only a virtual architecture was requested.
+    /// Returns the code for the CPU device; empty if only a virtual architecture was requested.
     pub fn cubin(&self) -> Result<&[u8], Code> {
         let made = self.made.as_ref().ok_or(INVALID_PROGRAM)?;
         Ok(if made.real { &made.image } else { &[] })

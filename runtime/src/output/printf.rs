@@ -10,7 +10,7 @@ const CALL_BYTES: u64 = 16;
 /// Longest text of one conversion.
 const LONGEST: usize = 4096;
 
-/// A string in device memory as text, for messages.
+/// Returns a string in device memory as text, for messages.
 ///
 /// # Safety
 /// `text` is null or points to a zero-terminated string.

@@ -19,7 +19,7 @@ pub fn set(text: &str) {
     _ = CURRENT.try_with(|current| current.replace(frames));
 }
 
-/// The thread's path, innermost first; empty where none is set.
+/// Returns the thread's path, innermost first; empty where none is set.
 pub fn current() -> Vec<InterpretedFrame> {
     CURRENT.try_with(|current| current.borrow().clone()).unwrap_or_default()
 }

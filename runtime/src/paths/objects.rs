@@ -36,7 +36,7 @@ impl Objects {
         self.numbered.len()
     }
 
-    /// The events for the numbered objects from `first` on.
+    /// Returns the events for the numbered objects from `first` on.
     pub fn known(&self, first: usize) -> Vec<Event> {
         let numbered = self.numbered[first.min(self.numbered.len())..].iter().zip(first as u32..);
         numbered
@@ -132,7 +132,7 @@ unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, data: 
     0
 }
 
-/// The GNU build id among the notes of a segment.
+/// Returns the GNU build id among the notes of a segment.
 fn build_id_of(mut notes: &[u8], align: usize) -> Option<Vec<u8>> {
     const NT_GNU_BUILD_ID: u32 = 3;
     let align = if align == 8 { 8 } else { 4 };

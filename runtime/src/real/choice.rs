@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use warpline_format::device::Device as DeviceNumbers;
 use warpline_format::options::{self, DEVICE_VARIABLE, EMULATED, Options};
 
-/// Where kernels run.
+/// Device that kernels run on.
 #[derive(Clone, Debug)]
 enum Choice {
     /// On the CPU device.
@@ -32,7 +32,7 @@ pub fn active() -> bool {
     !matches!(choice(), Choice::Cpu)
 }
 
-/// The real GPU that kernels run on, if they do.
+/// Returns the real GPU that kernels run on, if they do.
 pub fn found() -> Option<&'static DeviceNumbers> {
     match choice() {
         Choice::Gpu(device) => Some(device),

@@ -80,7 +80,7 @@ fn load() -> Result<Driver, DriverError> {
     }
 }
 
-/// The first GPU, as programs see it. `like` has what the driver does not report: the order of warps.
+/// Returns the first GPU, as programs see it. `like` has what the driver does not report: the order of warps.
 ///
 /// A child process queries the driver: a process that has started it cannot fork any more and use CUDA in its children,
 /// which programs may do as long as they have not used CUDA themselves.

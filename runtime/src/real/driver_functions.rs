@@ -23,7 +23,7 @@ pub fn function(name: &'static CStr, emulated: usize) -> usize {
     library().map_or(0, |library| unsafe { libc::dlsym(library as *mut c_void, name.as_ptr()) } as usize)
 }
 
-/// The driver's library, kept loaded.
+/// Returns the driver's library, kept loaded.
 fn library() -> Option<usize> {
     static LIBRARY: OnceLock<usize> = OnceLock::new();
     // SAFETY: the driver's library may be loaded at any time.

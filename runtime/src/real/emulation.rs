@@ -33,7 +33,7 @@ pub fn is_the_gpu() -> bool {
 /// an offset in its block's shared memory, as it is on a GPU, has the block's place above these bits.
 pub const SHARED_STRIDE: u64 = 1 << 20;
 
-/// The bits of a shared address that hold the offset in the block's memory.
+/// Returns the bits of a shared address that hold the offset in the block's memory.
 pub fn shared_bits() -> u64 {
     if is_linked() { SHARED_STRIDE - 1 } else { u64::MAX }
 }

@@ -107,7 +107,7 @@ functions! {
         c_int, usize, c_int, c_int);
 }
 
-/// The real runtime, where the executable carries it.
+/// Returns the real runtime, where the executable carries it.
 pub fn real() -> Option<&'static Real> {
     static REAL: OnceLock<Option<Real>> = OnceLock::new();
     REAL.get_or_init(Real::load).as_ref()

@@ -58,7 +58,7 @@ pub fn runtime_used() {
     });
 }
 
-/// The calling thread's context, or 0.
+/// Returns the calling thread's context, or 0.
 pub fn current() -> Context {
     STACK.try_with(|stack| stack.borrow().last().copied()).ok().flatten().unwrap_or(0)
 }

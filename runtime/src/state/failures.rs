@@ -34,7 +34,7 @@ impl Failures {
         self.ended_early += 1;
     }
 
-    /// The launch whose error stands.
+    /// Returns the launch whose error stands.
     pub(crate) fn standing(&self) -> Option<LaunchId> {
         self.stopped
     }

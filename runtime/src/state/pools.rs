@@ -83,7 +83,7 @@ impl Pools {
         if self.pools.contains_key(&handle) { Ok(()) } else { Err(error::INVALID_VALUE) }
     }
 
-    /// The pool that `cudaMallocAsync` takes from.
+    /// Returns the pool that `cudaMallocAsync` takes from.
     pub fn current(&self) -> usize {
         self.current
     }
@@ -114,7 +114,7 @@ impl Pools {
         live.map(|live| live.bytes).sum()
     }
 
-    /// An attribute.
+    /// Returns an attribute.
     pub fn attribute(&self, handle: usize, which: i32, registry: &Registry) -> Result<Value, Error> {
         let pool = self.pools.get(&handle).ok_or(error::INVALID_VALUE)?;
         Ok(match which {
@@ -126,7 +126,7 @@ impl Pools {
         })
     }
 
-    /// The form of an attribute that may be set, with any value.
+    /// Returns the form of an attribute that may be set, with any value.
     pub fn form(which: i32) -> Result<Value, Error> {
         match which {
             _ if SWITCHES.contains(&which) => Ok(Value::Switch(0)),

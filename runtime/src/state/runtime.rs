@@ -99,7 +99,7 @@ pub struct Runtime {
     pub variables: HashMap<usize, Member>,
     /// Host allocations.
     pub host: HostAllocations,
-    /// What host memory holds that came from the device.
+    /// Host memory that was copied from the device.
     pub fetched: Fetched,
     /// Accesses at which the program stops.
     pub stops: Option<Stops>,
@@ -165,7 +165,7 @@ thread_local! {
     static LAST: Cell<Error> = const { Cell::new(error::SUCCESS) };
 }
 
-/// The runtime, set up at first use; `None` where that is impossible, which has been reported.
+/// Returns the runtime, set up at first use; `None` where that is impossible, which has been reported.
 pub fn lock() -> Option<MutexGuard<'static, Runtime>> {
     lock_for(|| None)
 }
@@ -449,7 +449,7 @@ impl Runtime {
         if interpreted.is_empty() { self.trace.path(capture(entry)) } else { self.trace.interpreted_path(interpreted) }
     }
 
-    /// The number of a path captured before.
+    /// Returns the number of a path captured before.
     pub fn path_of(&mut self, frames: Frames) -> PathId {
         self.trace.path(frames)
     }

@@ -63,7 +63,7 @@ impl Streams {
         handle
     }
 
-    /// The stream behind a handle.
+    /// Returns the stream behind a handle.
     pub fn get(&self, handle: usize) -> Result<Stream, Error> {
         match handle {
             0 | LEGACY | PER_THREAD => Ok(Stream { number: 0, flags: 0, priority: 0 }),
@@ -87,7 +87,7 @@ impl Streams {
         Ok(())
     }
 
-    /// An attribute, zero where it was not set.
+    /// Returns an attribute, zero where it was not set.
     pub fn attribute(&self, handle: usize, which: i32) -> Result<AttributeValue, Error> {
         self.get(handle)?;
         if !STREAM_ATTRIBUTES.contains(&which) {
@@ -113,7 +113,7 @@ impl Streams {
         handle
     }
 
-    /// The event behind a handle.
+    /// Returns the event behind a handle.
     pub fn event(&mut self, handle: usize) -> Result<&mut Event, Error> {
         self.events.get_mut(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)
     }

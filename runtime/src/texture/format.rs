@@ -86,7 +86,7 @@ impl Format {
         matches!(self.channel, Channel::Signed(8 | 16) | Channel::Unsigned(8 | 16))
     }
 
-    /// A texel as it is: integers extended to 32 bits, floats as the bits of a float. Channels that are not there
+    /// Returns a texel as it is: integers extended to 32 bits, floats as the bits of a float. Channels that are not there
     /// are zero.
     ///
     /// # Safety
@@ -111,7 +111,7 @@ impl Format {
         texel
     }
 
-    /// A value of [`Self::read`] as a float: normalised integers lie in 0 to 1 or -1 to 1, where the lowest two
+    /// Returns a value of [`Self::read`] as a float: normalised integers lie in 0 to 1 or -1 to 1, where the lowest two
     /// negative ones are both -1. `srgb`: the value is a colour in sRGB's curve.
     #[inline]
     pub fn as_float(self, bits: u32, srgb: bool) -> f32 {
@@ -124,7 +124,7 @@ impl Format {
     }
 }
 
-/// A colour value of sRGB in linear light (IEC 61966-2-1).
+/// Returns a colour value of sRGB in linear light (IEC 61966-2-1).
 fn linear(value: f32) -> f32 {
     if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
 }

@@ -50,7 +50,7 @@ struct Pair {
 }
 
 impl Sampler {
-    /// The texel for a number that may be outside. Without normalised coordinates wrap and mirror are clamp.
+    /// Returns the texel for a number that may be outside. Without normalised coordinates wrap and mirror are clamp.
     fn texel(&self, number: i64, size: u32, direction: usize) -> u32 {
         let size = i64::from(size);
         let inside = (0..size).contains(&number);
@@ -68,7 +68,7 @@ impl Sampler {
         texel as u32
     }
 
-    /// The texel under a coordinate.
+    /// Returns the texel under a coordinate.
     #[inline]
     fn nearest(&self, coordinate: f32, size: u32, direction: usize) -> u32 {
         let at = if self.normalised { coordinate * size as f32 } else { coordinate };
@@ -77,7 +77,7 @@ impl Sampler {
         self.texel(whole.saturating_sub(i64::from(whole as f32 > at)), size, direction)
     }
 
-    /// The two texels around a coordinate. The hardware keeps the place between them in eight bits.
+    /// Returns the two texels around a coordinate. The hardware keeps the place between them in eight bits.
     #[inline]
     fn around(&self, coordinate: f32, size: u32, direction: usize) -> Pair {
         let at = f64::from(coordinate) * if self.normalised { f64::from(size) } else { 1.0 };
@@ -149,7 +149,7 @@ fn place(image: &Image, geometry: u32, coordinates: [u32; 4]) -> ([f32; 3], u32)
     ([x, y, z], slice.clamp(0, image.size[2] as i32 - 1) as u32)
 }
 
-/// The texel that a fetch without filtering reads: its address, 0 outside.
+/// Returns the texel that a fetch without filtering reads: its address, 0 outside.
 #[inline]
 pub fn nearest_address(image: &Image, sampler: &Sampler, operation: u32, coordinates: [u32; 4]) -> u64 {
     if operation & texture::INTEGER != 0 {
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// The texel that the guide's formulas give for a place in texels, in one direction; `None` outside.
+    /// Returns the texel that the guide's formulas give for a place in texels, in one direction; `None` outside.
     fn by_the_guide(at: f64, size: u32, mode: AddressMode, normalised: bool) -> Option<usize> {
         let n = f64::from(size);
         let mut x = at / n;

@@ -98,7 +98,7 @@ impl Trace {
         id
     }
 
-    /// The number of an interpreted program's path, innermost frame first.
+    /// Returns the number of an interpreted program's path, innermost frame first.
     pub fn interpreted_path(&mut self, frames: Vec<InterpretedFrame>) -> PathId {
         if frames.is_empty() || !self.is_on() {
             return 0;

@@ -213,7 +213,7 @@ impl Claimed {
         SinkError::Taken(self.owner)
     }
 
-    /// A trace of its own, in a folder of `warpline run`.
+    /// Returns a trace of its own, in a folder of `warpline run`.
     fn trace_in(self, folder: &str) -> Result<Sink, SinkError> {
         let number = self.ring.control().further.fetch_add(1, Ordering::AcqRel);
         // A number without a file is reported as a process that could not write.

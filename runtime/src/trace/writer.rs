@@ -36,7 +36,7 @@ impl Writer {
         Writer { state: State::Waiting(Vec::new()), output, program, sequence: 0, owner: std::process::id() }
     }
 
-    /// A writer that writes nothing.
+    /// Returns a writer that writes nothing.
     pub fn off() -> Writer {
         let mut writer = Writer::new(Output::Nowhere, String::new());
         writer.state = State::Off;

@@ -55,7 +55,7 @@ pub(in crate::api) fn allocate(
     unsafe { put(place, handle as ArrayHandle) }
 }
 
-/// An array that the program named.
+/// Returns an array that the program named.
 pub fn array(runtime: &Runtime, handle: *const c_void) -> Result<Array, Error> {
     runtime.memory.images.array(handle as u64)
 }
@@ -74,7 +74,7 @@ pub(in crate::api) fn rows(pointer: *const c_void, pitch: usize) -> Rows {
     Rows { start: pointer as u64, pitch: pitch as u64 }
 }
 
-/// The pieces of `bytes` bytes that follow one another in an array from a place on: rest of the first row, whole rows,
+/// Returns the pieces of `bytes` bytes that follow one another in an array from a place on: rest of the first row, whole rows,
 /// beginning of the last. Each is x, y, bytes per row, rows.
 fn pieces(array: &Array, x: usize, y: usize, bytes: usize) -> Vec<[usize; 4]> {
     let row = array.image.size[0] as usize * array.image.format.bytes() as usize;

@@ -33,7 +33,7 @@ impl End {
         End { first, row: row as u64, slice: slice as u64 }
     }
 
-    /// An array; positions and extent are in texels.
+    /// Returns an array; positions and extent are in texels.
     fn array(array: &Array, at: &Position, extent: &Extent) -> Result<End, Error> {
         let fits =
             |from: usize, count: usize, limit: u32| from.checked_add(count).is_some_and(|end| end <= limit as usize);

@@ -24,7 +24,7 @@ fn part(runtime: &Runtime, symbol: *const c_void, offset: usize, bytes: usize) -
     if end > size { Err(error::INVALID_VALUE) } else { Ok(address + offset as u64) }
 }
 
-/// A copy into a variable.
+/// Returns a copy into a variable.
 pub(in crate::api) fn to_symbol(
     runtime: &Runtime,
     symbol: *const c_void,
@@ -40,7 +40,7 @@ pub(in crate::api) fn to_symbol(
     Ok(CopyWork::flat(to, from as u64, bytes as u64, kind))
 }
 
-/// A copy out of a variable.
+/// Returns a copy out of a variable.
 pub(in crate::api) fn from_symbol(
     runtime: &Runtime,
     to: *mut c_void,

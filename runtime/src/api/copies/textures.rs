@@ -18,7 +18,7 @@ const PITCH_ALIGNMENT: usize = 32;
 /// `cudaArraySurfaceLoadStore`.
 const SURFACE: u32 = 2;
 
-/// The image that a resource names.
+/// Returns the image that a resource names.
 fn image(runtime: &Runtime, resource: &ResourceDesc) -> Result<Image, Error> {
     let memory = &resource.resource;
     let place = memory.place as u64;
@@ -90,7 +90,7 @@ fn sampler(resource: &ResourceDesc, desc: &TextureDesc, format: Format) -> Resul
     })
 }
 
-/// A texture object's handle.
+/// Creates a texture object and returns its handle.
 pub(in crate::api) fn create(
     runtime: &mut Runtime,
     resource: &ResourceDesc,
@@ -112,7 +112,7 @@ pub(in crate::api) fn can_read_as_floats(runtime: &Runtime, resource: &ResourceD
     Ok(format.can_normalise() || format.is_float())
 }
 
-/// A surface object's handle.
+/// Creates a surface object and returns its handle.
 pub(in crate::api) fn create_surface(runtime: &mut Runtime, resource: &ResourceDesc) -> Result<u64, Error> {
     if resource.kind != ResourceDesc::ARRAY {
         return Err(error::INVALID_VALUE);

@@ -41,7 +41,7 @@ fn filling(to: *mut c_void, value: u32, size: u32, count: usize) -> Result<Work,
     FillWork::new(flat(to, bytes), value, size, count as u64, 1).map(Work::Fill)
 }
 
-/// The same for rows of `width` elements.
+/// Returns the same for rows of `width` elements.
 fn filling_rows(
     to: *mut c_void,
     pitch: usize,

@@ -41,7 +41,7 @@ fn of_symbol(symbol: &str) -> Option<*const ()> {
     }
 }
 
-/// The function that a program of a release means by a name.
+/// Returns the function that a program of a release means by a name.
 fn find(name: &str, release: c_int) -> Result<*const (), c_int> {
     if let Some((_, forms)) = CHANGED.iter().find(|(changed, _)| *changed == name) {
         let form = forms.iter().find(|(since, _)| release >= *since).ok_or(TOO_OLD)?;

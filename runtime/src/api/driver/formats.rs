@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_uint};
 const FORMATS: [(c_int, c_int, c_int); 8] =
     [(1, 1, 8), (2, 1, 16), (3, 1, 32), (8, 0, 8), (9, 0, 16), (10, 0, 32), (16, 2, 16), (32, 2, 32)];
 
-/// The descriptor of so many channels of a format.
+/// Returns the descriptor of so many channels of a format.
 pub fn channels(format: c_int, count: c_uint) -> Result<ChannelDesc, Error> {
     let known = FORMATS.into_iter().find(|(number, ..)| *number == format);
     let Some((_, kind, bits)) = known else {

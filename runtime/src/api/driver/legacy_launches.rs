@@ -42,7 +42,7 @@ fn set(
     change(settings().entry(function as usize).or_default())
 }
 
-/// The range of an argument.
+/// Returns the range of an argument.
 fn range(offset: c_int, bytes: usize) -> Result<std::ops::Range<usize>, Error> {
     let start = usize::try_from(offset).map_err(|_| error::INVALID_VALUE)?;
     let end = start.checked_add(bytes).filter(|end| *end <= MOST_ARGUMENTS).ok_or(error::INVALID_VALUE)?;

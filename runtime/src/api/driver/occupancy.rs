@@ -13,7 +13,7 @@ type SharedOfBlock = unsafe extern "C" fn(c_int) -> usize;
 /// Threads of a warp.
 const WARP: c_int = 32;
 
-/// The block size with the most threads on an SM, the larger among equals, and the blocks that fill the device.
+/// Returns the block size with the most threads on an SM, the larger among equals, and the blocks that fill the device.
 ///
 /// # Safety
 /// `shared_of` takes a block size.

@@ -76,7 +76,7 @@ impl Deep {
         Deep { x, y, z: 0, level: 0, kind, host, device, array, reserved: none, pitch, height: 0 }
     }
 
-    /// The memory that it names.
+    /// Returns the memory that it names.
     fn memory(&self) -> Result<*mut c_void, Error> {
         match self.kind {
             HOST => Ok(self.host),

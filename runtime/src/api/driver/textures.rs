@@ -94,12 +94,12 @@ impl Sampling {
         }
     }
 
-    /// The flags.
+    /// Returns the flags.
     pub(super) fn flags(&self) -> c_uint {
         self.flags
     }
 
-    /// The same with other flags.
+    /// Returns the same with other flags.
     pub(super) fn with_flags(self, flags: c_uint) -> Sampling {
         Sampling { flags, ..self }
     }

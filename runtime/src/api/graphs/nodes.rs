@@ -10,7 +10,7 @@ use crate::modules::configuration::Configuration;
 use crate::state::runtime::Runtime;
 use std::ffi::{c_int, c_uint, c_void};
 
-/// A kernel node's work.
+/// Returns a kernel node's work.
 ///
 /// # Safety
 /// `parameters` is null or valid, and the arguments are as for a launch.
@@ -33,7 +33,7 @@ pub(in crate::api) unsafe fn kernel(runtime: &Runtime, parameters: *const Kernel
     unsafe { runtime.kernel_work(p.stub, configuration, p.arguments.cast_const().cast()) }
 }
 
-/// A fill node's work.
+/// Returns a fill node's work.
 ///
 /// # Safety
 /// `parameters` is null or valid.
@@ -46,7 +46,7 @@ pub(in crate::api) unsafe fn fill(parameters: *const FillParameters) -> Result<W
     FillWork::new(to, p.value, p.size, p.width as u64, p.height as u64).map(Work::Fill)
 }
 
-/// A host node's work.
+/// Returns a host node's work.
 ///
 /// # Safety
 /// `parameters` is null or valid.

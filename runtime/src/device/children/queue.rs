@@ -117,13 +117,13 @@ impl Children {
         code
     }
 
-    /// The thread's last error.
+    /// Returns the thread's last error.
     pub fn last_error(&mut self, thread: Thread, reset: bool) -> Error {
         let found = if reset { self.errors.remove(&thread) } else { self.errors.get(&thread).copied() };
         found.unwrap_or(error::SUCCESS)
     }
 
-    /// A number for a stream or event.
+    /// Returns a number for a stream or event.
     pub fn handle(&mut self) -> u64 {
         self.handles += 1;
         windows::KERNELS + windows::KERNELS_BYTES + self.handles

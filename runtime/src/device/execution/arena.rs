@@ -42,14 +42,14 @@ impl WarpArena {
         self.capacity = count;
     }
 
-    /// The warp at `index`.
+    /// Returns the warp at `index`.
     pub fn get(&self, index: usize) -> *mut Warp {
         assert!(index < self.capacity, "warp slot out of range");
         // SAFETY: in bounds.
         unsafe { self.memory.add(index) }
     }
 
-    /// Memory for a warp; none when more are wanted than there is room for.
+    /// Returns memory for a warp; `None` if all of it is in use.
     pub fn take(&mut self) -> Option<*mut Warp> {
         if let Some(warp) = self.free.pop() {
             return Some(warp);

@@ -61,7 +61,7 @@ impl Buffers {
         (self.each, self.count, self.fresh) = (each, warps, 0);
     }
 
-    /// A buffer; none when more are wanted than were prepared.
+    /// Returns a buffer; none when more are wanted than were prepared.
     pub fn take(&mut self) -> Option<Buffer> {
         let start = match (self.free.pop(), self.memory) {
             (Some(start), _) => start,

@@ -156,7 +156,7 @@ pub struct StackPool {
 }
 
 impl StackPool {
-    /// A stack of at least `bytes` bytes.
+    /// Returns a stack of at least `bytes` bytes.
     pub fn take(&mut self, bytes: usize) -> std::io::Result<Stack> {
         if bytes != self.bytes {
             // Kernels of one kind run in a row; keeping both sizes is not worth the memory.

@@ -56,7 +56,7 @@ pub unsafe extern "C" fn __wl_barrier(context: *mut WarpContext, mask: u32, kind
     }
 }
 
-/// A barrier that has a number or a count of threads.
+/// Arrives at a barrier that has a number or a count of threads.
 ///
 /// # Safety
 /// See [`__wl_flush`].

@@ -242,7 +242,7 @@ impl<'a> Scheduled<'a> {
         cluster.shared[(sequence % blocks) as usize] = shared;
     }
 
-    /// The cluster of a block that runs; null where blocks have none.
+    /// Returns the cluster of a block that runs; null where blocks have none.
     pub(super) fn cluster_at(&mut self, sequence: u64) -> *mut Cluster {
         let number = sequence / cluster::blocks(self.plan.geometry.cluster);
         self.clusters.get_mut(&number).map_or(std::ptr::null_mut(), |cluster| &raw mut **cluster)

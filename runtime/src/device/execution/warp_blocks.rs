@@ -31,7 +31,7 @@ pub struct WarpBlocks {
 }
 
 impl WarpBlocks {
-    /// For the `blocks` that a kernel may run, on `slots` warp slots.
+    /// Creates a `WarpBlocks` for the `blocks` that a kernel may run, on `slots` warp slots.
     pub fn new(blocks: Range<u64>, slots: usize) -> WarpBlocks {
         let count = blocks.end.saturating_sub(blocks.start) as usize;
         let sums = (blocks.start..blocks.end).map(|block| WarpBlockCount { block: block as u32, ..Default::default() });

@@ -7,7 +7,7 @@ use warpline_format::abi::Parameter;
 use warpline_format::event::AllocationKind;
 use warpline_format::expression::{Binary, ExpressionKind};
 
-/// The array of an interpreted program that `address` was most likely meant for: the one whose pointer the site's
+/// Returns the array of an interpreted program that `address` was most likely meant for: the one whose pointer the site's
 /// address starts from, however far it led (an index that overflowed), else the nearest.
 ///
 /// # Safety
@@ -20,7 +20,7 @@ pub unsafe fn meant<'a>(running: &Running, registry: &'a Registry, site: u32, ad
         .or_else(|| registry.nearest_array(address))
 }
 
-/// The allocation that the pointers among the summands of the site's address lead to, if that is one: of parameters of
+/// Returns the allocation that the pointers among the summands of the site's address lead to, if that is one: of parameters of
 /// 64 bits those whose value lies in an allocation.
 ///
 /// # Safety

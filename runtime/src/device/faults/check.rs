@@ -237,7 +237,7 @@ enum Together {
     Allocation(SiteRange),
 }
 
-/// The memory in which all lanes of an access are, aligned, if that is seen at the lowest and the highest address: the usual case, for
+/// Returns the memory in which all lanes of an access are, aligned, if that is seen at the lowest and the highest address: the usual case, for
 /// which no lane has to be inspected.
 fn together(
     access: &Access,

@@ -72,7 +72,7 @@ impl Guard {
         }
     }
 
-    /// The fault that ended the kernel, if one did.
+    /// Returns the fault that ended the kernel, if one did.
     pub fn caught(&self) -> Option<Caught> {
         let signal = SIGNAL.load(Ordering::Acquire);
         (signal != 0).then(|| Caught { signal, address: ADDRESS.load(Ordering::Relaxed) })

@@ -12,7 +12,7 @@ use crate::memory::registry::Registry;
 use crate::memory::windows::{Region, region};
 use crate::modules::module::{name, shared_variables};
 
-/// The picture of an access, but for its call paths.
+/// Returns the picture of an access, but for its call paths.
 ///
 /// # Safety
 /// `warp` is the running one.
@@ -53,7 +53,7 @@ pub(super) unsafe fn take(warp: *mut Warp, access: &Access, fault: Option<FaultK
     }
 }
 
-/// The address that goes into the trace: registered host memory has one that is the same in each run.
+/// Returns the address that goes into the trace: registered host memory has one that is the same in each run.
 fn counted(address: u64, registry: &Registry) -> u64 {
     registry.find(address).map_or(address, |live| live.address + (address - live.start()))
 }
@@ -65,7 +65,7 @@ fn object(table: &SiteTable, site: u32) -> String {
     format!("{}{}", name(operand.variable), name(operand.member))
 }
 
-/// The structure that an access takes a member of, and its bytes.
+/// Returns the structure that an access takes a member of, and its bytes.
 fn structure(table: &SiteTable, site: u32) -> (String, u32) {
     let operand = table.operand(site).filter(|operand| operand.structure_bytes > 0);
     let named = operand.and_then(|operand| Some((table.names.get(operand.structure? as usize)?, operand)));

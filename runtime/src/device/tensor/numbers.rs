@@ -10,7 +10,7 @@ pub fn half(bits: u16) -> f32 {
     f32::from_bits(scaled.to_bits() | special | u32::from(bits & 0x8000) << 16)
 }
 
-/// The nearest `f16`, to even in ties; NaN is the GPU's.
+/// Returns the nearest `f16`, to even in ties; NaN is the GPU's.
 #[inline(always)]
 pub fn to_half(value: f32) -> u16 {
     const LARGEST: u32 = 0x477f_f000; // From 65520 on the nearest is infinite.

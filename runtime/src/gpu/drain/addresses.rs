@@ -84,7 +84,7 @@ impl<'m> Translator<'m> {
         }
     }
 
-    /// The allocation of an address. `site` only makes it faster: an instruction mostly stays in one allocation.
+    /// Returns the allocation of an address. `site` only makes it faster: an instruction mostly stays in one allocation.
     #[inline]
     pub fn find(&mut self, site: u32, address: u64) -> Option<Range> {
         let last = &mut self.last[site as usize % REMEMBERED];
@@ -102,7 +102,7 @@ impl<'m> Translator<'m> {
         Some(range)
     }
 
-    /// An address as the trace has it. One outside every allocation stays what it is.
+    /// Returns an address as the trace has it. One outside every allocation stays what it is.
     #[inline]
     pub fn translate(&mut self, site: u32, address: u64) -> u64 {
         self.find(site, address).map_or(address, |range| range.synthetic + (address - range.device))

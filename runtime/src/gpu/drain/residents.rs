@@ -27,7 +27,7 @@ impl Places {
         Places { places: vec![None; resident.max(1) as usize], threads, last: 0, evicted: 0 }
     }
 
-    /// The place of a block, and whether it has just taken it; `None` while others have all places.
+    /// Returns the place of a block, and whether it has just taken it; `None` while others have all places.
     #[inline]
     pub fn place(&mut self, block: u64) -> Option<(u32, bool)> {
         if self.places[self.last].is_some_and(|resident| resident.block == block) {

@@ -108,7 +108,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session whose thread runs from now on.
+    /// Returns a session whose thread runs from now on.
     pub fn start(shared: Shared, addresses: &'static AddressMap, output: Box<dyn Output>) -> Arc<Session> {
         let session = Arc::new(Session {
             shared,

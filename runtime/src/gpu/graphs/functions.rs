@@ -46,7 +46,7 @@ functions! {
     wait_event = "cudaStreamWaitEvent": fn(StreamHandle, EventHandle, c_uint) -> Error;
 }
 
-/// The functions, where the executable carries all of them.
+/// Returns the functions, where the executable carries all of them.
 pub fn graph_functions() -> Option<&'static GraphFunctions> {
     static FUNCTIONS: OnceLock<Option<GraphFunctions>> = OnceLock::new();
     FUNCTIONS.get_or_init(GraphFunctions::load).as_ref()
