@@ -3,7 +3,7 @@
 /// The architecture if none is requested, as 75 for `sm_75`: the oldest that CUDA 13 accepts.
 pub const DEFAULT: u32 = 75;
 
-/// The architectures that a value names: numbers of `sm_…` and `compute_…`, in order, without repetition. `native`,
+/// Returns the architectures that a value names: numbers of `sm_…` and `compute_…`, in order, without repetition. `native`,
 /// `all` and `all-major` name none in particular. `None`: not an architecture.
 pub fn parse(value: &str) -> Option<Vec<u32>> {
     let mut found = Vec::new();
@@ -52,11 +52,11 @@ pub fn known(oldest: u32) -> impl Iterator<Item = u32> {
 /// The choice among several, with a note for the user if it is not the requested one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// As 75 for `sm_75`.
+    /// Number of the architecture, such as 75 for `sm_75`.
     pub architecture: u32,
-    /// The requested architecture: another one if the toolkit is too new for it.
+    /// The architecture that was requested; differs from `architecture` if the toolkit is too new for it.
     pub requested: u32,
-    /// Set when the choice needs a word.
+    /// Explanation of the choice, if it needs one.
     pub note: Option<String>,
 }
 

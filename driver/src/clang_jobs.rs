@@ -183,7 +183,7 @@ pub fn is_cmake_probe(invocation: &Invocation, input: &Input) -> bool {
     invocation.dialect == Dialect::Nvcc && input.path.ends_with("CMakeCUDACompilerId.cu")
 }
 
-/// A C or C++ source for the host, to bitcode that no pass of LLVM has touched.
+/// Returns a C or C++ source for the host, to bitcode that no pass of LLVM has touched.
 pub fn host_bitcode(tools: &Tools, invocation: &Invocation, input: &Input, output: &Path) -> Command {
     let command = compilation(tools, invocation, input)
         .args([format!("-O{}", invocation.host_level())])

@@ -76,7 +76,7 @@ impl Command {
         self
     }
 
-    /// As a line for a shell.
+    /// Returns the command as a line for a shell.
     pub fn line(&self) -> String {
         let program = quote(&self.program.display().to_string());
         std::iter::once(program).chain(self.arguments.iter().map(|word| quote(word))).collect::<Vec<_>>().join(" ")

@@ -43,7 +43,7 @@ pub fn ptx(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<(), 
 /// LLVM's message about a name that is invalid in PTX, before it ends the process.
 const FOREIGN_NAME: &str = "Symbol name with unsupported characters";
 
-/// The command of [`clang_only`]; `None` where it is only to be shown.
+/// Returns the command of [`clang_only`]; `None` where it is only to be shown.
 fn clang_only_command(tools: &Tools, invocation: &Invocation) -> Result<Option<Command>, DriverError> {
     let mut command = clang_jobs::clang_only(tools, invocation);
     let respelling = match &invocation.inputs[..] {

@@ -43,7 +43,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The rule for the compilation of a source to `object`.
+    /// Returns the rule for the compilation of a source to `object`.
     pub fn rule(&self, invocation: &Invocation, input: &Input, object: &Path) -> Rule {
         Rule::of_part(invocation, input, object)
     }
@@ -82,7 +82,7 @@ pub fn remove_own_files(tools: &Tools, invocation: &Invocation, input: &Input, f
     Ok(())
 }
 
-/// The rules of a text without the words that are `own`, and without the rules that `-MP` gives to headers that are.
+/// Returns the rules of a text without the words that are `own`, and without the rules that `-MP` gives to headers that are.
 fn tidied(text: &str, own: impl Fn(&str) -> bool, source: &str) -> String {
     let source = source.replace(' ', "\\ ").replace('#', "\\#").replace('$', "$$");
     let joined = text.replace("\\\n", " ");
@@ -99,7 +99,7 @@ fn tidied(text: &str, own: impl Fn(&str) -> bool, source: &str) -> String {
     rules.collect::<Vec<_>>().join("\n")
 }
 
-/// A rule of these words in lines as clang breaks them.
+/// Returns a rule of these words in lines as clang breaks them.
 fn wrapped(words: &[&str]) -> String {
     let (mut text, mut column) = (String::new(), 0);
     for (number, word) in words.iter().enumerate() {

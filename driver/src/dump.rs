@@ -18,7 +18,7 @@ impl Dump {
         self.folder.is_some()
     }
 
-    /// For a source; without a folder nothing is written.
+    /// Creates a `Dump` for a source; without a folder nothing is written.
     pub fn new(folder: Option<PathBuf>, source: &str) -> Dump {
         let stem = Path::new(source).file_name().map_or("unit".into(), |name| name.to_string_lossy().into_owned());
         Dump { folder, stem, made: Cell::new(false) }

@@ -58,7 +58,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// By nvcc's and clang's names for `-x`.
+    /// Returns the language for nvcc's and clang's names of `-x`.
     fn named(name: &str) -> Option<Language> {
         Some(match name {
             "cu" | "cuda" => Language::Cuda,
@@ -68,7 +68,7 @@ impl Language {
         })
     }
 
-    /// By a file's name. As with clang and gcc, what is not known goes to the linker.
+    /// Returns the language for a file's name. As with clang and gcc, an unknown file goes to the linker.
     fn of_file(name: &str) -> Language {
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or("");
         match extension {
@@ -94,7 +94,7 @@ impl Language {
 /// An input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// As given, or of a source that can be read once, the file that it was saved to.
+    /// Path as given; for a source that can be read only once, the file that it was saved to.
     pub path: String,
     /// What it is.
     pub language: Language,
@@ -107,7 +107,7 @@ pub struct Input {
 pub enum LinkItem {
     /// Index into [`Invocation::inputs`].
     Input(usize),
-    /// As clang understands it.
+    /// The argument in clang's spelling.
     Argument(String),
 }
 
@@ -119,9 +119,9 @@ pub type Level = String;
 pub enum GpuCode {
     /// None.
     None,
-    /// For NVIDIA's.
+    /// Code for NVIDIA GPUs.
     Real,
-    /// For the emulated one.
+    /// Code for the emulated GPU.
     Emulated,
 }
 
@@ -201,7 +201,7 @@ pub struct Invocation {
     pub precompiled_headers: bool,
     /// `--device`: code for GPUs, too.
     pub gpu: GpuCode,
-    /// The requested file of device code, of each source.
+    /// The file of device code to write for each source, if one is requested.
     pub device_file: Option<DeviceFile>,
     /// `--warpline-system`: folders that do not contain the user's code, in addition to the known ones.
     pub system: Vec<String>,
@@ -264,7 +264,7 @@ pub enum UsageError {
     /// `-o` or `-MF` with the name of an input.
     #[error("{option} {path} would replace this input: name another file for the result")]
     OutputIsInput {
-        /// As it is spelled.
+        /// Its spelling on the command line.
         option: &'static str,
         /// The input.
         path: String,
@@ -317,7 +317,7 @@ impl Invocation {
         Path::new(&input.path).file_stem().map(|stem| folder.join(stem).with_extension(kind.suffix()))
     }
 
-    /// The level of host code. nvcc's default is none; `-O2` keeps a profiled program from being slow for no reason.
+    /// Returns the level of host code. nvcc's default is none; `-O2` keeps a profiled program from being slow for no reason.
     pub fn host_level(&self) -> &str {
         match (&self.level, self.dialect) {
             (Some(level), _) => level,
@@ -326,7 +326,7 @@ impl Invocation {
         }
     }
 
-    /// The level of device code: that of the command line. Without one, it is nvcc's 3 or clang's 0. With `-G` it is 0,
+    /// Returns the level of device code: that of the command line. Without one, it is nvcc's 3 or clang's 0. With `-G` it is 0,
     /// unless `-dopt=on` is given, too.
     pub fn device_level(&self) -> &str {
         match (&self.level, self.dialect) {

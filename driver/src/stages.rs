@@ -81,7 +81,7 @@ pub struct StageOptions {
 }
 
 impl StageOptions {
-    /// For one translation unit, or with the output's name for a device link.
+    /// Creates a `StageOptions` for one translation unit, or with the output's name for a device link.
     pub fn new(tools: &Tools, invocation: &Invocation, source: &str) -> StageOptions {
         StageOptions {
             source: source.into(),
@@ -241,7 +241,7 @@ fn note_level(module: &Module<'_>, level: u8) -> Result<(), inkwell::Error> {
     module.add_global_metadata(LEVEL, &context.metadata_node(&[level.into()]))
 }
 
-/// The `-O` that a relocatable unit was compiled with.
+/// Returns the `-O` that a relocatable unit was compiled with.
 fn made_at(module: &Module<'_>) -> Option<u8> {
     let values = module.get_global_metadata(LEVEL).first()?.get_node_values();
     match values?.first()? {
@@ -250,7 +250,7 @@ fn made_at(module: &Module<'_>) -> Option<u8> {
     }
 }
 
-/// The device code of a relocatable unit, as bitcode.
+/// Returns the device code of a relocatable unit, as bitcode.
 pub fn device_bitcode(device_file: &Path, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
     let context = quiet_context();
     let module = read(&context, device_file, options)?;
@@ -407,7 +407,7 @@ fn note_architecture(host: &Module<'_>, value: u32) {
     note.set_section(Some(ARCHITECTURE_SECTION));
 }
 
-/// The fat binary for GPUs, empty if none is requested. A build without hooks has none either: the runtime would
+/// Returns the fat binary for GPUs, empty if none is requested. A build without hooks has none either: the runtime would
 /// not find the hooked kernels in it.
 fn gpu_code(device: &Module<'_>, table: Option<&SiteTable>, options: &StageOptions) -> Result<Vec<u8>, DriverError> {
     let (Some(build), Some(table)) = (&options.gpu, table) else { return Ok(Vec::new()) };

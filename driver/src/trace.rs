@@ -13,7 +13,7 @@ fn wanted(invocation: &Invocation) -> bool {
     invocation.dry_run || invocation.verbose
 }
 
-/// Shows the variables.
+/// Prints the variables of a dry run.
 pub fn variables(tools: &Tools, invocation: &Invocation) -> Result<(), DriverError> {
     if !wanted(invocation) || invocation.dialect != Dialect::Nvcc {
         return Ok(());

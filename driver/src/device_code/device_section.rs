@@ -19,7 +19,7 @@ pub fn frame(bitcode: &[u8], architecture: u32) -> Vec<u8> {
 #[error("its device code is cut short: compile it again")]
 pub struct CutShort;
 
-/// The modules in a section. `ld -r` puts the sections of several objects after each other, with padding.
+/// Returns the modules in a section. `ld -r` puts the sections of several objects after each other, with padding.
 pub fn unframe(section: &[u8]) -> Result<Vec<(u32, &[u8])>, CutShort> {
     let mut modules = Vec::new();
     let mut rest = section;

@@ -21,7 +21,7 @@ const MARK: &str = "__warpline_is_the_gpu";
 /// What it is then the address of: any will do, so it is that of what the second copy is known by.
 const EMULATOR: &str = "__warpline_emulator";
 
-/// The second copy of the runtime `ours`, as an object in the cache.
+/// Returns the second copy of the runtime `ours`, as an object in the cache.
 pub fn runtime(tools: &Tools, ours: &Path) -> Result<PathBuf, DriverError> {
     let bytes = std::fs::read(ours).map_err(DriverError::reading(ours))?;
     let folder = cache::folder()?;

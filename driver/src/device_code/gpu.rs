@@ -50,7 +50,7 @@ impl GpuBuild {
         Some(GpuBuild { processors, assembler })
     }
 
-    /// The fat binary of a hooked module, and notes for the user.
+    /// Returns the fat binary of a hooked module, and notes for the user.
     pub fn fat_binary(&self, hooked: &Module<'_>, table: &SiteTable) -> Result<(Vec<u8>, Vec<String>), GpuError> {
         let plan = Plan { processors: &self.processors, assembler: &self.assembler };
         gpu::build(hooked, table, &plan).map(|built| (built.fat_binary, built.notes))

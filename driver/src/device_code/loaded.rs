@@ -62,7 +62,7 @@ impl<'a> Lowering<'a> {
         DriverError::Pass { source_file: self.source.into(), cause: cause.to_string() }
     }
 
-    /// The stages after optimisation (`stages.rs`), without those that host code needs; `level` is that of the
+    /// Returns the stages after optimisation (`stages.rs`), without those that host code needs; `level` is that of the
     /// optimisation.
     pub fn objects(
         &self,
@@ -100,7 +100,7 @@ impl<'a> Lowering<'a> {
         self.lower(module, table.as_ref(), &options)
     }
 
-    /// The objects of hooked code in which floating-point values are followed.
+    /// Returns the objects of hooked code in which floating-point values are followed.
     pub(crate) fn with_values(
         &self,
         module: &Module<'_>,

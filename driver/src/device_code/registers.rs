@@ -54,7 +54,7 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// With the toolkit's ptxas, and that of CUDA 12 for architectures that it does not support. `requested` are the user's
+    /// Creates an `Assembler` with the toolkit's ptxas, and that of CUDA 12 for architectures that it does not support. `requested` are the user's
     /// architectures.
     pub fn new(cuda: &Cuda, arguments: &[String], requested: Vec<u32>, folder: &Path, at_once: usize) -> Assembler {
         let first = Some((cuda.ptxas(), cuda.oldest_architecture()));
@@ -147,7 +147,7 @@ fn for_target(text: &str, made_for: u32, architecture: u32) -> std::borrow::Cow<
 }
 
 impl Assembly {
-    /// Of code that there is no PTX for.
+    /// Returns an assembly for code without PTX.
     pub fn none() -> Assembly {
         Assembly { thread: None, done: Assembled::default() }
     }

@@ -18,7 +18,7 @@ pub(super) struct Stack {
     pub spill_stores: u32,
 }
 
-/// The functions of `ptx`, which was made for an architecture, whose local variables are in registers, by mangled name.
+/// Returns the functions of `ptx`, which was made for an architecture, whose local variables are in registers, by mangled name.
 /// `stacks` are those that ptxas reports, by architecture and function. A function that it inlined has none and is not
 /// in the result.
 pub(super) fn in_registers(

@@ -41,14 +41,14 @@ impl Inputs {
         files.collect::<Option<_>>().map(Inputs)
     }
 
-    /// As lines of a file.
+    /// Returns the inputs as lines of a file.
     pub fn text(&self) -> String {
         let line =
             |file: &File| format!("{} {} {} {}\n", file.size, file.modified.0, file.modified.1, file.path.display());
         self.0.iter().map(line).collect()
     }
 
-    /// From those lines. `None` where they are damaged.
+    /// Reads these lines; `None` if they are damaged.
     pub fn read(text: &str) -> Option<Inputs> {
         let line = |line: &str| {
             let mut words = line.splitn(4, ' ');

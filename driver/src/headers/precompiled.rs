@@ -90,7 +90,7 @@ impl<'a> Precompiled<'a> {
     }
 }
 
-/// The versions of g++ whose standard library clang may choose: it takes the newest, unless an option selects another
+/// Returns the versions of g++ whose standard library clang may choose: it takes the newest, unless an option selects another
 /// one.
 fn standard_libraries() -> Vec<PathBuf> {
     let entries = |folder: &Path| folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());

@@ -31,7 +31,7 @@ impl Entry {
         Some(Entry { folder, name: format!("{:016x}", cache::content_hash(text.as_bytes())) })
     }
 
-    /// The precompiled header.
+    /// Returns the precompiled header.
     pub fn file(&self) -> PathBuf {
         self.path("pch")
     }

@@ -25,7 +25,7 @@ pub const PROGRAMS: [(&str, Step); 2] = [("nvlink", Step::Link), ("fatbinary", S
 const NOTE: &str = "// warpline: device link ";
 
 impl Step {
-    /// The step that a program's name stands for.
+    /// Returns the step that a program's name stands for.
     pub fn of_program(program: &str) -> Option<Step> {
         let name = Path::new(program).file_name()?.to_str()?;
         PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, step)| *step)
@@ -66,7 +66,7 @@ fn pack(arguments: &[String]) -> Result<(), DriverError> {
     std::fs::write(result, format!("{NOTE}{}\n", image.display())).map_err(DriverError::writing(result))
 }
 
-/// The object of the device link that a compilation of `link.stub` stands for; `None` for any other compilation.
+/// Returns the object of the device link that a compilation of `link.stub` stands for; `None` for any other compilation.
 pub fn linked_object(invocation: &Invocation, input: &Input) -> Option<PathBuf> {
     if Path::new(&input.path).file_name()? != "link.stub" {
         return None;

@@ -113,7 +113,7 @@ fn compile_sources(tools: &Tools, invocation: &Invocation) -> Result<Vec<Option<
     Ok(objects)
 }
 
-/// The link's inputs and arguments in order, without CUDA's own runtime: ours takes its place.
+/// Returns the link's inputs and arguments in order, without CUDA's own runtime: ours takes its place.
 fn items(invocation: &Invocation, objects: &[Option<PathBuf>]) -> Vec<String> {
     let item = |item: &LinkItem| match item {
         LinkItem::Input(index) => objects[*index].as_ref().map(|path| path.display().to_string()),

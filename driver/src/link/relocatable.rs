@@ -11,7 +11,7 @@ use crate::stages::{self, StageOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The linked device code of everything on a link line as an object, or nothing where there is none to link.
+/// Returns the linked device code of everything on a link line as an object, or nothing where there is none to link.
 pub fn device_object(tools: &Tools, invocation: &Invocation, items: &[String]) -> Result<Option<PathBuf>, DriverError> {
     let mut contents = Contents::default();
     for path in link_files(items) {
@@ -59,7 +59,7 @@ fn link_files(items: &[String]) -> Vec<PathBuf> {
     files
 }
 
-/// The host side of a device link, as LLVM's text: one fat binary wrapper, and per unit the function that registers its
+/// Returns the host side of a device link, as LLVM's text: one fat binary wrapper, and per unit the function that registers its
 /// kernels and variables with it.
 fn registration(wanted: &BTreeSet<&String>) -> String {
     debug_assert!(wanted.iter().all(|name| name.starts_with(REGISTER_PREFIX)));

@@ -33,7 +33,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// The arguments that the item was made from.
+    /// Returns the arguments that the item was made from.
     pub fn given(&self) -> &[String] {
         match self {
             Item::Known { given, .. } => given,
@@ -94,7 +94,7 @@ struct MatchedOption<'a> {
     value: Option<&'a str>,
 }
 
-/// The row for an argument: an exact name first, then a name with `=`, then the longest name that begins it.
+/// Returns the row for an argument: an exact name first, then a name with `=`, then the longest name that begins it.
 fn find(argument: &str, dialect: Dialect) -> Option<MatchedOption<'_>> {
     let (name, dashes) = match argument.strip_prefix("--") {
         Some(name) => (name, 2),

@@ -19,7 +19,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect that a program of this name speaks.
+    /// Returns the dialect that a program of this name speaks.
     pub fn of_program(name: &str) -> Dialect {
         let file = name.rsplit('/').next().unwrap_or(name);
         if file.contains("clang") { Dialect::Clang } else { Dialect::Nvcc }

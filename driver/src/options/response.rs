@@ -27,7 +27,7 @@ const LIMIT: usize = 16;
 /// Each file may name others twice, so that their number doubles with each.
 const MOST_FILES: usize = 1000;
 
-/// The whole command line: variables added for nvcc, files put in place of their names.
+/// Returns the whole command line: variables added for nvcc, files put in place of their names.
 pub fn expand(arguments: &[String], dialect: Dialect) -> Result<Vec<String>, ResponseError> {
     let mut whole = Vec::new();
     let variable = |name| std::env::var(name).map(|text| split(&text)).unwrap_or_default();
@@ -53,7 +53,7 @@ fn expand_into(
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         if let Some(name) = argument.strip_prefix('@') {
-            // As with clang and gcc, a name that is no file stands for itself.
+            // As with clang and gcc, an argument that names no file is passed on unchanged.
             let path = PathBuf::from(name);
             if path.is_file() {
                 read_into(path, dialect, depth, files_read, result)?;

@@ -63,12 +63,12 @@ const HEADERS: [(&str, &str); 34] = [
     ("warpline/precompiled.cu", ""),
 ];
 
-/// The runtime's static library.
+/// Returns the runtime's static library.
 pub fn runtime_library() -> Result<PathBuf, ToolchainError> {
     cache::keep("libwarpline_runtime", "a", RUNTIME)
 }
 
-/// The folder of the headers, named after their content.
+/// Returns the folder of the headers, named after their content.
 pub fn include_folder() -> Result<PathBuf, ToolchainError> {
     let whole: Vec<u8> = HEADERS.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
     let folder = cache::folder()?.join(format!("include-{:016x}", cache::content_hash(&whole)));

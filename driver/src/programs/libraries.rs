@@ -23,7 +23,7 @@ fn known(name: &str) -> Option<&'static str> {
     LIBRARIES.iter().find(|(beginning, _)| name.starts_with(beginning)).map(|(_, library)| *library)
 }
 
-/// The library whose header clang did not find.
+/// Returns the library whose header clang did not find.
 pub fn of_missing_header(diagnostics: &str) -> Option<&'static str> {
     diagnostics.lines().find_map(|line| {
         let header = line.split_once("fatal error: '")?.1.split_once("' file not found")?.0;
@@ -31,7 +31,7 @@ pub fn of_missing_header(diagnostics: &str) -> Option<&'static str> {
     })
 }
 
-/// The library among a link's `-l`.
+/// Returns the library among a link's `-l`.
 pub fn of_link(items: &[String]) -> Option<&'static str> {
     items.iter().find_map(|item| known(item.strip_prefix("-l")?))
 }

@@ -56,7 +56,7 @@ pub fn folder(cuda: &Cuda) -> Result<PathBuf, DriverError> {
     made.map(|()| folder).map_err(DriverError::writing(partial))
 }
 
-/// The toolkit's headers, and ours where it has none: host files that another compiler compiles find them, too. NVML's
+/// Returns the toolkit's headers, and ours where it has none: host files that another compiler compiles find them, too. NVML's
 /// is ours in any case, as there is no library behind the toolkit's.
 fn headers(folder: &Path, cuda: &Path, own: &Path) -> io::Result<()> {
     std::fs::create_dir(folder)?;

@@ -105,7 +105,7 @@ impl Tools {
         self.temporary.path()
     }
 
-    /// The look-alike toolkit, see [`crate::programs::toolkit`].
+    /// Returns the look-alike toolkit, see [`crate::programs::toolkit`].
     pub fn toolkit(&self) -> Result<PathBuf, DriverError> {
         crate::programs::toolkit::folder(&self.cuda)
     }

@@ -94,7 +94,7 @@ fn is_qualifier(word: &str) -> bool {
     ["volatile", "__volatile__", "__volatile", "inline", "goto"].contains(&word)
 }
 
-/// The closing parenthesis of the one at `open`, and the places of a sign directly between the two.
+/// Returns the closing parenthesis of the one at `open`, and the places of a sign directly between the two.
 fn borders(bytes: &[u8], code: &[bool], open: usize, sign: u8) -> Option<(usize, Vec<usize>)> {
     let (mut depth, mut places) = (0usize, Vec::new());
     for at in (open..bytes.len()).filter(|&at| code[at]) {
@@ -110,7 +110,7 @@ fn borders(bytes: &[u8], code: &[bool], open: usize, sign: u8) -> Option<(usize,
     None
 }
 
-/// The operands in a range that commas separate.
+/// Returns the operands in a range that commas separate.
 fn operands<'t>(text: &'t str, code: &[bool], range: Range<usize>) -> Option<Vec<Operand<'t>>> {
     if text[range.clone()].trim().is_empty() {
         return Some(Vec::new());
@@ -171,7 +171,7 @@ fn literal_end(rest: &str) -> Option<usize> {
     })
 }
 
-/// The content of a literal, in which constant operands are arguments of their own.
+/// Returns the content of a literal, in which constant operands are arguments of their own.
 fn content(text: &str, operands: &[&Operand<'_>]) -> Option<String> {
     let mut new = String::new();
     let mut rest = text;

@@ -17,7 +17,7 @@ pub fn concerns(files: &[(PathBuf, String)]) -> bool {
     files.iter().any(|(_, text)| ["cuda/barrier", "cuda/pipeline"].iter().any(|name| text.contains(name)))
 }
 
-/// The changed files and their texts, below CCCL's folder. Of a release in which they look otherwise there are none.
+/// Returns the changed files and their texts, below CCCL's folder. Of a release in which they look otherwise there are none.
 pub fn changed(folder: &Path, gpu: bool) -> Vec<(PathBuf, String)> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let Some(barrier) = read(BARRIER).and_then(|text| without_destructor(&text)) else { return Vec::new() };

@@ -47,7 +47,7 @@ pub fn is_needed(invocation: &Invocation) -> bool {
     !invocation.macros.is_empty() || given.iter().any(|arguments| any_late(arguments))
 }
 
-/// The text of [`FILE`] for a command line; `None` if it has no such macros. Macros that nvcc defines for options are among them:
+/// Returns the text of [`FILE`] for a command line; `None` if it has no such macros. Macros that nvcc defines for options are among them:
 /// the headers are precompiled without.
 pub fn text(invocation: &Invocation) -> Option<String> {
     let nvccs: String = invocation.macros.iter().filter_map(|argument| definition(argument).map(directive)).collect();
@@ -93,18 +93,18 @@ fn bare(signature: &str) -> &str {
     signature.split('(').next().unwrap_or_default()
 }
 
-/// The lines that define a macro unless it is defined.
+/// Returns the lines that define a macro unless it is defined.
 fn directive((signature, value): Definition<'_>) -> String {
     format!("#ifndef {}\n#define {signature} {value}\n#endif\n", bare(signature))
 }
 
-/// The definition in a `-D`.
+/// Returns the definition in a `-D`.
 fn definition(argument: &str) -> Option<Definition<'_>> {
     let definition = argument.strip_prefix("-D")?;
     Some(definition.split_once('=').unwrap_or((definition, "1")))
 }
 
-/// The definition in a `-D` of a macro that the headers must not see.
+/// Returns the definition in a `-D` of a macro that the headers must not see.
 fn late(argument: &str) -> Option<Definition<'_>> {
     let (signature, value) = definition(argument)?;
     let name = bare(signature);

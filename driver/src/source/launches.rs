@@ -3,7 +3,7 @@
 
 use super::unit::code;
 
-/// The text with `<<<` and `>>>` of launches written together; `None` where they are already.
+/// Returns the text with `<<<` and `>>>` of launches written together; `None` where they are already.
 pub fn respelled(text: &str) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     let code = code(&bytes);
@@ -50,7 +50,7 @@ fn follows_operator(bytes: &[u8], at: usize) -> bool {
     bytes[..at].trim_ascii_end().ends_with(b"operator")
 }
 
-/// The `>>>` that ends a launch's configuration: it stands outside of parentheses, and an opening one follows. Template
+/// Returns the `>>>` that ends a launch's configuration: it stands outside of parentheses, and an opening one follows. Template
 /// arguments may look the same (`f<A<B<int>> >(1)`), hence the last of the statement.
 fn closing(bytes: &[u8], code: &[bool], from: usize) -> Option<[usize; 3]> {
     let mut depth = 0usize;

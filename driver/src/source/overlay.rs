@@ -5,7 +5,7 @@ use crate::error::DriverError;
 use crate::options::Dialect;
 use std::path::{Path, PathBuf};
 
-/// The files among `files`, a source and what it includes ([`files`](super::unit::files)), that clang has to see
+/// Returns the files among `files`, a source and what it includes ([`files`](super::unit::files)), that clang has to see
 /// otherwise, with their new texts.
 pub fn respelled_files(files: &[(PathBuf, String)], dialect: Dialect) -> Vec<(PathBuf, String)> {
     files.iter().filter_map(|(path, text)| Some((path.clone(), respelled(text, dialect)?))).collect()
@@ -26,7 +26,7 @@ pub fn respelled_libraries(
     others.filter_map(|(path, text)| Some((path.clone(), new(text)?))).collect()
 }
 
-/// A file for clang's `-ivfsoverlay` that puts other texts in the place of files; `None` where there are none. Intermediate
+/// Returns a file for clang's `-ivfsoverlay` that puts other texts in the place of files; `None` where there are none. Intermediate
 /// files go to `folder`.
 pub fn overlay(source: &Path, texts: &[(PathBuf, String)], folder: &Path) -> Result<Option<PathBuf>, DriverError> {
     let mut entries = Vec::new();
@@ -47,12 +47,12 @@ pub fn overlay(source: &Path, texts: &[(PathBuf, String)], folder: &Path) -> Res
     Ok(Some(file))
 }
 
-/// A text as a JSON string, which YAML reads too.
+/// Returns a text as a JSON string, which YAML reads too.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A text as clang understands it; `None` where it is so already.
+/// Returns a text as clang understands it; `None` where it is so already.
 fn respelled(text: &str, dialect: Dialect) -> Option<String> {
     let answered = (dialect == Dialect::Nvcc).then(|| compiler_macro::answered(text)).flatten();
     let nvccs = match dialect {

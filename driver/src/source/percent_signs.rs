@@ -25,7 +25,7 @@ const REGISTERS: [&str; 19] = [
     "nclusterid",
 ];
 
-/// The text with those signs doubled; `None` where there are none.
+/// Returns the text with those signs doubled; `None` where there are none.
 pub fn doubled(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut places = Vec::new();

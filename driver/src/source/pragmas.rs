@@ -1,7 +1,7 @@
 //! `#define UNROLL #pragma unroll`: nvcc preprocesses a source to a text and reads that again, so a macro may stand for a
 //! directive. For clang it has to be the operator `_Pragma`.
 
-/// A text with these definitions as clang takes them; `None` where there are none.
+/// Returns a text with these definitions as clang takes them; `None` where there are none.
 pub fn respelled(text: &str) -> Option<String> {
     if !text.contains("pragma") {
         return None;

@@ -18,7 +18,7 @@ pub struct Respelling {
 }
 
 impl Respelling {
-    /// For a source.
+    /// Creates a `Respelling` for a source.
     pub fn new(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Respelling, DriverError> {
         let mut arguments = standard_input::arguments(input);
         let mut folders = invocation.include_folders();
@@ -57,7 +57,7 @@ impl Respelling {
     }
 }
 
-/// The file of the macros that the command line defines, and its text.
+/// Returns the file of the macros that the command line defines, and its text.
 fn macros(tools: &Tools, invocation: &Invocation) -> Option<(PathBuf, String)> {
     Some((tools.include.join(command_line_macros::FILE), command_line_macros::text(invocation)?))
 }

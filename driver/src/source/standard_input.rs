@@ -15,7 +15,7 @@ const FILE: &str = "standard-input.cu";
 /// What clang calls it in messages and debug information.
 const SHOWN: &str = "<stdin>";
 
-/// The file, where the input can be read once. Nothing is read for a dry run.
+/// Returns the file, where the input can be read once. Nothing is read for a dry run.
 pub fn read(tools: &Tools, invocation: &Invocation, input: &Input) -> Result<Option<Input>, DriverError> {
     let is_pipe = || std::fs::metadata(&input.path).is_ok_and(|there| there.file_type().is_fifo());
     if invocation.dry_run || !(input.path == DASH || is_pipe()) {

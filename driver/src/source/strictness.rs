@@ -12,7 +12,7 @@ const CONSTANT: [&[&str]; 2] = [&["if", "constexpr"], &["static_assert"]];
 /// Operators in whose operands `this` needs no value, and a member need not be static.
 const UNEVALUATED: [&str; 3] = ["decltype", "sizeof", "noexcept"];
 
-/// The text as clang takes it; `None` if it is so already. Lines stay where they are.
+/// Returns the text as clang takes it; `None` if it is so already. Lines stay where they are.
 pub fn respelled(text: &str) -> Option<String> {
     if !text.contains("operator") && !text.contains("this") {
         return None;
@@ -54,7 +54,7 @@ fn is_letter(byte: Option<&u8>) -> bool {
     byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
-/// The position after blanks.
+/// Returns the position after blanks.
 fn skip(bytes: &[u8], from: usize) -> usize {
     from + bytes[from..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
@@ -78,7 +78,7 @@ fn is_member_template(bytes: &[u8], at: usize) -> bool {
         && !matches!(bytes.get(next + 1), Some(b'<' | b'='))
 }
 
-/// The parentheses that follow words at a position.
+/// Returns the parentheses that follow words at a position.
 fn condition(bytes: &[u8], code: &[bool], start: usize, words: &[&str]) -> Option<(usize, usize)> {
     if is_letter(bytes[..start].last()) {
         return None;
@@ -105,7 +105,7 @@ fn condition(bytes: &[u8], code: &[bool], start: usize, words: &[&str]) -> Optio
     None
 }
 
-/// The length of `this->` at a position.
+/// Returns the length of `this->` at a position.
 fn arrow(bytes: &[u8], at: usize) -> Option<usize> {
     let end = at + "this".len();
     let sign = skip(bytes, end);

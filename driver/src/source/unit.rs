@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Files that are followed from one source, at most.
 const MOST_FILES: usize = 1000;
 
-/// A source, what is included before it, and the files that these include, directly or not, by `#include "…"` from
+/// Returns a source, what is included before it, and the files that these include, directly or not, by `#include "…"` from
 /// their own folders or else from `folders`, with their texts. What cannot be read clang will speak of, or it is no
 /// text.
 pub fn files(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
@@ -19,7 +19,7 @@ pub fn all_files(roots: &[PathBuf], folders: &[PathBuf]) -> Vec<(PathBuf, String
     follow(roots, folders, true)
 }
 
-/// The folders that clang's and gcc's variables name for every C++ source.
+/// Returns the folders that clang's and gcc's variables name for every C++ source.
 pub fn folders_of_environment() -> Vec<PathBuf> {
     let variables = ["CPATH", "CPLUS_INCLUDE_PATH"].into_iter().filter_map(std::env::var_os);
     // An empty entry is the working folder.
@@ -27,7 +27,7 @@ pub fn folders_of_environment() -> Vec<PathBuf> {
     variables.flat_map(|value| std::env::split_paths(&value).map(folder).collect::<Vec<_>>()).collect()
 }
 
-/// A file that is included by this name: in the folder of the including file, or in one of the folders.
+/// Returns a file that is included by this name: in the folder of the including file, or in one of the folders.
 pub fn find(name: &Path, beside: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
     let mut places = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
     places.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))

@@ -17,7 +17,7 @@ pub struct Clang {
 }
 
 impl Clang {
-    /// The same compiler as C++ driver and linker, where it has a name of its own: `clang++-22` for `clang-22`.
+    /// Returns the same compiler as C++ driver and linker, where it has a name of its own: `clang++-22` for `clang-22`.
     pub fn cxx(&self) -> Option<PathBuf> {
         let name = self.path.file_name()?.to_str()?;
         let path = self.path.with_file_name(name.replacen("clang", "clang++", 1));

@@ -36,7 +36,7 @@ impl Cuda {
         self.root.join("include")
     }
 
-    /// Folder of the CCCL headers where they lie apart (from 13.0 on).
+    /// Folder of the CCCL headers, if they have their own (since CUDA 13.0).
     pub fn cccl_include(&self) -> Option<PathBuf> {
         Some(self.include().join("cccl")).filter(|path| path.is_dir())
     }
@@ -46,7 +46,7 @@ impl Cuda {
         self.root.join("bin/ptxas")
     }
 
-    /// The assembler of CUDA 12 among the wheels, for architectures that CUDA 13 dropped (`sm_70`, `sm_72`).
+    /// Returns the assembler of CUDA 12 among the wheels, for architectures that CUDA 13 dropped (`sm_70`, `sm_72`).
     pub fn older_ptxas(&self) -> Option<PathBuf> {
         let path = cache::folder().ok()?.join(pins::CUDA_WHEEL_FOLDER).join("nvidia/cuda_nvcc/bin/ptxas");
         Some(path).filter(|path| is_executable(path))
@@ -57,7 +57,7 @@ impl Cuda {
         self.root.join("bin/fatbinary")
     }
 
-    /// The bitcode of the device's math library.
+    /// Returns the bitcode of the device's math library.
     pub fn libdevice(&self) -> PathBuf {
         self.root.join("nvvm/libdevice/libdevice.10.bc")
     }
@@ -78,7 +78,7 @@ impl Cuda {
 const NEEDED: [&str; 3] =
     ["include/cuda_runtime.h", "include/curand_mtgp32_kernel.h", "nvvm/libdevice/libdevice.10.bc"];
 
-/// The first needed file that a folder lacks.
+/// Returns the first needed file that a folder lacks.
 pub fn lacks(root: &Path) -> Option<&'static str> {
     let file = NEEDED.into_iter().find(|file| !root.join(file).is_file());
     file.or_else(|| (!is_executable(&root.join("bin/ptxas"))).then_some("bin/ptxas"))

@@ -182,7 +182,7 @@ fn compiler_driver() -> State {
     }))
 }
 
-/// A program of the toolkit, what is not done without it, and how to get it.
+/// Returns a program of the toolkit, what is not done without it, and how to get it.
 fn tool(path: &Path, without: &str, cure: &str) -> State {
     match programs::output(path, &["--version"]) {
         Some(text) => State::Found {

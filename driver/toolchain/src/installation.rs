@@ -19,13 +19,13 @@ pub fn root() -> Option<PathBuf> {
     root.join(MANIFEST).is_file().then(|| root.to_owned())
 }
 
-/// A program that comes with the installation.
+/// Returns a program that comes with the installation.
 pub fn program(name: &str) -> Option<PathBuf> {
     let path = root()?.join(PARTS).join("bin").join(name);
     is_executable(&path).then_some(path)
 }
 
-/// The copy of pip for systems that have Python without it.
+/// Returns the copy of pip for systems that have Python without it.
 pub fn pip() -> Option<PathBuf> {
     let path = root()?.join(PARTS).join("pip.whl");
     path.is_file().then_some(path)

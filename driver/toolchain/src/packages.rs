@@ -61,7 +61,7 @@ fn cell(part: &str, column: usize) -> Option<String> {
     row(part)?.get(column).map(|cell| cell.replace('@', &pins::llvm_major().to_string()))
 }
 
-/// The package manager's command; a part without a row keeps its own name.
+/// Returns the package manager's command; a part without a row keeps its own name.
 fn command(column: usize, parts: &[&str]) -> String {
     let packages = parts.iter().map(|part| cell(part, column).unwrap_or_else(|| (*part).to_owned()));
     let words = std::iter::once(cell("install", column).unwrap_or_default()).chain(packages);

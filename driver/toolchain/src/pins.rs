@@ -9,7 +9,7 @@ pub fn llvm_major() -> u32 {
 /// Name of the cache folder with the CUDA wheels.
 pub const CUDA_WHEEL_FOLDER: &str = "cuda-13.0";
 
-/// The pinned wheels: name and version, in file order.
+/// Returns the pinned wheels: name and version, in file order.
 pub fn cuda_wheels() -> impl Iterator<Item = (&'static str, &'static str)> {
     include_str!("../../../scripts/cuda-wheels.txt").lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let (name, rest) = line.split_once("==")?;

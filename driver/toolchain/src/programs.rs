@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The first executable file of that name on `PATH`; a name with a slash is taken as a path.
+/// Returns the first executable file of that name on `PATH`; a name with a slash is taken as a path.
 pub fn find(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         let path = PathBuf::from(name);
