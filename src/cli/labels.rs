@@ -12,7 +12,7 @@ const MAX_NAME: usize = 64;
 /// Most bytes of a label's value.
 const MAX_VALUE: usize = 1024;
 
-/// The labels, checked.
+/// Returns the labels, checked.
 pub(super) fn parse(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     if given.len() > MAX_LABELS {

@@ -19,7 +19,7 @@ pub struct Color {
 }
 
 impl Color {
-    /// From the option and the environment (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
+    /// Creates a `Color` from the option and the environment (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
     pub fn new(choice: ColorChoice) -> Color {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match choice {

@@ -49,7 +49,7 @@ pub fn compare(before: &Profile, after: &Profile, options: &Options, limits: Opt
     diff
 }
 
-/// A number for all that pairs depend on.
+/// Returns a number for all that pairs depend on.
 fn fingerprint(profile: &Profile) -> u64 {
     let mut hasher = FxHasher::default();
     for kernel in &profile.kernels {
@@ -158,7 +158,7 @@ pub(super) fn sides(
     paired.into_iter().chain(gone).chain(new.into_iter().map(|index| (None, Some(index))))
 }
 
-/// The comparison, and every row with all its figures where limits need them.
+/// Returns the comparison, and every row with all its figures where limits need them.
 fn directed(before: &Profile, after: &Profile, options: &Options, judged: bool) -> (Diff, Vec<Row>) {
     let codes = (Code::new(before), Code::new(after));
     let kernels = pair_kernels(&codes.0, &codes.1);

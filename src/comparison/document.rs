@@ -23,7 +23,7 @@ pub struct Both<T> {
 }
 
 impl<T> Both<T> {
-    /// The other way round.
+    /// Returns the other way round.
     pub(super) fn mirrored(self) -> Both<T> {
         Both { before: self.after, after: self.before }
     }
@@ -205,9 +205,9 @@ pub struct FindingChanges {
 /// A finding of both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FindingChange {
-    /// As it was.
+    /// The finding in the profile before.
     pub before: Finding,
-    /// As it is.
+    /// The finding in the profile after.
     pub after: Finding,
 }
 

@@ -43,7 +43,7 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// The other way round.
+    /// Returns the other way round.
     pub(super) fn mirrored(self) -> Estimates {
         let change = |one: EstimatedChange| EstimatedChange { before: one.after, after: one.before, apart: one.apart };
         let figures = self.figures.into_iter().map(|(name, figure)| (name, change(figure))).collect();
@@ -74,7 +74,7 @@ pub(super) fn find([before, after]: [&Profile; 2], kernels: [&[Figures]; 2]) -> 
     Some(Estimates { before: recorded(wholes.before), after: recorded(wholes.after), figures })
 }
 
-/// A figure of a side: an estimate, 0 where a run that was estimated has none of it, or what was counted of all launches.
+/// Returns a figure of a side: an estimate, 0 where a run that was estimated has none of it, or what was counted of all launches.
 fn side<'a>(whole: Option<&'a WholeRun>, kernels: &'a [Figures]) -> impl Fn(&str) -> Option<Estimated> + 'a {
     let exact = |count: u64| Estimated { estimate: count as f64, bound: Some(0.0) };
     move |name| match whole {

@@ -228,7 +228,7 @@ pub struct Figure {
 pub struct Figures(BTreeMap<String, Figure>);
 
 impl Figures {
-    /// The value of a figure.
+    /// Returns the value of a figure.
     pub fn get(&self, name: &str) -> Option<Value> {
         self.0.get(name).map(|figure| figure.value)
     }
@@ -493,7 +493,7 @@ pub(super) fn of_program(
         let kept = figures.0.iter().filter(|(name, _)| wanted(name)).map(|(name, figure)| (name.clone(), *figure));
         sum.add_all(&Figures(kept.collect()));
     }
-    // What goes from one allocation to another is one copy, of which both have a row.
+    // A copy between two allocations has a row in each of them, and counts once.
     for copy in profile.allocations.iter().flat_map(|row| &row.copies).filter(|copy| copy.source_count > 0) {
         sum.subtract(&format!("copies.{}.bytes", copy.direction), copy.source_bytes);
         sum.subtract(&format!("copies.{}.count", copy.direction), copy.source_count);

@@ -26,7 +26,7 @@ impl<'a> CallPaths<'a> {
         CallPaths { run, nodes: BTreeMap::new(), texts: Vec::new(), rows: Rows::new::<PathRow<'_>>() }
     }
 
-    /// The node of a path, outermost frame first; `None` for an empty one.
+    /// Returns the node of a path, outermost frame first; `None` for an empty one.
     pub(super) fn node<'f>(&mut self, frames: impl IntoIterator<Item = &'f Frame>) -> Option<u64> {
         let mut parent = None;
         for (depth, frame) in frames.into_iter().take(MOST_FRAMES).enumerate() {

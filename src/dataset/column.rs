@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// 64 bits, signed, as every reader has them; a greater count stands as the greatest number.
+    /// Signed 64-bit integers, which every reader supports; larger counts are clamped.
     Integer,
     /// 64 bits.
     Float,
@@ -123,7 +123,7 @@ impl Texts {
 }
 
 impl Values {
-    /// Of a column, without rows.
+    /// Creates a `Values` for a column, without rows.
     pub fn new(column: &Column) -> Values {
         let data = match column.kind {
             Kind::Integer => Data::Integers(Vec::new()),

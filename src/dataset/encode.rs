@@ -22,7 +22,7 @@ use super::row::Rows;
 /// Rows of a row group: what readers read at once, and writers hold in memory.
 const GROUP_ROWS: usize = 1 << 19;
 
-/// A table's schema, with units and descriptions as metadata of the fields.
+/// Returns a table's schema, with units and descriptions as metadata of the fields.
 pub(super) fn schema(table: &Table) -> SchemaRef {
     let fields: Vec<Field> = table.columns().map(field).collect();
     let about = HashMap::from([

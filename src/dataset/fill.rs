@@ -231,7 +231,7 @@ fn accesses(names: &Names<'_>) -> Rows {
     }))
 }
 
-/// The kernel's frame, calls, and functions inlined at the site, its own last.
+/// Returns the kernel's frame, calls, and functions inlined at the site, its own last.
 fn device_path(names: &Names<'_>, site: &Site, calls: &[Frame]) -> Vec<Frame> {
     let own = Frame { function: site.function.clone(), file: site.file.clone(), line: site.line, column: site.column };
     let mut frames: Vec<Frame> = calls.iter().chain(site.inlined_at.iter().rev()).cloned().chain([own]).collect();

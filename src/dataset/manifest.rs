@@ -46,7 +46,7 @@ pub struct Head {
     pub version: u32,
 }
 
-/// The file.
+/// Returns the file.
 pub fn manifest() -> String {
     let partition = |(name, r#type, description)| Entry { name, r#type, unit: "", optional: false, description };
     let columns = |table: &super::column::Table| {

@@ -93,7 +93,7 @@ impl Partition {
         ("model", "text", "GPU model of caches and estimates; `unknown` where nothing was simulated"),
     ];
 
-    /// The folders, outermost first.
+    /// Returns the folders, outermost first.
     pub fn folders(&self) -> [String; 4] {
         let text = |value: &Option<String>| escaped(value.as_deref().unwrap_or_default());
         [
@@ -105,7 +105,7 @@ impl Partition {
     }
 }
 
-/// A value as the name of a folder: whatever is neither letter, digit nor one of `._-+` in percent notation.
+/// Returns a value as the name of a folder: whatever is neither letter, digit nor one of `._-+` in percent notation.
 fn escaped(value: &str) -> String {
     if value.is_empty() {
         return UNKNOWN.to_owned();

@@ -58,7 +58,7 @@ pub(super) enum Figure {
 }
 
 impl Figure {
-    /// The figure in words; `forms` are a template's alternatives: singular and plural of a count, or the choices.
+    /// Returns the figure in words; `forms` are a template's alternatives: singular and plural of a count, or the choices.
     pub(super) fn shown(&self, forms: &[String]) -> String {
         match self {
             Figure::Bytes(Bytes(bytes)) => words::bytes(*bytes),

@@ -101,7 +101,7 @@ impl Draft {
         Draft::new(diagnosis).at_access(access)
     }
 
-    /// The same finding with another remedy.
+    /// Returns the same finding with another remedy.
     pub(super) fn with_remedy(mut self, remedy: &impl Described) -> Draft {
         self.diagnosis.remedy = remedy.id();
         self.diagnosis.verified = false;

@@ -32,12 +32,12 @@ impl Saving {
         self
     }
 
-    /// The largest amount.
+    /// Returns the largest amount.
     pub(super) fn most(&self) -> f64 {
         self.0.values().copied().fold(0.0, f64::max)
     }
 
-    /// A part of it.
+    /// Returns a part of it.
     pub(super) fn times(mut self, part: f64) -> Saving {
         self.0.values_mut().for_each(|amount| *amount *= part);
         self
@@ -150,13 +150,13 @@ impl Facts<'_> {
         }
     }
 
-    /// The program's gain, if this many assumed seconds outside of kernels were saved.
+    /// Returns the program's gain, if this many assumed seconds outside of kernels were saved.
     pub(super) fn program_gain(&self, seconds: f64) -> Option<Gain> {
         let total = self.kernel_seconds + self.copy_seconds;
         gain_of(total, total - seconds, total)
     }
 
-    /// The kernel's gain, if it needed that much less.
+    /// Returns the kernel's gain, if it needed that much less.
     pub(super) fn gain(&self, kernel: &Kernel, saving: &Saving) -> Option<Gain> {
         self.gain_for(kernel, saving, 0.0)
     }
@@ -179,13 +179,13 @@ impl Facts<'_> {
         Some(gain)
     }
 
-    /// The same where what takes its place takes this many seconds, in parallel with all else.
+    /// Returns the same where what takes its place takes this many seconds, in parallel with all else.
     pub(super) fn gain_for(&self, kernel: &Kernel, saving: &Saving, instead: f64) -> Option<Gain> {
         let estimate = kernel.estimates.first()?;
         gain_of_kernel(kernel, Saving::default().slowest(estimate), saving.slowest(estimate).max(instead))
     }
 
-    /// The factor of that gain where a part of it is there already.
+    /// Returns the factor of that gain where a part of it is there already.
     pub(super) fn gain_besides(&self, kernel: &Kernel, already: &Saving, saving: &Saving, instead: f64) -> f64 {
         let Some(estimate) = kernel.estimates.first() else { return 1.0 };
         let then = saving.slowest(estimate).max(instead);
@@ -193,7 +193,7 @@ impl Facts<'_> {
     }
 }
 
-/// The gain of a kernel. Of launches so short that their start and latencies count, it is stated with these, too: the
+/// Returns the gain of a kernel. Of launches so short that their start and latencies count, it is stated with these, too: the
 /// estimate has none.
 pub(super) fn gain_of_kernel(kernel: &Kernel, now: f64, then: f64) -> Option<Gain> {
     let seconds = kernel.estimates.first()?.seconds;

@@ -19,7 +19,7 @@ described! {
     }
 }
 
-/// The remedy where a library chose how its kernel is written and launched.
+/// Returns the remedy where a library chose how its kernel is written and launched.
 pub(super) fn other_code(function: &str) -> Remedy {
     Remedy::ChangeCall { function: Name(function.to_owned()) }
 }

@@ -43,7 +43,7 @@ pub(super) struct Rule {
     pub remedies: &'static [Row],
 }
 
-/// Whether the findings of a rule are about something.
+/// Returns whether the findings of a rule are about something.
 pub(super) fn is_about(id: &str, about: About) -> bool {
     RULES.iter().any(|rule| rule.id == id && rule.about.contains(&about))
 }

@@ -32,7 +32,7 @@ const LEAST_OF_PROGRAM: f64 = 0.0002;
 /// Findings that are kept; a program with more has enough to do.
 const MOST: usize = 500;
 
-/// The findings of a profile, rank 1 first; `rates` are those of its first model.
+/// Returns the findings of a profile, rank 1 first; `rates` are those of its first model.
 pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     let facts = Facts::new(profile, rates);
     let mut all: Vec<(&str, Draft)> = Vec::new();
@@ -83,7 +83,7 @@ pub fn find(profile: &Profile, rates: Option<&Rates>) -> Vec<Finding> {
     by_themselves(found, profile)
 }
 
-/// The diagnosis in words, with the remarks; the assumption goes to the gain.
+/// Returns the diagnosis in words, with the remarks; the assumption goes to the gain.
 fn in_words(id: &str, draft: &mut Draft, facts: &Facts<'_>) -> Text {
     let kernel = draft.kernel.and_then(|id| facts.profile.kernels.iter().find(|kernel| kernel.id == id));
     let mut text = write(id, &draft.diagnosis, kernel.is_some_and(Kernel::is_triton));
@@ -142,7 +142,7 @@ fn saved(draft: &Draft) -> f64 {
     draft.saved.as_ref().map_or(0.0, |saved| saved.saving.most())
 }
 
-/// The finding as it deserves by what it costs; `None` if it is not worth reporting.
+/// Returns the finding as it deserves by what it costs; `None` if it is not worth reporting.
 fn worth(id: &str, draft: Draft, facts: &Facts<'_>) -> Option<Draft> {
     if !is_about(id, About::KernelTime) {
         return Some(draft);

@@ -66,7 +66,7 @@ impl std::fmt::Display for Suppression {
 }
 
 impl Suppression {
-    /// Whether it means this finding of a profile.
+    /// Returns whether it means this finding of a profile.
     pub fn covers(&self, finding: &Finding, profile: &Profile) -> bool {
         let kernel = || {
             let id = finding.kernel?;
@@ -87,7 +87,7 @@ impl Suppression {
     }
 }
 
-/// Whether a path ends with these components.
+/// Returns whether a path ends with these components.
 pub fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
 }
@@ -95,9 +95,9 @@ pub fn ends_with(path: &str, end: &str) -> bool {
 /// How many findings were left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignored {
-    /// By comments in the source.
+    /// Findings that comments in the source suppress.
     pub by_comment: usize,
-    /// By options.
+    /// Findings that options suppress.
     pub by_request: usize,
 }
 
@@ -125,7 +125,7 @@ pub fn suppress(profile: &mut Profile, suppressions: &[Suppression]) -> Ignored 
     ignored
 }
 
-/// The finding without the lines that are covered; `None` where that is all of them.
+/// Returns the finding without the lines that are covered; `None` where that is all of them.
 fn without(finding: &Finding, is_covered: impl Fn(&Finding) -> bool) -> Option<Finding> {
     let own = FindingLine { line: finding.line, column: finding.column };
     let at = |place: &FindingLine| Finding { line: place.line, column: place.column, ..finding.clone() };

@@ -8,13 +8,13 @@ use warpline_profile::model::Site;
 /// takes what lies between.
 const MOST_APART: u64 = 4;
 
-/// Whether the function of a texture's header makes the access.
+/// Returns whether the function of a texture's header makes the access.
 pub(super) fn is_fetch(site: &Site) -> bool {
     let file = site.leaf.file.rsplit('/').next().unwrap_or_default();
     site.op == "load" && is_system(&site.leaf.file) && file.contains("texture")
 }
 
-/// Whether neighbouring lanes fetch every second texel or so, which cannot become neighbours.
+/// Returns whether neighbouring lanes fetch every second texel or so, which cannot become neighbours.
 pub(super) fn is_scaled(access: &Access<'_>) -> bool {
     let stride = access.pattern.stride_bytes.map(i64::unsigned_abs);
     access.by_texture && stride.is_some_and(|stride| stride <= MOST_APART * u64::from(access.bytes))

@@ -50,7 +50,7 @@ impl Members {
         }
     }
 
-    /// Whether none is left.
+    /// Returns whether none is left.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -168,7 +168,7 @@ impl Gathering<'_, '_> {
         self.found
     }
 
-    /// A site's access but for its address.
+    /// Returns a site's access but for its address.
     fn access(&self, number: usize) -> MemoryAccess {
         let (subject, own) = (self.subject, self.subject.accesses[number]);
         MemoryAccess {
@@ -230,7 +230,7 @@ fn counters(subject: &Subject<'_>, number: usize) -> Vec<Index> {
     subject.addresses.sites[number].loops.iter().map(|&loop_id| counter(loop_id)).collect()
 }
 
-/// The site of a thread's first point that a site is a copy of.
+/// Returns the site of a thread's first point that a site is a copy of.
 fn first_point(subject: &Subject<'_>, number: usize) -> usize {
     let sites = &subject.addresses.sites;
     let is_first = |other: &usize| {
@@ -246,7 +246,7 @@ fn copies(subject: &Subject<'_>, number: usize) -> f64 {
     subject.addresses.sites.iter().filter(|one| one.site == site).count() as f64
 }
 
-/// The condition of a site as far as it is affine.
+/// Returns the condition of a site as far as it is affine.
 fn sure_condition(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> Option<Truth> {
     let site = &subject.addresses.sites[number];
     match condition(subject.addresses, evaluated, site).ok()? {
@@ -285,7 +285,7 @@ fn global(shared: bool) -> f64 {
     f64::from(u8::from(!shared))
 }
 
-/// The affine forms of a site's address, each with the condition under which it is the address; `None` where the address or
+/// Returns the affine forms of a site's address, each with the condition under which it is the address; `None` where the address or
 /// the guard is not affine.
 fn footprint(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> Option<Vec<(Truth, Form)>> {
     let site = &subject.addresses.sites[number];

@@ -26,7 +26,7 @@ impl Class {
     }
 }
 
-/// The pieces in which a condition holds for a thread at least, cut further where one of `splits` changes. `None` where there
+/// Returns the pieces in which a condition holds for a thread at least, cut further where one of `splits` changes. `None` where there
 /// are too many.
 pub fn classes(
     truth: &Truth,
@@ -84,7 +84,7 @@ fn cut(truth: &Truth, bounds: &Bounds, outer: &[Index]) -> Option<(Index, i64)> 
     best.map(|(_, index, at)| (index, at))
 }
 
-/// A value of an index at which a form changes from one sign throughout to both, or the middle.
+/// Returns a value of an index at which a form changes from one sign throughout to both, or the middle.
 fn border(form: &Form, index: Index, bounds: &Bounds) -> i64 {
     let (low, high) = bounds.range(index);
     let mut here = bounds.clone();

@@ -101,7 +101,7 @@ impl Followed<'_> {
         value.saturating_mul(self.times).saturating_sub(self.less)
     }
 
-    /// The parameter's value, with its sign.
+    /// Returns the parameter's value, with its sign.
     fn value(&self, launch: &Launch) -> Option<i64> {
         let kept = *launch.arguments.get(&(self.parameter.number, self.parameter.offset))?;
         let unused = 64 - 8 * self.parameter.bytes.clamp(1, 8);
@@ -124,7 +124,7 @@ pub struct Grids<'a> {
 type Arguments = BTreeMap<(u32, u32), u64>;
 
 impl<'a> Grids<'a> {
-    /// Of the subject, whose threads do `fold` points along each axis.
+    /// Creates a `Grids` for the subject, whose threads do `fold` points along each axis.
     pub fn new(subject: &Subject<'a>, fold: [u32; 3]) -> Grids<'a> {
         let tiling = Tiling::detect(subject);
         let points = std::array::from_fn(|axis| subject.recorded.block[axis].saturating_mul(fold[axis]));
@@ -180,7 +180,7 @@ impl<'a> Grids<'a> {
         }
     }
 
-    /// The grid for blocks that go over this many points: by the parameters that it follows, else as many blocks as cover the indices
+    /// Returns the grid for blocks that go over this many points: by the parameters that it follows, else as many blocks as cover the indices
     /// that the recorded launch covered.
     pub fn grid_for(&self, subject: &Subject<'_>, launch: &Launch, points: [u32; 3]) -> ([u32; 3], Vec<GridRule>) {
         let recorded = subject.recorded;
@@ -218,7 +218,7 @@ impl<'a> Grids<'a> {
     }
 }
 
-/// Keyed by axis: the indices of a block, and how many of all the accesses go over.
+/// By axis: for each extent of a block, how many indices the accesses iterate over.
 type Needed = [BTreeMap<i64, i64>; 3];
 
 /// What the accesses of a launch compare their indices with; `in_loops`: in some iteration, too.
@@ -263,14 +263,14 @@ fn needed(subject: &Subject<'_>, launch: &Launch, in_loops: bool) -> Needed {
     needed
 }
 
-/// The recorded launch, with the arguments of another one. A grid that fits without a rest leaves nothing to compare; with a block more along each axis there
+/// Returns the recorded launch, with the arguments of another one. A grid that fits without a rest leaves nothing to compare; with a block more along each axis there
 /// is, and with another one for a parameter that is one more.
 fn with_rim(subject: &Subject<'_>, launch: &Launch) -> Launch {
     let grid = subject.recorded.grid.map(|size| size.saturating_add(2));
     Launch::new(subject.launch.block, grid, launch.arguments.clone())
 }
 
-/// The parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
+/// Returns the parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
 /// for the sake of a rim, divided by the indices of a block and rounded up.
 fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, points: [u32; 3]) -> [Option<Followed<'a>>; 3] {
     let recorded = subject.recorded;

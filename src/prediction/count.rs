@@ -161,7 +161,7 @@ impl Group<'_> {
         }
     }
 
-    /// The classes of each iteration of some loops by itself, where guards are conditions that no form has over all of them.
+    /// Returns the classes of each iteration of some loops by itself, where guards are conditions that no form has over all of them.
     fn iteration_by_iteration(
         &self,
         first: &AddressExpression,

@@ -192,7 +192,7 @@ fn rewritten(addresses: &Addresses, launch: &Launch, axes: &[Axis; 2]) -> (Addre
     (apart, shape)
 }
 
-/// A number along x as the sum of its digits; there is nothing along the other axes.
+/// Returns a number along x as the sum of its digits; there is nothing along the other axes.
 fn put_together(
     graph: &mut Graph,
     one: Expression,
@@ -250,7 +250,7 @@ mod tests {
         (addresses, found)
     }
 
-    /// The value that the code has for each thread of each block, by the slow way.
+    /// Returns the value that the code has for each thread of each block, by the slow way.
     fn values(addresses: &Addresses, launch: &Launch) -> Vec<i64> {
         let address = addresses.sites[0].address;
         let mut interpreter = WarpInterpreter::new(addresses, launch, [address], &[]);

@@ -142,7 +142,7 @@ fn counted_down(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, Tr
     Some((latest, Truth::AtLeast(left)))
 }
 
-/// The last iteration in which a loop ends by a condition, over all threads, and whether it is the same for all.
+/// Returns the last iteration in which a loop ends by a condition, over all threads, and whether it is the same for all.
 fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool)> {
     let mut uniform = true;
     truth.forms(&mut |form| uniform &= form.terms.iter().all(|term| term.0 == index));
@@ -179,7 +179,7 @@ fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool
     None
 }
 
-/// A condition in whose parts a counter reaches a number step by step, each of them taken to hold from there on: a loop that ends by it is not gone
+/// Returns a condition in whose parts a counter reaches a number step by step, each of them taken to hold from there on: a loop that ends by it is not gone
 /// on with behind.
 fn passing(truth: &Truth, index: usize) -> Truth {
     match truth {
@@ -194,7 +194,7 @@ fn passing(truth: &Truth, index: usize) -> Truth {
     }
 }
 
-/// The first iteration in which all threads are at the end of a loop, as where each side of a clamp has an end of its own; once they are, they
+/// Returns the first iteration in which all threads are at the end of a loop, as where each side of a clamp has an end of its own; once they are, they
 /// stay so.
 fn first_throughout(truth: &Truth, index: usize, bounds: &Bounds) -> Option<i64> {
     let all_end = |step: i64| {

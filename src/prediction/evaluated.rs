@@ -22,7 +22,7 @@ pub struct Evaluated {
 }
 
 impl Evaluated {
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub fn value(&self, id: ExpressionId) -> &Value {
         &self.values[id as usize]
     }
@@ -50,7 +50,7 @@ impl Evaluated {
         found
     }
 
-    /// The value of an expression over a part of the launch, where more may be affine.
+    /// Returns the value of an expression over a part of the launch, where more may be affine.
     pub fn within(addresses: &Addresses, launch: &Launch, bounds: &Bounds, id: ExpressionId) -> Value {
         let mut values = Vec::with_capacity(id as usize + 1);
         for id in 0..=id as usize {

@@ -34,12 +34,12 @@ pub struct Form {
 }
 
 impl Form {
-    /// A number.
+    /// Returns a number.
     pub fn number(constant: i64) -> Form {
         Form { constant, terms: Vec::new() }
     }
 
-    /// An index.
+    /// Returns an index.
     pub fn index(index: Index) -> Form {
         Form { constant: 0, terms: vec![(index, 1)] }
     }
@@ -49,7 +49,7 @@ impl Form {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The factor of an index.
+    /// Returns the factor of an index.
     pub fn factor(&self, index: Index) -> i64 {
         self.terms.binary_search_by_key(&index, |term| term.0).map_or(0, |at| self.terms[at].1)
     }
@@ -87,18 +87,18 @@ impl Form {
         Some(Form { constant, terms })
     }
 
-    /// A multiple.
+    /// Returns a multiple.
     pub fn times(&self, factor: i64) -> Option<Form> {
         Form::default().plus(self, factor)
     }
 
-    /// The form with an index moved: `index + by` in its place.
+    /// Returns the form with an index moved: `index + by` in its place.
     pub fn shifted(&self, index: Index, by: i64) -> Option<Form> {
         let moved = self.factor(index).checked_mul(by)?;
         Some(Form { constant: self.constant.checked_add(moved)?, terms: self.terms.clone() })
     }
 
-    /// The form with a number in place of an index.
+    /// Returns the form with a number in place of an index.
     pub fn at(&self, index: Index, value: i64) -> Option<Form> {
         let moved = self.factor(index).checked_mul(value)?;
         let terms = self.terms.iter().copied().filter(|term| term.0 != index).collect();
@@ -127,7 +127,7 @@ impl Bounds {
         self.0.get(index).copied().unwrap_or((0, 0))
     }
 
-    /// The first value of each index.
+    /// Returns the first value of each index.
     pub fn firsts(&self) -> Vec<i64> {
         self.0.iter().map(|range| range.0).collect()
     }
@@ -197,7 +197,7 @@ impl Truth {
         }
     }
 
-    /// The opposite, with negations as far inside as they go: what has to hold together then stands next to each other.
+    /// Returns the opposite, with negations as far inside as they go: what has to hold together then stands next to each other.
     pub fn opposite(self) -> Truth {
         match self {
             Truth::Known(known) => Truth::Known(!known),
@@ -301,7 +301,7 @@ impl Truth {
         }
     }
 
-    /// The condition with every form changed; `None` where one cannot be.
+    /// Returns the condition with every form changed; `None` where one cannot be.
     pub fn map(&self, change: &dyn Fn(&Form) -> Option<Form>) -> Option<Truth> {
         Some(match self {
             Truth::Known(known) => Truth::Known(*known),
@@ -322,7 +322,7 @@ pub(super) fn one_of(mut parts: Vec<Truth>, all: fn(Vec<Truth>) -> Truth) -> Tru
     }
 }
 
-/// The greatest number that divides both.
+/// Returns the greatest number that divides both.
 pub(super) fn gcd(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { gcd(other, one % other) }
 }

@@ -110,7 +110,7 @@ pub fn is_settled(evaluated: &Evaluated, form: &Form, site: &AddressExpression) 
     over.filter(|loop_id| !site.loops.contains(loop_id)).all(|loop_id| !evaluated.differs(loop_id))
 }
 
-/// The form with the counters of loops that have ended at the site: they have the value of their last iteration.
+/// Returns the form with the counters of loops that have ended at the site: they have the value of their last iteration.
 pub fn settled(
     addresses: &Addresses,
     evaluated: &Evaluated,

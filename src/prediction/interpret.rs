@@ -6,14 +6,14 @@ use super::form::{Bounds, FIXED, block};
 use super::launch::Launch;
 use warpline_profile::model::Addresses;
 
-/// A number as one of `bits` bits with a sign.
+/// Returns a number as one of `bits` bits with a sign.
 #[inline(always)]
 pub fn wrap(value: i64, bits: u8) -> i64 {
     let unused = 64 - u32::from(bits.clamp(1, 64));
     value << unused >> unused
 }
 
-/// The bits of a number of `bits` bits.
+/// Returns the bits of a number of `bits` bits.
 #[inline(always)]
 pub fn bits_of(value: i64, bits: u8) -> u64 {
     if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) }
@@ -63,11 +63,11 @@ pub fn compare(comparison: Comparison, left: i64, right: i64, bits: u8) -> bool 
 /// Expressions by what their values depend on, each rising, so that operands come first.
 #[derive(Debug, Default)]
 pub struct Order {
-    /// On the launch.
+    /// Expressions that depend on the launch alone.
     pub of_launch: Vec<ExpressionId>,
-    /// On blocks or iterations.
+    /// Expressions that depend on blocks or iterations.
     pub of_others: Vec<ExpressionId>,
-    /// On threads.
+    /// Expressions that depend on threads.
     pub of_threads: Vec<ExpressionId>,
 }
 
@@ -107,7 +107,7 @@ enum Depends {
     Thread,
 }
 
-/// A value that the launch gives, of a kind without operands.
+/// Returns a value that the launch gives, of a kind without operands.
 pub fn of_launch(addresses: &Addresses, launch: &Launch, kind: ExpressionKind, bits: u8) -> Option<i64> {
     match kind {
         ExpressionKind::Constant(number) => Some(number),

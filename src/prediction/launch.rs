@@ -45,7 +45,7 @@ impl Launch {
         self.threads().div_ceil(32)
     }
 
-    /// The indices of a thread, by its number in the block.
+    /// Returns the indices of a thread, by its number in the block.
     pub fn thread(&self, number: u32) -> [i64; THREADS] {
         let mut found = [0; THREADS];
         let mut rest = number;

@@ -7,7 +7,7 @@ use super::subject::Subject;
 /// Share by which lanes may differ: the last blocks of a grid reach beyond an array without a guard, and halos grow with the number of blocks.
 const AS_MUCH: f64 = 0.1;
 
-/// The one that does the most work.
+/// Returns the one that does the most work.
 pub fn most_work(predictions: &[Prediction]) -> Option<&Prediction> {
     predictions.iter().max_by(|one, other| lanes(one).total_cmp(&lanes(other)))
 }

@@ -142,7 +142,7 @@ fn assemble(launch: &Launch, sums: &Sums, moved: Traffic) -> Prediction {
     }
 }
 
-/// The share of the warps that make no requests, as far as an access outside loops tells.
+/// Returns the share of the warps that make no requests, as far as an access outside loops tells.
 fn idle_warps(subject: &Subject<'_>, launch: &Launch, counted: &[SiteRequests]) -> f64 {
     let outside = subject.addresses.sites.iter().zip(counted).filter(|(site, _)| site.loops.is_empty());
     let most = outside.map(|(_, one)| one.requests.requests).fold(0.0, f64::max);

@@ -86,7 +86,7 @@ pub const PERIOD: u64 = 128;
 const MOST_SEEN: usize = 1 << 12;
 
 impl<'a> Costs<'a> {
-    /// For a model.
+    /// Creates an instance for a model.
     pub fn new(hierarchy: &'a HierarchyConfig) -> Self {
         Costs {
             hierarchy,
@@ -101,7 +101,7 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// The number of a pattern.
+    /// Returns the number of a pattern.
     pub fn pattern(&mut self, distances: [i64; 32]) -> Pattern {
         let all = &mut self.distances;
         *self.patterns.entry(distances).or_insert_with(|| {

@@ -19,7 +19,7 @@ pub struct Outside {
     pub size: u32,
 }
 
-/// The first access that leads all threads of a block, without a condition on their numbers, out of shared memory whose size is
+/// Returns the first access that leads all threads of a block, without a condition on their numbers, out of shared memory whose size is
 /// written into the code. Memory that the launch gives (`extern __shared__`) is taken to fit its blocks.
 pub fn outside(
     subject: &Subject<'_>,

@@ -176,7 +176,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The same with other expressions, whose sites come from these of its own.
+    /// Returns the same with other expressions, whose sites come from these of its own.
     pub fn with<'b>(&'b self, addresses: &'b Addresses, origins: &[Origin]) -> Subject<'b> {
         let access = |one: &Origin| {
             let before = self.accesses[one.site];
@@ -258,7 +258,7 @@ fn array(rows: &[Allocation], addresses: &Addresses, launch: &model::Launch, roo
     Array { names, base: arguments().map(|one| one.value).min().or(variable), bytes }
 }
 
-/// The pointer that an address comes from.
+/// Returns the pointer that an address comes from.
 fn root(addresses: &Addresses, launch: &model::Launch, id: ExpressionId) -> Root {
     let mut seen = vec![false; id as usize + 1];
     let mut work = vec![id];

@@ -38,7 +38,7 @@ pub struct MeasuredTraffic {
 }
 
 impl Sums {
-    /// A part of the requested sectors, of all.
+    /// Returns a part of the requested sectors, of all.
     pub fn share(&self, part: f64) -> f64 {
         let all = self.affine + self.computed + self.recorded;
         if all == 0.0 { 1.0 } else { part / all }

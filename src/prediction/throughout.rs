@@ -70,7 +70,7 @@ fn by_directions(truth: &Truth, bounds: &Bounds) -> Option<bool> {
     Some(true)
 }
 
-/// A form's terms with the first factor above 0, and the sign that this took.
+/// Returns a form's terms with the first factor above 0, and the sign that this took.
 fn directed(form: &Form) -> (Vec<(Index, i64)>, i64) {
     let sign = form.terms.first().map_or(1, |(_, factor)| factor.signum());
     (form.terms.iter().map(|(index, factor)| (*index, factor * sign)).collect(), sign)

@@ -10,7 +10,7 @@ use super::form::{Bounds, Form, Truth, counter};
 use super::value::Value;
 use warpline_profile::model::Addresses;
 
-/// The condition that takes the place of such an end of a loop, with the values of what comes before it; `None` for other ends.
+/// Returns the condition that takes the place of such an end of a loop, with the values of what comes before it; `None` for other ends.
 pub fn end(
     addresses: &Addresses,
     values: &[Value],
@@ -38,7 +38,7 @@ pub fn end(
     })
 }
 
-/// A number without its lowest bits, which is not affine: the number, and what the rest is a multiple of.
+/// Returns a number without its lowest bits, which is not affine: the number, and what the rest is a multiple of.
 fn rounded_down<'a>(
     addresses: &Addresses,
     values: &'a [Value],

@@ -129,7 +129,7 @@ pub fn node(addresses: &Addresses, launch: &Launch, values: &[Value], bounds: &B
     Value::Form(form)
 }
 
-/// An index, or its only value.
+/// Returns an index, or its only value.
 fn single(index: usize, bounds: &Bounds) -> Form {
     match bounds.range(index) {
         (low, high) if low == high => Form::number(low),
@@ -137,7 +137,7 @@ fn single(index: usize, bounds: &Bounds) -> Form {
     }
 }
 
-/// A form that has to fit this many bits, as far as it does.
+/// Returns a form that has to fit this many bits, as far as it does.
 fn fitting(form: Form, bits: u8, bounds: &Bounds) -> Value {
     let limit = 1i128 << (u32::from(bits.clamp(1, 64)) - 1);
     match (form.as_number(), form.range(bounds)) {
@@ -171,7 +171,7 @@ fn pairs(left: &Value, right: &Value, bounds: &Bounds, of: impl Fn(&Form, &Form)
     cases_of(found.collect(), bounds)
 }
 
-/// A number by cases that are values themselves.
+/// Returns a number by cases that are values themselves.
 fn cases_of(each: Vec<(Truth, Value)>, bounds: &Bounds) -> Value {
     let mut found: Vec<(Truth, Form)> = Vec::new();
     for (condition, value) in each.into_iter().filter(|(condition, _)| *condition != Truth::Known(false)) {
@@ -246,7 +246,7 @@ fn remainder(form: &Form, by: i64, bounds: &Bounds) -> Result<Form, Value> {
     form.plus(&quotient(form, by, bounds)?, -by).ok_or(Value::Lost(Lost::Range))
 }
 
-/// A remainder or quotient by the few values that the quotient has, as of `(x + 1) % n`, which begins again once.
+/// Returns a remainder or quotient by the few values that the quotient has, as of `(x + 1) % n`, which begins again once.
 fn by_quotient(form: &Form, by: i64, bounds: &Bounds, remainder: bool) -> Option<Value> {
     let (low, high) = form.range(bounds);
     let (first, last) = (i64::try_from(low / i128::from(by)).ok()?, i64::try_from(high / i128::from(by)).ok()?);
@@ -276,7 +276,7 @@ fn masked(form: &Form, mask: i64, bounds: &Bounds) -> Result<Form, Value> {
     upper.plus(&remainder(form, lowest, bounds)?, -1).ok_or(Value::Lost(Lost::Range))
 }
 
-/// The sum of two numbers that have no bit in common, as one has only bits below the lowest one of the other.
+/// Returns the sum of two numbers that have no bit in common, as one has only bits below the lowest one of the other.
 fn joined(left: &Form, right: &Form, bounds: &Bounds) -> Option<Form> {
     let below = |low: &Form, high: &Form| {
         let bits = high.terms.iter().fold(high.constant, |bits, (_, factor)| bits | factor).trailing_zeros();

@@ -98,13 +98,13 @@ impl<'a> WarpInterpreter<'a> {
         }
     }
 
-    /// The value of an expression in each lane, and the lanes in which it is known.
+    /// Returns the value of an expression in each lane, and the lanes in which it is known.
     pub fn values(&self, id: ExpressionId) -> (&[i64; LANES], u32) {
         let found = &self.values[id as usize];
         (&found.of, found.known)
     }
 
-    /// The lanes in which a condition holds.
+    /// Returns the lanes in which a condition holds.
     pub fn holds(&self, id: ExpressionId) -> u32 {
         let Values { known, of } = &self.values[id as usize];
         known & odd(of)

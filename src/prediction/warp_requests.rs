@@ -22,7 +22,7 @@ impl Warps {
         Warps { threads, known: HashMap::new() }
     }
 
-    /// The requests of one site in a class. Sites that differ by whole lines cost the same.
+    /// Returns the requests of one site in a class. Sites that differ by whole lines cost the same.
     pub(super) fn requests(
         &mut self,
         form: &Form,
@@ -57,7 +57,7 @@ impl Warps {
         sum
     }
 
-    /// The warps of a class, those with the same lanes, pattern and place in the line together: they cost the same.
+    /// Returns the warps of a class, those with the same lanes, pattern and place in the line together: they cost the same.
     fn alike(&mut self, form: &Form, class: &Class, costs: &mut Costs<'_>) -> Vec<((Pattern, u32, u64), f64)> {
         let factors = std::array::from_fn(|axis| form.factor(thread(axis)));
         let threads = &self.threads;

@@ -44,7 +44,7 @@ pub fn seconds_of_copies(profile: &Profile) -> f64 {
     seconds(profile, |_| true)
 }
 
-/// The same of copies between launches: not of what comes before the first one, or goes after the last.
+/// Returns the same of copies between launches: not of what comes before the first one, or goes after the last.
 pub fn seconds_between_launches(profile: &Profile) -> f64 {
     let launches = profile.kernels.iter().map(Kernel::launch_count).fold(0, u64::saturating_add);
     seconds(profile, |copy| {

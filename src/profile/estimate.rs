@@ -24,7 +24,7 @@ type Launches<'a> = (&'a LaunchData, u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Demand {
     pub(super) amount: u64,
-    /// With ideal requests.
+    /// The amount if all requests were ideal.
     pub(super) ideal: u64,
 }
 
@@ -139,7 +139,7 @@ pub struct Work {
     pub bytes: Bytes,
 }
 
-/// The estimate of a launch that was not made, by the limits of those that were.
+/// Returns the estimate of a launch that was not made, by the limits of those that were.
 pub fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
     let (mut data, mut shared) = (
         Demand { amount: work.data, ideal: work.ideal_data },
@@ -172,7 +172,7 @@ pub fn of_work(name: &str, rates: &Rates, work: &Work) -> Option<Estimate> {
     slowest(name, rates, true, &[(demands, work.blocks)], work.bytes, 1)
 }
 
-/// The limits of launches, each with its demands in the order of [`hardware_units`] and its blocks.
+/// Returns the limits of launches, each with its demands in the order of [`hardware_units`] and its blocks.
 pub(super) fn slowest(
     name: &str,
     rates: &Rates,

@@ -88,7 +88,7 @@ pub enum ProfileError {
 }
 
 impl ProfileError {
-    /// The file.
+    /// Returns the file.
     pub fn path(&self) -> &Path {
         match self {
             ProfileError::Read { path, .. }
@@ -100,7 +100,7 @@ impl ProfileError {
     }
 }
 
-/// The file's bytes.
+/// Returns the file's bytes.
 pub fn to_bytes(profile: &Profile) -> Vec<u8> {
     let document = serde_json::to_vec(profile).expect("a profile has string keys and finite numbers");
     let payload = lz4_flex::block::compress(&document);
@@ -330,7 +330,7 @@ pub fn write_bytes(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     file.persist(path).map_err(|error| error.error).map(drop)
 }
 
-/// A new file in a folder, with ordinary permissions and a random name, which no other process can have created before.
+/// Returns a new file in a folder, with ordinary permissions and a random name, which no other process can have created before.
 /// It is removed unless it is renamed.
 fn new_in(folder: &Path) -> std::io::Result<NamedTempFile> {
     let ordinary = Permissions::from_mode(0o666);

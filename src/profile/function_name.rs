@@ -23,14 +23,14 @@ pub fn plain_name(function: &str) -> &str {
     function
 }
 
-/// The class of a constructor: `State` of `State::State(int)`, template arguments kept.
+/// Returns the class of a constructor: `State` of `State::State(int)`, template arguments kept.
 pub fn constructed_class(function: &str) -> Option<&str> {
     let (class, constructor) = plain_name(function).rsplit_once("::")?;
     let of_template = class.split('<').next().unwrap_or(class);
     (of_template.rsplit("::").next()? == constructor).then_some(class)
 }
 
-/// The class that a copy constructor copies objects of: `State` of `State::State(State const&)`.
+/// Returns the class that a copy constructor copies objects of: `State` of `State::State(State const&)`.
 pub fn copied_class(function: &str) -> Option<&str> {
     let class = constructed_class(function)?;
     let taken = function.strip_prefix(plain_name(function))?.strip_prefix('(')?.strip_suffix(" const&)")?;

@@ -26,7 +26,7 @@ pub fn library_call(kernel: &Kernel) -> Option<LibraryCall<'_>> {
     Some(LibraryCall { function: function_name(&callee.function), caller, others: calls.len() - 1 })
 }
 
-/// The library's function that the user's own code calls on this path, as [`LibraryCall::function`].
+/// Returns the library's function that the user's own code calls on this path, as [`LibraryCall::function`].
 pub fn library_function(path: &[Frame]) -> Option<String> {
     call_in(path).map(|(_, callee)| function_name(&callee.function))
 }

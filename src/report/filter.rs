@@ -28,9 +28,9 @@ pub struct Filter {
 /// Numbers of allocations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Of device allocations.
+    /// Ids of device allocations.
     pub device: Vec<u64>,
-    /// Of host allocations.
+    /// Ids of host allocations.
     pub host: Vec<u64>,
 }
 
@@ -72,7 +72,7 @@ fn keep_allocations(kept: &mut Profile, name: &str) -> bool {
     !named.is_empty()
 }
 
-/// The profile without the rows that the filter leaves out; `None` when it leaves nothing.
+/// Returns the profile without the rows that the filter leaves out; `None` when it leaves nothing.
 /// Kernel totals stay those of the whole kernel; those of allocations become sums over the kernels that are left.
 pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
     let mut kept = profile.clone();

@@ -49,7 +49,7 @@ pub(super) fn gain(finding: &Finding, gain: &Gain) -> String {
     format!("{factor}, {} saved (modelled: {})", seconds(gain.seconds), gain.assumption)
 }
 
-/// The source line, if the profile has it.
+/// Returns the source line, if the profile has it.
 pub(super) fn source<'a>(profile: &'a Profile, finding: &Finding) -> Option<&'a str> {
     Some(profile.sources.get(&finding.file)?.get(&finding.line)?.trim())
 }

@@ -60,7 +60,7 @@ struct Document<'a> {
     trust: Trust,
 }
 
-/// The contract's JSON document, indented.
+/// Returns the contract's JSON document, indented.
 pub fn json(profile: &Profile) -> String {
     let document = Document { profile, trust: warpline_profile::trust::trust(profile) };
     let mut text = serde_json::to_string_pretty(&document).expect("a profile has string keys and finite numbers");

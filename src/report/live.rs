@@ -8,7 +8,7 @@ use crate::words::{bytes, count, cut, percent, plain_name};
 use warpline_profile::live::Snapshot;
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// A page of text with the `top` kernels that have most traffic.
+/// Returns a page of text with the `top` kernels that have most traffic.
 pub fn live_text(snapshot: &Snapshot, width: usize, top: usize) -> String {
     let mut out = String::new();
     let program = snapshot.program.join(" ");

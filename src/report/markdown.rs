@@ -11,7 +11,7 @@ use warpline_profile::Profile;
 use warpline_profile::model::Kernel;
 use warpline_simulator::geometry::SECTOR_BYTES;
 
-/// The document; `top` kernels.
+/// Returns the document; `top` kernels.
 pub fn markdown(profile: &Profile, top: usize) -> String {
     let run = &profile.run;
     let program = run.program.first().map_or("an unknown program", |path| path.rsplit('/').next().unwrap_or(path));

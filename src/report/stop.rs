@@ -65,7 +65,7 @@ fn make_visible(stopped: &mut Stopped) {
     }
 }
 
-/// The innermost place in the user's own code.
+/// Returns the innermost place in the user's own code.
 fn user_place(code: &[CodePlace]) -> Option<&CodePlace> {
     code.iter().find(|place| !place.system && place.line > 0).or_else(|| code.iter().find(|place| place.line > 0))
 }

@@ -57,14 +57,14 @@ pub(crate) fn sentences(trust: &Trust) -> Vec<Sentence> {
     all
 }
 
-/// The assumed parameters in a sentence; `None` where there are none.
+/// Returns the assumed parameters in a sentence; `None` where there are none.
 pub(crate) fn assumptions(trust: &Trust) -> Option<String> {
     let one = |row: &Assumption| format!("{} = {}", row.parameter, row.value);
     let all: Vec<String> = trust.assumed.iter().map(one).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// The groups of a basis, those with the same reasons together.
+/// Returns the groups of a basis, those with the same reasons together.
 fn groups(trust: &Trust, basis: Basis) -> Option<String> {
     let mut texts: Vec<(Vec<&str>, String)> = Vec::new();
     for (group, certainty) in trust.figures.iter().filter(|(_, certainty)| certainty.basis == basis) {

@@ -32,7 +32,7 @@ impl Chase {
         Chase { bytes, stride, before: pass * (passes / 2), timed: pass * (passes - passes / 2), past_level_1 }
     }
 
-    /// A pass to fill the caches, then at most [`TIMED`] loads under the clock.
+    /// Returns a pass to fill the caches, then at most [`TIMED`] loads under the clock.
     fn timed(bytes: u64, stride: u64, past_level_1: bool) -> Chase {
         let bytes = whole(bytes, stride);
         let pass = bytes / stride;
@@ -48,7 +48,7 @@ impl Chase {
 /// Loads under the clock: enough that the one which may be under way at either end does not count.
 const TIMED: u64 = 32 << 10;
 
-/// A multiple of the stride, and at least one.
+/// Returns a multiple of the stride, and at least one.
 fn whole(bytes: u64, stride: u64) -> u64 {
     (bytes / stride).max(1) * stride
 }
@@ -109,7 +109,7 @@ pub fn timing_plan(config: &HierarchyConfig) -> Vec<(Sweep, Chase)> {
     plan
 }
 
-/// The plan as the program reads it.
+/// Returns the plan as the program reads it.
 pub fn plan_text<'a>(plan: impl IntoIterator<Item = &'a Chase>) -> String {
     plan.into_iter().fold(String::new(), |mut text, chase| {
         let Chase { bytes, stride, before, timed, past_level_1 } = chase;
@@ -134,7 +134,7 @@ pub enum CyclesError {
     },
 }
 
-/// The program's result: cycles of the timed loads, a line per chase.
+/// Returns the program's result: cycles of the timed loads, a line per chase.
 ///
 /// # Errors
 /// What is wrong with it.

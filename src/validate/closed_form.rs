@@ -26,7 +26,7 @@ pub struct Case {
     pub misses: Misses,
 }
 
-/// The chases with closed forms for a model.
+/// Returns the chases with closed forms for a model.
 pub fn cases(config: &HierarchyConfig) -> Vec<Case> {
     let mut all = Vec::new();
     if config.l1.caches_global_loads {

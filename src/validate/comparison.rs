@@ -45,7 +45,7 @@ pub struct Comparison {
 /// A figure of a kernel, as hardware counts it.
 enum Value {
     Count(f64),
-    /// Of a whole; a rate in per cent.
+    /// Shares of a whole; a rate in per cent.
     Share(f64, f64),
     /// A mean.
     Mean(f64, f64),
@@ -343,7 +343,7 @@ pub struct Summary {
     pub points: bool,
 }
 
-/// The errors of each metric over all kernels, in the order of a kernel's figures.
+/// Returns the errors of each metric over all kernels, in the order of a kernel's figures.
 pub fn summarize(comparisons: &[Comparison]) -> Vec<Summary> {
     let kernels: Vec<&ComparedKernel> = comparisons.iter().flat_map(|comparison| &comparison.kernels).collect();
     let rows = ROWS.iter().filter_map(|(metric, ..)| {

@@ -106,7 +106,7 @@ pub fn read(text: &str) -> Result<Vec<KernelCounters>, CountersError> {
     Ok(launches.into_values().collect())
 }
 
-/// A number with separators of thousands, in the base unit: `Ksector` and `Mbyte` are a thousand and a million.
+/// Returns a number with separators of thousands, in the base unit: `Ksector` and `Mbyte` are a thousand and a million.
 fn number(text: &str, unit: &str) -> Option<f64> {
     let value: f64 = text.replace(',', "").parse().ok()?;
     let mut letters = unit.chars();

@@ -30,7 +30,7 @@ const ALIKE: f64 = 0.1;
 /// A size still fits when at most this share of the step to the next level shows.
 const SPILLED: f64 = 0.05;
 
-/// The levels of a curve over sizes, which ascend: stretches where the latency hardly changes.
+/// Returns the levels of a curve over sizes, which ascend: stretches where the latency hardly changes.
 pub fn plateaus(points: &[Point]) -> Vec<Plateau> {
     let mut found: Vec<(usize, f64)> = Vec::new();
     let mut first = 0;

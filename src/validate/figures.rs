@@ -22,7 +22,7 @@ pub struct FigureRow {
     pub measured: Option<f64>,
 }
 
-/// The curves over sizes of timed chases.
+/// Returns the curves over sizes of timed chases.
 pub fn curves(timed: &[(Sweep, Chase, u64)], source: &str) -> Vec<Curve> {
     let of = |past_level_1: bool| {
         let points = points(timed, Sweep::Sizes { past_level_1 }, |chase| chase.bytes);
@@ -117,7 +117,7 @@ pub fn figures(config: &HierarchyConfig, timed: &[(Sweep, Chase, u64)]) -> Vec<F
     rows
 }
 
-/// The curves as a model file has them, and the figures as comments, to be put into it.
+/// Returns the curves as a model file has them, and the figures as comments, to be put into it.
 pub fn model_text(curves: &[Curve], figures: &[FigureRow], source: (&str, &str)) -> String {
     let mut text = String::new();
     for row in figures {

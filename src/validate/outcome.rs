@@ -48,11 +48,11 @@ pub struct CaseRow {
 /// Misses of a level in a chase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// By the closed form, where there is one.
+    /// Value of the closed form, if there is one.
     pub closed_form: Option<u64>,
-    /// Of the simulation of what the program did.
+    /// Value of the simulation of the program.
     pub simulated: u64,
-    /// By the GPU's counters, where they were read.
+    /// Value of the GPU's counters, if they were read.
     pub counted: Option<f64>,
 }
 

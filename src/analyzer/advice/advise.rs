@@ -74,7 +74,7 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// The number of warps with the least traffic to L2; of equals the largest.
+    /// Returns the number of warps with the least traffic to L2; of equals the largest.
     pub fn best_warps(&self) -> Option<u32> {
         let best = self.warps.iter().min_by_key(|choice| (choice.traffic.l2.lookups, std::cmp::Reverse(choice.what)));
         best.map(|choice| choice.what)
@@ -94,7 +94,7 @@ impl Advice {
         })
     }
 
-    /// The sites with the least traffic to L2; of equals the fewest.
+    /// Returns the sites with the least traffic to L2; of equals the fewest.
     pub fn best_sites(&self) -> Option<&[u32]> {
         let best = self.sites.iter().min_by_key(|choice| (choice.traffic.l2.lookups, choice.what.len()));
         best.map(|choice| &choice.what[..])

@@ -79,12 +79,12 @@ impl Sums {
         self.0.iter_mut().for_each(|sum| sum.settle_any());
     }
 
-    /// The result of one analysis, where it ran.
+    /// Returns the result of one analysis, where it ran.
     pub fn get<S: Sum>(&self) -> Option<&S> {
         self.0.iter().find_map(|sum| sum.as_any().downcast_ref())
     }
 
-    /// The rows of all that have some.
+    /// Returns the rows of all that have some.
     pub fn tables(&self) -> impl Iterator<Item = Table> {
         self.0.iter().filter_map(|sum| sum.table())
     }

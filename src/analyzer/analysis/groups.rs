@@ -23,7 +23,7 @@ struct Shape {
 }
 
 impl LaunchKind {
-    /// Of a launch of the kernel with this number.
+    /// Creates a `LaunchKind` for a launch of the kernel with this number.
     pub fn new(kernel: u32, launch: &Launch) -> LaunchKind {
         let &Launch { grid, block, dynamic_shared, block_share, path, .. } = launch;
         LaunchKind { kernel, path: Some(path), shape: Some(Shape { grid, block, dynamic_shared, block_share }) }
@@ -62,7 +62,7 @@ pub struct LaunchGroup {
 }
 
 impl LaunchGroup {
-    /// Of one launch.
+    /// Creates a `LaunchGroup` for one launch.
     pub fn new(launch: LaunchData) -> LaunchGroup {
         let mut figures = Figures::default();
         add_figures(&mut figures, &launch);

@@ -60,7 +60,7 @@ impl InstructionSums {
         }
     }
 
-    /// The classes that occur.
+    /// Returns the classes that occur.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, ClassSum)> {
         let named = CLASSES.iter().zip(self.classes).map(|((name, _), sum)| (*name, sum));
         named.filter(|(_, sum)| *sum != ClassSum::default())

@@ -471,7 +471,7 @@ impl Analysis {
     }
 }
 
-/// A direction as its place in the enumeration; for keys.
+/// Returns a direction as its place in the enumeration; for keys.
 pub fn direction_key(direction: Direction) -> u8 {
     match direction {
         Direction::HostToDevice => 0,

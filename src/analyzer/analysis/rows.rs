@@ -74,7 +74,7 @@ struct Shared {
 #[derive(Debug)]
 pub struct AllocationRows {
     sharing: Sharing<Common<AllocationKind>>,
-    /// Indexed by number of the shared row.
+    /// First allocation of each shared row, by row number.
     firsts: Vec<AllocationId>,
     live: FxHashMap<AllocationId, Shared>,
     ended: VecDeque<(AllocationId, Shared)>,
@@ -92,7 +92,7 @@ impl Default for AllocationRows {
 }
 
 impl AllocationRows {
-    /// The row that a new allocation goes to: a new one by its own number, or one that it shares.
+    /// Returns the row that a new allocation goes to: a new one by its own number, or one that it shares.
     pub fn row(&mut self, event: &Allocation) -> AllocationId {
         // Variables are as many as the program's text has.
         if event.global.is_some() {
@@ -219,7 +219,7 @@ impl HostRows {
         true
     }
 
-    /// The row of host memory.
+    /// Returns the row of host memory.
     pub fn row(&self, id: HostAllocationId) -> HostAllocationId {
         self.rows.get(&id).copied().unwrap_or(id)
     }

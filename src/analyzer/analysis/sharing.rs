@@ -25,7 +25,7 @@ pub const ALLOCATIONS: Bounds = Bounds { of_a_kind: 256, in_all: 2000, shared: 5
 
 /// What things have in common that share a row.
 pub trait Kind: Clone + Eq + Hash {
-    /// The same with less in common; `None` for the coarsest.
+    /// Returns the same with less in common; `None` for the coarsest.
     fn coarser(&self) -> Option<Self>;
 }
 
@@ -48,12 +48,12 @@ pub struct Sharing<K> {
 }
 
 impl<K: Kind> Sharing<K> {
-    /// With nothing placed.
+    /// Creates a `Sharing` with nothing placed.
     pub fn new(bounds: Bounds) -> Sharing<K> {
         Sharing { bounds, own: 0, seen: FxHashMap::default(), shared: FxHashMap::default() }
     }
 
-    /// The row of the next thing. The first of a new shared row are identified by its number.
+    /// Returns the row of the next thing. The first of a new shared row are identified by its number.
     pub fn place(&mut self, kind: &K) -> RowPlace {
         if self.own < self.bounds.in_all {
             match self.seen.get_mut(kind) {

@@ -44,7 +44,7 @@ impl ContextTree {
         calls
     }
 
-    /// The context that a return leads to.
+    /// Returns the context that a return leads to.
     pub fn parent(&self, context: ContextId) -> ContextId {
         self.nodes[context as usize].0
     }

@@ -52,7 +52,7 @@ pub(super) fn check(path: &Path, most: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// The package of split debug information that belongs to an object, as addr2line names it.
+/// Returns the package of split debug information that belongs to an object, as addr2line names it.
 fn package_of(path: &Path) -> PathBuf {
     let extension = path.extension().map_or_else(
         || "dwp".into(),

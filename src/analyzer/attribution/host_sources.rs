@@ -123,7 +123,7 @@ fn files_of(
     }
 }
 
-/// A file's path, put together as addr2line does it.
+/// Returns a file's path, put together as addr2line does it.
 fn path_of<'a>(
     unit: gimli::UnitRef<'_, Slice<'a>>,
     header: &gimli::LineProgramHeader<Slice<'a>>,

@@ -118,7 +118,7 @@ impl Symbolizer {
         sources
     }
 
-    /// The main source files of all objects, and for each whether clang made its code.
+    /// Returns the main source files of all objects, and for each whether clang made its code.
     pub fn makers(&self) -> BTreeMap<String, bool> {
         let mut makers = BTreeMap::new();
         for (path, loaded) in self.objects.values() {

@@ -41,9 +41,9 @@ impl Default for Addresses {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HotAddress {
     pub(super) address: u64,
-    /// Lanes that met there, at most.
+    /// Upper bound of the lanes that access the address.
     pub(super) lanes: u64,
-    /// Requests that did, at most.
+    /// Upper bound of the requests that access the address.
     pub(super) requests: u64,
 }
 
@@ -84,7 +84,7 @@ impl Addresses {
         }
     }
 
-    /// The addresses that most lanes met, most first. Hashed ones have more than half of the lanes of those hashed with
+    /// Returns the addresses that most lanes met, most first. Hashed ones have more than half of the lanes of those hashed with
     /// them.
     pub(super) fn hottest(&self, most: usize) -> Vec<HotAddress> {
         let mut hot: Vec<HotAddress> = match self {
@@ -135,7 +135,7 @@ impl Sketch {
         }
     }
 
-    /// The address of each bucket that has more than half of its lanes.
+    /// Returns the address of each bucket that has more than half of its lanes.
     fn hot(&self) -> Vec<HotAddress> {
         let of_bucket = |bucket: &Bucket| {
             let (address, weight) = bucket.address.found();

@@ -39,7 +39,7 @@ impl<const BITS: usize> Majority<BITS> {
         }
     }
 
-    /// The same with nothing waiting.
+    /// Returns the same with nothing waiting.
     fn settled(&self) -> Self {
         let mut settled = self.clone();
         settled.settle();
@@ -56,7 +56,7 @@ impl<const BITS: usize> Majority<BITS> {
         }
     }
 
-    /// The value of the majority, if there is one, and the weight of the values that are it, at most.
+    /// Returns the value of the majority, if there is one, and the weight of the values that are it, at most.
     pub fn found(&self) -> (u64, u64) {
         self.found_low(BITS)
     }

@@ -15,7 +15,7 @@ pub struct SerialAtomics {
 }
 
 impl SerialAtomics {
-    /// Of one launch's sites, before their addresses are settled.
+    /// Creates a `SerialAtomics` for one launch's sites, before their addresses are settled.
     pub fn from_sites<'a>(sites: impl Iterator<Item = (Space, &'a SitePattern)>) -> SerialAtomics {
         let (mut addresses, mut shared) = (Addresses::default(), 0u64);
         for (space, pattern) in sites {

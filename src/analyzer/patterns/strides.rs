@@ -98,7 +98,7 @@ impl Strides {
         self.pitch.merge(&other.pitch);
     }
 
-    /// The stride of most of the strided requests, in bytes.
+    /// Returns the stride of most of the strided requests, in bytes.
     pub fn stride(&self) -> Option<i64> {
         let (stride, weight) = self.stride.found_signed();
         most(weight, self.strided).then_some(stride)

@@ -43,7 +43,7 @@ impl Sample {
         *self.stretches.entry((kernel, first_site)).or_default() += requests;
     }
 
-    /// Whether all requests are checked still.
+    /// Returns whether all requests are checked still.
     pub(super) fn takes_all(&self) -> bool {
         self.spent < UNSAMPLED
     }

@@ -155,7 +155,7 @@ impl GlobalShadow {
         }
     }
 
-    /// The word that an address lies in, for an access. Where nothing is known of its line and `most` lines are in use,
+    /// Returns the word that an address lies in, for an access. Where nothing is known of its line and `most` lines are in use,
     /// the line is remembered to the end of the block's interval, if that has room.
     #[inline]
     pub(super) fn word(&mut self, address: u64, most: usize, mark: &Mark) -> Option<&mut Word> {

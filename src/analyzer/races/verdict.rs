@@ -30,7 +30,7 @@ pub enum Verdict {
     MaybeOrdered,
 }
 
-/// The verdict about two accesses of different warps; `None` if they do not conflict. `axes` has a bit for each dimension of the
+/// Returns the verdict about two accesses of different warps; `None` if they do not conflict. `axes` has a bit for each dimension of the
 /// block with more than one thread.
 pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> Option<(Scope, Verdict)> {
     let scope = if mine.block == other.block {
@@ -88,13 +88,13 @@ pub(super) fn judge(table: &SiteTable, axes: u8, mine: &Mark, other: &Mark) -> O
     Some((scope, Verdict::Race))
 }
 
-/// Whether threads that differ in any dimension of a block store different values
+/// Returns whether threads that differ in any dimension of a block store different values
 /// ([`warpline_format::conflict::ConflictHint::differs`]).
 fn differs(mask: u8, axes: u8) -> bool {
     mask != 0 && mask & axes == axes
 }
 
-/// Whether lanes of one request that store to the same address conflict: they store different values, or what each of them computes
+/// Returns whether lanes of one request that store to the same address conflict: they store different values, or what each of them computes
 /// from the value that was there, of which all but one are lost.
 pub(super) fn lanes_conflict(table: &SiteTable, axes: u8, site: u32) -> bool {
     let hint = table.conflict_hint(site);

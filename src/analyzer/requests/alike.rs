@@ -99,7 +99,7 @@ impl Alike {
         }
     }
 
-    /// The requests that wait, if any do; they wait no more.
+    /// Returns the requests that wait, if any do; they wait no more.
     #[inline(always)]
     pub(super) fn take(&mut self) -> Option<Waiting> {
         let requests = std::mem::take(&mut self.pending);

@@ -58,7 +58,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// The cell of a key, made when it is new.
+    /// Returns the cell of a key, made when it is new.
     pub fn id(&mut self, key: CellKey) -> CellId {
         *self.ids.entry(key).or_insert_with(|| {
             self.keys.push(key);

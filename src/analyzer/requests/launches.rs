@@ -52,7 +52,7 @@ pub enum ShapeError {
 }
 
 impl LaunchShape {
-    /// From a launch record and the device that its blocks are placed on.
+    /// Creates a `LaunchShape` from a launch record and the device that its blocks are placed on.
     ///
     /// # Errors
     /// What is impossible about the record.

@@ -152,7 +152,7 @@ impl Resolver<'_> {
         Cost { cell: first.cell, footprint, passes: first.passes.plus(second.passes) }
     }
 
-    /// The slow path to a request's cell: searches the map, and counts the parts of several owners.
+    /// Returns the slow path to a request's cell: searches the map, and counts the parts of several owners.
     #[cold]
     fn find(
         &mut self,

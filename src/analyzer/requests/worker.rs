@@ -387,7 +387,7 @@ impl<T: AnalysisTool> Counting<'_, T> {
         self.tool.event(Event::Request(&request));
     }
 
-    /// A request of the current warp: counted, or first put together with that of the other half of its wave. Uses up
+    /// Returns a request of the current warp: counted, or first put together with that of the other half of its wave. Uses up
     /// two places.
     #[inline(always)]
     fn make(&mut self, access: &Access<'_>, place: u32) -> Cost {

@@ -98,7 +98,7 @@ impl DividedLaunch {
 }
 
 impl DividedLaunch {
-    /// The blocks that have records, in order.
+    /// Returns the blocks that have records, in order.
     fn recorded(&self) -> Vec<u64> {
         let warps = self.shape.warps as usize;
         let has_records =
@@ -111,12 +111,12 @@ impl DividedLaunch {
 }
 
 impl Reorder {
-    /// For a device, with what the user states about occupancy.
+    /// Creates a `Reorder` for a device, with what the user states about occupancy.
     pub fn new(device: Device, stated: Stated) -> Reorder {
         Reorder { device, stated, launches: FxHashMap::default() }
     }
 
-    /// The device whose order comes out.
+    /// Returns the device whose order comes out.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -486,7 +486,7 @@ mod tests {
         produce_share(programs, device, launch, 1)
     }
 
-    /// The records of every `share`-th block; the others take their turns without any.
+    /// Returns the records of every `share`-th block; the others take their turns without any.
     fn produce_share(programs: &[Vec<Step>], device: &Device, launch: &Launch, share: u64) -> Vec<u8> {
         let warps = launch.block[0].div_ceil(32);
         let shape = Shape {

@@ -85,7 +85,7 @@ impl SumOf for Sums<'_> {
     }
 }
 
-/// A worker that panicked is reported by the pool; its figures are not used.
+/// Returns a worker that panicked is reported by the pool; its figures are not used.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -148,7 +148,7 @@ impl SharedStage {
         self.0.serve(worker, true);
     }
 
-    /// The sums of a launch that has ended, by worker; nothing of it may still be on its way.
+    /// Returns the sums of a launch that has ended, by worker; nothing of it may still be on its way.
     pub fn take(&self, launch: LaunchId) -> Vec<TrafficCells> {
         let mut sums: Vec<TrafficCells> = Vec::new();
         for share in &self.0.shares {
@@ -223,7 +223,7 @@ impl Order {
         }
     }
 
-    /// The batch with a number, if it is complete.
+    /// Returns the batch with a number, if it is complete.
     fn ready_for(&self, number: u64) -> Option<Arc<Batch>> {
         self.ready.get((number - self.first) as usize).map(Arc::clone)
     }

@@ -107,7 +107,7 @@ impl<R: Read> TraceReader<R> {
         self.sequence.saturating_sub(1)
     }
 
-    /// The next chunk, or how the stream ended. Bytes after the `End` record are not read.
+    /// Returns the next chunk, or how the stream ended. Bytes after the `End` record are not read.
     #[expect(clippy::should_implement_trait, reason = "lends from the reader, which Iterator cannot")]
     pub fn next(&mut self) -> Result<Message<'_>, Ending> {
         if self.ended {

@@ -65,7 +65,7 @@ impl RingMemory {
         self.file.as_raw_fd()
     }
 
-    /// The ring. Must not outlive `self`.
+    /// Returns the ring. Must not outlive `self`.
     pub fn ring(&self) -> Ring {
         // SAFETY: `address` is a page-aligned mapping of `bytes` zeroed bytes, more than the control page.
         unsafe { Ring::new(self.address, self.bytes) }

@@ -83,7 +83,7 @@ pub(in crate::cli) fn bound_memory(
     Ok(())
 }
 
-/// The models of `--gpu A,B,…`; what `default` gives when none is named. There is at least one.
+/// Returns the models of `--gpu A,B,…`; what `default` gives when none is named. There is at least one.
 pub(in crate::cli) fn choose(
     names: Option<&str>,
     default: impl FnOnce() -> DefaultModel,

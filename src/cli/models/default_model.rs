@@ -56,7 +56,7 @@ impl DefaultModel {
     }
 }
 
-/// For a program that is to be run.
+/// Creates a `DefaultModel` for a program that is to be run.
 pub(in crate::cli) fn of_program(program: &OsStr, on_gpu: bool) -> DefaultModel {
     let gpu = if on_gpu { first_gpu().and_then(|name| DefaultModel::by_gpu(&name)) } else { None };
     let built = || {
@@ -75,7 +75,7 @@ fn interpreted(program: &OsStr) -> Option<DefaultModel> {
     python.then(|| DefaultModel { model: "a100".to_owned(), reason: "the program is in Python".to_owned(), note: None })
 }
 
-/// For a trace: by the GPU that the kernels ran on or that the run was made for. A program for an old architecture that
+/// Creates a `DefaultModel` for a trace: by the GPU that the kernels ran on or that the run was made for. A program for an old architecture that
 /// was started by hand ran for [`DEFAULT_MODEL`] without having requested it; then the first module's architecture
 /// decides.
 pub(in crate::cli) fn of_trace(path: &Path) -> DefaultModel {
@@ -108,7 +108,7 @@ pub(in crate::cli) fn of_trace(path: &Path) -> DefaultModel {
     recorded.unwrap_or_else(DefaultModel::none)
 }
 
-/// The file that a command's first word means.
+/// Returns the file that a command's first word means.
 pub(in crate::cli) fn found(program: &OsStr) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(program.into());
@@ -117,7 +117,7 @@ pub(in crate::cli) fn found(program: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// The oldest architecture whose code runs among an executable's units, and the one that was requested there.
+/// Returns the oldest architecture whose code runs among an executable's units, and the one that was requested there.
 fn built_for(path: &Path) -> Option<(u32, u32)> {
     let cache = ReadCache::new(File::open(path).ok()?);
     let file = object::File::parse(&cache).ok()?;

@@ -119,7 +119,7 @@ fn show(model: &Model, sections: &[models::Section]) -> String {
     text
 }
 
-/// The levels that a measured curve shows.
+/// Returns the levels that a measured curve shows.
 fn levels(curve: &Curve) -> String {
     let points = curve.bytes.iter().zip(&curve.cycles).map(|(&bytes, &cycles)| Point { bytes, cycles });
     let found = plateaus(&points.collect::<Vec<_>>());

@@ -31,7 +31,7 @@ pub(super) fn recorded_sites(subject: &Subject<'_>, predictions: &[Prediction]) 
     found.into_iter().collect()
 }
 
-/// The note for a model whose order of warps predictions do not replay.
+/// Returns the note for a model whose order of warps predictions do not replay.
 pub(super) fn order_not_replayed(model: &Model<'_>) -> Option<String> {
     let order = model.device.order;
     (!matches!(order, Order::LooseRoundRobin { .. })).then(|| {
@@ -216,7 +216,7 @@ fn of_the_caches(predictions: &[Prediction]) -> Vec<String> {
     all
 }
 
-/// A share with two digits.
+/// Returns a share with two digits.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     let digits = (1.0 - percent.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;

@@ -74,7 +74,7 @@ impl Changes {
         Ok(changes)
     }
 
-    /// The expressions of the changed code; `None` where nothing changes.
+    /// Returns the expressions of the changed code; `None` where nothing changes.
     pub(super) fn apply(&self, subject: &Subject<'_>) -> Result<Option<Changed>, Failure> {
         let failed = |error: ChangeError| Failure::new(exit_code::USAGE, error);
         if self.fold == [1; 3] && self.pads.is_empty() && self.layouts.is_empty() {

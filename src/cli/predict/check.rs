@@ -116,7 +116,7 @@ fn read(file: &Path) -> Option<Profile> {
     profile::read(file).ok()
 }
 
-/// The first launch of the kernel with that shape, that with the predicted grid before others.
+/// Returns the first launch of the kernel with that shape, that with the predicted grid before others.
 fn launch_of<'a>(profile: &'a Profile, kernel: &Kernel, predicted: &Configuration) -> Option<&'a Launch> {
     let found = profile.kernels.iter().find(|one| one.name == kernel.name)?;
     let launches =
@@ -124,7 +124,7 @@ fn launch_of<'a>(profile: &'a Profile, kernel: &Kernel, predicted: &Configuratio
     launches().find(|one| one.grid == predicted.grid).or_else(|| launches().next())
 }
 
-/// A row of the table.
+/// Returns a row of the table.
 fn row(launch: &Launch, predicted: &Configuration) -> String {
     let global = launch.metrics.get("global").cloned().unwrap_or_default();
     let (l2, dram) = (global.l2.unwrap_or_default(), global.dram.unwrap_or_default());

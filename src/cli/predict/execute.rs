@@ -163,7 +163,7 @@ fn refuse_unknown(subject: &Subject<'_>, document: &Document) -> Result<(), Fail
     Err(Failure::new(exit_code::NOTHING_MATCHED, message))
 }
 
-/// The only kernel whose name matches.
+/// Returns the only kernel whose name matches.
 fn kernel<'a>(profile: &'a Profile, wanted: Option<&str>) -> Result<&'a Kernel, Failure> {
     let pattern = wanted.map(regex::Regex::new).transpose();
     let pattern = pattern.map_err(|error| Failure::new(exit_code::USAGE, format!("--kernel: {error}")))?;

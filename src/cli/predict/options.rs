@@ -117,7 +117,7 @@ impl<'a> RequestedChanges<'a> {
         self.changed
     }
 
-    /// The launch whose work all shapes are to do.
+    /// Returns the launch whose work all shapes are to do.
     pub(super) fn work(&self, subject: &Subject<'_>) -> Work {
         let was_run = !subject.recorded.metrics.is_empty();
         match (was_run, self.changed, self.grid) {
@@ -150,7 +150,7 @@ impl<'a> RequestedChanges<'a> {
         each.collect()
     }
 
-    /// The launch of a shape and grid.
+    /// Returns the launch of a shape and grid.
     pub(super) fn launch_with(&self, block: [u32; 3], grid: [u32; 3]) -> Launch {
         Launch::new(block, grid, self.base.arguments.clone())
     }
@@ -166,7 +166,7 @@ impl<'a> RequestedChanges<'a> {
         (Launch::new(block, grid, base.arguments.clone()), rules)
     }
 
-    /// The parameter, and launches of a shape at each of its values.
+    /// Returns the parameter, and launches of a shape at each of its values.
     pub(super) fn sizes(&self, subject: &Subject<'_>, block: [u32; 3]) -> Option<(&str, Vec<(i64, Launch)>)> {
         let (name, values) = self.over.as_ref()?;
         let parameter = subject.parameter(name)?;
@@ -179,7 +179,7 @@ impl<'a> RequestedChanges<'a> {
     }
 }
 
-/// The message for a size that leaves no block.
+/// Returns the message for a size that leaves no block.
 fn empty(option: &str, name: &str, value: i64) -> String {
     format!(
         "{option} {name}={value}: grids follow {name}, and this leaves no block: take a larger value, or give the grid by --grid"
@@ -220,7 +220,7 @@ fn settable<'a>(subject: &Subject<'a>, option: &str, name: &str) -> Result<&'a P
     Ok(parameter)
 }
 
-/// A number that a parameter can have.
+/// Returns a number that a parameter can have.
 fn number(option: &str, name: &str, text: &str, bytes: u32) -> Result<i64, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let value: i64 = text.trim().parse().map_err(|_| usage(format!("{option} {name}: `{text}` is no whole number")))?;
@@ -229,7 +229,7 @@ fn number(option: &str, name: &str, text: &str, bytes: u32) -> Result<i64, Failu
     if fits { Ok(value) } else { Err(usage(format!("{option} {name}: {value} does not fit {bits} bits"))) }
 }
 
-/// The bits of a value, as arguments are kept.
+/// Returns the bits of a value, as arguments are kept.
 fn kept(value: i64, bytes: u32) -> u64 {
     let bits = 8 * bytes.min(8);
     if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) }

@@ -16,7 +16,7 @@ pub(super) fn is_executable(path: &Path) -> bool {
         && head == *b"\x7fELF"
 }
 
-/// The only kernel whose name matches, with the requested launch.
+/// Returns the only kernel whose name matches, with the requested launch.
 pub(super) fn kernel(arguments: &PredictArguments) -> Result<Unlaunched, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let modules = modules(&arguments.file).map_err(|error| {

@@ -8,7 +8,7 @@ pub(in crate::cli) fn execute(_: &ExportArguments) -> Result<u8, Failure> {
     Err(without())
 }
 
-/// The failure of a build without Parquet.
+/// Returns the failure of a build without Parquet.
 #[cfg(any(test, not(feature = "parquet")))]
 fn without() -> Failure {
     let message = "this warpline was built without Parquet. Install the Python package, whose warpline has it \

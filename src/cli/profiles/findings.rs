@@ -45,7 +45,7 @@ pub(in crate::cli) fn fail_on(texts: &[String]) -> Result<Vec<FailOn>, Failure> 
     texts.iter().flat_map(|text| text.split(',')).map(|text| one(text.trim())).collect()
 }
 
-/// The first findings that a report must fail for, in one message.
+/// Returns the first findings that a report must fail for, in one message.
 pub(in crate::cli) fn breach(profile: &Profile, rules: &[FailOn]) -> Option<String> {
     let broken = |finding: &&warpline_profile::model::Finding| {
         rules.iter().any(|rule| match rule {

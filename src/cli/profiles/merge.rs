@@ -51,7 +51,7 @@ fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(16)
 }
 
-/// The files that are meant: of folders, the profiles in them.
+/// Returns the files that are meant: of folders, the profiles in them.
 fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in named {

@@ -43,7 +43,7 @@ pub(in crate::cli) fn execute(arguments: &QueryArguments) -> Result<u8, Failure>
     Err(missing(&error.to_string()))
 }
 
-/// The Python of the environment that this program is installed in.
+/// Returns the Python of the environment that this program is installed in.
 fn beside() -> Option<PathBuf> {
     let here = std::env::current_exe().ok()?;
     // In the package itself: <environment>/lib/python3.x/site-packages/warpline/bin/warpline

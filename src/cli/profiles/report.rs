@@ -69,7 +69,7 @@ pub(in crate::cli) fn width(to_terminal: bool) -> usize {
     size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0).min(MOST_WIDTH))
 }
 
-/// The report of a profile with the rows that the filters leave, or that nothing matches them.
+/// Returns the report of a profile with the rows that the filters leave, or that nothing matches them.
 pub(in crate::cli) fn render(
     profile: &Profile,
     format: Format,

@@ -115,7 +115,7 @@ fn verdict(judged: &[Judged], arguments: &GateArguments) -> u8 {
     exit_code::OK
 }
 
-/// The limits, and whether they are those that are built in.
+/// Returns the limits, and whether they are those that are built in.
 fn limits(path: Option<&Path>) -> Result<(LimitSet, bool), Failure> {
     match path {
         Some(path) => Ok((diff::limits(path)?, false)),
@@ -140,7 +140,7 @@ fn destination(text: &str) -> Result<(GateFormat, PathBuf), Failure> {
     }
 }
 
-/// The profiles to judge: the files, or what is recorded of the current commit; with their own recordings.
+/// Returns the profiles to judge: the files, or what is recorded of the current commit; with their own recordings.
 fn cases(
     arguments: &GateArguments,
     store: &Store,
@@ -200,7 +200,7 @@ fn cases(
     newest.into_iter().map(one).collect()
 }
 
-/// The recordings that `baseline` names, the nearest first.
+/// Returns the recordings that `baseline` names, the nearest first.
 fn candidates(
     baseline: &str,
     listing: Listing,

@@ -37,7 +37,7 @@ fn remote(address: &str, _: bool) -> Result<Store, StoreError> {
     )))
 }
 
-/// A store's error with the code for it.
+/// Returns a store's error with the code for it.
 pub(super) fn failure(error: StoreError) -> Failure {
     let code = match error {
         StoreError::Unfit(_) | StoreError::NotAStore { .. } => exit_code::USAGE,
@@ -47,7 +47,7 @@ pub(super) fn failure(error: StoreError) -> Failure {
     Failure::new(code, error)
 }
 
-/// The records of a listing in their order, oldest first; what cannot be read is reported.
+/// Returns the records of a listing in their order, oldest first; what cannot be read is reported.
 pub(super) fn ordered(listing: Listing, repository: Option<&Repository>) -> Vec<Recorded> {
     for problem in &listing.problems {
         output::say(format_args!("note: {}: {}", problem.place, problem.what));

@@ -24,7 +24,7 @@ pub(super) struct Facts {
 }
 
 impl Repository {
-    /// The repository of the current folder, if there is one and git is installed.
+    /// Returns the repository of the current folder, if there is one and git is installed.
     pub(super) fn here() -> Option<Repository> {
         let root = query(&["rev-parse", "--show-toplevel"], "")?.trim_end().to_owned();
         (!root.is_empty()).then_some(Repository { root })
@@ -50,7 +50,7 @@ impl Repository {
         Some(Facts { parents, date: lines.next().map(str::to_owned) })
     }
 
-    /// The branch that is checked out.
+    /// Returns the branch that is checked out.
     pub(super) fn branch(&self) -> Option<String> {
         let branch = query(&["symbolic-ref", "--short", "--quiet", "HEAD"], "")?.trim().to_owned();
         (!branch.is_empty()).then_some(branch)

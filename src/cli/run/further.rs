@@ -44,7 +44,7 @@ impl KeptTrace {
         Ok(KeptTrace { temporary: Some((file.into_temp_path(), removal)), wanted: None })
     }
 
-    /// The file.
+    /// Returns the file.
     pub(super) fn path(&self) -> Option<&Path> {
         self.wanted.as_deref().or(self.temporary.as_ref().map(|(path, _)| &**path))
     }
@@ -70,7 +70,7 @@ impl KeptTrace {
     }
 }
 
-/// The further models that have no figures, those from `from` on.
+/// Returns the further models that have no figures, those from `from` on.
 fn lost(plan: &Plan, from: usize, why: &str, cure: &str) -> Option<String> {
     let names: Vec<&str> = plan.others[from..].iter().map(|model| model.key.as_str()).collect();
     Some(format!("no figures for {}: {why}; {cure}", names.join(", ")))

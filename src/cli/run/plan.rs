@@ -174,7 +174,7 @@ impl Plan {
         })
     }
 
-    /// The options for a program whose ring has this descriptor; `further` is the folder for traces of further
+    /// Returns the options for a program whose ring has this descriptor; `further` is the folder for traces of further
     /// processes, `stops` the socket over which it reports stops.
     pub(super) fn options(&self, descriptor: i32, further: Option<String>, stops: Option<i32>) -> Options {
         let stop_at = self.options.stop_at.clone().zip(stops);
@@ -185,7 +185,7 @@ impl Plan {
         }
     }
 
-    /// The program and its arguments, as typed.
+    /// Returns the program and its arguments, as typed.
     pub(super) fn program_and_arguments(&self) -> Vec<String> {
         std::iter::once(&self.program).chain(&self.arguments).map(|word| word.to_string_lossy().into_owned()).collect()
     }
@@ -195,7 +195,7 @@ impl Plan {
         self.options.stop_at.as_ref()
     }
 
-    /// The options for a program that chooses where its traces go.
+    /// Returns the options for a program that chooses where its traces go.
     pub(super) fn encoded(&self) -> String {
         self.options.encode()
     }
@@ -205,7 +205,7 @@ impl Plan {
         self.options.interleave
     }
 
-    /// The pattern of `--kernels`.
+    /// Returns the pattern of `--kernels`.
     pub(super) fn kernels(&self) -> Option<&str> {
         self.options.kernels.as_deref()
     }
@@ -334,7 +334,7 @@ fn granted(text: &str) -> Option<u32> {
     (1.0..=1e6).contains(&millionths).then_some(millionths as u32)
 }
 
-/// The time as `2026-11-20T19:00:00Z`.
+/// Returns the time as `2026-11-20T19:00:00Z`.
 pub(super) fn utc_now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     utc(seconds)

@@ -48,7 +48,7 @@ impl Processes {
         Ok(Processes { folder: Some((folder, removal)) })
     }
 
-    /// The folder, for the program.
+    /// Returns the folder, for the program.
     pub(super) fn folder(&self) -> Option<String> {
         self.folder.as_ref().map(|(folder, _)| folder.path().to_string_lossy().into_owned())
     }
@@ -77,7 +77,7 @@ impl Processes {
     }
 }
 
-/// The profile of a further process.
+/// Returns the profile of a further process.
 fn of_process(trace: &Path, plan: &Plan, facts: RunFacts) -> Result<Profile, Failure> {
     let unreadable = |error| Failure::new(exit_code::UNREADABLE, format!("its trace cannot be read: {error}"));
     let mut facts = facts;

@@ -7,7 +7,7 @@ use crate::cli::Failure;
 use warpline_profile::model::Rank;
 use warpline_profile::ranks;
 
-/// The file that is meant by a name of the command line, or by default.
+/// Returns the file that is meant by a name of the command line, or by default.
 ///
 /// # Errors
 /// The name cannot be filled in.

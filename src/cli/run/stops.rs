@@ -140,7 +140,7 @@ fn show(stopped: Stopped, number: u64, banks: Banks) {
     let size = terminal_size::terminal_size_of(io::stderr());
     let width = size.map_or(WIDTH, |(columns, _)| usize::from(columns.0));
     let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    // The line of the progress bar gives way.
+    // Erase the line of the progress bar.
     let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
     let text = report::views::text(&view, ROWS, width, color);
     _ = io::stderr().write_all(format!("{clear}{text}\n").as_bytes());

@@ -21,9 +21,9 @@ pub(in crate::cli) struct Copied {
 
 /// A trace that can be read more than once.
 pub(in crate::cli) enum RereadableTrace {
-    /// As it was named.
+    /// A file, by the path that the user gave.
     File(PathBuf),
-    /// What came through the pipe.
+    /// A copy of what was read from a pipe.
     Copy(Copied),
 }
 

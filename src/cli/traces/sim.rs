@@ -39,7 +39,7 @@ pub(in crate::cli) fn execute(arguments: &SimArguments) -> Result<u8, Failure> {
     let threads = arguments.threads.unwrap_or_else(quantities::default_threads);
     bound_memory(&mut models.iter_mut().collect::<Vec<_>>(), arguments.state.memory.as_deref(), threads)?;
     if let Some(model) = models.first().filter(|_| arguments.seconds) {
-        // As recorded: launches of which a few blocks ran cannot be put into another order.
+        // Keep the recorded order: a launch that was recorded in part cannot be reordered.
         let simulation = Some(&model.simulation);
         let analysis = read(trace, |reader| {
             analysis::analyze_with(reader, threads as usize, simulation, &mut analysis::NoProgress)
@@ -94,7 +94,7 @@ fn advice(trace: &Path, base: &Analysis, model: &Chosen, threads: u32) -> Result
     })
 }
 
-/// A size of pages as `65536`, `64K` or `2M`.
+/// Returns a size of pages as `65536`, `64K` or `2M`.
 fn page_size(text: &str) -> Result<u64, Failure> {
     let (number, unit) = match text.trim_end_matches(['B', 'b']).trim_end_matches(['i', 'I']) {
         plain if plain.ends_with(['K', 'k']) => (&plain[..plain.len() - 1], 10),

@@ -44,7 +44,7 @@ pub(in crate::cli) fn execute(arguments: &TopArguments) -> Result<u8, Failure> {
     Ok(exit_code::OK)
 }
 
-/// A process, a file, or the only run.
+/// Returns a process, a file, or the only run.
 fn place(what: Option<&str>) -> Result<PathBuf, LiveError> {
     match what {
         None => live::find(None),

@@ -50,7 +50,7 @@ impl Chases {
         }
     }
 
-    /// The command line that walks these chases, and where the cycles go.
+    /// Returns the command line that walks these chases, and where the cycles go.
     pub(super) fn command<'a>(
         &self,
         plan: impl IntoIterator<Item = &'a Chase>,
@@ -80,7 +80,7 @@ impl Chases {
         read_cycles(&text, plan.len()).map_err(|error| failed(error.to_string()))
     }
 
-    /// The counters of each chase, with empty caches before it; why there are none, where `ncu` does not give them.
+    /// Returns the counters of each chase, with empty caches before it; why there are none, where `ncu` does not give them.
     pub(super) fn count(&self, plan: &[Chase]) -> Result<Vec<KernelCounters>, String> {
         let (words, _) = self.command(plan).map_err(|failure| failure.message)?;
         let mut command = without_hooks("ncu".as_ref());

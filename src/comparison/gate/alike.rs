@@ -13,7 +13,7 @@ use warpline_profile::store::Record;
 pub struct Accepted(BTreeSet<String>);
 
 impl Accepted {
-    /// Of these names.
+    /// Creates an `Accepted` for these names.
     pub fn new(names: impl IntoIterator<Item = String>) -> Accepted {
         Accepted(names.into_iter().collect())
     }

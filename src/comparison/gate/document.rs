@@ -26,7 +26,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Of these programs. What was typed is written so that it can be shown anywhere.
+    /// Creates a `Gate` for these programs. What was typed is written so that it can be shown anywhere.
     pub fn new(baseline: &str, mut programs: Vec<Program>) -> Gate {
         let typed = programs.iter_mut().flat_map(|one| one.commit.iter_mut().chain(&mut one.branch));
         typed.for_each(visible::make_name);
@@ -85,7 +85,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// A recording, and why it was taken.
+    /// Returns a recording, and why it was taken.
     pub fn from_record(recorded: &Recorded, why: &str) -> Baseline {
         Baseline {
             record: recorded.id.to_string(),

@@ -41,7 +41,7 @@ pub struct Recording {
     pub file: Option<String>,
 }
 
-/// The document of recordings in their order; `file` names the file of each.
+/// Returns the document of recordings in their order; `file` names the file of each.
 pub fn listing(records: &[Recorded], file: impl Fn(&Recorded) -> Option<String>) -> Recordings {
     let recording = |recorded: &Recorded| {
         let record = &recorded.record;

@@ -24,7 +24,7 @@ pub fn in_order(records: Vec<Recorded>, known: &[String]) -> Vec<Recorded> {
     all
 }
 
-/// The commits in their order.
+/// Returns the commits in their order.
 fn commits(groups: &BTreeMap<String, Vec<Recorded>>, known: &[String]) -> Vec<String> {
     let names: Vec<&str> = groups.keys().map(String::as_str).collect();
     let number: BTreeMap<&str, usize> = names.iter().enumerate().map(|(number, name)| (*name, number)).collect();

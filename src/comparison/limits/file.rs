@@ -219,7 +219,7 @@ fn number(value: &Value) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A key as TOML writes it.
+/// Returns a key as TOML writes it.
 fn quoted(key: &str) -> String {
     let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if plain { key.to_owned() } else { format!("{key:?}") }

@@ -103,7 +103,7 @@ fn unique(before: &[Item<'_>], after: &[Item<'_>], (one, other): &Rest) -> Vec<(
     pairs
 }
 
-/// The longest part of pairs, sorted by the first index, in which the second rises too.
+/// Returns the longest part of pairs, sorted by the first index, in which the second rises too.
 fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // `ends[n]` is the pair with the least second index that ends such a part of n + 1 pairs.
     let mut ends: Vec<usize> = Vec::new();
@@ -126,7 +126,7 @@ fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     chain
 }
 
-/// The best pairs in order of two pieces of code between lines that are known to belong together.
+/// Returns the best pairs in order of two pieces of code between lines that are known to belong together.
 fn between(before: &[Item<'_>], after: &[Item<'_>], budget: &mut Budget) -> Vec<(usize, usize)> {
     if before.is_empty() || after.is_empty() {
         return Vec::new();

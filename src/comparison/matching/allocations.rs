@@ -35,7 +35,7 @@ impl<'a> AllocationGroup<'a> {
         self.rows.iter().fold(0, |sum, row| sum.saturating_add(row.bytes))
     }
 
-    /// The line of the user's own code that makes them.
+    /// Returns the line of the user's own code that makes them.
     pub fn place(&self) -> Option<SourceLine<'a>> {
         let frame = self.path().iter().rev().find(|frame| frame.line != 0 && !is_header(&frame.file))?;
         Some((&frame.file, frame.line))

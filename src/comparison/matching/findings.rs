@@ -174,7 +174,7 @@ fn variant(finding: &Finding) -> Option<&'static str> {
     OF_VARIANTS.into_iter().find(|name| finding.evidence.contains_key(*name))
 }
 
-/// A finding's lines, the first and further ones.
+/// Returns a finding's lines, the first and further ones.
 fn lines_of(finding: &Finding) -> impl Iterator<Item = SourceLine<'_>> {
     let all = std::iter::once(finding.line).chain(finding.lines.iter().map(|one| one.line));
     all.filter(|line| *line != 0).map(|line| (&finding.file[..], line))

@@ -66,7 +66,7 @@ impl<'a> Code<'a> {
         Code { profile, texts: texts.collect(), unknown: Text::default(), of_kernels, host, by_id }
     }
 
-    /// The kernel that rows mean by a number.
+    /// Returns the kernel that rows mean by a number.
     pub fn kernel(&self, id: u32) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
@@ -85,7 +85,7 @@ impl<'a> Code<'a> {
         places.iter().map(item).collect()
     }
 
-    /// A frame as it is known in another version: function and text, or else the line.
+    /// Returns a frame as it is known in another version: function and text, or else the line.
     pub(super) fn signature(&self, frame: &'a Frame) -> (&'a str, String) {
         let text = self.text(&(&frame.file, frame.line));
         let text = if text.is_known() { text.key().to_owned() } else { format!("{}:{}", frame.file, frame.line) };
@@ -120,7 +120,7 @@ impl<'a> Lines<'a> {
         Lines { kernels, host: paired(&before.host, &after.host) }
     }
 
-    /// The line after of a line before, in a kernel (by its index before) or in host code.
+    /// Returns the line after of a line before, in a kernel (by its index before) or in host code.
     pub fn after(&self, kernel: Option<usize>, place: SourceLine<'_>) -> Option<SourceLine<'a>> {
         let map = match kernel {
             Some(kernel) => self.kernels.get(&kernel)?,

@@ -18,12 +18,12 @@ impl Pairs {
         }
     }
 
-    /// The row after of a row before.
+    /// Returns the row after of a row before.
     pub fn after(&self, before: usize) -> Option<usize> {
         self.after.get(&before).copied()
     }
 
-    /// The row before of a row after.
+    /// Returns the row before of a row after.
     pub fn before(&self, after: usize) -> Option<usize> {
         self.before.get(&after).copied()
     }

@@ -34,7 +34,7 @@ impl Interner {
         self.interned()
     }
 
-    /// The number of the lines of a basic block.
+    /// Returns the number of the lines of a basic block.
     pub(super) fn parts(&mut self, parts: &[BlockPart]) -> u32 {
         self.list.clear();
         for part in parts {
@@ -70,7 +70,7 @@ impl<K> Default for Rows<K> {
 }
 
 impl<K: Eq + Hash + Copy> Rows<K> {
-    /// The row that is known by a key, or `next` for a new one.
+    /// Returns the row that is known by a key, or `next` for a new one.
     pub(super) fn place(&mut self, key: K, next: usize) -> usize {
         let met = self.met.entry(key).or_default();
         let place = *self.places.entry((key, *met)).or_insert(next);

@@ -68,7 +68,7 @@ impl Merger {
         self.merged.facts.miss(file, rank);
     }
 
-    /// The whole. A single profile stays as it is, if it is not one of several ranks.
+    /// Returns the whole. A single profile stays as it is, if it is not one of several ranks.
     ///
     /// # Errors
     /// [`MergeError::Nothing`].

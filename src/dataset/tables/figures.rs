@@ -30,7 +30,7 @@ group! {
 }
 
 impl Figures {
-    /// Of a profile's metrics, for its first model or another one by name.
+    /// Creates a `Figures` for a profile's metrics, for its first model or another one by name.
     pub fn new(metrics: &Metrics, other: Option<&str>) -> Figures {
         let elsewhere: Option<&CacheMetrics> = other.and_then(|model| metrics.other_models.get(model));
         let (l1, l2, dram, stages) = match other {

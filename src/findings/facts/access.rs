@@ -81,7 +81,7 @@ pub trait Total: Iterator<Item = u64> + Sized {
 
 impl<I: Iterator<Item = u64>> Total for I {}
 
-/// The access that costs most; of equals the first of the source.
+/// Returns the access that costs most; of equals the first of the source.
 pub fn worst<'f, 'a: 'f>(
     accesses: impl IntoIterator<Item = &'f Access<'a>>,
     cost: impl Fn(&Access<'_>) -> u64,
@@ -89,7 +89,7 @@ pub fn worst<'f, 'a: 'f>(
     accesses.into_iter().max_by_key(|one| (cost(one), std::cmp::Reverse((one.line, one.column, one.site))))
 }
 
-/// A part of a whole; 0 of nothing.
+/// Returns a part of a whole; 0 of nothing.
 pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
@@ -183,13 +183,13 @@ impl Access<'_> {
     }
 }
 
-/// Whether it reads a table of the toolkit's mathematical functions, whose code the compiler took into the user's line.
+/// Returns whether it reads a table of the toolkit's mathematical functions, whose code the compiler took into the user's line.
 fn is_of_toolkit(site: &Site) -> bool {
     let variable = site.operand.as_ref().and_then(|operand| operand.variable.as_deref());
     variable.is_some_and(|name| name.starts_with("__cudart"))
 }
 
-/// Whether it is a variable on the device that a header of the system defines, as the random generators' matrices.
+/// Returns whether it is a variable on the device that a header of the system defines, as the random generators' matrices.
 fn is_table_of_header(profile: &Profile, allocation: Option<u64>) -> bool {
     let allocation = allocation.and_then(|id| profile.allocation(id));
     allocation.is_some_and(|allocation| {
@@ -205,7 +205,7 @@ fn together(sites: &[&Site]) -> Option<u64> {
     equal.then(|| sites.iter().map(|site| u64::from(site.bytes)).total())
 }
 
-/// Whether the thread's number moves their addresses by different numbers of bytes.
+/// Returns whether the thread's number moves their addresses by different numbers of bytes.
 fn steps_differ(sites: &[&Site], axis: usize) -> bool {
     let steps = sites.iter().filter_map(|site| match site.operand.as_ref()?.thread_steps[axis] {
         ThreadStep::Bytes(bytes) => Some(bytes),
@@ -214,7 +214,7 @@ fn steps_differ(sites: &[&Site], axis: usize) -> bool {
     steps.collect::<BTreeSet<i64>>().len() > 1
 }
 
-/// The allocation that most of their sectors lie in.
+/// Returns the allocation that most of their sectors lie in.
 fn owner(sites: &[&Site]) -> Option<u64> {
     let mut owners: BTreeMap<u64, u64> = BTreeMap::new();
     for row in sites.iter().flat_map(|site| &site.by_allocation) {
@@ -225,7 +225,7 @@ fn owner(sites: &[&Site]) -> Option<u64> {
     owners.into_iter().max_by_key(|(id, sectors)| (*sectors, std::cmp::Reverse(*id))).map(|(id, _)| id)
 }
 
-/// The sites of one place by what they access: a macro has all its operands at one place, and a function that several
+/// Returns the sites of one place by what they access: a macro has all its operands at one place, and a function that several
 /// calls have taken in has other data in each. What has another name and lies in other memory is another access.
 fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
     let name = |site: &Site| site.operand.as_ref().and_then(|operand| operand.variable.clone());
@@ -244,7 +244,7 @@ fn by_data<'a>(sites: &[&'a Site]) -> Vec<Vec<&'a Site>> {
     parts.into_iter().map(|(_, sites)| sites).collect()
 }
 
-/// The sites of which another one lies a fixed distance apart, as those of an unrolled loop over neighbours; all of
+/// Returns the sites of which another one lies a fixed distance apart, as those of an unrolled loop over neighbours; all of
 /// them where that is not known. Those of an unrolled loop over rows are far apart, each where its row starts.
 fn neighbours<'a>(kernel: &Kernel, sites: &[&'a Site]) -> Vec<&'a Site> {
     let address = |site: &Site| kernel.addresses.as_ref()?.sites.iter().find(|one| one.site == site.id);
@@ -256,7 +256,7 @@ fn neighbours<'a>(kernel: &Kernel, sites: &[&'a Site]) -> Vec<&'a Site> {
     (0..sites.len()).filter(is_shared).map(|at| sites[at]).collect()
 }
 
-/// Whether most of the contiguous requests begin on a sector.
+/// Returns whether most of the contiguous requests begin on a sector.
 fn is_aligned(pattern: &Pattern) -> bool {
     pattern.contiguous > 0 && share(pattern.misaligned, pattern.contiguous) < 0.5
 }

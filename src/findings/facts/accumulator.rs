@@ -57,7 +57,7 @@ fn stores_once(facts: &Facts<'_>, store: &Access<'_>) -> bool {
         && store.sums.bytes < LEAST_ITERATIONS.saturating_mul(touched)
 }
 
-/// A store, and the loads of the same element on its line.
+/// Returns a store, and the loads of the same element on its line.
 pub fn with_loads<'b, 'a>(facts: &'b Facts<'a>, store: &'b Access<'a>) -> Vec<&'b Access<'a>> {
     let loads = facts.accesses_of(store.kernel.id, "global").filter(|access| {
         access.is_load()

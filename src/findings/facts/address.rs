@@ -49,7 +49,7 @@ struct Depth {
 /// The terms of an address without its numbers, with their factors, and the sum of the numbers.
 pub type TermsAndOffset = (Vec<(ExpressionId, i64)>, i64);
 
-/// The address of an access, by its heaviest site.
+/// Returns the address of an access, by its heaviest site.
 pub fn address<'a>(access: &Access<'a>) -> Option<Address<'a>> {
     let addresses = access.kernel.addresses.as_ref()?;
     let site = addresses.sites.iter().find(|one| Some(one.site) == access.site)?;
@@ -129,7 +129,7 @@ pub fn is_multiplied_by(access: &Access<'_>, what: fn(Kind) -> bool) -> bool {
     })
 }
 
-/// The value of all, if they have one.
+/// Returns the value of all, if they have one.
 fn one_of(values: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     let mut all = values.collect::<Option<BTreeSet<u64>>>()?;
     let first = all.pop_first()?;
@@ -141,7 +141,7 @@ impl Address<'_> {
         self.expressions.get(id as usize).map(|one| one.kind)
     }
 
-    /// A value without conversions.
+    /// Returns a value without conversions.
     fn plain(&self, id: ExpressionId) -> Option<Kind> {
         match self.kind(id)? {
             Kind::Signed(of) | Kind::Unsigned(of) => self.plain(of),
@@ -159,7 +159,7 @@ impl Address<'_> {
         kind == Kind::Thread(lane_axis(self.kernel) as u8)
     }
 
-    /// The number that a value is, and whether a parameter is a part of it.
+    /// Returns the number that a value is, and whether a parameter is a part of it.
     fn number(&self, id: ExpressionId, arguments: bool) -> Option<(i64, bool)> {
         self.number_below(id, arguments, MOST_DEPTH)
     }
@@ -269,7 +269,7 @@ impl Address<'_> {
     }
 }
 
-/// The number that all launches of a kernel gave for a parameter.
+/// Returns the number that all launches of a kernel gave for a parameter.
 fn argument(kernel: &Kernel, kind: Kind) -> Option<i64> {
     let Kind::Parameter { parameter, offset } = kind else { return None };
     let mut launches = kernel.launches.iter().map(|launch| {
@@ -305,12 +305,12 @@ pub struct Term {
     pub constant: Option<i64>,
 }
 
-/// The terms of an access's address; none where they are not known.
+/// Returns the terms of an access's address; none where they are not known.
 pub fn terms_of(access: &Access<'_>) -> Vec<Term> {
     address(access).map_or_else(Vec::new, |address| address.terms(Depth::default()))
 }
 
-/// The same with what all launches of the kernel gave for its parameters in their place.
+/// Returns the same with what all launches of the kernel gave for its parameters in their place.
 pub fn terms_of_launches(access: &Access<'_>) -> Vec<Term> {
     address(access).map_or_else(Vec::new, |address| address.terms(Depth { arguments: true, bounds: false }))
 }
@@ -343,7 +343,7 @@ impl Address<'_> {
         }
     }
 
-    /// The line that loads a value, or all that it is chosen from.
+    /// Returns the line that loads a value, or all that it is chosen from.
     fn loaded_on(&self, id: ExpressionId) -> Option<u32> {
         let line = |(_, kind)| if let Kind::Unknown(Reason::Loaded, line) = kind { Some(line) } else { None };
         let is_chosen = matches!(self.kind(id)?, Kind::Choice(..) | Kind::Unknown(..));

@@ -76,8 +76,8 @@ impl Contention<'_, '_> {
         hot_lanes.max(self.atomics.deepest / self.atomics.requests.max(1)) as f64 / self.clock()
     }
 
-    /// What the kernel needs less with the remedy. Operations on different addresses run in parallel, so that those on
-    /// the hottest address that is left count.
+    /// Returns the saving of the kernel with the remedy. Operations on different addresses run in parallel: the cost is
+    /// that of the hottest address that remains.
     pub fn saving(&self, left: Left) -> Saving {
         if self.is_shared() {
             return Saving::new(self.limit(), self.atomics.deepest.saturating_sub(self.atomics.requests) as f64);
@@ -91,7 +91,7 @@ impl Contention<'_, '_> {
         }
     }
 
-    /// The same with the remedies of all of the kernel's accesses for which `remedied` returns what is left.
+    /// Returns the same with the remedies of all of the kernel's accesses for which `remedied` returns what is left.
     fn saving_of_kernel(&self, remedied: impl Fn(&Access<'_>) -> Option<Left>) -> Saving {
         let mut each: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
         for access in self.facts.accesses_of(self.access.kernel.id, "global") {

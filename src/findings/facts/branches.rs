@@ -12,7 +12,7 @@ const DECISIONS: [&str; 3] = ["if", "switch", "case"];
 const EXITS: [&str; 3] = ["break", "return", "goto"];
 const OPERATORS: [&str; 3] = ["?", "&&", "||"];
 
-/// The divergent branches of a kernel by their place: unrolling and inlining make several of one.
+/// Returns the divergent branches of a kernel by their place: unrolling and inlining make several of one.
 pub fn divergent_branches(facts: &Facts<'_>, kernel: &Kernel) -> Vec<Branch> {
     let mut places: BTreeMap<(&str, u32, u32), Branch> = BTreeMap::new();
     let all = facts.profile.branches.iter();
@@ -68,7 +68,7 @@ pub fn fewest_lanes(branch: &Branch) -> u64 {
     branch.lanes.iter().filter(|&&side| side > 0).min().copied().unwrap_or(0)
 }
 
-/// Warp instructions of the longest side, and its lanes.
+/// Returns the warp instructions of the longest side of a branch, and its lanes.
 pub fn longest_side(branch: &Branch) -> Option<(u64, u64)> {
     branch.instructions.iter().copied().zip(branch.lanes.iter().copied()).max_by_key(|(issued, _)| *issued)
 }
@@ -176,8 +176,8 @@ pub fn is_election(branch: &Branch) -> bool {
     has(Decider::Thread) && has(Decider::Exchange) && !has(Decider::Data)
 }
 
-/// Passes over shared memory that the lines behind the branch make, also in functions that they call, and that requests of full warps
-/// would not need.
+/// Returns the shared-memory passes that partial warps add on the lines after the branch, also in functions that these lines
+/// call.
 pub fn sparse_passes(facts: &Facts<'_>, branch: &Branch) -> f64 {
     let behind = branch.line..=branch.line.saturating_add(SIDE_LINES);
     let is_there = |file: &str, line: u32| file == branch.file && behind.contains(&line);

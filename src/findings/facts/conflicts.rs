@@ -101,7 +101,7 @@ impl<'f, 'a> Race<'f, 'a> {
         copies > 1 && !accumulator::has_barriers(self.facts, store, copies.saturating_mul(warps))
     }
 
-    /// The accesses of one side.
+    /// Returns the accesses of one side.
     fn accesses(&self, party: &'f ConflictParty) -> impl Iterator<Item = &'f Access<'a>> {
         let conflict = self.conflict;
         self.facts.accesses_of(conflict.kernel, &conflict.space).filter(move |access| {
@@ -109,7 +109,7 @@ impl<'f, 'a> Race<'f, 'a> {
         })
     }
 
-    /// The access of one side at its column.
+    /// Returns the access of one side at its column.
     fn access(&self, party: &'f ConflictParty) -> Option<&'f Access<'a>> {
         self.accesses(party).find(|access| access.column == party.frame.column)
     }
@@ -181,7 +181,7 @@ impl<'f, 'a> Race<'f, 'a> {
         lanes("load") > lanes("store").saturating_mul(EARLY_LOADS)
     }
 
-    /// A dimension of the block that moves neither address, though another does: its threads do the same work.
+    /// Returns a dimension of the block that moves neither address, though another does: its threads do the same work.
     pub fn idle_axis(&self) -> Option<(usize, [u32; 3])> {
         let block = block_of(self.kernel?)?;
         let allocation = self.conflict.allocation;
@@ -203,7 +203,7 @@ impl<'f, 'a> Race<'f, 'a> {
         (1..3).find(|&axis| block[axis] > 1 && is_unmoved(axis)).map(|axis| (axis, block))
     }
 
-    /// The line of a barrier that the source has between the two accesses.
+    /// Returns the line of a barrier that the source has between the two accesses.
     pub fn barrier_between(&self) -> Option<u32> {
         let [one, other] = self.conflict.accesses.each_ref().map(|party| &party.frame);
         let (first, last) = (one.line.min(other.line), one.line.max(other.line));

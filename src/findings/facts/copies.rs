@@ -137,7 +137,7 @@ impl<'a> Copies<'a> {
         self.memory.iter().map(|(allocation, _)| *allocation)
     }
 
-    /// The allocation that most of the bytes concern.
+    /// Returns the allocation that most of the bytes concern.
     pub fn allocation(&self) -> Option<&'a Allocation> {
         self.memory.iter().max_by_key(|(one, bytes)| (*bytes, std::cmp::Reverse(one.id))).map(|(one, _)| *one)
     }
@@ -164,12 +164,12 @@ impl<'a> Copies<'a> {
         share(self.unchanged, self.count)
     }
 
-    /// The source line's number.
+    /// Returns the source line's number.
     pub fn line(&self) -> Option<u32> {
         innermost(self.path).map(|frame| frame.line)
     }
 
-    /// The algorithm of Thrust that makes them, of memory that the user does not know.
+    /// Returns the algorithm of Thrust that makes them, of memory that the user does not know.
     pub fn library_algorithm(&self) -> Option<String> {
         let is_unnamed = self.allocation().is_some_and(|allocation| allocation.name.is_none());
         library_function(self.path).filter(|function| is_unnamed && function.starts_with("thrust::"))
@@ -235,7 +235,7 @@ impl<'a> Copies<'a> {
         facts.host_allocation(*self.hosts.iter().flatten().next()?)?.name.as_deref()
     }
 
-    /// The asynchronous function of CUDA's that the source calls there.
+    /// Returns the asynchronous function of CUDA's that the source calls there.
     pub fn asynchronous_call(&self, facts: &Facts<'a>) -> Option<&'a str> {
         let frame = innermost(self.path)?;
         let text = facts.profile.sources.get(&frame.file)?.get(&frame.line)?;

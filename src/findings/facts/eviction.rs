@@ -38,7 +38,7 @@ pub fn evicted<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel) -> Option<Evicted<
     Some(Evicted { worst, stream, beyond: share(beyond, repeated), of_all: share(beyond, uses), hit_rate })
 }
 
-/// The stream that evicts what a load uses again, if there is one; `None` where neither a stream nor larger tiles are the reason.
+/// Returns the stream that evicts what a load uses again, if there is one; `None` where neither a stream nor larger tiles are the reason.
 fn classify<'f, 'a>(
     facts: &'f Facts<'a>,
     worst: &Access<'_>,

@@ -50,7 +50,7 @@ pub fn contiguous_index(access: &Access<'_>, stride: Option<u64>, axis: usize) -
     others().find(|&other| moves_by(&steps[other], access.bytes.into())).or_else(|| others().find(of_tile))
 }
 
-/// An index of the block that the address of a load does not depend on, which coalesces another access and could take the place of the
+/// Returns an index of the block that the address of a load does not depend on, which coalesces another access and could take the place of the
 /// lanes' one without harm to others.
 pub fn unused_index(facts: &Facts<'_>, access: &Access<'_>) -> Option<usize> {
     let axis = lane_axis(access.kernel);

@@ -3,7 +3,7 @@
 use super::super::prelude::*;
 use warpline_profile::model::Fault;
 
-/// The line of the user's kernel that calls the library's function in which the fault is: the one line from which the kernel reaches
+/// Returns the line of the user's kernel that calls the library's function in which the fault is: the one line from which the kernel reaches
 /// the library's file.
 pub fn called_at(facts: &Facts<'_>, fault: &Fault) -> Option<Frame> {
     let kernel = facts.profile.kernels.iter().find(|kernel| Some(kernel.id) == fault.kernel)?;

@@ -89,7 +89,7 @@ pub fn has_own_region(access: &Access<'_>) -> bool {
     access.is_load() && lanes > 2.0 && access.pattern.span_bytes.is_some_and(|bytes| spans.contains(&bytes))
 }
 
-/// The line that loads the indices, where all of them come from one: what leads to the elements of one array leads to those of
+/// Returns the line that loads the indices, where all of them come from one: what leads to the elements of one array leads to those of
 /// others, too.
 pub fn line_of_indices(terms: &[Term]) -> Option<u32> {
     let mut lines = terms.iter().filter(|term| term.loaded).map(|term| term.loaded_at);

@@ -18,7 +18,7 @@ pub struct Handover<'f, 'a> {
     pub written_bytes: u64,
 }
 
-/// The kernels that hand an allocation over.
+/// Returns the kernels that hand an allocation over.
 pub fn handover<'f, 'a>(facts: &'f Facts<'a>, allocation: &Allocation) -> Option<Handover<'f, 'a>> {
     if allocation.touched_bytes < LEAST_SWEPT_BYTES || traffic_share(facts, allocation) < LEAST_TRAFFIC_SHARE {
         return None;

@@ -1,4 +1,4 @@
-//! Why bytes that nothing has written are read.
+//! Causes of reads of uninitialised bytes.
 
 use super::super::prelude::*;
 use warpline_profile::model::Uninitialised;
@@ -56,7 +56,7 @@ impl Unset {
     }
 }
 
-/// The line of a store of the shared variable by another warp that no barrier orders.
+/// Returns the line of a store of the shared variable by another warp that no barrier orders.
 fn race_with(facts: &Facts<'_>, row: &Uninitialised) -> Option<u32> {
     let is_same = |file: &str, line: u32| (file, line) == (&row.frame.file[..], row.frame.line);
     facts.profile.conflicts.iter().filter(|conflict| Some(conflict.kernel) == row.kernel).find_map(|conflict| {
@@ -72,13 +72,13 @@ fn stores_of<'a>(facts: &'a Facts<'_>, row: &'a Uninitialised) -> impl Iterator<
     })
 }
 
-/// Whether the line that reads the allocation also stores to it, as `a[i] += b` does.
+/// Returns whether the line that reads the allocation also stores to it, as `a[i] += b` does.
 fn is_updated(facts: &Facts<'_>, row: &Uninitialised) -> bool {
     stores_of(facts, row)
         .any(|site| Some(site.kernel) == row.kernel && (&site.file, site.line) == (&row.frame.file, row.frame.line))
 }
 
-/// The kernel that writes the allocation, where that is another one, all of whose launches come later.
+/// Returns the kernel that writes the allocation, where that is another one, all of whose launches come later.
 pub fn later_writer(facts: &Facts<'_>, row: &Uninitialised) -> Option<String> {
     let own = |site: &&Site| Some(site.kernel) != row.kernel;
     let writer = stores_of(facts, row).find(own)?.kernel;

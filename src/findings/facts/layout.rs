@@ -1,4 +1,4 @@
-//! What else of the memory a kernel takes, and how others go through it.
+//! Layout of the accessed memory: which other elements the kernel accesses, and in which order.
 
 use super::super::prelude::*;
 use super::super::thresholds::coalescing::*;
@@ -16,7 +16,7 @@ pub fn takes_whole_records(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     of_kernel.map(bytes).total() as f64 >= WHOLE_RECORD * stride as f64
 }
 
-/// The kernel's accesses to the same allocation.
+/// Returns the kernel's accesses to the same allocation.
 fn same_memory<'f, 'a>(facts: &'f Facts<'a>, access: &Access<'_>) -> impl Iterator<Item = &'f Access<'a>> {
     let id = access.allocation;
     facts.accesses_of(access.kernel.id, "global").filter(move |one| id.is_some() && one.allocation == id)
@@ -57,7 +57,7 @@ pub fn is_dense(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     takes_all(facts, access) && !facts.accesses_of(access.kernel.id, "global").any(is_contiguous)
 }
 
-/// The index that alone runs along a dimension of the grid in which blocks have one thread.
+/// Returns the index that alone runs along a dimension of the grid in which blocks have one thread.
 pub fn index_of_grid(access: &Access<'_>) -> Option<&'static str> {
     let block = block_of(access.kernel)?;
     let grid = access.kernel.launches.first()?.grid;

@@ -28,7 +28,7 @@ struct Function {
     only_there: bool,
 }
 
-/// The variables in local memory of all kernels, without what libraries and launches of kernels keep there.
+/// Returns the variables in local memory of all kernels, without what libraries and launches of kernels keep there.
 pub fn local_variables<'f, 'a>(facts: &'f Facts<'a>) -> Vec<LocalVariable<'f, 'a>> {
     let mut groups: BTreeMap<(u32, &str), Vec<&Access<'_>>> = BTreeMap::new();
     let is_launch = |access: &Access<'_>| line_of(facts, access).is_some_and(|text| text.contains("<<<"));
@@ -57,7 +57,7 @@ pub fn local_variables<'f, 'a>(facts: &'f Facts<'a>) -> Vec<LocalVariable<'f, 'a
 }
 
 impl<'f> LocalVariable<'f, '_> {
-    /// The function that is not inlined and reaches it from outside of the kernel's code.
+    /// Returns the function that is not inlined and reaches it from outside of the kernel's code.
     fn own_function(&self) -> Option<Function> {
         let first = self.accesses.first()?;
         let outer = |site: &Site| {
@@ -77,7 +77,7 @@ impl<'f> LocalVariable<'f, '_> {
         is_passed.then_some(Function { name, only_there })
     }
 
-    /// The function for which it lies in memory, as unrolling has made its indices constants.
+    /// Returns the function for which it lies in memory, as unrolling has made its indices constants.
     pub fn function(&self) -> Option<&str> {
         let name = self.function.as_ref().map(|function| &function.name).or(self.only_function.as_ref())?;
         (!self.is_computed() && self.are_unrolled()).then_some(name)
@@ -145,13 +145,13 @@ impl<'f> LocalVariable<'f, '_> {
             || !has("->") && !has(".") && (lines.peek().is_none() || lines.any(|text| follows(text, self.name, "[")))
     }
 
-    /// The known lines of the files that access it.
+    /// Returns the known lines of the files that access it.
     fn lines_of_files(&self) -> impl Iterator<Item = &String> {
         let files: BTreeSet<&str> = self.accesses.iter().map(|access| access.file).collect();
         files.into_iter().filter_map(|file| lines_of(self.facts, file)).flat_map(BTreeMap::values)
     }
 
-    /// The arrays within the object that its lines index by something that has a name.
+    /// Returns the arrays within the object that its lines index by something that has a name.
     pub fn indexed_members(&self) -> BTreeSet<String> {
         let mut members = BTreeSet::new();
         for access in &self.accesses {

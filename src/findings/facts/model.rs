@@ -5,7 +5,7 @@ use warpline_simulator::hierarchy::HierarchyConfig;
 use warpline_simulator::models;
 
 impl Facts<'_> {
-    /// The model's caches; `None` of an unknown one.
+    /// Returns the model's caches; `None` of an unknown one.
     pub fn hierarchy(&self) -> Option<HierarchyConfig> {
         models::find(self.profile.run.models.first()?).ok()?.hierarchy().ok()
     }

@@ -20,14 +20,14 @@ pub struct Padding {
     pub passes: u32,
 }
 
-/// The best padding of up to `most` elements after rows of this length, if it leaves no conflicts or few; of equals that with which
+/// Returns the best padding of up to `most` elements after rows of this length, if it leaves no conflicts or few; of equals that with which
 /// other requests to the array take the fewest passes.
 pub fn of_rows(request: &BankConflict, others: &[&BankConflict], row: u64, most: u64, banks: Banks) -> Option<Padding> {
     let is_row = row >= 2 * u64::from(request.bytes.max(1));
     of_periods(request, others, row, most, banks).filter(|padding| is_row && padding.leaves(request, LEFT_OF_ROWS))
 }
 
-/// The same after the words of all banks, whatever the rows are: an element, or the elements of a word.
+/// Returns the same after the words of all banks, whatever the rows are: an element, or the elements of a word.
 pub fn of_bank_cycles(request: &BankConflict, others: &[&BankConflict], banks: Banks) -> Option<Padding> {
     let alike: Vec<&BankConflict> = others.iter().copied().filter(|other| other.bytes == request.bytes).collect();
     let most = u64::from(WORD_BYTES / request.bytes.max(1)).max(1);

@@ -18,7 +18,7 @@ pub struct Doubles<'a> {
     pub are_promoted: bool,
 }
 
-/// The double-precision operations of a kernel; `None` where no line has any.
+/// Returns the double-precision operations of a kernel; `None` where no line has any.
 pub fn doubles<'a>(facts: &Facts<'a>, kernel: &Kernel) -> Option<Doubles<'a>> {
     let of_line = |line: &Line| line.instructions.get("fp64").map_or(0, |count| count.lanes);
     let lines = facts.profile.lines.iter().filter(|line| line.kernel == kernel.id && line.line != 0);

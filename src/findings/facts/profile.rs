@@ -44,17 +44,17 @@ impl<'a> Facts<'a> {
         self.profile.kernels.iter().find(|kernel| Some(kernel.id) == id)
     }
 
-    /// The estimate for the first model.
+    /// Returns the estimate for the first model.
     pub fn estimate(&self, kernel: &'a Kernel) -> Option<&'a Estimate> {
         kernel.estimates.first()
     }
 
-    /// The allocation that an access is to.
+    /// Returns the allocation that an access is to.
     pub fn memory(&self, access: &Access<'_>) -> Option<&'a Allocation> {
         self.profile.allocation(access.allocation?)
     }
 
-    /// The line of the user that made an allocation: the innermost one, or a caller's that has its name, where a helper makes the
+    /// Returns the line of the user that made an allocation: the innermost one, or a caller's that has its name, where a helper makes the
     /// memory of others.
     pub fn named_at(&self, allocation: &'a Allocation) -> Option<&'a Frame> {
         let name = allocation.name.as_deref().unwrap_or_default().trim_end_matches("[]");
@@ -66,7 +66,7 @@ impl<'a> Facts<'a> {
         user_frames(&allocation.path).find(named).or(innermost(&allocation.path))
     }
 
-    /// The same; where it is the constructor of a class whose objects all allocate there, the line that makes the object.
+    /// Returns the same; where it is the constructor of a class whose objects all allocate there, the line that makes the object.
     pub fn object_made_at(&self, allocation: &'a Allocation) -> Option<&'a Frame> {
         let named = self.named_at(allocation)?;
         let mut users = user_frames(&allocation.path);
@@ -100,7 +100,7 @@ impl<'a> Facts<'a> {
         if all > 0.0 { (seconds / all).min(1.0) } else { 0.0 }
     }
 
-    /// The accesses of a kernel to a space.
+    /// Returns the accesses of a kernel to a space.
     pub fn accesses_of<'b>(&'b self, kernel: u32, space: &'b str) -> impl Iterator<Item = &'b Access<'a>> {
         self.accesses.iter().filter(move |access| access.kernel.id == kernel && access.space == space)
     }
@@ -149,12 +149,12 @@ pub fn describe_known(allocation: Option<&Allocation>) -> Shown {
     allocation.map_or_else(|| Unnamed::Allocation.shown(), describe)
 }
 
-/// The frames of a host path that are the user's own code and have lines, innermost first.
+/// Returns the frames of a host path that are the user's own code and have lines, innermost first.
 pub fn user_frames(path: &[Frame]) -> impl Iterator<Item = &Frame> {
     path.iter().rev().filter(|frame| frame.line != 0 && !is_system(&frame.file))
 }
 
-/// The first of them.
+/// Returns the first of them.
 pub fn innermost(path: &[Frame]) -> Option<&Frame> {
     user_frame(path).filter(|frame| frame.line != 0)
 }
@@ -193,7 +193,7 @@ pub fn product(sizes: [u32; 3]) -> u64 {
     sizes.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul)
 }
 
-/// The dimension in which neighbouring lanes differ: the first that has more than one thread.
+/// Returns the dimension in which neighbouring lanes differ: the first that has more than one thread.
 pub fn lane_axis(kernel: &Kernel) -> usize {
     block_of(kernel).unwrap_or([32, 1, 1]).iter().position(|&size| size > 1).unwrap_or(0)
 }
@@ -208,7 +208,7 @@ pub fn is_of_library(allocation: &Allocation) -> bool {
     allocation.name.is_none() && allocation.path.last().is_some_and(|frame| is_system(&frame.file))
 }
 
-/// An access's sectors that its bytes do not need, of all sectors of its kernel.
+/// Returns an access's sectors that its bytes do not need, of all sectors of its kernel.
 pub fn excess_of_kernel(facts: &Facts<'_>, access: &Access<'_>) -> f64 {
     let all = facts.accesses_of(access.kernel.id, access.space).map(|access| access.sums.sectors).total();
     share(access.sums.excess(), all)

@@ -10,7 +10,7 @@ pub fn split_rows<'f, 'a>(facts: &'f Facts<'a>, kernel: &Kernel, width: u64) -> 
 
 fn is_split(access: &Access<'_>, width: u64) -> bool {
     let pattern = &access.pattern;
-    // Where a whole row of lanes reads one address, or each row the same ones, its length changes little.
+    // If all lanes of a row read one address, or all rows the same addresses, the length of a row has little effect.
     let is_repeated = access.operand.is_some_and(|operand| operand.thread_steps[..2].contains(&ThreadStep::None));
     !is_repeated
         && !access.is_opaque

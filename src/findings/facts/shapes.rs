@@ -30,7 +30,7 @@ impl Better {
     }
 }
 
-/// The best shape of as many threads, where it is better by DRAM traffic.
+/// Returns the best shape of as many threads, where it is better by DRAM traffic.
 pub fn better(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
     let known = facts.shapes.borrow().get(&kernel.id).cloned();
     known.unwrap_or_else(|| {
@@ -71,7 +71,7 @@ fn search(facts: &Facts<'_>, kernel: &Kernel) -> Option<Better> {
     (better.factor() >= LEAST_TRAFFIC_FACTOR && gain >= LEAST_SHAPE_GAIN).then_some(better)
 }
 
-/// The fastest shape of as many threads that covers the same elements.
+/// Returns the fastest shape of as many threads that covers the same elements.
 fn best(subject: &Subject<'_>, grids: &Grids<'_>, model: &Model<'_>) -> Option<Prediction> {
     let (launch, recorded, tiled) = (&subject.launch, subject.recorded.block, tiled_axes(subject));
     let is_candidate = |block: &[u32; 3]| {

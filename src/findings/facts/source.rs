@@ -3,12 +3,12 @@
 use super::super::prelude::*;
 use std::collections::BTreeMap;
 
-/// The known lines of a file.
+/// Returns the known lines of a file.
 pub fn lines_of<'a>(facts: &Facts<'a>, file: &str) -> Option<&'a BTreeMap<u32, String>> {
     facts.profile.sources.get(file)
 }
 
-/// The line of the source that makes an access.
+/// Returns the line of the source that makes an access.
 pub fn line_of<'a>(facts: &Facts<'a>, access: &Access<'_>) -> Option<&'a str> {
     Some(lines_of(facts, access.file)?.get(&access.line)?)
 }

@@ -39,7 +39,7 @@ pub fn read_bytes(allocation: &Allocation) -> u64 {
     dram(allocation).0.saturating_mul(SECTOR_BYTES)
 }
 
-/// An allocation's share of all traffic of DRAM.
+/// Returns an allocation's share of all traffic of DRAM.
 pub fn traffic_share(facts: &Facts<'_>, allocation: &Allocation) -> f64 {
     let all = facts.profile.allocations.iter().map(moved_bytes).total();
     share(moved_bytes(allocation), all)

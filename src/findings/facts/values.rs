@@ -13,7 +13,7 @@ pub struct Silent<'f, 'a> {
 }
 
 impl Silent<'_, '_> {
-    /// Whether each launch but the first stores what is there.
+    /// Returns whether each launch but the first stores what is there.
     pub fn is_in_every_launch(&self) -> bool {
         self.row.launches > 1 && self.row.silent_launches.saturating_add(1) >= self.row.launches
     }
@@ -85,7 +85,7 @@ pub fn never_read<'f, 'a>(facts: &'f Facts<'a>) -> Vec<(&'a Allocation, Vec<&'f 
     unread.filter_map(|row| Some((row, stores_alone(facts, row.id)?))).collect()
 }
 
-/// The accesses to an allocation, if all of them are stores; of any site, not only where most of it goes there.
+/// Returns the accesses to an allocation, if all of them are stores; of any site, not only where most of it goes there.
 fn stores_alone<'f, 'a>(facts: &'f Facts<'a>, id: u64) -> Option<Vec<&'f Access<'a>>> {
     let parts =
         facts.profile.sites.iter().filter(|site| site.by_allocation.iter().any(|row| row.allocation == Some(id)));

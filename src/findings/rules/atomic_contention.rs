@@ -64,7 +64,7 @@ fn classify(found: &Contention<'_, '_>) -> Cause {
     ORDER.iter().find(|(condition, _)| condition(found)).map_or(Cause::SmallArray, |(_, cause)| cause.clone())
 }
 
-/// The remedy of a cause, and what it leaves.
+/// Returns the remedy of a cause, and what it leaves.
 fn remedy(cause: &Cause, found: &Contention<'_, '_>) -> (Remedy, Left) {
     let subtracts = Choice(u8::from(found.kind() == AtomicKind::Subtract));
     let (remedy, left) = match cause {

@@ -53,7 +53,7 @@ fn of_stride(found: &Conflict<'_, '_>) -> Cause {
     Cause::Stride { stride: Bytes(found.stride.map_or(0, i64::unsigned_abs)) }
 }
 
-/// The remedy of a cause, with the padding that it applies.
+/// Returns the remedy of a cause, with the padding that it applies.
 fn remedy(cause: &Cause, found: &Conflict<'_, '_>) -> (Remedy, Option<Padding>) {
     let (rows, cycles) = (found.row_padding, found.cycle_padding);
     let padded = |padding: Option<Padding>, pad: fn(Padding) -> Remedy, otherwise: Remedy| {

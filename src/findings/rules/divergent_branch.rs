@@ -156,7 +156,7 @@ impl<'f, 'a> Divergent<'f, 'a> {
         share(self.branch.idle_lane_slots, self.kernel.lane_slots.issued)
     }
 
-    /// The same work in full warps, which would issue that much fewer instructions.
+    /// Returns the same work in full warps, which would issue that much fewer instructions.
     fn saving(&self, passes: f64) -> Saving {
         let part = self.of_kernel();
         let estimate = self.kernel.estimates.first();

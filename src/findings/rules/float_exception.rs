@@ -47,7 +47,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     stored.chain(others).collect()
 }
 
-/// The exceptional results of a step's operation.
+/// Returns the exceptional results of a step's operation.
 fn results_of<'a>(facts: &'a Facts<'_>, step: &FloatStep, kinds: &[&str]) -> Option<&'a FloatException> {
     let is_same = |row: &&FloatException| {
         (row.kernel, &row.frame, &row.operation) == (step.kernel, &step.frame, &step.operation)
@@ -60,7 +60,7 @@ fn operands(row: &FloatException) -> Shown {
     Shown(row.operands.join(", "))
 }
 
-/// The lines between the last of the steps, which made the value, and the store; none where they are one line.
+/// Returns the lines between the last of the steps, which made the value, and the store; none where they are one line.
 fn way(steps: &[FloatStep]) -> Option<Shown> {
     let source = steps.last()?;
     let mut lines: Vec<u32> = steps.iter().rev().map(|step| step.frame.line).filter(|&line| line != 0).collect();

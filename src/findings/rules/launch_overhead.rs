@@ -45,7 +45,7 @@ fn diagnosis(facts: &Facts<'_>, launches: &[Launches<'_>], structure: Structure)
     diagnosis
 }
 
-/// The finding of launches, at the most frequent of them.
+/// Returns the finding of launches, at the most frequent of them.
 fn draft(facts: &Facts<'_>, launches: &[Launches<'_>]) -> Option<Draft> {
     let first = launches.first()?;
     let starts: f64 = launches.iter().map(Launches::start_seconds).sum();

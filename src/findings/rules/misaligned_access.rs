@@ -67,7 +67,7 @@ struct Found<'a> {
     hits: Vec<&'a Access<'a>>,
 }
 
-/// The finding of one cause: of the array that loses most, with the others' names.
+/// Returns the finding of one cause: of the array that loses most, with the others' names.
 fn draft(facts: &Facts<'_>, mut found: Vec<Found<'_>>) -> Option<Draft> {
     found.sort_by_key(|one| (std::cmp::Reverse(one.worst.sums.excess()), one.worst.column, one.worst.allocation));
     let hits: Vec<&Access<'_>> = found.iter().flat_map(|one| one.hits.iter().copied()).collect();

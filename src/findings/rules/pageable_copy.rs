@@ -23,7 +23,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     kinds.into_iter().filter_map(|(copies, least)| draft(facts, &copies, least)).collect()
 }
 
-/// The finding of all copies of a kind, at the largest of them.
+/// Returns the finding of all copies of a kind, at the largest of them.
 fn draft(facts: &Facts<'_>, copies: &[Copies<'_>], least: u64) -> Option<Draft> {
     let all = copies.iter().map(|copies| copies.bytes).total();
     let largest = copies.iter().max_by_key(|copies| copies.bytes).filter(|_| all >= least)?;

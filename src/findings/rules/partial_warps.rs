@@ -44,13 +44,13 @@ impl<'f, 'a> Block<'f, 'a> {
         Some(Block { kernel, sizes, threads, lanes, empty: Some(empty).filter(|&one| one >= LEAST_EMPTY_LANES), split })
     }
 
-    /// The access that longer rows save most.
+    /// Returns the access that longer rows save most.
     fn worst(&self) -> Option<&'f Access<'a>> {
         let order = |access: &&&Access<'_>| (saved_sectors(access), std::cmp::Reverse((access.line, access.column)));
         self.split.iter().max_by_key(order).copied()
     }
 
-    /// The first cause that fits.
+    /// Returns the first cause that fits.
     fn diagnosis(&self, facts: &Facts<'_>) -> Option<Diagnosis> {
         let block = Shown(shape(self.sizes));
         if let Some(empty) = self.empty.filter(|_| self.threads == 1) {

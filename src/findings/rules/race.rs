@@ -127,7 +127,7 @@ fn of_atomics(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     })
 }
 
-/// An element that several threads update: no barrier helps.
+/// Returns an element that several threads update: no barrier helps.
 fn of_update(race: &Race<'_, '_>) -> Option<(Cause, Remedy)> {
     let scope = scope(race);
     race.is_update_by_several().then(|| match race.update() {
@@ -193,7 +193,7 @@ fn lines_of(conflict: &Conflict) -> Lines<'_> {
     (conflict.kernel, &conflict.scope, &conflict.space, conflict.variable.as_deref(), sides.collect())
 }
 
-/// The finding of what happens most often, with the number of the other allocations.
+/// Returns the finding of what happens most often, with the number of the other allocations.
 fn draft(facts: &Facts<'_>, conflicts: &[&Conflict]) -> Option<Draft> {
     let worst = conflicts.iter().max_by_key(|conflict| (conflict.count, std::cmp::Reverse(conflict.allocation)))?;
     let memory: BTreeSet<Option<u64>> = conflicts.iter().map(|conflict| conflict.allocation).collect();

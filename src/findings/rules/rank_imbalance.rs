@@ -92,7 +92,7 @@ fn draft(facts: &Facts<'_>, kernel: &Kernel, figure: &str, present: u64, all: f6
     Some(draft)
 }
 
-/// The node of a rank; one node for all needs no name.
+/// Returns the node of a rank; one node for all needs no name.
 fn node<'a>(facts: &Facts<'a>, rank: u32) -> Option<&'a str> {
     let nodes = &facts.profile.run.environment.nodes;
     let has = |ranks: &[[u32; 2]]| ranks.iter().any(|[first, last]| (*first..=*last).contains(&rank));

@@ -24,7 +24,7 @@ described! {
     }
 }
 
-/// The widest access of a thread that divides a structure of this size.
+/// Returns the widest access of a thread that divides a structure of this size.
 fn vector(size: u64) -> u64 {
     [WIDEST_BYTES, 8, 4, 2].into_iter().find(|width| size.is_multiple_of(*width)).unwrap_or(1)
 }
@@ -47,7 +47,7 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     groups.filter_map(|accesses| draft(facts, &accesses)).collect()
 }
 
-/// Whether all that the kernels have of it is a table of a few structures, which caches hold.
+/// Returns whether all that the kernels have of it is a table of a few structures, which caches hold.
 fn is_small(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
     let id = accesses.first().and_then(|access| access.allocation);
     let allocation = id.and_then(|id| facts.profile.allocation(id));
@@ -55,7 +55,7 @@ fn is_small(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
         && !facts.accesses.iter().any(|access| !access.is_load() && access.allocation == id)
 }
 
-/// Whether the lines give a whole structure a new value, of which the compiler leaves out the members that stay what
+/// Returns whether the lines give a whole structure a new value, of which the compiler leaves out the members that stay what
 /// they were: the kernel loads those, too.
 fn stores_all_that_changes(facts: &Facts<'_>, accesses: &[&Access<'_>]) -> bool {
     let gives_whole = |access: &&Access<'_>| {

@@ -51,7 +51,7 @@ pub(super) enum PageError {
     Empty(String),
 }
 
-/// The templates of all pages by the finding's id, and those in common under no id.
+/// Returns the templates of all pages by the finding's id, and those in common under no id.
 pub(super) fn all() -> &'static BTreeMap<&'static str, Templates> {
     static ALL: LazyLock<BTreeMap<&'static str, Templates>> = LazyLock::new(|| {
         let own = pages().map(|page| (page.id, page.text)).chain([("", COMMON)]);
@@ -94,7 +94,7 @@ pub(super) fn read(page: &str) -> Result<Templates, PageError> {
     Ok(templates)
 }
 
-/// A title in bold, if there is one, and the paragraphs below it.
+/// Returns a title in bold, if there is one, and the paragraphs below it.
 fn titled(paragraphs: &[String]) -> (Option<&str>, &[String]) {
     let title = paragraphs.first().and_then(|first| first.strip_prefix("**")?.strip_suffix("**"));
     (title, &paragraphs[usize::from(title.is_some())..])

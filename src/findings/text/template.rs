@@ -31,7 +31,7 @@ impl Template {
         Ok(template)
     }
 
-    /// The sentence; `None` where a figure outside of `[[ ]]` is missing.
+    /// Returns the sentence; `None` where a figure outside of `[[ ]]` is missing.
     pub(super) fn fill(&self, figures: &Figures) -> Option<String> {
         let mut out = String::new();
         self.fill_into(figures, &mut out)?;

@@ -12,7 +12,7 @@ use warpline_profile::model::Addresses;
 /// Points of a thread, at most.
 const MOST_POINTS: u64 = 64;
 
-/// The expressions of folded code, and where each of its sites comes from.
+/// Returns the expressions of folded code, and where each of its sites comes from.
 ///
 /// # Errors
 /// [`ChangeError::TooMany`].

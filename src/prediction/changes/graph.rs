@@ -17,7 +17,7 @@ impl Graph {
         Graph { expressions: expressions.to_vec(), numbers }
     }
 
-    /// The number of an expression.
+    /// Returns the number of an expression.
     pub fn add(&mut self, one: Expression) -> ExpressionId {
         let next = self.expressions.len() as ExpressionId;
         *self.numbers.entry(one).or_insert_with(|| {
@@ -26,7 +26,7 @@ impl Graph {
         })
     }
 
-    /// A number as wide as an expression.
+    /// Returns a number as wide as an expression.
     pub fn constant(&mut self, value: i64, bits: u8) -> ExpressionId {
         self.add(Expression { bits, exact: false, kind: ExpressionKind::Constant(value) })
     }
@@ -36,7 +36,7 @@ impl Graph {
         self.add(Expression { bits, exact: true, kind: ExpressionKind::Binary(operation, left, right) })
     }
 
-    /// An expression with other operands.
+    /// Returns an expression with other operands.
     pub fn again(&mut self, one: Expression, operand: impl Fn(ExpressionId) -> ExpressionId) -> ExpressionId {
         self.add(Expression { kind: one.kind.with_operands(operand), ..one })
     }

@@ -18,7 +18,7 @@ use warpline_profile::model::Addresses;
 /// Each of the arrays starts at a multiple of so many bytes, as one that `cudaMalloc` makes.
 const ALIGNED: u64 = 256;
 
-/// The expressions with an array (its number in the subject) parted into its members, where each site comes from, and the
+/// Returns the expressions with an array (its number in the subject) parted into its members, where each site comes from, and the
 /// bytes that its structures have.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use crate::subject::Subject;
 use crate::value::Value;
 use warpline_profile::model::{Addresses, Parameter};
 
-/// The expressions with an array (its number in the subject) padded by this many elements along an axis.
+/// Returns the expressions with an array (its number in the subject) padded by this many elements along an axis.
 ///
 /// # Errors
 /// [`ChangeError::NoLength`].
@@ -35,7 +35,7 @@ pub fn padded(subject: &Subject<'_>, array: usize, axis: usize, by: i64) -> Resu
     Ok(changed)
 }
 
-/// The parameters that say how long an array is along x, y and z: the first changes the smallest of the strides that any changes.
+/// Returns the parameters that say how long an array is along x, y and z: the first changes the smallest of the strides that any changes.
 fn lengths<'a>(subject: &Subject<'a>, array: usize) -> Vec<&'a Parameter> {
     let forms = |launch: &Launch| {
         let evaluated = Evaluated::new(subject.addresses, launch);
@@ -68,7 +68,7 @@ fn lengths<'a>(subject: &Subject<'a>, array: usize) -> Vec<&'a Parameter> {
     found.into_iter().map(|(_, parameter)| parameter).collect()
 }
 
-/// An address with a larger parameter where indices are multiplied and added.
+/// Returns an address with a larger parameter where indices are multiplied and added.
 fn grown(
     graph: &mut Graph,
     known: &mut [Option<ExpressionId>],

@@ -100,7 +100,7 @@ impl<'a> Image<'a> {
         self.pointers.get(&address).copied().or_else(|| self.number::<8>(address))
     }
 
-    /// The module of a descriptor; none where it has no hooks.
+    /// Returns the module of a descriptor; none where it has no hooks.
     fn module(&self, at: u64) -> Result<Option<Module>, &'static str> {
         const SHORT: &str = "a module's descriptor leads out of the file";
         let number = |offset: usize| self.number::<8>(at + offset as u64).ok_or(SHORT);

@@ -55,7 +55,7 @@ pub struct MemoryAccess {
 }
 
 impl MemoryAccess {
-    /// A load of the first allocation, outside loops.
+    /// Returns a load of the first allocation, outside loops.
     #[cfg(test)]
     pub(super) fn load(form: Form, condition: Truth, bytes: u32) -> MemoryAccess {
         MemoryAccess {

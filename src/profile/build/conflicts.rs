@@ -43,7 +43,7 @@ pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<Conflict> 
     rows
 }
 
-/// Whether one of the accesses only reached the memory by a bad address: it was out of bounds of another allocation. That is reported
+/// Returns whether one of the accesses only reached the memory by a bad address: it was out of bounds of another allocation. That is reported
 /// as a fault.
 pub(super) fn is_by_fault(conflict: &Conflict, faults: &[Fault]) -> bool {
     conflict.accesses.iter().any(|party| {

@@ -25,7 +25,7 @@ pub(super) fn origins(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<FloatOr
     analysis.floats.origins.iter().filter_map(|one| origin(analysis, paths, one)).collect()
 }
 
-/// An operation of a kernel's module.
+/// Returns an operation of a kernel's module.
 fn operation(analysis: &Analysis, kernel: u32, number: u32) -> Option<(&Module, &Operation)> {
     let kernel = analysis.kernels.get(kernel as usize)?;
     let module = analysis.modules.get(&kernel.module)?;

@@ -107,7 +107,7 @@ fn reason(failed: &FailedLaunch) -> String {
     format!("{what} (CUDA error {})", failed.error)
 }
 
-/// The rows as notes.
+/// Returns the rows as notes.
 pub(super) fn notes(analysis: &Analysis, rows: &[Missing]) -> Vec<String> {
     let plural = |count: u64| if count == 1 { "launch" } else { "launches" };
     let note = |row: &Missing| {

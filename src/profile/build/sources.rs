@@ -85,7 +85,7 @@ impl Judge {
         Some(Judge { roots, digests, vouched: host.vouched, checked_bytes: 0 })
     }
 
-    /// The file's content, if it may be shown.
+    /// Returns the file's content, if it may be shown.
     fn read(&mut self, file: &str) -> Result<Vec<u8>, Missing> {
         let path = Path::new(file);
         let below_root = || path.canonicalize().is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)));

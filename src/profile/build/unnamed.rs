@@ -44,7 +44,7 @@ pub(super) fn notes(profile: &Profile, makers: impl FnOnce() -> BTreeMap<String,
     ))
 }
 
-/// The innermost place of a path that another compiler made: a source file, or a function without debug information.
+/// Returns the innermost place of a path that another compiler made: a source file, or a function without debug information.
 /// `None` where Warpline's compiler made the code and found no name.
 fn foreign(path: &[Frame], makers: &BTreeMap<String, bool>) -> Option<String> {
     for frame in path.iter().rev() {

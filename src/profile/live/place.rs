@@ -30,7 +30,7 @@ pub enum LiveError {
     Unreadable(PathBuf, String),
 }
 
-/// The user's folder: below `XDG_RUNTIME_DIR`, or below the folder for temporary files.
+/// Returns the user's folder: below `XDG_RUNTIME_DIR`, or below the folder for temporary files.
 fn named() -> PathBuf {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     // SAFETY: no arguments, no failure.
@@ -41,7 +41,7 @@ fn named() -> PathBuf {
     }
 }
 
-/// The folder, which is made where it is not there.
+/// Returns the folder, which is made where it is not there.
 ///
 /// # Errors
 /// What is there belongs to somebody else, or others may write to it.
@@ -67,7 +67,7 @@ fn checked(folder: PathBuf) -> Result<PathBuf, LiveError> {
     Ok(folder)
 }
 
-/// The snapshot of an analysing process.
+/// Returns the snapshot of an analysing process.
 pub(super) fn file(folder: &Path, pid: u32) -> PathBuf {
     folder.join(format!("{pid}.json"))
 }
@@ -118,7 +118,7 @@ fn running(folder: &Path) -> Vec<(PathBuf, Snapshot)> {
     found
 }
 
-/// The snapshot of a process, of the analysis or of its program; of the only one that runs where none is named.
+/// Returns the snapshot of a process, of the analysis or of its program; of the only one that runs where none is named.
 ///
 /// # Errors
 /// There is none, or there are several.

@@ -7,7 +7,7 @@ pub const SCHEMA: &str = "warpline.live";
 /// Kernels that a snapshot names, those with most traffic.
 pub const MOST_KERNELS: usize = 200;
 
-/// How far a run is.
+/// State of a run in progress.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// [`SCHEMA`].

@@ -108,7 +108,7 @@ pub struct Finding {
     /// in `kernel`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_kernels: Vec<u32>,
-    /// Where in a library it happens that this line calls.
+    /// Position inside the library that this line calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside_library: Option<Frame>,
     /// Allocation concerned.

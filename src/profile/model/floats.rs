@@ -97,12 +97,12 @@ impl FloatException {
 }
 
 impl FloatOrigin {
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> Option<&FloatStep> {
         self.steps.first()
     }
 
-    /// The operation that made the value, or the load that found it.
+    /// Returns the operation that made the value, or the load that found it.
     pub fn source(&self) -> Option<&FloatStep> {
         self.steps.last()
     }

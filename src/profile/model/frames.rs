@@ -43,7 +43,7 @@ pub fn is_system(file: &str) -> bool {
         || PARTS.iter().any(|part| file.contains(part))
 }
 
-/// The innermost frame of the user's own code; the last one where there is none.
+/// Returns the innermost frame of the user's own code; the last one where there is none.
 pub fn user_frame(path: &[Frame]) -> Option<&Frame> {
     path.iter().rev().find(|frame| !frame.file.is_empty() && !is_system(&frame.file)).or(path.last())
 }

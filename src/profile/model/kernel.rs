@@ -138,7 +138,7 @@ pub struct Launch {
     /// Blocks that share an SM in the model.
     #[serde(default)]
     pub resident_blocks: u32,
-    /// Of every so many blocks one was recorded; 0: none.
+    /// One block of every `block_share` was recorded; 0: none.
     #[serde(default)]
     pub block_share: u64,
     /// CUDA stream, 0 the default.
@@ -174,7 +174,7 @@ pub struct LaunchGroup {
     pub first: u64,
     /// Number of the last one.
     pub last: u64,
-    /// Of these launches, that ended with an error.
+    /// Launches among these that ended with an error.
     #[serde(default, skip_serializing_if = "super::number::is_zero")]
     pub failed: u64,
     /// Blocks; `None` where they have several shapes.
@@ -187,7 +187,7 @@ pub struct LaunchGroup {
     pub static_shared_bytes: u32,
     /// Registers per thread.
     pub registers: u32,
-    /// Of every so many blocks one was recorded; 0: none.
+    /// One block of every `block_share` was recorded; 0: none.
     pub block_share: u64,
     /// Host call path; empty where they have several.
     pub path: Vec<Frame>,

@@ -11,7 +11,7 @@ use super::number::Wide;
 /// Ranks as first and last numbers, rising and apart from each other.
 pub type Ranges = Vec<[u32; 2]>;
 
-/// Of which profiles a merged one is made.
+/// Profiles that a merged one consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergedFrom {
     /// How many.
@@ -127,7 +127,7 @@ pub struct Exact {
 /// What a merged kernel needs to be merged again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelExact {
-    /// Of `over_launches`, where several profiles have launches.
+    /// Sums behind `over_launches`, where several profiles have launches.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub over_launches: BTreeMap<String, Exact>,
     /// Groups of launches have no shapes any more, as there were too many.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Wide(pub u128);
 
 impl Wide {
-    /// The sum of both; it stays at the greatest number.
+    /// Returns the sum of both; it stays at the greatest number.
     #[must_use]
     pub fn plus(self, other: Wide) -> Wide {
         Wide(self.0.saturating_add(other.0))
@@ -46,7 +46,7 @@ impl<'de> Deserialize<'de> for Wide {
     }
 }
 
-/// The nearest number of nine digits: more would claim too much, and documents read back exactly.
+/// Returns the nearest number of nine digits: more would claim too much, and documents read back exactly.
 pub fn nine_digits(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }

@@ -29,14 +29,14 @@ pub struct Operand {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadStep {
-    /// Not at all.
+    /// Does not change.
     #[default]
     None,
-    /// By this many bytes.
+    /// Changes by this many bytes.
     Bytes(i64),
-    /// By a multiple of a value that is the same for all threads, of this name; empty where it has none.
+    /// Changes by a multiple of a value that is the same for all threads, with this name; empty if it has none.
     Times(String),
-    /// In another way.
+    /// Changes in another way.
     Other,
 }
 

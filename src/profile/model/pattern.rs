@@ -15,7 +15,7 @@ pub struct Pattern {
     pub uniform: u64,
     /// Adjacent lanes access adjacent elements.
     pub contiguous: u64,
-    /// Of these, requests whose lane 0 is not at the start of a 32-byte sector, or would not be.
+    /// Requests among these whose lane 0 is not at the start of a 32-byte sector, or would not be.
     pub misaligned: u64,
     /// A constant stride that leaves gaps, or goes backwards.
     pub strided: u64,

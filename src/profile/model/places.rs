@@ -58,10 +58,10 @@ pub struct Site {
     pub space: String,
     /// Per lane.
     pub bytes: u32,
-    /// Of a load of global memory: by its cache operator (`ld.cg`, volatile, `cp.async.cg`) it goes past L1.
+    /// Whether a load of global memory bypasses L1 by its cache operator (`ld.cg`, volatile, `cp.async.cg`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub past_l1: bool,
-    /// Of an atomic operation: the code uses the value that it returns.
+    /// Whether the code uses the value that an atomic operation returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub result_used: bool,
     /// What an atomic operation does with what is there.

@@ -86,7 +86,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The row of an allocation.
+    /// Returns the row of an allocation.
     pub fn allocation(&self, id: u64) -> Option<&Allocation> {
         let index = self.allocations.binary_search_by_key(&id, |allocation| allocation.id).ok()?;
         self.allocations.get(index)

@@ -69,7 +69,7 @@ pub struct Run {
     /// Bytes that each cache holds, by model.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cache_bytes: BTreeMap<String, CacheBytes>,
-    /// Of which profiles it is made, where it is of several.
+    /// Profiles that it consists of, if it is a merged one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<Box<MergedFrom>>,
     /// Whatever may differ between identical runs.
@@ -122,7 +122,7 @@ pub struct Environment {
     pub labels: BTreeMap<String, String>,
 }
 
-/// Whoever started the program started so many of it: a rank of MPI, a task of Slurm.
+/// Rank of the program among those that were started together, by MPI or Slurm.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
     /// Its number, from 0.

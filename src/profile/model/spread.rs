@@ -88,7 +88,7 @@ pub struct WholeRun {
 }
 
 impl WholeRun {
-    /// A total; nothing where the run has none of it.
+    /// Returns a total; nothing where the run has none of it.
     pub fn total(&self, name: &str) -> Option<Estimated> {
         self.totals.get(name).copied()
     }

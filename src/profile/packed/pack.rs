@@ -15,7 +15,7 @@ pub(super) trait Pack: Default {
     fn unpack(&mut self, from: &mut Reader<'_>) -> Result<(), Broken>;
 }
 
-/// The form of a field.
+/// Returns the form of a field.
 pub(super) fn describe_field<S, T: Pack>(_: fn(&S) -> &T, to: &mut String) {
     T::describe(to);
 }

@@ -45,7 +45,7 @@ fn taken<'a>(from: &mut &'a [u8], length: u64) -> Result<&'a [u8], Broken> {
     Ok(taken)
 }
 
-/// A table of texts, none of which has a hidden character but those that `stay`.
+/// Returns a table of texts, none of which has a hidden character but those that `stay`.
 fn texts<'a>(from: &mut &'a [u8], stays: fn(char) -> bool) -> Result<Vec<&'a str>, Broken> {
     let (count, length) = (number(from)?, number(from)?);
     let mut bytes = taken(from, length)?;

@@ -17,7 +17,7 @@ fn layout() -> u32 {
     })
 }
 
-/// The section of a profile; `None` for profiles that are not of one rank, and where a number is none.
+/// Returns the section of a profile; `None` for profiles that are not of one rank, and where a number is none.
 pub fn section(profile: &Profile) -> Option<Vec<u8>> {
     if profile.run.merged.is_some() || profile.run.environment.rank.is_none() {
         return None;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Extension of profiles.
 const PROFILE: &str = "wlprof";
 
-/// The folder for the ranks' files in place of one file: a folder that was named itself, else `app.d` for `app.wlprof`.
+/// Returns the folder for the ranks' files in place of one file: a folder that was named itself, else `app.d` for `app.wlprof`.
 pub fn folder(named: &Path) -> PathBuf {
     let is_folder = named.as_os_str().as_encoded_bytes().ends_with(b"/") || named.is_dir();
     if is_folder {
@@ -31,7 +31,7 @@ pub fn rank_of(path: &Path) -> Option<u32> {
     digits.parse().ok().filter(|_| plain)
 }
 
-/// The profiles of a folder, by name. Folders in it are not entered.
+/// Returns the profiles of a folder, by name. Folders in it are not entered.
 ///
 /// # Errors
 /// The folder cannot be read.

@@ -3,7 +3,7 @@
 use crate::Profile;
 use crate::model::{Distances, LevelMetrics, Metrics, Rank};
 
-/// A profile with at least this many sites: the real ones' kernels, again and again under new names.
+/// Returns a profile with at least this many sites: the real ones' kernels, again and again under new names.
 pub fn with_sites(real: &[Profile], sites: usize) -> Option<Profile> {
     let first = real.iter().find(|profile| !profile.sites.is_empty())?;
     let mut whole = first.clone();
@@ -71,7 +71,7 @@ fn add_copy(whole: &mut Profile, part: &Profile, copy: u32, sites: usize) {
     }
 }
 
-/// The profile of a rank: counts between one and two times those of the real run, each row's its own.
+/// Returns the profile of a rank: counts between one and two times those of the real run, each row's its own.
 pub fn of_rank(profile: &Profile, index: u32, count: u32) -> Profile {
     let mut state = u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {

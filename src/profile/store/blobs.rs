@@ -4,7 +4,7 @@ use super::StoreError;
 
 /// A place for files that are written once. Keys are made by the store alone: letters, digits, `-`, `.` and `/`.
 pub trait Blobs {
-    /// The content of a key; `None` where there is none.
+    /// Returns the content of a key; `None` where there is none.
     ///
     /// # Errors
     /// It cannot be read, or is larger than `most`.
@@ -28,6 +28,6 @@ pub trait Blobs {
     /// That cannot be found out.
     fn is_empty(&self) -> Result<bool, StoreError>;
 
-    /// A key as messages name it.
+    /// Returns a key as messages name it.
     fn place(&self, key: &str) -> String;
 }

@@ -54,7 +54,7 @@ pub struct Problem {
 }
 
 impl Store {
-    /// The store in a folder. `create` makes one where the folder is empty or not there.
+    /// Returns the store in a folder. `create` makes one where the folder is empty or not there.
     ///
     /// # Errors
     /// It is no store, or one of a later release.
@@ -62,7 +62,7 @@ impl Store {
         Store::open(Box::new(Folder::new(folder)), create)
     }
 
-    /// The store in some place. `create` makes one where there is nothing.
+    /// Returns the store in some place. `create` makes one where there is nothing.
     ///
     /// # Errors
     /// It is no store, or one of a later release.
@@ -152,7 +152,7 @@ impl Store {
         Ok(listing)
     }
 
-    /// The profile of a record, as it was recorded.
+    /// Returns the profile of a record, as it was recorded.
     ///
     /// # Errors
     /// It is missing or damaged.

@@ -80,7 +80,7 @@ impl Record {
         if is_date(date) { date } else { "" }
     }
 
-    /// The commit as people name it; the profile's digest where it has none.
+    /// Returns the commit as people name it; the profile's digest where it has none.
     pub fn short(&self) -> &str {
         let text = self.commit.as_deref().unwrap_or(&self.object);
         text.get(..10).unwrap_or(text)
@@ -115,7 +115,7 @@ impl Record {
         Ok(())
     }
 
-    /// The document; what is hidden in names is written out.
+    /// Returns the document; what is hidden in names is written out.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("a record has string keys and finite numbers")
     }

@@ -20,7 +20,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The store at an address as `s3://bucket/prefix`; keys and region come from the variables that the service's own
+    /// Returns the store at an address as `s3://bucket/prefix`; keys and region come from the variables that the service's own
     /// tools read (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`, …).
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Remote {
         Remote::new(Arc::from(objects), prefix, address)
     }
 
-    /// The store below a prefix of an object store.
+    /// Returns the store below a prefix of an object store.
     ///
     /// # Errors
     /// The prefix is none, or the system refuses what waiting needs.

@@ -19,7 +19,7 @@ pub struct Trust {
     pub missing: Vec<MissingLaunches>,
 }
 
-/// Whether a group consists of counts that are exact unless something is missing. Conflicts are searched in a sample by default.
+/// Returns whether a group consists of counts that are exact unless something is missing. Conflicts are searched in a sample by default.
 pub fn is_count(group: Group, certainty: &Certainty) -> bool {
     certainty.basis == Basis::Counted && group != Group::Conflicts
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::document::brief;
 use warpline_profile::Profile;
 
-/// The brief as JSON.
+/// Returns the brief as JSON.
 pub fn brief_json(profile: &Profile) -> String {
     let document = serde_json::to_value(brief(profile)).expect("only strings as keys");
     let fields = document.as_object().into_iter().flatten();
@@ -14,7 +14,7 @@ pub fn brief_json(profile: &Profile) -> String {
     format!("{{\n{}\n}}\n", lines.join(",\n"))
 }
 
-/// A list of objects with a line for each, anything else in one line.
+/// Returns a list of objects with a line for each, anything else in one line.
 fn rows(value: &Value) -> String {
     match value.as_array().filter(|rows| rows.iter().any(Value::is_object)) {
         Some(rows) => {

@@ -15,7 +15,7 @@ const KERNELS: usize = 3;
 /// Findings that are in a line each after those in full.
 const IN_A_LINE: usize = 6;
 
-/// The brief as Markdown.
+/// Returns the brief as Markdown.
 pub fn brief_markdown(profile: &Profile) -> String {
     let brief = brief(profile);
     let (head, kernels) = (head(&brief, profile), kernels(&brief));
@@ -131,7 +131,7 @@ fn in_a_line(finding: &BriefFinding) -> String {
     }
 }
 
-/// A number with as many digits as a reader needs.
+/// Returns a number with as many digits as a reader needs.
 fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value}");

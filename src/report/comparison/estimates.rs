@@ -42,7 +42,7 @@ pub(super) fn recorded(whole: &Estimates) -> String {
     )
 }
 
-/// The main figures, or all.
+/// Returns the main figures, or all.
 pub(super) fn estimates(whole: &Estimates, all: bool) -> Vec<ShownEstimate> {
     let wanted = |name: &str| all || MAIN.contains(&name);
     // What was counted has no bound.

@@ -13,7 +13,7 @@ use warpline_comparison::{rank, unit};
 use warpline_profile::Profile;
 use warpline_profile::model::Finding;
 
-/// The comparison; the profiles are those it is of.
+/// Returns the comparison; the profiles are those it is of.
 pub fn markdown(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
     let mut page = Page { out: String::new(), options: *options, sides: Sides::new(before, after) };
     let (one, other) = programs(before, after);

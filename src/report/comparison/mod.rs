@@ -11,7 +11,7 @@ pub use text::{DiffOptions, text};
 
 use warpline_comparison::Diff;
 
-/// The contract's JSON document, indented.
+/// Returns the contract's JSON document, indented.
 pub fn json(diff: &Diff) -> String {
     let mut text = serde_json::to_string_pretty(diff).expect("a comparison has string keys");
     text.push('\n');

@@ -225,7 +225,7 @@ fn outweighs(one: [Option<Value>; 2], other: [Option<Value>; 2]) -> bool {
     change(one).zip(change(other)).is_some_and(|(one, other)| one * other < 0.0 && one.abs() > other.abs())
 }
 
-/// The figure that a share or mean is about: `global.sectors` of `global.sectors_per_request`.
+/// Returns the figure that a share or mean is about: `global.sectors` of `global.sectors_per_request`.
 fn total_of(name: &str) -> Option<String> {
     let (space, last) = name.rsplit_once('.').map_or(("", name), |(space, last)| (space, last));
     let total = match last {
@@ -273,7 +273,7 @@ pub(crate) fn words(name: &str) -> String {
     }
 }
 
-/// A value with its unit.
+/// Returns a value with its unit.
 pub(crate) fn in_words(value: Value, unit: Unit) -> String {
     match (unit, value) {
         (Unit::Bytes, Value::Count(number)) => bytes(number),
@@ -360,7 +360,7 @@ pub(crate) fn unchanged(same: &Unchanged) -> String {
     }
 }
 
-/// A broken limit in a sentence.
+/// Returns a broken limit in a sentence.
 pub(crate) fn broken(row: &BrokenLimit) -> String {
     let unit = unit(&row.metric);
     let text = |value: Option<Value>| value.map_or("-".to_owned(), |value| in_words(value, unit));

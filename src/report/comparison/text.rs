@@ -30,7 +30,7 @@ const VALUE: usize = 10;
 /// Columns of a change and of its verdict.
 const CHANGE: usize = 12;
 
-/// The comparison; the profiles are those it is of.
+/// Returns the comparison; the profiles are those it is of.
 pub fn text(diff: &Diff, before: &Profile, after: &Profile, options: &DiffOptions) -> String {
     let width = options.width.clamp(LEAST_WIDTH, MOST_WIDTH);
     let mut page = Page { out: String::new(), options: *options, width, sides: Sides::new(before, after) };

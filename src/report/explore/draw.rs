@@ -75,7 +75,7 @@ fn key_line(session: &Session) -> Line<'static> {
     Line::from(text).dim()
 }
 
-/// The lines of a page that are seen; the page scrolls to its cursor.
+/// Returns the lines of a page that are seen; the page scrolls to its cursor.
 fn page_lines(page: &mut Page, area: Rect, color: bool) -> Vec<Line<'static>> {
     let (width, height) = (usize::from(area.width), usize::from(area.height));
     let layouts = page.layouts(width).to_vec();
@@ -218,7 +218,7 @@ fn bar(heat: f64) -> String {
     format!("{}{}", "#".repeat(full), if heat > 0.0 { "." } else { " " }.repeat(BAR - full))
 }
 
-/// As many characters from the start as fit.
+/// Returns as many characters from the start as fit.
 fn start_of(text: &str, width: usize) -> String {
     if Span::raw(text).width() <= width {
         return text.to_owned();
@@ -235,7 +235,7 @@ fn start_of(text: &str, width: usize) -> String {
     shown
 }
 
-/// As many characters from the end as fit.
+/// Returns as many characters from the end as fit.
 fn end_of(text: &str, width: usize) -> String {
     if Span::raw(text).width() <= width {
         return text.to_owned();

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// The command of `$VISUAL` or `$EDITOR` for a line of a file.
+/// Returns the command of `$VISUAL` or `$EDITOR` for a line of a file.
 pub(super) fn command(editor: &str, file: &str, line: u32) -> Vec<OsString> {
     let mut words: Vec<OsString> = editor.split_whitespace().map(OsString::from).collect();
     if words.is_empty() {

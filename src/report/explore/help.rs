@@ -20,7 +20,7 @@ pub(super) const KEYS: [(&str, &str); 14] = [
     ("q", "leave; also Ctrl+C"),
 ];
 
-/// The page of the keys.
+/// Returns the page of the keys.
 pub(super) fn view() -> View {
     let facts = KEYS.iter().map(|&(label, text)| Fact { label, text: text.to_owned(), target: None }).collect();
     View { title: "KEYS".to_owned(), place: None, blocks: vec![Block::Facts(facts)] }

@@ -10,13 +10,13 @@ pub(super) enum Item {
     Heading(usize),
     /// Names of a table's columns.
     Head(usize),
-    /// Block and row.
+    /// Index of a block and of a row in it.
     Row(usize, usize),
-    /// Block and fact.
+    /// Index of a block and of a fact in it.
     Fact(usize, usize),
-    /// Block and line of source.
+    /// Index of a block and of a source line in it.
     Code(usize, usize),
-    /// Block.
+    /// Index of a block.
     Prose(usize),
 }
 
@@ -159,7 +159,7 @@ impl Page {
         }
     }
 
-    /// The table that the cursor is in.
+    /// Returns the table that the cursor is in.
     pub(super) fn table(&self) -> Option<&Table> {
         match (self.item()?, self.view.blocks.get(self.block()?)?) {
             (Item::Row(..), Block::Table(table)) => Some(table),

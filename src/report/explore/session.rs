@@ -293,7 +293,7 @@ impl Session {
         tab.list == List::Calls && tab.pages.len() == 1
     }
 
-    /// The node of the tree that the cursor is on.
+    /// Returns the node of the tree that the cursor is on.
     fn node(&mut self) -> Option<usize> {
         if !self.in_tree() {
             return None;
@@ -335,7 +335,7 @@ impl Session {
         self.page().set(View { title, place: None, blocks: vec![Block::Table(table)] });
     }
 
-    /// The editor at the row's line, or at that of the page.
+    /// Returns the editor at the row's line, or at that of the page.
     fn edit(&mut self) -> Action {
         let place = match self.page().target() {
             Some(Target::Line { file, line }) => Some((file, line)),

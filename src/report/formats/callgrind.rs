@@ -33,7 +33,7 @@ struct Costs {
     calls: BTreeMap<(u32, Function), (u64, u32, Cost)>,
 }
 
-/// The whole profile. Sectors, excess, … of shared memory are passes, not sectors.
+/// Returns the whole profile. Sectors, excess, … of shared memory are passes, not sectors.
 pub fn callgrind(profile: &Profile) -> String {
     let mut functions: BTreeMap<Function, Costs> = BTreeMap::new();
     let mut total = Cost::default();

@@ -110,7 +110,7 @@ fn over_ranks(site: &Site) -> [String; 8] {
     ]
 }
 
-/// A field as RFC 4180 has it.
+/// Returns a field as RFC 4180 has it.
 pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r', '\t']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -18,7 +18,7 @@ struct Node {
     children: BTreeMap<Frame, Node>,
 }
 
-/// The tree, as JSON. Costs stand as they are (`sectors`) and with those of all callees (`sectors (inc)`).
+/// Returns the tree, as JSON. Costs stand as they are (`sectors`) and with those of all callees (`sectors (inc)`).
 pub fn hatchet(profile: &Profile) -> String {
     let mut root = Node::default();
     for (stack, costs) in stacks(profile) {

@@ -23,7 +23,7 @@ const MOST_LAUNCHES: u64 = 1 << 50;
 /// Allocations that have a track of their own, the largest ones.
 const MOST_ALLOCATIONS: usize = 1000;
 
-/// The file.
+/// Returns the file.
 pub fn perfetto(profile: &Profile) -> Vec<u8> {
     let mut trace = Writer::new(profile);
     trace.launches(profile);

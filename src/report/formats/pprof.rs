@@ -25,7 +25,7 @@ const VALUES: [(&str, &str); 6] = [
     ("shared_passes", "count"),
 ];
 
-/// The profile as a gzip file, as pprof requires it.
+/// Returns the profile as a gzip file, as pprof requires it.
 pub fn pprof(profile: &Profile) -> Vec<u8> {
     let mut file = GzEncoder::new(Vec::new(), Compression::default());
     let written = file.write_all(&encode(profile).encode_to_vec()).and_then(|()| file.finish());

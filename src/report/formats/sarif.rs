@@ -16,7 +16,7 @@ pub(crate) struct Scanned<'a> {
     pub(crate) findings: &'a [Finding],
 }
 
-/// The findings of the profile.
+/// Returns the findings of the profile.
 pub fn sarif(profile: &Profile) -> String {
     of_findings(&[Scanned { profile, findings: &profile.findings }], None)
 }
@@ -159,13 +159,13 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A path without the folder that it lies in.
+/// Returns a path without the folder that it lies in.
 fn within<'a>(path: &'a str, root: Option<&str>) -> &'a str {
     let inside = root.and_then(|root| path.strip_prefix(root.trim_end_matches('/'))?.strip_prefix('/'));
     inside.filter(|inside| !inside.is_empty()).unwrap_or(path)
 }
 
-/// A path as a URI (RFC 3986): absolute ones with their scheme.
+/// Returns a path as a URI (RFC 3986): absolute ones with their scheme.
 fn uri(path: &str) -> String {
     let mut text = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.bytes() {

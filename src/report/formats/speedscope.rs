@@ -52,7 +52,7 @@ struct Sampled {
     weights: Vec<u64>,
 }
 
-/// The file; the profile of cost `active`, by index into [`COSTS`], is shown first.
+/// Returns the file; the profile of cost `active`, by index into [`COSTS`], is shown first.
 pub fn speedscope(profile: &Profile, active: usize) -> String {
     let stacks = stacks(profile);
     let mut numbers: BTreeMap<&Frame, usize> = BTreeMap::new();

@@ -82,7 +82,7 @@ struct Tables<'a> {
     texts: Vec<String>,
 }
 
-/// The tables as JSON: `tables` has columns by table and name, `texts` what columns of text refer to.
+/// Returns the tables as JSON: `tables` has columns by table and name, `texts` what columns of text refer to.
 pub fn tables(profile: &Profile) -> String {
     let mut writer = Writer::new(profile);
     let tables = BTreeMap::from([
@@ -263,7 +263,7 @@ fn numbers(columns: &mut Columns, name: &str, cells: impl Iterator<Item = Option
     columns.insert(name.to_owned(), Column::Number(cells.collect()));
 }
 
-/// The figures of rows, and the shares of them.
+/// Returns the figures of rows, and the shares of them.
 fn figures<'m>(prefix: &str, rows: impl Iterator<Item = Option<&'m Metrics>>) -> Columns {
     let rows: Vec<_> = rows.collect();
     let mut columns = Columns::new();
@@ -276,7 +276,7 @@ fn figures<'m>(prefix: &str, rows: impl Iterator<Item = Option<&'m Metrics>>) ->
     columns
 }
 
-/// The figures of global and shared memory, and the requests of local memory.
+/// Returns the figures of global and shared memory, and the requests of local memory.
 fn by_space<'m>(rows: impl Iterator<Item = &'m Spaces>) -> Columns {
     let rows: Vec<_> = rows.collect();
     let mut columns = figures("global_", rows.iter().map(|row| row.get("global")));
@@ -285,7 +285,7 @@ fn by_space<'m>(rows: impl Iterator<Item = &'m Spaces>) -> Columns {
     columns
 }
 
-/// A path as text, outermost frame first.
+/// Returns a path as text, outermost frame first.
 fn path(frames: &[Frame]) -> String {
     let frame = |frame: &Frame| {
         let file = std::path::Path::new(&frame.file)

@@ -12,7 +12,7 @@ use warpline_comparison::gate::{Judged, Verdict};
 /// Services cut longer comments: GitHub's at 65 536 letters, its job summaries at 1 MiB.
 const MOST: usize = 60_000;
 
-/// The verdicts.
+/// Returns the verdicts.
 pub fn markdown(judged: &[Judged], options: &DiffOptions) -> String {
     let count = |verdict: Verdict| judged.iter().filter(|one| one.program.verdict == verdict).count();
     let (broken, unlike) = (count(Verdict::Broken), count(Verdict::Unlike));

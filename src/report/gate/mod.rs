@@ -12,14 +12,14 @@ use crate::formats::{Scanned, of_findings};
 use warpline_comparison::gate::{Gate, Judged, Verdict};
 use warpline_profile::model::Finding;
 
-/// The document, indented.
+/// Returns the document, indented.
 pub fn json(gate: &Gate) -> String {
     let mut text = serde_json::to_string_pretty(gate).expect("a gate's document has string keys");
     text.push('\n');
     text
 }
 
-/// The findings that are new, as SARIF 2.1.0; files below `root` by their path in it.
+/// Returns the findings that are new, as SARIF 2.1.0; files below `root` by their path in it.
 pub fn sarif(judged: &[Judged], root: Option<&str>) -> String {
     let scanned: Vec<Scanned<'_>> =
         judged.iter().map(|one| Scanned { profile: &one.after, findings: new(one) }).collect();

@@ -8,7 +8,7 @@ use crate::comparison::shown::broken;
 use crate::{DiffOptions, plain_name};
 use warpline_comparison::gate::{Judged, Verdict};
 
-/// The verdicts, and what changed where something did.
+/// Returns the verdicts, and what changed where something did.
 pub fn text(judged: &[Judged], options: &DiffOptions) -> String {
     let mut out = String::new();
     for one in judged {

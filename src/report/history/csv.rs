@@ -4,7 +4,7 @@ use crate::formats::quoted;
 use warpline_comparison::document::Value;
 use warpline_comparison::history::History;
 
-/// The table.
+/// Returns the table.
 pub fn csv(history: &History) -> String {
     let mut out = String::from("name,model,kernel,metric,commit,date,branch,value,changed\n");
     for series in &history.series {

@@ -3,7 +3,7 @@
 use crate::formats::quoted;
 use warpline_comparison::history::{Recording, Recordings};
 
-/// A line for each recording, in columns.
+/// Returns a line for each recording, in columns.
 pub fn listing_text(recordings: &Recordings) -> String {
     let row = |one: &Recording| {
         let commit = one.commit.as_deref().unwrap_or(&one.record);
@@ -31,7 +31,7 @@ pub fn listing_text(recordings: &Recordings) -> String {
     out
 }
 
-/// The table with everything in it.
+/// Returns the table with everything in it.
 pub fn listing_csv(recordings: &Recordings) -> String {
     let mut out = String::from("record,name,commit,date,branch,models,compiler,complete,file\n");
     for one in &recordings.recordings {
@@ -53,7 +53,7 @@ pub fn listing_csv(recordings: &Recordings) -> String {
     out
 }
 
-/// The document, indented.
+/// Returns the document, indented.
 pub fn listing_json(recordings: &Recordings) -> String {
     let mut text = serde_json::to_string_pretty(recordings).expect("a listing has string keys");
     text.push('\n');

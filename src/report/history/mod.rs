@@ -15,7 +15,7 @@ use warpline_comparison::document::Value;
 use warpline_comparison::history::{History, Point, Series};
 use warpline_comparison::{Better, better};
 
-/// The document, indented.
+/// Returns the document, indented.
 pub fn json(history: &History) -> String {
     let mut text = serde_json::to_string_pretty(history).expect("a history has string keys");
     text.push('\n');
@@ -28,7 +28,7 @@ fn title(history: &History, series: &Series) -> String {
     format!("{} of {what} in {} ({})", history.metric, series.name, series.model)
 }
 
-/// The commit of a point as people name it.
+/// Returns the commit of a point as people name it.
 fn commit(point: &Point) -> &str {
     let text = point.commit.as_deref().unwrap_or(&point.record);
     text.get(..10).unwrap_or(text)

@@ -29,7 +29,7 @@ pub fn svg(history: &History) -> String {
     out
 }
 
-/// A page of all series, with the changes as tables.
+/// Returns a page of all series, with the changes as tables.
 pub fn html(history: &History) -> String {
     let mut out = String::from(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \

@@ -12,7 +12,7 @@ const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'
 /// Columns of a bar.
 const BAR: usize = 24;
 
-/// The chart; `options.all` shows commits at which nothing changed, too.
+/// Returns the chart; `options.all` shows commits at which nothing changed, too.
 pub fn text(history: &History, options: &DiffOptions) -> String {
     let mut out = String::new();
     for series in &history.series {

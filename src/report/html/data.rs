@@ -142,7 +142,7 @@ fn figure(name: &str) -> FigureWords {
     FigureWords { label: words(name), unit, better, rank: rank(name) }
 }
 
-/// The element that holds the data. The scripts find it by its `id`.
+/// Returns the element that holds the data. The scripts find it by its `id`.
 pub(super) fn element(document: &Document<'_>) -> String {
     let json = serde_json::to_string(document).expect("a profile has string keys and finite numbers");
     if json.len() <= MOST_PLAIN {

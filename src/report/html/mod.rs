@@ -8,14 +8,14 @@ use data::{Document, Side};
 use warpline_comparison::Diff;
 use warpline_profile::Profile;
 
-/// The page of a profile.
+/// Returns the page of a profile.
 pub fn html(profile: &Profile) -> String {
     let document =
         Document { sides: vec![Side::new("profile", profile)], comparison: None, figures: data::no_figures() };
     parts::page("Warpline", &document)
 }
 
-/// The page of a comparison; the profiles are those it is of, and every view of each can be opened from it.
+/// Returns the page of a comparison; the profiles are those it is of, and every view of each can be opened from it.
 pub fn diff_html(diff: &Diff, before: &Profile, after: &Profile) -> String {
     let document = Document {
         sides: vec![Side::new("before", before), Side::new("after", after)],

@@ -47,7 +47,7 @@ const SCRIPTS: [&str; 27] = [
     include_str!("scripts/main.js"),
 ];
 
-/// The page with its title and data.
+/// Returns the page with its title and data.
 pub(super) fn page(title: &str, document: &Document<'_>) -> String {
     let fill = |name: &str| match name {
         "title" => title.to_owned(),

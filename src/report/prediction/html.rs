@@ -38,7 +38,7 @@ const FIGURES: [Figure; 3] = [
     },
 ];
 
-/// The page of all models.
+/// Returns the page of all models.
 pub fn html(document: &Document) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -89,7 +89,7 @@ fn model(out: &mut String, document: &Document, number: usize) -> std::fmt::Resu
     Ok(())
 }
 
-/// A map over block shapes: x across, y and z down.
+/// Returns a map over block shapes: x across, y and z down.
 fn map(out: &mut String, document: &Document, figure: &Figure) -> std::fmt::Result {
     let all = &document.configurations;
     let values: Vec<f64> = all.iter().filter_map(|one| (figure.value)(one)).filter(|value| *value > 0.0).collect();
@@ -242,7 +242,7 @@ fn table(out: &mut String, document: &Document) -> std::fmt::Result {
     Ok(())
 }
 
-/// The time with its interval.
+/// Returns the time with its interval.
 fn time(one: &Configuration) -> String {
     let Some(time) = one.seconds.map(seconds) else { return "?".to_owned() };
     let mark = if one.undecided { "~" } else { "" };

@@ -10,7 +10,7 @@ pub use text::text;
 
 use warpline_prediction::document::Document;
 
-/// As JSON.
+/// Returns the document as JSON.
 pub fn json(document: &Document) -> String {
     let mut text = serde_json::to_string_pretty(document).expect("plain data always encodes");
     text.push('\n');

@@ -14,7 +14,7 @@ const LEAVE: [&str; 6] = ["L2 store", "L1 passes", "grid", "per SM", "DRAM store
 /// Between two columns.
 const GAP: usize = 2;
 
-/// The tables of all models; `top` configurations of each, and the recorded one. On a terminal of `width` columns lines
+/// Returns the tables of all models; `top` configurations of each, and the recorded one. On a terminal of `width` columns lines
 /// keep to it.
 pub fn text(document: &Document, top: usize, width: Option<usize>) -> String {
     let mut out = String::new();
@@ -207,7 +207,7 @@ fn uncertain(number: u64, uncertainty: f64) -> String {
     format!("{} ±{:.0} %", bytes(number), (100.0 * uncertainty).ceil())
 }
 
-/// The time, marked if its interval overlaps that of the first configuration.
+/// Returns the time, marked if its interval overlaps that of the first configuration.
 fn time(one: &Configuration) -> String {
     let mark = if one.undecided { "~" } else { "" };
     one.seconds.map_or_else(|| "?".to_owned(), |time| format!("{mark}{}", seconds(time)))

@@ -52,7 +52,7 @@ pub(crate) struct RankRows {
 }
 
 impl RankRow {
-    /// A value of the row for people.
+    /// Returns a value of the row for people.
     pub(crate) fn text(&self, value: f64) -> String {
         match self.unit {
             RankUnit::Seconds => seconds(value),
@@ -92,7 +92,7 @@ const WORK: [(&str, &str); 4] = [
     ("constant.wavefronts", "passes of constant memory"),
 ];
 
-/// The rows; `None` where the profile is not of ranks.
+/// Returns the rows; `None` where the profile is not of ranks.
 pub(crate) fn over_ranks(profile: &Profile) -> Option<RankRows> {
     let ranks = profile.run.merged.as_ref()?.ranks.as_ref()?;
     let ranges = ranks.present.iter().filter(|[first, last]| first <= last);

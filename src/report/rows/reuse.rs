@@ -42,7 +42,7 @@ impl Row {
         }
     }
 
-    /// The distance that this share of the reuses stay within, to the power of two.
+    /// Returns the distance that this share of the reuses stay within, to the power of two.
     pub fn within(&self, share: f64) -> Option<u64> {
         let all: u64 = self.buckets.values().fold(0, |sum, count| sum.saturating_add(*count));
         let mut sum = 0u64;

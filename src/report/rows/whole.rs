@@ -48,7 +48,7 @@ pub(crate) fn lines(profile: &Profile) -> Vec<WholeLine> {
     lines.iter().map(shown).collect()
 }
 
-/// A figure over all spaces.
+/// Returns a figure over all spaces.
 fn figure(line: &Line, name: &str) -> Option<Estimated> {
     let of_name = |key: &str| key.split_once('.').is_some_and(|(_, figure)| figure == name);
     together(line.whole_run.iter().filter(|(key, _)| of_name(key)).map(|(_, one)| *one))

@@ -82,7 +82,7 @@ pub(super) fn write(out: &mut String, profile: &Profile, style: Style, width: us
     }
 }
 
-/// A share in whole percent.
+/// Returns a share in whole percent.
 fn whole(share: f64) -> String {
     if share > 0.0 && share < 0.005 { "<1 %".to_owned() } else { format!("{:.0} %", 100.0 * share) }
 }

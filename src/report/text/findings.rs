@@ -150,7 +150,7 @@ fn alike(findings: &[Finding]) -> Vec<Vec<&Finding>> {
     groups
 }
 
-/// A sentence without its figures; names, in backquotes, keep theirs: of another array it is another note.
+/// Returns a sentence without its figures; names, in backquotes, keep theirs: of another array it is another note.
 fn without_figures(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let words = |(at, part): (usize, &str)| match at % 2 {

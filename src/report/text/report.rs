@@ -35,7 +35,7 @@ pub enum Shown {
     Source,
 }
 
-/// The report.
+/// Returns the report.
 pub fn text(profile: &Profile, options: &TextOptions) -> String {
     let style = Style { color: options.color };
     let (top, width) = (options.top, options.width.max(LEAST_WIDTH));

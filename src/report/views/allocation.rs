@@ -11,7 +11,7 @@ use crate::words::{at, bytes, count, host_path, percent, ratio};
 use warpline_profile::Profile;
 use warpline_profile::model::{Allocation, CopyRow, user_frame};
 
-/// The view of an allocation; `None` where the profile has none of this number.
+/// Returns the view of an allocation; `None` where the profile has none of this number.
 pub fn allocation(profile: &Profile, id: u64) -> Option<View> {
     let allocation = profile.allocation(id)?;
     let title = format!("ALLOCATION {}: {}, {}", name_of(allocation), bytes(allocation.bytes), allocation.kind);
@@ -23,7 +23,7 @@ pub fn allocation(profile: &Profile, id: u64) -> Option<View> {
     Some(View { title, place: frame.map(|frame| (frame.file.clone(), frame.line)), blocks })
 }
 
-/// The view of a host allocation; `None` where the profile has none of this number.
+/// Returns the view of a host allocation; `None` where the profile has none of this number.
 pub fn host_allocation(profile: &Profile, id: u64) -> Option<View> {
     let host = profile.host_allocations.iter().find(|host| host.id == id)?;
     let name = host.name.as_deref().unwrap_or("without a name");

@@ -130,12 +130,12 @@ impl CallTree {
         self.nodes.len() < 2
     }
 
-    /// A node by number.
+    /// Returns a node by number.
     pub fn node(&self, number: usize) -> Option<&CallNode> {
         self.nodes.get(number)
     }
 
-    /// The tree as a table, depth first, of the nodes whose parents are all in `open`; names are indented by depth.
+    /// Returns the tree as a table, depth first, of the nodes whose parents are all in `open`; names are indented by depth.
     pub fn table(&self, is_open: impl Fn(usize) -> bool) -> Table {
         let mut shown = Vec::new();
         let mut left = vec![0];
@@ -164,7 +164,7 @@ impl CallTree {
         Row { cells, target: Some(Target::Calls(number)) }
     }
 
-    /// The view of a node: the path to it and what it calls; `None` where there is none of this number.
+    /// Returns the view of a node: the path to it and what it calls; `None` where there is none of this number.
     pub fn view(&self, number: usize) -> Option<View> {
         let node = self.nodes.get(number)?;
         let mut path = vec![node.name.clone()];

@@ -12,7 +12,7 @@ use warpline_profile::model::Finding;
 /// Figures of a row.
 const FIGURES: usize = 4;
 
-/// The view of a comparison.
+/// Returns the view of a comparison.
 pub fn comparison(before: &Profile, after: &Profile) -> View {
     let diff = compare(before, after, &Options::default(), None);
     let sides = Sides::new(before, after);

@@ -31,7 +31,7 @@ impl Figures {
         Figures { memory: memory(spaces), shared: spaces.get("shared").cloned().unwrap_or_default() }
     }
 
-    /// Of one space.
+    /// Creates a `Figures` for one space.
     pub(super) fn of_space(space: &str, metrics: &Metrics) -> Figures {
         if space == "shared" {
             Figures { shared: metrics.clone(), ..Figures::default() }
@@ -78,12 +78,12 @@ pub(super) fn columns(more: &[Column]) -> Vec<Column> {
     COLUMNS.iter().chain(more).copied().collect()
 }
 
-/// A column of figures; see [`Column::dispensable`].
+/// Returns a column of figures; see [`Column::dispensable`].
 pub(super) const fn figure(name: &'static str, dispensable: u8, meaning: &'static str) -> Column {
     Column { name, dispensable, meaning }
 }
 
-/// A column of words.
+/// Returns a column of words.
 pub(super) const fn words(name: &'static str) -> Column {
     Column { name, dispensable: 0, meaning: "" }
 }

@@ -12,7 +12,7 @@ use warpline_profile::model::Finding;
 /// Lines of source before and after.
 const AROUND: u32 = 4;
 
-/// The view of a finding by rank; `None` where the profile has none of this rank.
+/// Returns the view of a finding by rank; `None` where the profile has none of this rank.
 pub fn finding(profile: &Profile, rank: u32) -> Option<View> {
     let finding = profile.findings.iter().find(|finding| finding.rank == rank)?;
     let title =

@@ -11,7 +11,7 @@ use crate::words::{at, count, host_path, label, memory, percent, plain_name, rat
 use warpline_profile::Profile;
 use warpline_profile::model::{Frame, Kernel};
 
-/// The view of a kernel by number; `None` where the profile has none of this number.
+/// Returns the view of a kernel by number; `None` where the profile has none of this number.
 pub fn kernel(profile: &Profile, id: u32) -> Option<View> {
     let kernel = profile.kernels.iter().find(|kernel| kernel.id == id)?;
     let name = label(profile, kernel);
@@ -91,7 +91,7 @@ fn lines(profile: &Profile, id: u32) -> Option<Block> {
     table("LINES that access memory", columns(&[words("line"), words("source")]), rows)
 }
 
-/// A line's text in a cell.
+/// Returns a line's text in a cell.
 pub(super) fn source_cell(profile: &Profile, file: &str, line: u32) -> Cell {
     let text = profile.sources.get(file).and_then(|lines| lines.get(&line));
     text.map_or(Cell::Nothing, |text| Cell::Text(text.trim().to_owned()))

@@ -13,7 +13,7 @@ use warpline_profile::Profile;
 /// Lines of source before and after.
 const AROUND: u32 = 5;
 
-/// The view of a line; `None` if the profile has nothing about it.
+/// Returns the view of a line; `None` if the profile has nothing about it.
 pub fn line(profile: &Profile, file: &str, number: u32) -> Option<View> {
     let here = |path: &str, line: u32| path == file && line == number;
     let mut blocks: Vec<Block> = source(profile, file, number, AROUND).map(Block::Source).into_iter().collect();

@@ -41,7 +41,7 @@ pub(super) fn path_target(path: &[Frame]) -> Option<Target> {
     line_target(&frame.file, frame.line)
 }
 
-/// The findings that something is concerned by, as one block; `None` where there are none.
+/// Returns the findings that something is concerned by, as one block; `None` where there are none.
 pub(super) fn findings(profile: &Profile, concerns: impl Fn(&Finding) -> bool) -> Option<Block> {
     let facts: Vec<Fact> = profile
         .findings
@@ -72,7 +72,7 @@ pub(super) fn access_name(site: &Site) -> String {
     format!("{} {} {}{}{near}", site.space, site.op, bytes(u64::from(site.bytes)), operand.unwrap_or_default())
 }
 
-/// A row of figures for each key, those with most traffic first.
+/// Returns a row of figures for each key, those with most traffic first.
 pub(super) fn rows<K: Ord>(
     sums: BTreeMap<K, Figures>,
     all: u64,
@@ -90,7 +90,7 @@ pub(super) fn rows<K: Ord>(
         .collect()
 }
 
-/// A table of such rows, in their order; `None` where there are none.
+/// Returns a table of such rows, in their order; `None` where there are none.
 pub(super) fn table(heading: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Option<Block> {
     (!rows.is_empty()).then(|| Block::Table(Table { heading: heading.into(), columns, rows, sorted: Some(0) }))
 }

@@ -6,7 +6,7 @@ use super::model::{Block, Cell, Source, Table, View};
 use crate::markdown::{code, escaped};
 use crate::words::short_path;
 
-/// The view; tables have at most `top` rows.
+/// Returns the view; tables have at most `top` rows.
 pub fn markdown(view: &View, top: usize) -> String {
     let mut out = format!("## {}\n\n", escaped(&view.title));
     for block in &view.blocks {

@@ -29,7 +29,7 @@ pub enum Target {
 pub enum Cell {
     /// There is no value.
     Nothing,
-    /// As it stands.
+    /// Text, shown unchanged.
     Text(String),
     /// Something that is counted.
     Count(u64),
@@ -48,7 +48,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// For people.
+    /// Returns the cell as people read it.
     pub fn text(&self) -> String {
         match self {
             Cell::Nothing => "-".to_owned(),
@@ -209,7 +209,7 @@ pub struct Fact {
 pub struct SourceLine {
     /// From 1.
     pub number: u32,
-    /// As it stands, tabs made blanks.
+    /// Text with tabs replaced by blanks.
     pub text: String,
     /// Its share of the file's traffic or instructions, whichever is larger.
     pub heat: f64,

@@ -9,7 +9,7 @@ use crate::words::{Style, bar, cut, paragraph};
 const LABEL: usize = 9;
 const GAP: usize = 2;
 
-/// The view; tables have at most `top` rows.
+/// Returns the view; tables have at most `top` rows.
 pub fn text(view: &View, top: usize, width: usize, color: bool) -> String {
     let style = Style { color };
     let mut out = format!("{}\n", style.heading(&view.title));

@@ -9,7 +9,7 @@ use warpline_profile::Profile;
 /// Tabs are as wide as this.
 const TAB: &str = "    ";
 
-/// The lines of a file that the profile has, at most `around` away from `line`; `None` where it has none of them.
+/// Returns the lines of a file that the profile has, at most `around` away from `line`; `None` where it has none of them.
 pub(super) fn source(profile: &Profile, file: &str, line: u32, around: u32) -> Option<Source> {
     let known = profile.sources.get(file)?;
     let heat = heat(profile, file);

@@ -3,7 +3,7 @@
 use super::figures::{bytes, count, percent};
 use warpline_profile::model::Estimated;
 
-/// A sum, in units of `scale` bytes where that is more than 1: `1.07 M ±22.0 %`.
+/// Returns a sum, in units of `scale` bytes where that is more than 1: `1.07 M ±22.0 %`.
 pub(crate) fn sum(estimated: &Estimated, scale: u64) -> String {
     let amount = (estimated.estimate * scale as f64).round().max(0.0) as u64;
     let amount = if scale == 1 { count(amount) } else { bytes(amount) };
@@ -14,7 +14,7 @@ pub(crate) fn sum(estimated: &Estimated, scale: u64) -> String {
     }
 }
 
-/// A ratio with its bound in points: `87.5 % ±0.4`.
+/// Returns a ratio with its bound in points: `87.5 % ±0.4`.
 pub(crate) fn share(ratio: &Estimated) -> String {
     match ratio.bound {
         Some(bound) => format!("{} ±{:.1}", percent(ratio.estimate), bound * 100.0),

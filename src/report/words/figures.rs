@@ -48,17 +48,17 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// A share as `12.5 %`.
+/// Returns a share as `12.5 %`.
 pub(crate) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.000_95 { "<0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
-/// A hit rate as `12.5 %`, a dash if there were no lookups.
+/// Returns a hit rate as `12.5 %`, a dash if there were no lookups.
 pub(crate) fn hit_rate(rate: HitRate) -> String {
     rate.share().map_or("-".to_owned(), percent)
 }
 
-/// A time as `12.3 us`.
+/// Returns a time as `12.3 us`.
 pub(crate) fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {
         seconds if seconds >= 1.0 => (seconds, "s"),

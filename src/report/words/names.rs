@@ -63,7 +63,7 @@ pub fn label(profile: &Profile, kernel: &Kernel) -> String {
     }
 }
 
-/// A kernel's label in at most this many characters. What distinguishes it comes first if not all fits.
+/// Returns a kernel's label in at most this many characters. What distinguishes it comes first if not all fits.
 pub fn label_within(profile: &Profile, kernel: &Kernel, most: usize) -> String {
     let whole = label(profile, kernel);
     if whole.chars().count() <= most || library_label(kernel).is_some() {
@@ -231,7 +231,7 @@ fn last_arguments(text: &str) -> Option<(usize, usize)> {
     found.filter(|_| depth == 0)
 }
 
-/// The parts between commas outside of all brackets.
+/// Returns the parts between commas outside of all brackets.
 fn split(text: &str) -> Vec<&str> {
     let (mut depth, mut start) = (0, 0);
     let mut parts = Vec::new();

@@ -28,7 +28,7 @@ pub(crate) fn frame(frame: &Frame) -> String {
     }
 }
 
-/// A host path, outermost first, without what lies inside the user's last frame.
+/// Returns a host path, outermost first, without what lies inside the user's last frame.
 pub(crate) fn host_path(path: &[Frame]) -> Vec<String> {
     let end = path
         .iter()
@@ -51,7 +51,7 @@ pub(crate) fn sizes(sizes: [u32; 3]) -> String {
     }
 }
 
-/// The text of a source line, if the profile has it.
+/// Returns the text of a source line, if the profile has it.
 pub(crate) fn source<'a>(profile: &'a Profile, file: &str, line: u32) -> Option<&'a str> {
     profile.sources.get(file)?.get(&line).map(String::as_str)
 }

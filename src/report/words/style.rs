@@ -38,7 +38,7 @@ impl Style {
     }
 }
 
-/// A share as ten characters.
+/// Returns a share as ten characters.
 pub(crate) fn bar(share: f64) -> String {
     let full = (share.clamp(0.0, 1.0) * 10.0).round() as usize;
     format!("{}{}", "#".repeat(full), ".".repeat(10 - full))

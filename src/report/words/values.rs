@@ -5,7 +5,7 @@ use warpline_profile::model::ValueSet;
 /// Values that are listed; of more, their number is written.
 const MOST_LISTED: usize = 4;
 
-/// The values of a set in a few words: those that there are, or the narrowest type that holds them.
+/// Returns the values of a set in a few words: those that there are, or the narrowest type that holds them.
 pub(crate) fn summary(set: &ValueSet) -> String {
     let element = &set.element;
     if element.is_empty() {

@@ -54,7 +54,7 @@ fn visible(text: &str) -> usize {
     plain + parts.map(|part| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count())).sum::<usize>()
 }
 
-/// The first `most` characters of a text, the last of them `…` where it is longer.
+/// Returns the first `most` characters of a text, the last of them `…` where it is longer.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -57,7 +57,7 @@ impl BankRules {
     }
 }
 
-/// A shift by whole words only renames the banks; where rows hold several words, one by whole rounds does.
+/// Returns a shift by whole words only renames the banks; where rows hold several words, one by whole rounds does.
 pub(crate) fn period(banks: Banks) -> u32 {
     if banks.bank_bytes == banks.word_bytes { banks.word_bytes } else { banks.pass_bytes() }
 }

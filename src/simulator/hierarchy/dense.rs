@@ -32,7 +32,7 @@ impl DenseLines {
     /// Most regions there can be: numbers of half lines have to fit 32 bits too.
     const MAX_REGIONS: usize = 1 << (31 - REGION_LINE_BITS);
 
-    /// The number of line `line` (address / 128). `None` once more than 256 GiB of distinct memory
+    /// Returns the number of line `line` (address / 128). `None` once more than 256 GiB of distinct memory
     /// has been touched, which no GPU holds.
     #[inline(always)]
     pub fn number(&mut self, line: u64) -> Option<u32> {
@@ -58,13 +58,13 @@ impl DenseLines {
         Some(index)
     }
 
-    /// The number of a line, where its region has been touched before.
+    /// Returns the number of a line, where its region has been touched before.
     pub fn known(&self, line: u64) -> Option<u32> {
         let index = self.index_of.get(&(line >> REGION_LINE_BITS))?;
         Some(index << REGION_LINE_BITS | (line % REGION_LINES) as u32)
     }
 
-    /// The line that has a number given out before.
+    /// Returns the line that has a number given out before.
     #[inline]
     pub fn line(&self, number: u32) -> u64 {
         (self.regions[(number >> REGION_LINE_BITS) as usize] << REGION_LINE_BITS) | (u64::from(number) % REGION_LINES)

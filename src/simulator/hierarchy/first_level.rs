@@ -24,7 +24,7 @@ pub struct LocalLayout {
 }
 
 impl LocalLayout {
-    /// The line with word 0 of a resident warp's stacks.
+    /// Returns the line with word 0 of a resident warp's stacks.
     #[inline]
     pub fn first_line(&self, slot: u32) -> u64 {
         self.base / 128 + u64::from(slot) * self.bytes_per_lane.div_ceil(4).max(1)
@@ -46,7 +46,7 @@ pub struct FirstLevel {
 }
 
 impl FirstLevel {
-    /// For a model.
+    /// Creates a `FirstLevel` for a model.
     pub fn new(config: &HierarchyConfig) -> FirstLevel {
         let capacity = config.l1.lines(0);
         FirstLevel {
@@ -74,7 +74,7 @@ impl FirstLevel {
         }
     }
 
-    /// A request of a warp slot of an SM. Shared and constant memory do not come this way. `place` is the request's place
+    /// Returns a request of a warp slot of an SM. Shared and constant memory do not come this way. `place` is the request's place
     /// in the trace and rises (see [`Egress::place`]). The pieces are returned; they are served some time later, at the
     /// latest by [`FirstLevel::finish`]. Then they are counted in `cells`, and what goes to L2 is appended to `out`.
     #[inline]

@@ -148,8 +148,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
     /// Both levels together: a cell that only reads writes nothing to DRAM, and no other more than the lookup units
-    /// that it wrote to, although lines with what lanes keep in local memory leave L1 when someone else needs room. In
-    /// total nothing is written that is not written when each request's causes are counted with it.
+    /// that it wrote to, although lines with what lanes keep in local memory leave L1 when other lines replace them. The
+    /// total does not exceed what is written when each request is charged with the writes that it causes.
     #[test]
     fn writes_belong_to_the_data_written(ways in 1u32..6, policy in 0usize..3, allocate in any::<bool>(), sector_log in 0u32..3, grain_log in 0u32..2,
                                          rare in 0u32..40, requests in prop::collection::vec((0u32..1000, 0u32..2, piece()), 1..600)) {

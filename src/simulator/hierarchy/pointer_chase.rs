@@ -20,7 +20,7 @@ pub struct Chase {
 const BASE: u64 = 1 << 44;
 
 impl Chase {
-    /// With empty caches.
+    /// Creates a `Chase` with empty caches.
     pub fn new(config: &HierarchyConfig) -> Chase {
         Chase {
             first: FirstLevel::new(config),

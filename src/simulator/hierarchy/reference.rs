@@ -98,7 +98,7 @@ impl Array {
         }
     }
 
-    /// The line, used; allocated where it was not. Also what left.
+    /// Returns the line, used; allocated where it was not. Also what left.
     fn lookup_or_allocate(&mut self, line: u64) -> (&mut Line, Option<Line>) {
         let set = self.placement.set(line) as usize;
         let bytes = self.line_bytes;

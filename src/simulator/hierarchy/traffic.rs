@@ -9,7 +9,7 @@ pub struct LevelCounts {
     pub lookups: u64,
     /// Hits among these.
     pub hits: u64,
-    /// Of loads only.
+    /// Lookups of loads.
     pub load_lookups: u64,
     /// Hits among these.
     pub load_hits: u64,
@@ -72,7 +72,7 @@ impl Traffic {
 pub struct TrafficCells(Vec<Traffic>);
 
 impl TrafficCells {
-    /// The sum of a cell, made when it is new.
+    /// Returns the sum of a cell, made when it is new.
     #[inline]
     pub fn cell(&mut self, cell: u32) -> &mut Traffic {
         if self.0.len() <= cell as usize {
@@ -89,7 +89,7 @@ impl TrafficCells {
 
 /// Maps a request that left an SM to the sum that counts it.
 pub trait SumOf {
-    /// The sum of cell `cell` of what `part` handed on.
+    /// Returns the sum of cell `cell` of what `part` handed on.
     fn sum(&mut self, part: usize, cell: u32) -> &mut Traffic;
 }
 

@@ -279,7 +279,7 @@ pub struct Ranks<'a> {
 }
 
 impl Ranks<'_> {
-    /// The rank of one.
+    /// Returns the rank of one.
     #[inline(always)]
     pub fn rank(&self, position: u32) -> u32 {
         let word = position as usize / 64;

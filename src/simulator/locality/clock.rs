@@ -136,7 +136,7 @@ impl OfCell {
         if self.cold > 0 {
             return self.uses;
         }
-        // Not one line was followed, so there are hardly more than a followed one stands for.
+        // No line was sampled, so there are hardly more lines than one sampled line represents.
         let first = missing.min(weight.into());
         at(&mut self.bins, 0).count += missing - first;
         first
@@ -146,10 +146,10 @@ impl OfCell {
 /// Gaps of a scope.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps {
-    /// Of all uses.
+    /// Bins of all uses.
     all: Vec<Bin>,
     cold: u64,
-    /// Of loads, by cell.
+    /// Bins of loads, by cell.
     cells: Vec<OfCell>,
     limits: Limits,
 }

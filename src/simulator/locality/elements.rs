@@ -16,7 +16,7 @@ const REUSED: u32 = 1 << 31;
 /// Widths 1, 2, 4, 8, 16.
 pub(super) const CLASSES: usize = 5;
 
-/// The class of a width that groups are kept for.
+/// Returns the class of a width that groups are kept for.
 #[inline]
 pub(super) fn class_of(address: u64, bytes: u32) -> Option<usize> {
     let class = bytes.trailing_zeros() as usize;
@@ -87,7 +87,7 @@ impl Run {
         u32::from(self.start) + u32::from(self.length)
     }
 
-    /// The part of it from element `low` to before `high`, which may be empty.
+    /// Returns the part of it from element `low` to before `high`, which may be empty.
     fn part(self, low: u32, high: u32) -> Run {
         let low = low.max(self.start.into());
         let high = high.min(self.end());
@@ -342,7 +342,7 @@ impl Groups {
         spread(next.as_slice(), self.elements(group));
     }
 
-    /// Makes the `count` elements of a line one run again, when they were just used in order and begin alike.
+    /// Merges the `count` elements of a line into one run, if they were just used in order and have the same start.
     fn join(&mut self, group: u32, count: u32) {
         let elements = self.elements(group);
         let first = elements[0];

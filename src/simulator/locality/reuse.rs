@@ -62,7 +62,7 @@ impl<T: Timeline> Reuse<T> {
         Reuse { stores, ..Reuse::default() }
     }
 
-    /// The same of which at most about `most` lines are followed at a time, if its time line samples; counts are then
+    /// Returns the same of which at most about `most` lines are followed at a time, if its time line samples; counts are then
     /// estimates once it meets more.
     pub fn of_at_most(most: usize, stores: Stores) -> Reuse<T> {
         Reuse { stores, sample: Sample::of_at_most(most), ..Reuse::default() }

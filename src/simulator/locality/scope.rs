@@ -62,7 +62,7 @@ impl Queue {
         }
     }
 
-    /// The request at byte `at`, and where the next one is.
+    /// Returns the request at byte `at`, and where the next one is.
     fn read(&self, at: usize) -> Option<(Waiting<'_>, usize)> {
         let bytes = self.bytes.get(at..)?;
         let (head, rest) = bytes.split_first_chunk::<32>()?;

@@ -167,7 +167,7 @@ fn count(access: &Access<'_>, width: Width, banks: Banks, words: &mut Vec<u64>) 
 }
 
 impl Wavefronts {
-    /// Of requests that are served one after the other.
+    /// Returns the sum for requests that are served one after the other.
     pub fn plus(self, other: Wavefronts) -> Wavefronts {
         Wavefronts { passes: self.passes + other.passes, ideal: self.ideal + other.ideal }
     }

@@ -26,7 +26,7 @@ impl Footprint {
         self.bytes.div_ceil(SECTOR_BYTES as u32)
     }
 
-    /// Of two requests that share nothing.
+    /// Returns the sum for two requests that share no bytes.
     pub fn plus(self, other: Footprint) -> Footprint {
         Footprint {
             sectors: self.sectors + other.sectors,

@@ -163,7 +163,7 @@ fn shares_in_pairs(keys: &[i32; LANES], mask: u32) -> bool {
     differs(1) & 1 == 0 || differs(2) & 1 == 0
 }
 
-/// The lanes whose partners at a distance of 1 or 2 are in `mask`.
+/// Returns the lanes whose partners at a distance of 1 or 2 are in `mask`.
 #[inline(always)]
 fn partners(mask: u32, distance: usize) -> u32 {
     match distance {

@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// The built-in model with these lines in its table of the device.
+    /// Returns the built-in model with these lines in its table of the device.
     fn with(lines: &str) -> Result<crate::models::Model, String> {
         let text = include_str!("../../../models/v100.toml").replacen("[device]\n", &format!("[device]\n{lines}"), 1);
         parse(&text, std::path::Path::new("mine.toml")).map_err(|error| error.to_string())

@@ -104,7 +104,7 @@ pub struct TlbFigures {
 }
 
 impl Model {
-    /// The memory hierarchy that is simulated for this model.
+    /// Returns the memory hierarchy that is simulated for this model.
     ///
     /// # Errors
     /// [`ModelError::Missing`] where a table is absent.

@@ -151,7 +151,7 @@ pub(super) fn is_of_key(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.')
 }
 
-/// The text of a model's file, found as by [`find`].
+/// Returns the text of a model's file, found as by [`find`].
 fn text(name: &str) -> Result<(Cow<'static, str>, PathBuf), ModelError> {
     let plain: String = name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect();
     if let Some((key, text)) = BUILT_IN.iter().find(|(key, _)| *key == plain) {
@@ -168,7 +168,7 @@ fn text(name: &str) -> Result<(Cow<'static, str>, PathBuf), ModelError> {
 /// A table of a model's file: name, and its figures as name, value and source.
 pub type Section = (String, Vec<(String, String, String)>);
 
-/// The figures of the memory hierarchy and the rates as the model's file has them, table by table.
+/// Returns the figures of the memory hierarchy and the rates as the model's file has them, table by table.
 ///
 /// # Errors
 /// As [`find`].
@@ -231,7 +231,7 @@ pub struct RunDevice {
 }
 
 impl Model {
-    /// The numbers that a run needs.
+    /// Returns the numbers that a run needs.
     ///
     /// # Errors
     /// [`ModelError::Missing`] for what cannot be assumed.

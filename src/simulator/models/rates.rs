@@ -87,7 +87,7 @@ fn pick(kind: Product) -> fn(&RateFigures) -> &Option<Figure<u32>> {
 }
 
 impl Model {
-    /// The rates that the bottleneck estimate divides by.
+    /// Returns the rates that the bottleneck estimate divides by.
     pub fn rates(&self) -> Rates {
         let rates = self.rates.as_ref();
         let count = |pick: fn(&RateFigures) -> &Option<Figure<u32>>| {

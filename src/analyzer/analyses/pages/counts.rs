@@ -81,7 +81,7 @@ impl Counting {
         Counting { settings, windows: Vec::new(), counts: PageCounts::default() }
     }
 
-    /// The window that an SM's next request belongs to.
+    /// Returns the window that an SM's next request belongs to.
     #[inline]
     pub fn window(&mut self, sm: u32) -> &mut Window {
         if self.windows.len() <= sm as usize {

@@ -24,7 +24,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// For one worker.
+    /// Creates a `Pages` for one worker.
     pub fn new(settings: PageSettings) -> Pages {
         Pages { settings, launches: ByLaunch::default() }
     }

@@ -154,7 +154,7 @@ impl Stratum {
         self.samples.clear();
     }
 
-    /// The sum of a figure over all launches, those of the round that is not over among them.
+    /// Returns the sum of a figure over all launches, those of the round that is not over among them.
     pub(super) fn sum(&self, figure: usize) -> Sum {
         let known = self.figures.get(figure).copied().unwrap_or_default();
         let squares = products(&self.samples, figure, figure);
@@ -171,7 +171,7 @@ impl Stratum {
         Sum { total, variance: Some(variance), parts: variance * variance / degrees }
     }
 
-    /// The variance with each round by its own launches, and its parts.
+    /// Returns the variance with each round by its own launches, and its parts.
     fn own(&self, figure: usize, known: &Moments, squares: f64) -> (f64, f64) {
         let count = self.samples.len() as f64;
         let (tail, degrees) = if count > 1.0 {

@@ -37,7 +37,7 @@ impl Contents {
         self.last.extend(keys.iter().filter(|key| !self.stored.remove(&key.0) && Some(key.0) != fresh));
     }
 
-    /// The copy found its bytes there: what it counts for, unless a kernel has stored there meanwhile.
+    /// Returns the copy found its bytes there: what it counts for, unless a kernel has stored there meanwhile.
     pub(super) fn unchanged(&mut self) -> Vec<CopyKey> {
         std::mem::take(&mut self.last)
     }

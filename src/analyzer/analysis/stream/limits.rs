@@ -23,7 +23,7 @@ pub enum FigureError {
     /// More executions than time, or lanes than warps have.
     #[error("launch {launch}: impossible counts of block {block}")]
     Block { launch: LaunchId, block: u32 },
-    /// Warps do not agree with their executions.
+    /// The number of warps contradicts the executions of the block.
     #[error("launch {launch}: impossible warps of block {block}")]
     Warps { launch: LaunchId, block: u32 },
     /// A branch that the module does not have, or with other sides.

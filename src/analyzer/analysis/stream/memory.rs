@@ -208,7 +208,7 @@ impl Memory {
         Some((row, fault.address.wrapping_sub(address) as i64))
     }
 
-    /// The row of an allocation.
+    /// Returns the row of an allocation.
     pub(super) fn row(&self, id: AllocationId, analysis: &Analysis) -> Option<AllocationId> {
         self.rows.find(id, &analysis.allocations).map(|(row, _)| row)
     }

@@ -33,7 +33,7 @@ pub(super) fn is_piece_head(bytes: &[u8]) -> bool {
 }
 
 impl PieceHead {
-    /// The frame.
+    /// Returns the frame.
     pub(super) fn to_bytes(self) -> [u8; HEAD_BYTES] {
         let mut bytes = [0; HEAD_BYTES];
         bytes[..4].copy_from_slice(&PIECE_FRAME);

@@ -26,7 +26,7 @@ pub(super) fn without_endings(path: &Path) -> (PathBuf, Option<u32>) {
     }
 }
 
-/// The first piece of a trace that is there in pieces only, by the trace's name or its first piece's.
+/// Returns the first piece of a trace that is there in pieces only, by the trace's name or its first piece's.
 pub(super) fn first_piece(path: &Path) -> Option<PathBuf> {
     if path.exists() {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn first_piece(path: &Path) -> Option<PathBuf> {
     Some(piece(&base, 1)).filter(|first| first.is_file())
 }
 
-/// The files of a trace: one, or its pieces.
+/// Returns the files of a trace: one, or its pieces.
 pub fn files(path: &Path) -> Vec<PathBuf> {
     let first = first_piece(path).unwrap_or_else(|| path.to_owned());
     match without_endings(&first) {
@@ -49,7 +49,7 @@ pub fn plain_name(path: &Path) -> PathBuf {
     without_endings(path).0
 }
 
-/// The file that a trace begins in, where it is kept in pieces under this name.
+/// Returns the file that a trace begins in, where it is kept in pieces under this name.
 pub fn first_of(path: &Path) -> PathBuf {
     piece(&plain_name(path), 1)
 }

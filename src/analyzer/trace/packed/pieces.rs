@@ -103,7 +103,7 @@ impl Pieces {
     }
 }
 
-/// A file's piece head, if it has one, and its stream.
+/// Returns a file's piece head, if it has one, and its stream.
 fn open(path: &Path, file: File) -> io::Result<(Option<PieceHead>, Inner)> {
     let mut reader = BufReader::with_capacity(1 << 20, Counting { file, read: 0 });
     let mut first = [0; HEAD_BYTES];

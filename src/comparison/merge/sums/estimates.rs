@@ -72,7 +72,7 @@ fn femtoseconds(seconds: f64) -> Wide {
     Wide(whole(seconds * 1e15))
 }
 
-/// The times of a run's estimate in whole femtoseconds.
+/// Returns the times of a run's estimate in whole femtoseconds.
 fn exact(estimate: &Estimate) -> EstimateExact {
     let limits = estimate.limits.iter().map(|limit| (limit.name.clone(), femtoseconds(limit.seconds)));
     EstimateExact {

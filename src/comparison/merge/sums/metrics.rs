@@ -8,7 +8,7 @@ use warpline_profile::model::{
     OpMetrics, PassMetrics, ReuseMetrics, Spaces, StageMetrics, WarpBlocks, Wide,
 };
 
-/// The nearest whole number; 0 for what is none.
+/// Returns the nearest whole number; 0 for what is none.
 pub(in crate::merge) fn whole(number: f64) -> u128 {
     number.round() as u128
 }

@@ -28,7 +28,7 @@ pub(in crate::merge) fn number(merged: &mut Merged, profile: &Profile, ids: &mut
     }
 }
 
-/// A kernel with nothing counted yet.
+/// Returns a kernel with nothing counted yet.
 fn blank(kernel: &Kernel) -> Kernel {
     Kernel {
         id: 0,

@@ -103,7 +103,7 @@ impl<'a> Launches<'a> {
     }
 }
 
-/// The first that fits.
+/// Returns the first that fits.
 fn structure(facts: &Facts<'_>, launches: &Launches<'_>) -> Structure {
     let &Launches { kernel, grid, blocks, sms, of_time, each, .. } = launches;
     let is_last = || is_last_step(facts, kernel, grid);

@@ -64,7 +64,7 @@ impl Boxes<'_> {
         }
     }
 
-    /// The first and the last of all ranges at a level.
+    /// Returns the first and the last of all ranges at a level.
     fn extent(&self, level: usize) -> Range {
         let join = |all: Option<Range>, one: &Range| Some(all.map_or(*one, |all| (all.0.min(one.0), all.1.max(one.1))));
         let found = match level == self.levels {
@@ -89,7 +89,7 @@ struct Digits {
 }
 
 impl Digits {
-    /// The boxes, up to three, that ranges of multiples of the larger and the smaller stride are; the first one is there.
+    /// Returns the boxes, up to three, that ranges of multiples of the larger and the smaller stride are; the first one is there.
     fn parts(&self, coarse: Range, fine: Range) -> [Option<(Range, Range)>; 3] {
         let &Digits { each, least } = self;
         let (first, last) = (fine.0 - least, fine.1 - least);

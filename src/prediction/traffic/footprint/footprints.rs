@@ -114,7 +114,7 @@ pub fn boxes(first: u64, end: u64, grid: [u32; 3]) -> Vec<[(i64, i64); 3]> {
 }
 
 impl<'a> Footprints<'a> {
-    /// Of accesses over the indices of a launch.
+    /// Creates a `Footprints` for accesses over the indices of a launch.
     pub fn new(accesses: &[MemoryAccess], bounds: &'a Bounds) -> Footprints<'a> {
         let mut families: Vec<Family> = Vec::new();
         for access in accesses {
@@ -141,7 +141,7 @@ impl<'a> Footprints<'a> {
         self.counted(wanted, boxes, grain, COARSE)
     }
 
-    /// The pieces that all accesses touch, with edges such as a triangle's cut as finely as is needed, which takes longer.
+    /// Returns the pieces that all accesses touch, with edges such as a triangle's cut as finely as is needed, which takes longer.
     pub fn distinct(&self, boxes: &[Blocks], grain: i64) -> Union {
         let of = |splits| self.counted(|_| true, boxes, grain, splits);
         let found = of(COARSE);
@@ -177,7 +177,7 @@ impl<'a> Footprints<'a> {
 }
 
 impl Family {
-    /// Of a first access; `None` where 64 bits do not hold the size of a factor.
+    /// Creates a `Family` for a first access; `None` where 64 bits do not hold the size of a factor.
     fn new(access: &MemoryAccess) -> Option<Family> {
         let step = |&(index, factor): &(Index, i64)| Some((factor.checked_abs()?, index, factor));
         let mut steps = access.form.terms.iter().map(step).collect::<Option<Vec<_>>>()?;
@@ -240,7 +240,7 @@ impl Family {
         Some((index, firsts.map(|first| (first, (first + each - 1).min(high))).collect()))
     }
 
-    /// The box that an access touches, and whether all its edges were cut; `None` where it touches nothing.
+    /// Returns the box that an access touches, and whether all its edges were cut; `None` where it touches nothing.
     fn piece(&self, number: usize, bounds: &Bounds, grain: i64) -> Option<(Piece, Edge)> {
         if bounds.0.iter().any(|(low, high)| low > high) {
             return None;
@@ -454,7 +454,7 @@ mod tests {
         }
     }
 
-    /// An access of `threadIdx` and `blockIdx` with these factors along x, y and z of threads.
+    /// Returns an access of `threadIdx` and `blockIdx` with these factors along x, y and z of threads.
     fn access(constant: i64, factors: [i64; 3], block: [i64; 3], bytes: u32, condition: Truth) -> MemoryAccess {
         let threads = (0..).zip(factors);
         let blocks = (THREADS..).zip(factors.iter().zip(block).map(|(factor, size)| factor * size));

@@ -80,7 +80,7 @@ fn add(piece: &Piece, starts: &[&[i64]], strides: &[i64], boxes: &mut Boxes) {
     }
 }
 
-/// The strides of some boxes, the largest first.
+/// Returns the strides of some boxes, the largest first.
 fn strides_of(pieces: &[Piece]) -> SmallVec<[i64; 8]> {
     let mut strides: SmallVec<[i64; 8]> = SmallVec::new();
     for (stride, _) in pieces.iter().flat_map(|piece| &piece.multiples) {

@@ -58,7 +58,7 @@ pub struct RequestPieces<'a> {
 }
 
 impl<'a> RequestPieces<'a> {
-    /// For a model.
+    /// Creates an instance for a model.
     pub fn new(hierarchy: &'a HierarchyConfig) -> Self {
         RequestPieces {
             hierarchy,
@@ -74,7 +74,7 @@ impl<'a> RequestPieces<'a> {
         }
     }
 
-    /// The warps of a block whose addresses change with the thread as a form's do; a number for [`RequestPieces::kind`].
+    /// Returns the warps of a block whose addresses change with the thread as a form's do; a number for [`RequestPieces::kind`].
     pub fn block_pattern(&mut self, form: &Form, launch: &Launch) -> usize {
         let factors = std::array::from_fn(|axis| form.factor(thread(axis)));
         if let Some(known) = self.warps.iter().position(|(known, _)| *known == factors) {
@@ -104,7 +104,7 @@ impl<'a> RequestPieces<'a> {
         self.warps[way].1[warp as usize].1
     }
 
-    /// The kind of a warp's requests of the lanes `mask`.
+    /// Returns the kind of a warp's requests of the lanes `mask`.
     pub fn kind(&mut self, way: usize, warp: usize, mask: u32, bytes: u32, route: Route) -> Kind {
         let shape = Shape { pattern: self.warps[way].1[warp].0, mask, bytes, route };
         let ranges = &mut self.ranges;
@@ -114,7 +114,7 @@ impl<'a> RequestPieces<'a> {
         })
     }
 
-    /// The pieces of a request whose lane 0 has this address, and its different sectors. Lines are relative to that of lane 0, modulo
+    /// Returns the pieces of a request whose lane 0 has this address, and its different sectors. Lines are relative to that of lane 0, modulo
     /// 2^64.
     #[inline(always)]
     pub fn pieces_at(&mut self, kind: Kind, start: i64) -> (&[Piece], u32) {
@@ -146,7 +146,7 @@ impl<'a> RequestPieces<'a> {
         range
     }
 
-    /// The pieces of a request whose active lanes, in order, have these addresses, and its different sectors. They are not remembered: few
+    /// Returns the pieces of a request whose active lanes, in order, have these addresses, and its different sectors. They are not remembered: few
     /// requests whose addresses are computed thread by thread are like another one.
     pub fn pieces_of_lanes(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> (&[Piece], u32) {
         let from = self.pieces.len();

@@ -24,7 +24,7 @@ pub(super) struct AccessGroup<'a> {
 }
 
 impl<'a> AccessGroup<'a> {
-    /// Of accesses that do not differ by more than shifts; there is at least one.
+    /// Creates an `AccessGroup` for accesses that do not differ by more than shifts; there is at least one.
     fn new(members: Vec<(usize, Finder<'a>)>) -> AccessGroup<'a> {
         let lead = &members[0].1;
         let (constant, bytes) = lead.begin();

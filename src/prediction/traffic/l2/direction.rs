@@ -35,7 +35,7 @@ impl Direction {
         own(self) == own(other)
     }
 
-    /// The same with values so much higher.
+    /// Returns the same with values so much higher.
     pub(super) fn shifted(&self, by: i64) -> Direction {
         Direction { low: self.low + by, high: self.high + by, ..*self }
     }
@@ -80,7 +80,7 @@ impl Direction {
         (first.max(self.low), last.min(self.high))
     }
 
-    /// The quotient by the factor's size, rounded down. Numbers are below 2^53, so what floating point gives is at most one off.
+    /// Returns the quotient by the factor's size, rounded down. Numbers are below 2^53, so what floating point gives is at most one off.
     #[inline(always)]
     fn floor(&self, value: i64) -> i64 {
         let by = self.factor.abs();

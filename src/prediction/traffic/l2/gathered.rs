@@ -81,7 +81,7 @@ impl Array<'_> {
     }
 }
 
-/// The arrays of a launch, as far as threads of some ranges of indices touch them; `None` where an address cannot be solved, or one is too large.
+/// Returns the arrays of a launch, as far as threads of some ranges of indices touch them; `None` where an address cannot be solved, or one is too large.
 pub(super) fn arrays<'a>(flow: &Flow<'a>, bounds: &'a Bounds) -> Option<Vec<Array<'a>>> {
     let affine = || flow.all.0.iter().enumerate().filter(|(_, access)| access.is_affine());
     let mut allocations: Vec<usize> = affine().map(|(_, access)| access.allocation).collect();

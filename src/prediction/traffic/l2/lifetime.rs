@@ -45,7 +45,7 @@ impl Gaps {
         self.all as f64
     }
 
-    /// The lifetime with which such a share of the sectors misses.
+    /// Returns the lifetime with which such a share of the sectors misses.
     pub(super) fn lifetime(&self, missed: f64) -> Lifetime {
         let hits = (1.0 - missed) * self.all as f64;
         let mut by_time: Vec<(u32, u64)> = self.by_time.iter().map(|(&time, &sectors)| (time, sectors)).collect();

@@ -56,7 +56,7 @@ impl GapLengths {
 }
 
 impl Footprint {
-    /// Distinct lines that are touched within a time, in the mean over where it begins.
+    /// Returns the mean number of distinct lines that are touched within a window of this length.
     pub(super) fn within(&self, time: u32) -> f64 {
         let windows = (self.missing.len() as f64 - 1.0 - f64::from(time) + 1.0).max(1.0);
         let missing = self.missing.get(time as usize).copied().unwrap_or(0.0);

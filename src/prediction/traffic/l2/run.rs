@@ -47,18 +47,18 @@ pub(super) struct ArrayTraffic {
     pub(super) stores: Passed,
 }
 
-/// Sectors that go one way.
+/// Sectors that are moved in one direction: reads or stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Passed {
-    /// Between L2 and DRAM.
+    /// Sectors moved between L2 and DRAM.
     pub(super) moved: f64,
-    /// Distinct ones that no earlier block touched.
+    /// Distinct sectors that no earlier block touched.
     pub(super) new: f64,
-    /// Of requests.
+    /// Sectors of requests to L2.
     pub(super) requested: f64,
-    /// Of the launch's requests.
+    /// Sectors that the requests of the whole launch touch.
     pub(super) of_launch: f64,
-    /// Lines in which some are new.
+    /// Lines with at least one new sector.
     pub(super) lines: u32,
 }
 
@@ -193,7 +193,7 @@ impl Run<'_, '_> {
         Some(found)
     }
 
-    /// The arrays with what the launch requests of them.
+    /// Returns the arrays with what the launch requests of them.
     fn arrays(&self) -> Vec<ArrayTraffic> {
         let count = self.array_of.iter().max().map_or(0, |last| last + 1);
         let mut found = vec![ArrayTraffic { is_affine: true, ..ArrayTraffic::default() }; count];
@@ -246,7 +246,7 @@ impl Passed {
     }
 }
 
-/// The operation that L2 is requested to do.
+/// Returns the operation that L2 is requested to do.
 fn op(access: &MemoryAccess) -> L2Op {
     match (access.atomic, access.loads) {
         (true, _) => L2Op::Atomic,

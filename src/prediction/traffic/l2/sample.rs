@@ -25,7 +25,7 @@ pub(super) struct Effort {
     pub(super) rounds: usize,
 }
 
-/// Of what is looked at by itself.
+/// Effort for a launch that is predicted alone.
 pub(super) const USUAL: Effort = Effort {
     lines: 4000.0,
     least_lines: 500.0,
@@ -35,7 +35,7 @@ pub(super) const USUAL: Effort = Effort {
     spreads: false,
     rounds: 6,
 };
-/// Of large launches, of which there is a table of many configurations in a second.
+/// Effort for large launches, so that a table of many configurations takes a second.
 pub(super) const BRIEF: Effort = Effort {
     lines: 220.0,
     least_lines: 110.0,
@@ -85,7 +85,7 @@ pub(super) struct Line {
 }
 
 impl Sample {
-    /// Of an L2 of which this many lines are touched, each so often. `None` where lines are distinguished in another way.
+    /// Creates a `Sample` for an L2 of which this many lines are touched, each so often. `None` where lines are distinguished in another way.
     pub(super) fn new(l2: &L2Config, touched: f64, touches_of_line: f64, effort: Effort) -> Option<Sample> {
         let all = Placement::new(l2.slices, 1, l2.index, l2.line_bytes);
         if i64::from(l2.line_bytes) != LINE || all.line_of_slice(0, 0).is_none() {

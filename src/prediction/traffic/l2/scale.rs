@@ -24,9 +24,9 @@ const TYPICAL: RangeInclusive<f64> = 0.5..=2.0;
 
 /// Distinct sectors of arrays whose addresses are affine.
 struct FirstTouches {
-    /// Of the launch.
+    /// First touches of the whole launch.
     launch: f64,
-    /// Of the counted blocks, without those that the blocks run before them touch.
+    /// First touches of the counted blocks, without sectors that the blocks run before them touch.
     counted: f64,
     /// Those of them that still earlier blocks touch.
     before: f64,
@@ -46,9 +46,9 @@ impl FirstTouches {
 /// Shares of a sample.
 #[derive(Clone, Copy)]
 struct Scale {
-    /// Of L2's sets.
+    /// Share of L2's sets.
     sets: f64,
-    /// Of the launch's blocks.
+    /// Share of the launch's blocks.
     blocks: f64,
 }
 

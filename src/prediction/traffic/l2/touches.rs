@@ -65,7 +65,7 @@ impl Least {
         Least { constant: form.constant, of_lanes: form.factor(lanes), others: others.collect() }
     }
 
-    /// The values of the lanes' index, of some, for which it holds.
+    /// Returns the values of the lanes' index, of some, for which it holds.
     #[inline(always)]
     fn within(&self, (first, last): (i64, i64), at: &[i64]) -> (i64, i64) {
         let value = self.others.iter().fold(self.constant, |sum, &(index, factor)| sum + factor * at[index]);
@@ -85,7 +85,7 @@ impl Least {
 const MOST: i64 = 1 << 52;
 
 impl<'a> Finder<'a> {
-    /// Of an access whose loops are as long for all threads. `None` where numbers are too large.
+    /// Creates a `Finder` for an access whose loops are as long for all threads. `None` where numbers are too large.
     pub(super) fn new(access: &'a MemoryAccess, bounds: &'a Bounds, launch: &'a Launch) -> Option<Finder<'a>> {
         let mut directions: SmallVec<[Direction; FIXED]> = SmallVec::new();
         let mut free: SmallVec<[Index; FIXED]> = SmallVec::new();

@@ -139,7 +139,7 @@ impl<'c, 'a> Queue<'c, 'a> {
         Queue { of_block, first: start, next: start, end, turns: 0, alike: start, kinds, known, last: None }
     }
 
-    /// The next block, by its number from the first one, of which this warp is the first one to have a turn.
+    /// Returns the next block of which warp `late` is the first to issue, with its number.
     #[inline(always)]
     fn next(&mut self, late: u32) -> Option<(u64, Resident)> {
         let block = (self.next < self.end).then_some(self.next)?;

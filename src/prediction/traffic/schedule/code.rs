@@ -92,7 +92,7 @@ pub fn changes_in_loops(truth: &Truth) -> bool {
     found
 }
 
-/// The way of an access through L1.
+/// Returns the way of an access through L1.
 pub fn route(access: &MemoryAccess) -> Route {
     match (access.atomic, access.loads) {
         (true, _) => Route::Atomic,

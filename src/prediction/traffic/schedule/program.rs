@@ -20,7 +20,7 @@ pub enum Step {
 /// loops have a multiple of them, so that first touches keep their share.
 const ROUNDS: [i64; 2] = [32, 8];
 
-/// The steps of a warp. Accesses are in the order of the code, and a loop stands where its first access does. Where `share` is
+/// Returns the steps of a warp. Accesses are in the order of the code, and a loop stands where its first access does. Where `share` is
 /// below 1, outermost loops are shortened to about that share; of the loop that loses most, the share that is left out comes along.
 pub fn steps(accesses: &[MemoryAccess], bounds: &Bounds, share: f64) -> (Vec<Step>, f64) {
     let mut found = Vec::new();

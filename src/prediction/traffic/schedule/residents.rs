@@ -61,7 +61,7 @@ impl Kind {
         Kind { of_warps: of_warps.into(), late, ranges, rotations, even, end }
     }
 
-    /// The part of its rotations in which one lies.
+    /// Returns the part of its rotations in which one lies.
     #[inline(always)]
     fn range_at(&self, rotation: u32) -> Option<&RotationRange> {
         self.ranges.iter().find(|range| rotation < range.end)
@@ -149,7 +149,7 @@ impl Residents {
         Residents { slots: vec![empty; slots], due: vec![NEVER; slots], rotations: Rotations::new(slots), ended: None }
     }
 
-    /// A block begins with the SM, as if it had had a part of its rotations.
+    /// Places a block at the start of the SM's time, with the share `had` of its rotations already done.
     pub(super) fn begin(&mut self, slot: usize, block: Resident, kind: &Kind, had: f64) -> Begin {
         let all = kind.rotations;
         let own = ((had * f64::from(all)) as u32).min(all - 1);
@@ -159,12 +159,12 @@ impl Residents {
         Begin { rotation: first, stretch: 0, slot: slot as u16, after: 0 }
     }
 
-    /// The warp at which the slot that a block left continues: where that is not the first one, what comes has its turn in the same rotation.
+    /// Returns the warp at which the slot that a block left continues: where that is not the first one, what comes has its turn in the same rotation.
     pub(super) fn late(&self, warps: u32) -> u32 {
         self.ended.map_or(0, |ended| if ended.warps < warps { ended.warps } else { 0 })
     }
 
-    /// A block, or none, has the slot of that which ended.
+    /// Returns a block, or none, has the slot of that which ended.
     #[inline(always)]
     pub(super) fn follow(&mut self, block: Option<(Resident, &Kind)>) -> Begin {
         let Some(Ended { rotation, slot: number, .. }) = self.ended.take() else { return Begin::default() };

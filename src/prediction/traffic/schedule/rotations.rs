@@ -1,4 +1,4 @@
-//! When the rotations of an SM begin.
+//! Start times of the rotations of an SM.
 
 /// Rotations, in stretches in which each slot of the SM gives as many turns in one of them as in the next.
 pub(super) struct Rotations {
@@ -10,7 +10,7 @@ pub(super) struct Rotations {
 }
 
 impl Rotations {
-    /// Of slots that give none.
+    /// Creates rotations of slots without turns.
     pub(super) fn new(slots: usize) -> Rotations {
         Rotations { slots, stretches: vec![(0, 0)], before: vec![0; slots + 1] }
     }

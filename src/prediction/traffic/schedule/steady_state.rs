@@ -26,7 +26,7 @@ pub(super) struct SteadyState {
 }
 
 impl SteadyState {
-    /// From a block on, where SMs hold this many blocks each, of so many warps with this many turns.
+    /// Creates a `SteadyState` from a block on, where SMs hold this many blocks each, of so many warps with this many turns.
     pub(super) fn new(first: u64, (sms, resident): (u32, u32), (warps, turns): (u32, u32)) -> SteadyState {
         let wave = sms * resident;
         let part = |number: u64| (golden(number) * f64::from(wave)) as u32;

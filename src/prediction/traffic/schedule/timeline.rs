@@ -109,7 +109,7 @@ impl Timeline {
         if first <= self.resident && self.has_start() {
             return SmBlocks { blocks: all[..most.min(all.len())].to_vec(), phases: Vec::new() };
         }
-        // The blocks before this one that are not over when it starts.
+        // Earlier blocks that have not ended when this one starts.
         let now = self.at(all[first], 0, 0).0;
         let phase = |&block: &u64| {
             let begin = self.at(block, 0, 0).0;

@@ -13,7 +13,7 @@ use crate::model::{Addresses, Parameter, Unreached, Variable};
 use warpline_analyzer::analysis::{Analysis, KernelData};
 use warpline_analyzer::attribution::Module;
 
-/// Of a kernel; `None` where its module has no expressions for it.
+/// Creates an `Addresses` for a kernel; `None` where its module has no expressions for it.
 pub(in crate::build) fn of_kernel(analysis: &Analysis, kernel: &KernelData) -> Option<Addresses> {
     let module = analysis.modules.get(&kernel.module)?;
     let table = &module.table;
@@ -74,7 +74,7 @@ pub fn of_table(table: &SiteTable, function: u32) -> Option<Addresses> {
     Some(addresses)
 }
 
-/// The expressions that some sites need, numbered anew.
+/// Returns the expressions that some sites need, numbered anew.
 fn subset(table: &SiteTable, mut sites: Vec<AddressExpression>) -> Addresses {
     let mut taken = CopiedExpressions::new(table);
     for site in &mut sites {

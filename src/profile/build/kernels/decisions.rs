@@ -89,7 +89,7 @@ impl Idle {
     }
 }
 
-/// The branches of a kernel that cost anything, by number.
+/// Returns the branches of a kernel that cost anything, by number.
 pub(in crate::build) fn costs(table: &SiteTable, kernel: &KernelData) -> BTreeMap<u32, BranchCost> {
     let diverged = |branch: u32| kernel.branches.get(&branch).map_or(0, |sum| sum.divergent);
     let fullest = fullest(table, kernel);

@@ -35,7 +35,7 @@ fn argument(argument: &LaunchArgument) -> Argument {
     Argument { parameter, offset, bytes, value, allocation }
 }
 
-/// The others, by their first launches.
+/// Returns the others, by their first launches.
 pub(in crate::build) fn groups(kernel: &KernelData, paths: &mut Paths<'_>) -> Vec<LaunchGroup> {
     let mut groups: Vec<_> = kernel.groups.values().collect();
     groups.sort_by_key(|group| group.sum.event.id);

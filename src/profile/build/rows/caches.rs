@@ -41,7 +41,7 @@ pub(in crate::build) fn caches(traffic: &Traffic) -> CacheMetrics {
     }
 }
 
-/// The further models, by number; [`crate::build::kernels::other_models::name_models`] gives them their names.
+/// Returns the further models, by number; [`crate::build::kernels::other_models::name_models`] gives them their names.
 pub(in crate::build) fn others(counters: &Counters) -> BTreeMap<String, CacheMetrics> {
     (1..)
         .zip(counters.traffic.iter().skip(1))

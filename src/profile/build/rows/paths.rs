@@ -43,7 +43,7 @@ impl<'a> Paths<'a> {
         self.symbols.sources(wanted)
     }
 
-    /// The main source files of the program, and for each whether clang made its code.
+    /// Returns the main source files of the program, and for each whether clang made its code.
     pub(in crate::build) fn makers(&self) -> BTreeMap<String, bool> {
         self.symbols.makers()
     }
@@ -53,7 +53,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// A frame of a site table.
+/// Returns a frame of a site table.
 pub(in crate::build) fn device_frame(module: &Module, frame: FrameId) -> Frame {
     let entry = &module.table.frames[frame as usize];
     Frame {

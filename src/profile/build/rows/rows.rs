@@ -184,7 +184,7 @@ fn call_frames(module: &Module, call: u32) -> Vec<crate::model::Frame> {
     module.table.calls[call as usize].chain.iter().rev().map(|&frame| device_frame(module, frame)).collect()
 }
 
-/// The lines that a block's instructions belong to, and the instructions of each.
+/// Returns the lines that a block's instructions belong to, and the instructions of each.
 pub(in crate::build) fn block_parts(module: &Module, block: u32) -> Vec<(ChainPlace, &InstructionMix)> {
     let parts = module.table.parts_of(block);
     if parts.is_empty() {
@@ -254,8 +254,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Executions of a block one by one: by how many lanes, of how many live. What divergence costs is known there,
-        /// the bound has only their sums.
+        /// Executions of a block one by one: by how many lanes, of how many live. The cost of divergence is known from them;
+        /// the bound uses only their sums.
         #[test]
         fn idle_lanes_are_bounded_from_both_sides(
             executions in prop::collection::vec((prop_oneof![Just(1u64), 1u64..=32], 1u64..=32), 0..60),

@@ -51,7 +51,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// The best of all that was tried, against leaving everything as it is.
+/// Returns the best of all that was tried, against leaving everything as it is.
 fn verdict(advice: &BypassAdvice, unit: Option<u64>) -> Option<String> {
     let now = &advice.warps.last()?.l2;
     let best = match advice.best? {
@@ -72,7 +72,7 @@ fn verdict(advice: &BypassAdvice, unit: Option<u64>) -> Option<String> {
     Some(format!("least to L2 if {}: {to} for {from} ({})", best.0, change(best.1, now)))
 }
 
-/// The set of sites that is better than none.
+/// Returns the set of sites that is better than none.
 fn best_sites(advice: &BypassAdvice) -> Option<&SiteChoice> {
     advice.sites.iter().find(|row| row.sites == advice.best_sites && !row.sites.is_empty())
 }

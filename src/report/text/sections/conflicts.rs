@@ -9,7 +9,7 @@ use crate::words::style::Style;
 use warpline_profile::Profile;
 use warpline_profile::model::Conflict;
 
-/// A conflict in one line: which accesses, and what is wrong.
+/// Returns a conflict in one line: which accesses, and what is wrong.
 pub fn conflict_line(profile: &Profile, conflict: &Conflict) -> String {
     let kernel = profile.kernels.iter().find(|kernel| kernel.id == conflict.kernel);
     let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));

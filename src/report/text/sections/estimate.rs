@@ -75,7 +75,7 @@ fn ideal(estimate: &Estimate) -> String {
     format!("{} ({:.1} x, {})", seconds(ideal.seconds), ideal.gain, name(&ideal.limiter))
 }
 
-/// A limit for people.
+/// Returns a limit for people.
 pub(crate) fn name(limit: &str) -> &str {
     match limit {
         "instructions" => "instruction issue",

@@ -9,7 +9,7 @@ use crate::words::style::Style;
 use warpline_profile::Profile;
 use warpline_profile::model::{Fault, Frame};
 
-/// A fault in one line.
+/// Returns a fault in one line.
 pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     if fault.kind == "divergent_barrier" {
         return divergent_line(profile, fault);
@@ -58,7 +58,7 @@ pub fn fault_line(profile: &Profile, fault: &Fault) -> String {
     text
 }
 
-/// A barrier that part of a warp reached.
+/// Returns a barrier that part of a warp reached.
 fn divergent_line(profile: &Profile, fault: &Fault) -> String {
     let kernel = fault.kernel.and_then(|id| profile.kernels.iter().find(|kernel| kernel.id == id));
     let kernel = kernel.map_or("a kernel".to_owned(), |kernel| names::label(profile, kernel));

@@ -55,7 +55,7 @@ fn values(path: &PathSpread, (name, _, form): Shown) -> Option<[f64; 4]> {
     Some([mean, min, max, stddev])
 }
 
-/// The figures in which the launches of a path differ.
+/// Returns the figures in which the launches of a path differ.
 fn differing(path: &PathSpread) -> Vec<(Shown, [f64; 4])> {
     let all = SHOWN.into_iter().filter_map(|shown| Some((shown, values(path, shown)?)));
     all.filter(|((.., form), [_, min, max, _])| {

@@ -69,7 +69,7 @@ pub(crate) fn write(out: &mut String, profile: &Profile, style: Style, top: usiz
     out.push('\n');
 }
 
-/// A sum of totals with its bound as a share of it.
+/// Returns a sum of totals with its bound as a share of it.
 fn total(whole: &WholeRun, figures: &[&str], scale: u64) -> String {
     together(figures.iter().filter_map(|name| whole.total(name))).map_or("-".to_owned(), |all| sum(&all, scale))
 }

@@ -32,7 +32,7 @@ impl Ways {
         Ways { ways: ways as usize, keys: vec![EMPTY; entries], heads: vec![0; heads], next, shift }
     }
 
-    /// The key in an entry, or [`EMPTY`].
+    /// Returns the key in an entry, or [`EMPTY`].
     #[inline]
     pub(crate) fn key(&self, entry: usize) -> u32 {
         self.keys[entry]
@@ -51,7 +51,7 @@ impl Ways {
         (key.wrapping_mul(0x9e37_79b1) >> self.shift) as usize
     }
 
-    /// The entry that holds `key` in the set.
+    /// Returns the entry that holds `key` in the set.
     #[inline(always)]
     pub(crate) fn find(&self, set: u32, key: u32) -> Option<usize> {
         if self.heads.is_empty() {

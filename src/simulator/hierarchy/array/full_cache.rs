@@ -25,9 +25,9 @@ struct Slot {
 }
 
 const NO_LINE: Slot = Slot { key: EMPTY, place: NOWHERE, state: 0 };
-/// In the list of lines without a place.
+/// Place of a line in the list of lines without a slot.
 const SPILLED: u16 = u16::MAX;
-/// Not in the table.
+/// Place of a line that is not in the table.
 const NOWHERE: u16 = u16::MAX - 1;
 /// No way.
 const NO_WAY: u16 = u16::MAX;
@@ -140,7 +140,7 @@ impl One<'_> {
         (way != NO_WAY).then_some(way)
     }
 
-    /// The way of a line, or [`NO_WAY`].
+    /// Returns the way of a line, or [`NO_WAY`].
     #[inline(always)]
     fn find_in(&self, bucket: u16, tag: u8, key: u32) -> u16 {
         let bucket = usize::from(bucket);
@@ -339,7 +339,7 @@ impl LineCache for FullCache {
     }
 }
 
-/// A line of an SM, among those of all.
+/// Returns a line of an SM, among those of all.
 #[inline(always)]
 fn line_of(set: u32, key: u32) -> u64 {
     u64::from(set) << 32 | u64::from(key)

@@ -30,13 +30,13 @@ impl Order {
         self.0 = above | below << 4 | way;
     }
 
-    /// The least recently used of `ways`.
+    /// Returns the least recently used of `ways`.
     #[inline(always)]
     pub(crate) fn oldest(self, ways: u32) -> u32 {
         (self.0 >> (4 * (ways - 1)) & 15) as u32
     }
 
-    /// The least recently used way, which becomes the most recently used.
+    /// Returns the least recently used way, which becomes the most recently used.
     #[inline(always)]
     pub(crate) fn take_oldest(&mut self, ways: u32) -> u32 {
         if ways == WAYS {

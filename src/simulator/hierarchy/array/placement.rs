@@ -55,7 +55,7 @@ impl Divisor {
         Divisor { count, bits, inverse, limit }
     }
 
-    /// The remainder, without a test whether the divisor is a power of two.
+    /// Returns the remainder, without a test whether the divisor is a power of two.
     #[inline(always)]
     fn remainder(&self, line: u64) -> u64 {
         if line <= self.limit { self.by_inverse(line).1 } else { line % u64::from(self.count) }
@@ -156,7 +156,7 @@ impl Placement {
         slice * self.sets.count + set
     }
 
-    /// The line that belongs to a slice, of the `chunk`-th aligned run of as many lines as there are slices: each slice
+    /// Returns the line that belongs to a slice, of the `chunk`-th aligned run of as many lines as there are slices: each slice
     /// has one. `None` where the index is no such form.
     #[inline(always)]
     pub fn line_of_slice(&self, chunk: u64, slice: u32) -> Option<u64> {
@@ -216,7 +216,7 @@ impl Shares {
         self.count
     }
 
-    /// The share that a set, as [`Placement::set`] gives it, belongs to.
+    /// Returns the share that a set, as [`Placement::set`] gives it, belongs to.
     #[inline]
     pub fn share(&self, set: u32) -> u32 {
         set / self.run % self.count

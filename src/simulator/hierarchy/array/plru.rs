@@ -100,7 +100,7 @@ impl Shape {
         }
     }
 
-    /// The leaf that a tree's bits point at, marked as just used: its whole path turns round.
+    /// Returns the leaf that a tree's bits point at, marked as just used: its whole path turns round.
     #[inline(always)]
     pub fn take_victim(&self, tree: &mut [u8], steps: u32) -> u32 {
         let (turns, after) = STEPS[tree[0] as usize];
@@ -158,7 +158,7 @@ impl TreePlru {
         self.bytes.resize(sets as usize * self.width, 0);
     }
 
-    /// The form of the trees and one of them.
+    /// Returns the form of the trees and one of them.
     #[inline(always)]
     pub fn tree(&mut self, set: u32) -> (Shape, &mut [u8]) {
         (self.shape, &mut self.bytes[set as usize * self.width..][..self.width])
@@ -171,13 +171,13 @@ impl TreePlru {
         shape.touch(tree, leaf, shape.steps);
     }
 
-    /// The leaf that a set's bits point at.
+    /// Returns the leaf that a set's bits point at.
     #[inline]
     pub fn victim(&self, set: u32) -> u32 {
         self.shape.victim(&self.bytes[set as usize * self.width..][..self.width])
     }
 
-    /// The leaf that a set's bits point at, marked as just used: its whole path turns round.
+    /// Returns the leaf that a set's bits point at, marked as just used: its whole path turns round.
     #[inline(always)]
     pub fn take_victim(&mut self, set: u32) -> u32 {
         let (shape, tree) = self.tree(set);

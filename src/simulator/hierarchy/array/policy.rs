@@ -76,7 +76,7 @@ impl Policy {
         }
     }
 
-    /// The way that leaves.
+    /// Returns the way that leaves.
     #[inline(always)]
     pub(crate) fn victim(&mut self, set: u32) -> u32 {
         match self {
@@ -87,7 +87,7 @@ impl Policy {
         }
     }
 
-    /// The way that leaves, noted as used: its new line is the youngest.
+    /// Returns the way that leaves, noted as used: its new line is the youngest.
     #[inline(always)]
     pub(crate) fn replace(&mut self, set: u32) -> u32 {
         match self {

@@ -7,7 +7,7 @@ use crate::simd::processor;
 pub(crate) trait Recency {
     /// Notes a use of a way.
     fn touch(&mut self, way: u16);
-    /// The way that leaves. Its new line is noted as used.
+    /// Returns the way that leaves. Its new line is noted as used.
     fn take_victim(&mut self) -> u16;
 }
 
@@ -81,7 +81,7 @@ impl Rings {
         processor::read(&self.youngest, set as usize);
     }
 
-    /// The ring of a set.
+    /// Returns the ring of a set.
     #[inline(always)]
     pub(crate) fn ring(&mut self, set: u32) -> Ring<'_> {
         let ways = usize::from(self.ways);
@@ -97,7 +97,7 @@ pub(crate) struct Ring<'a> {
 }
 
 impl Ring<'_> {
-    /// The least recently used way.
+    /// Returns the least recently used way.
     #[inline(always)]
     pub(crate) fn oldest(&self) -> u16 {
         self.links[usize::from(*self.youngest)].1
@@ -164,7 +164,7 @@ impl Recencies {
         }
     }
 
-    /// The order of a set.
+    /// Returns the order of a set.
     #[inline(always)]
     pub(crate) fn one(&mut self, set: u32) -> OneRecency<'_> {
         match self {

@@ -50,7 +50,7 @@ pub struct SectorCache {
 }
 
 impl SectorCache {
-    /// A streaming cache: tags apart from data. It has a tag per way, and room for `sectors` sectors
+    /// Returns a streaming cache: tags apart from data. It has a tag per way, and room for `sectors` sectors
     /// of data per set that any line may use; the least recently used lines leave when either runs out.
     pub fn streaming(sets: u32, ways: u32, sectors: u32) -> SectorCache {
         let mut cache = SectorCache::new(sets, ways, &Replacement::Lru);

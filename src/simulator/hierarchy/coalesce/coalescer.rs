@@ -95,7 +95,7 @@ fn distances_of(access: &Access<'_>, distances: &mut [u32; 32]) -> Option<u64> {
 }
 
 impl Coalescer {
-    /// The pieces of a request. With `exact_bytes` off (loads), only sectors are computed.
+    /// Returns the pieces of a request. With `exact_bytes` off (loads), only sectors are computed.
     #[inline(always)]
     pub fn pieces(&mut self, access: &Access<'_>, width: Width, groups: Groups, exact_bytes: bool) -> &[Piece] {
         self.pieces.clear();
@@ -132,7 +132,7 @@ impl Coalescer {
         &self.pieces
     }
 
-    /// The pieces of a request to the lanes' stacks, whose addresses are offsets in them. The same
+    /// Returns the pieces of a request to the lanes' stacks, whose addresses are offsets in them. The same
     /// 4-byte word of the lanes of a warp fills one line, so word `w` of the warp whose stacks begin
     /// at line `first_line` is line `first_line + w` (equation 1 of the profiner paper).
     #[inline]

@@ -12,7 +12,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The piece where the request begins this many lines further, modulo 2^57.
+    /// Returns the piece where the request begins this many lines further, modulo 2^57.
     #[inline(always)]
     pub fn moved(&self, lines: u64) -> Piece {
         Piece { line: self.line.wrapping_add(lines) & (u64::MAX >> 7), ..*self }

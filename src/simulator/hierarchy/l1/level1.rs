@@ -71,7 +71,7 @@ impl Level1 {
         Level1 { rules: L1Rules::new(config), kind, by_sm: BySm::default(), writers: Writers::default() }
     }
 
-    /// An empty cache of a single SM, number 0, with `lines` lines. It takes two bytes for each line that any request
+    /// Returns an empty cache of a single SM, number 0, with `lines` lines. It takes two bytes for each line that any request
     /// names, and is quick where these are few.
     pub fn of_one_sm(config: &L1Config, lines: u32) -> Level1 {
         let mut level = Level1::new(config, lines);

@@ -1,7 +1,7 @@
 //! Requests on their way to L1.
 //!
-//! They are deferred and served some hundred pieces at a time: the loops that serve them then run long enough to keep
-//! what they need in the cache, and SMs can be served one after the other (see [`super::by_sm`]).
+//! Requests are queued and served some hundred pieces at a time. The serving loops then run long enough to keep their data
+//! in the host's cache, and SMs can be served one after the other (see [`super::by_sm`]).
 
 use super::request::Route;
 use crate::geometry::sectors::bytes_of;
@@ -104,7 +104,7 @@ impl RequestQueue {
         self.requests.push(QueuedRequest { start, end, cell, place, sm, route, plain });
     }
 
-    /// The requests, their pieces, and the bytes of these.
+    /// Returns the requests, their pieces, and the bytes of these.
     #[inline(always)]
     pub(crate) fn split(&mut self) -> (&[QueuedRequest], &mut [QueuedPiece], Masks<'_>) {
         (&self.requests, &mut self.parts, Masks(&self.masks))

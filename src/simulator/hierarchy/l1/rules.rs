@@ -98,13 +98,13 @@ impl<C: LineCache> OneSm<'_, C> {
         self.serve_any(route, piece, number, out)
     }
 
-    /// The set of a line, whose number is its address / line size.
+    /// Returns the set of a line, whose number is its address / line size.
     #[inline(always)]
     fn set(&self, line: u64) -> u32 {
         self.first_set + self.rules.placement.set(line)
     }
 
-    /// A cached load, in a cache of usual lines.
+    /// Returns a cached load, in a cache of usual lines.
     #[inline(always)]
     fn load(&mut self, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         let set = self.set(piece.line);
@@ -121,7 +121,7 @@ impl<C: LineCache> OneSm<'_, C> {
         L1Outcome { lookups: count(piece.sectors), hits: count(piece.sectors & !missing) }
     }
 
-    /// A store to global memory, in a cache of usual lines.
+    /// Returns a store to global memory, in a cache of usual lines.
     #[inline(always)]
     fn store(&mut self, piece: &Piece, number: u32, out: &mut impl NextLevel) -> L1Outcome {
         let Piece { sectors, bytes, .. } = *piece;

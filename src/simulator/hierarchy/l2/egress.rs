@@ -44,7 +44,7 @@ pub struct EgressQueue {
 }
 
 impl EgressQueue {
-    /// The requests.
+    /// Returns the requests.
     pub fn requests(&self) -> &[L2Request] {
         &self.requests
     }
@@ -114,7 +114,7 @@ impl Default for Egress {
 }
 
 impl Egress {
-    /// For a L2 in shares.
+    /// Creates an `Egress` for a L2 in shares.
     pub fn new(config: &L2Config, shares: Shares) -> Egress {
         let placement = Placement::new(config.slices, config.sets, config.index, config.line_bytes);
         let division = Division { placement, shares, line_bytes: config.line_bytes };

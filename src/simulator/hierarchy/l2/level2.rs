@@ -101,7 +101,7 @@ impl Level2 {
         }
     }
 
-    /// A copy wrote `bytes` bytes from `address` on. Warm, its lines are left here clean (the copy's
+    /// Returns a copy wrote `bytes` bytes from `address` on. Warm, its lines are left here clean (the copy's
     /// own traffic belongs to no kernel); cold, they are gone. Only sets that are `mine` are searched.
     pub fn copied(&mut self, written: &Written, warm: bool, lines: &mut DenseLines, mine: impl Fn(u32) -> bool) {
         match &mut self.0 {

@@ -53,10 +53,10 @@ fn at(state: u8, sectors: u8) -> usize {
 pub(crate) struct WholeSum(u64);
 
 impl WholeSum {
-    /// Most lookups of a sum: each counts at most 8 of anything.
+    /// Maximum number of lookups in a sum: each adds at most 8 to a count.
     pub(crate) const MOST: usize = (1 << COUNT_BITS) / 8 - 1;
 
-    /// The sum.
+    /// Returns the sum.
     #[inline(always)]
     pub(crate) fn outcome(self, store: bool) -> L2Outcome {
         let count = |place: u32| (self.0 >> (COUNT_BITS * place)) as u32 & ((1 << COUNT_BITS) - 1);
@@ -121,7 +121,7 @@ impl Rules {
         Effect::new(dirtied << 4, &L2Outcome { dram_writes, ..L2Outcome::default() })
     }
 
-    /// The line, made where it is not there. Sectors of the old line that were never completed are completed from DRAM
+    /// Returns the line, made where it is not there. Sectors of the old line that were never completed are completed from DRAM
     /// before they can be written back.
     #[inline(always)]
     pub(crate) fn line<'a, C: LookupOrAllocate>(

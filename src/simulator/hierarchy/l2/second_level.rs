@@ -23,7 +23,7 @@ pub struct SecondLevel {
 }
 
 impl SecondLevel {
-    /// For a model.
+    /// Creates a `SecondLevel` for a model.
     pub fn new(config: &HierarchyConfig) -> SecondLevel {
         let level = Level2::new(&config.l2, config.dram);
         SecondLevel { level, lines: DenseLines::default() }

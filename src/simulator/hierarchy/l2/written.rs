@@ -30,7 +30,7 @@ impl Written {
         self.rows.saturating_mul(self.width / LINE_BYTES + 2)
     }
 
-    /// The lines in order. Of more than `most` at least the last `most`, and not many more.
+    /// Returns the lines in order. Of more than `most` at least the last `most`, and not many more.
     pub fn last_lines(&self, most: u64) -> impl Iterator<Item = u64> + use<> {
         let Written { address, width, rows, pitch, .. } = *self;
         // Rows that are apart share no line.
