@@ -498,7 +498,7 @@ pub mod windows {
     pub const LOCAL: u64 = 0x1300_0000_0000;
     /// Bytes reserved for it.
     pub const LOCAL_BYTES: u64 = 0x0040_0000_0000;
-    /// Arguments that kernels leave for those they launch. Writing them is no memory traffic.
+    /// Arguments that kernels leave for those they launch. Writing them is not memory traffic.
     pub const ARGUMENTS: u64 = 0x1500_0000_0000;
     /// Bytes reserved for it.
     pub const ARGUMENTS_BYTES: u64 = 0x0001_0000_0000;

@@ -193,7 +193,7 @@ pub const fn even_of(word: u64) -> (u64, i32) {
     ((((word << unused) as i64) >> unused) as u64, ((word >> EVEN_ADDRESS_BITS) as u16 as i16) as i32)
 }
 
-/// Length of an item in bytes from its first two words, or `None` where the head is no valid one.
+/// Length of an item in bytes from its first two words, or `None` where the head is not a valid one.
 #[inline]
 pub fn item_bytes(head: u32, second: u32) -> Option<usize> {
     let lanes = second.count_ones() as usize;

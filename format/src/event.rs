@@ -272,7 +272,7 @@ pub struct UninitialisedCopy {
 }
 
 impl UninitialisedCopy {
-    /// Bytes of a run that is no padding of a structure: no type is aligned so that more than 15 bytes of padding
+    /// Bytes of a run that is not padding of a structure: no type is aligned so that more than 15 bytes of padding
     /// follow a member, and few members are aligned to more than 8.
     pub const LONG_RUN: u64 = 8;
 }
@@ -612,7 +612,7 @@ pub struct WarpBlockCount {
     pub block: u32,
     /// Warps.
     pub warps: u64,
-    /// Warps whose lanes, summed over all their executions of the block, are no multiple of 32.
+    /// Warps whose lanes, summed over all their executions of the block, are not a multiple of 32.
     pub uneven: u64,
     /// Warps that ran it at least once with fewer lanes than they had live.
     pub partial: u64,

@@ -282,7 +282,7 @@ macro_rules! runtime_functions {
             free = __wl_free(context: *mut WarpContext, mask: u32, pointers: *const Lanes<u64>) -> ();
             /// A lane's stack is full; stops the kernel.
             stack_overflow = __wl_stack_overflow(context: *mut WarpContext) -> ();
-            /// Call through a pointer that is no device function; stops the kernel.
+            /// Call through a pointer that is not a device function; stops the kernel.
             bad_call = __wl_bad_call(context: *mut WarpContext, mask: u32, targets: *const Lanes<u64>) -> ();
             /// Texture fetch. Bits of `operation` in `abi::texture`; makes its own record unless `site` is `NO_SITE`.
             texture = __wl_texture(

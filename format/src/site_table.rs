@@ -194,7 +194,7 @@ pub enum Stored {
     /// Nothing.
     #[default]
     Anything,
-    /// This, in all threads; the bits of integers and of doubles.
+    /// The same constant in all threads, as the bits of an integer or a double.
     Constant(u64),
     /// An argument of the kernel, so that all threads of a launch store the same.
     Argument,
