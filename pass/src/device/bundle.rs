@@ -150,7 +150,7 @@ impl<'c> Bundler<'_, 'c> {
     }
 }
 
-/// A load or store that is no atomic one.
+/// A load or store that is not an atomic one.
 fn is_plain_access(instruction: Value<'_>) -> bool {
     let access = matches!(instruction.opcode(), Some(Opcode::LLVMLoad | Opcode::LLVMStore));
     access && instruction.ordering().is_none_or(|order| order == Ordering::LLVMAtomicOrderingNotAtomic)

@@ -144,7 +144,7 @@ fn trace<'c>(address: Value<'c>, layout: Layout<'_>, depth: u32) -> Option<Name<
         None if address.is_argument() => {
             let variable = Variable::of_value(address)?;
             let name = Name::of_variable(address, variable)?;
-            // A structure that is returned or passed by value lies where the argument leads to; it is no pointer.
+            // A structure that is returned or passed by value lies where the argument leads to; it is not a pointer.
             match name.ty.is_some_and(|ty| ty.pointee().is_none()) {
                 true => Some(name),
                 false => Some(name.pointee()),

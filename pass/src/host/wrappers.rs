@@ -53,7 +53,7 @@ impl<'c> Wrappers<'c> {
     pub(super) fn find(module: &Module<'c>, layout: Layout<'_>) -> Self {
         let mut wrappers = Wrappers { known: HashMap::new(), allocating: HashSet::new() };
         // A function is analysed once all that it calls are; recursive ones
-        // never are, and are no wrappers.
+        // never are, and are not wrappers.
         let mut left = allocating(module);
         wrappers.allocating.extend(left.keys());
         loop {

@@ -1,7 +1,7 @@
 //! What makes conditions differ from lane to lane: the thread's number, data that lanes load, what they exchange.
 //!
-//! Each value has a set of causes; sets only grow, so that going over the function until none grows any more ends, and
-//! loops need no special care. [`Decider`] describes their use.
+//! Each value has a set of causes. The function is visited until no set grows; as sets only grow, this ends, and loops
+//! need no special case. [`Decider`] describes their use.
 
 use super::class::{Call, Register, classify};
 use super::graph::Graph;
@@ -84,7 +84,7 @@ fn loop_ends(blocks: &[Block<'_>]) -> Vec<bool> {
         .collect();
     let graph = Graph { successors };
     let mut ends = vec![false; blocks.len()];
-    // A cycle with two entries is no loop that could be named.
+    // A cycle with two entries is not a loop that could be named.
     for natural in graph.loops().unwrap_or_default() {
         for &block in &natural.blocks {
             ends[block] |= graph.successors[block].iter().any(|next| natural.blocks.binary_search(next).is_err());

@@ -29,7 +29,7 @@ pub(crate) fn number_of(space: Space) -> u32 {
     }
 }
 
-/// Space of a pointer type's address space; `None` for kernel parameters, which are no memory traffic.
+/// Space of a pointer type's address space; `None` for kernel parameters, which are not memory traffic.
 pub(crate) fn space_of(number: u32) -> Option<Space> {
     Some(match number {
         GLOBAL => Space::Global,

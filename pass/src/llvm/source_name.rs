@@ -1,7 +1,7 @@
 //! Names as the source has them.
 
-/// What clang puts behind the name of a `static` variable or kernel, or of one in an unnamed namespace, that relocatable
-/// code makes visible to other objects: this and a hash. CUDA's forms first, HIP's after them.
+/// What clang appends, with a hash, to the name of a `static` variable or kernel, or of one in an unnamed namespace, that
+/// relocatable code makes visible to other objects. CUDA's forms first, HIP's after them.
 const MARKS: [&str; 4] = ["__static__", "__intern__", ".static.", ".intern."];
 
 /// The name that the symbol would have without relocatable code; `None` where it is that one.

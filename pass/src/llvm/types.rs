@@ -235,7 +235,7 @@ impl<'c> Type<'c> {
     /// Result of a function type.
     ///
     /// # Panics
-    /// If it is no function type.
+    /// If it is not a function type.
     pub fn result(self) -> Type<'c> {
         assert_eq!(self.kind(), Kind::Function, "{self} is no function type");
         // SAFETY: checked above.

@@ -306,7 +306,7 @@ impl<'c> Value<'c> {
     /// Constant integer, truncated to the type.
     ///
     /// # Panics
-    /// If it is no type of integers.
+    /// If it is not a type of integers.
     pub fn int(ty: Type<'c>, value: u64) -> Value<'c> {
         let bits = ty.int_bits().unwrap_or_else(|| panic!("{ty} is no type of integers"));
         let kept = if bits < 64 { value & ((1 << bits) - 1) } else { value };

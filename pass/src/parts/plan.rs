@@ -22,9 +22,9 @@ const COPIED: usize = 200;
 pub(super) struct Referrers {
     /// Defined functions, by their position in [`Plan::functions`].
     pub(super) functions: BTreeSet<usize>,
-    /// A variable's initial value, or something else that is no instruction.
+    /// A variable's initial value, or something else that is not an instruction.
     pub(super) others: bool,
-    /// Some reference is no call.
+    /// Some reference is not a call.
     pub(super) taken: bool,
 }
 

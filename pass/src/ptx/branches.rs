@@ -252,7 +252,7 @@ impl<'c> Expansion<'c> {
             let operand = if starts { operand_of(token) } else { None };
             let Some(meaning) = operand.and_then(|operand| self.meaning(&operand)) else {
                 result.push_str(token);
-                // The rest of a word or number that begins with something else is no name.
+                // The rest of a word or number that begins with something else is not a name.
                 if c.is_ascii_digit() || c == '.' {
                     let more = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
                     result.push_str(&rest[..more]);

@@ -45,7 +45,7 @@ pub struct Flow {
     pub registers: Vec<Declared>,
 }
 
-/// Instructions that act on the warp or thread as a whole: under a guard they are a branch around them.
+/// Instructions that act on the warp or thread as a whole. With a guard, they become a branch around the instruction.
 const WHOLE: [&str; 8] = ["bar", "barrier", "mbarrier", "trap", "exit", "ret", "brkpt", "fence"];
 
 enum Piece {

@@ -55,7 +55,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// The narrow value does not wrap within a group: its last lane is what follows from the first one.
+    /// Guesses an extension, provided that the narrow value does not wrap within a group: its last lane is as far from the first one as the stride implies.
     fn guess_extension(&mut self, narrow: Value<'c>, signed: bool) -> Emitted<Option<Guess<'c>>> {
         let bits = narrow.ty().int_bits().unwrap_or(64);
         let Leaf::Affine { bases, stride, ty } = self.leaf(narrow)? else { return Ok(None) };

@@ -28,7 +28,7 @@ fn alignment(access: Value<'_>, pointer: Value<'_>) -> u64 {
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// How an access through `pointer` lies, host addresses.
+    /// Returns the lay of an access through `pointer`, with host addresses.
     pub fn lay(&mut self, pointer: Value<'c>) -> Emitted<Lay<'c>> {
         let leaf = self.leaf(pointer)?;
         if matches!(pointer.ty().kind(), Kind::Pointer(5)) {
@@ -167,7 +167,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    /// Returns the integer that a vector is in memory whose elements are no whole bytes, as `<16 x i1>`: LLVM packs them, the
+    /// Returns the integer that a vector is in memory whose elements are not whole bytes, as `<16 x i1>`: LLVM packs them, the
     /// first lowest.
     fn packed_type(&self, ty: Type<'c>) -> Option<Type<'c>> {
         let Kind::Vector(count) = ty.kind() else { return None };

@@ -240,7 +240,7 @@ impl<'c> Emitter<'_, 'c> {
             return Ok(self.like_shape(value, leaves));
         }
         if from == 5 {
-            // From an offset in the lane's stack to an address.
+            // Converts an offset in the lane's stack to an address.
             let offset = self.leaf(value.operand(0))?.lanes(&self.b);
             let stacks = self.lane_stacks();
             return Ok(vec![Leaf::Lanes(self.b.add(stacks, offset))]);

@@ -45,7 +45,7 @@ impl<'c> Emitter<'_, 'c> {
         if result == self.t.bfloat() { self.t.float() } else { result }
     }
 
-    /// To the nearest, ties to even; what is no number becomes the one that GPUs make.
+    /// To the nearest, ties to even; what is not a number becomes the one that GPUs make.
     fn narrowed_to_brain(&self, value: Value<'c>) -> Value<'c> {
         let b = &self.b;
         let bits = b.bitcast(value, self.shaped(value, self.t.int(32)));

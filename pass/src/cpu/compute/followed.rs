@@ -148,7 +148,7 @@ impl<'c> Emitter<'_, 'c> {
         if wanted == ValueClass::NotFinite {
             return self.b.ugt(magnitude, finite);
         }
-        // Below the smallest normal number the difference wraps, as it does of zero, which is excluded.
+        // The difference wraps for magnitudes below the smallest normal number. Zero, which also wraps, is excluded.
         let least = self.same(bits, format.smallest_normal());
         let range = self.same(bits, format.infinity() - format.smallest_normal() - 1);
         let outside = self.b.ugt(self.b.sub(magnitude, least), range);

@@ -352,7 +352,7 @@ impl<'c> Emitter<'_, 'c> {
         })
     }
 
-    /// Returns a register whose halves come from others: for lane and half, the number of a word and a lane and half of it.
+    /// Returns a register whose halves come from other registers. `source` maps a lane and half to a word, and a lane and half of that.
     fn halves_from(&self, words: &[Value<'c>], source: impl Fn(u32, u32) -> (u32, u32, u32)) -> Value<'c> {
         let halves = self.t.int(16).vector(2 * LANES);
         let mut whole = Value::poison(halves);

@@ -29,7 +29,7 @@ impl<'c> Frame<'c> {
         Ok(frame)
     }
 
-    /// Offset of a local variable; none for what is no variable of the function.
+    /// Offset of a local variable; none for what is not a variable of the function.
     pub fn offset(&self, variable: Value<'c>) -> Option<u64> {
         self.offsets.get(&variable).copied()
     }

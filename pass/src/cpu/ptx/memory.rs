@@ -64,7 +64,7 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Returns the host address of a number in the place of a shared address: GPUs count from the block's first byte. `None`
-    /// for what is no such number.
+    /// for what is not such a number.
     pub fn literal_shared(&mut self, number: Value<'c>) -> Option<Value<'c>> {
         number.as_u64().filter(|number| *number < MOST_SHARED)?;
         let shared = self.field(context::SHARED);

@@ -166,7 +166,7 @@ impl<'c> Reach<'c> {
         self.from(function).iter().any(|one| self.facts.get(one).is_some_and(|facts| facts.exits))
     }
 
-    /// Bytes of lane stack from a function on, and whether that is no bound.
+    /// Bytes of lane stack from a function on, and whether that is not a bound.
     pub fn stack(&self, function: Value<'c>) -> (u64, bool) {
         let mut known = BTreeMap::new();
         self.depth(function, &mut Vec::new(), &mut known)

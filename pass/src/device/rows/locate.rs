@@ -95,7 +95,7 @@ impl<'c> Places<'c> {
     pub(in crate::device) fn access(&self, instruction: Value<'c>) -> Option<FoundLocation<'c>> {
         let near = location(instruction, NEAR);
         if let Some(location) = known(instruction) {
-            // Of accesses on one line that were merged, the note has the column of one.
+            // If accesses of one line were merged, the note has the column of one of them.
             let with_column = near.filter(|near| location.column() == 0 && near.line() == location.line());
             return Some(match with_column {
                 Some(near) => self.rooted(near, true),

@@ -177,7 +177,7 @@ fn of_part(value: Value<'_>) -> Option<Root<'_>> {
 }
 
 /// Triton's own object for all shared memory of a kernel. Values go through it from one layout to another, so that it
-/// is no name for what an address was loaded from.
+/// is not a name for what an address was loaded from.
 const TRITON_SHARED: &str = "global_smem";
 
 /// Returns a value of so many bytes that was loaded: the variable or member that holds it.

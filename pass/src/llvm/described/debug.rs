@@ -277,7 +277,7 @@ impl<'c> DebugType<'c> {
 
     /// Name and size in bytes, if it is a structure, class or union; the name may be empty.
     pub fn structure(self) -> Option<(String, u64)> {
-        // SAFETY: a live type; 0 where it is no structure.
+        // SAFETY: a live type; 0 where it is not a structure.
         let bytes = unsafe { shim::wl_structure_bytes(self.raw) };
         // SAFETY: a live type; the text is copied at once.
         (bytes != 0).then(|| (unsafe { shim::wl_structure_name(self.raw) }.copy(), bytes))
@@ -285,7 +285,7 @@ impl<'c> DebugType<'c> {
 
     /// How many members of this structure or class, those of its bases included, are pointers or smart pointers.
     pub fn pointer_members(self) -> u32 {
-        // SAFETY: a live type; 0 where it is no structure.
+        // SAFETY: a live type; 0 where it is not a structure.
         unsafe { shim::wl_pointer_members(self.raw) }
     }
 
