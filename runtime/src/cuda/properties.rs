@@ -71,7 +71,7 @@ pub fn properties(device: &Device) -> DeviceProp {
     all
 }
 
-/// `cudaDeviceGetAttribute`; `None` for a number that is no attribute.
+/// `cudaDeviceGetAttribute`; `None` for a number that is not an attribute.
 pub fn attribute(device: &Device, which: c_int) -> Option<c_int> {
     let all = properties(device);
     if let Some(limit) = texture_limits::attribute(which) {

@@ -117,7 +117,7 @@ pub fn driver_error(result: Result<(), Error>) -> Error {
     }
 }
 
-/// `cuGetErrorName`; `None` for numbers that are no code.
+/// `cuGetErrorName`; `None` for numbers that are not code.
 pub fn name(code: Error) -> Option<&'static CStr> {
     NAMES.binary_search_by_key(&code, |entry| entry.0).ok().map(|index| NAMES[index].1)
 }

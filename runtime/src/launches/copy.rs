@@ -40,7 +40,7 @@ impl Runtime {
     /// Returns the side of `bytes` bytes from `address`; an error where they leave their allocation.
     fn side(&self, address: u64, bytes: u64) -> Result<Side, Error> {
         let Some(live) = self.memory.registry.find(address) else {
-            // Device addresses without an allocation are no host memory either.
+            // Device addresses without an allocation are not host memory either.
             let device = crate::memory::windows::region(address) == crate::memory::windows::Region::Device;
             return if device { Err(error::INVALID_VALUE) } else { Ok(Side::Host) };
         };

@@ -4,7 +4,7 @@
 use crate::memory::rows::Rows;
 use std::collections::HashMap;
 
-/// Least bytes of a copy: an unchanged single value is no evidence.
+/// Least bytes of a copy: an unchanged single value is not evidence.
 const LEAST_BYTES: u64 = 4096;
 /// Places that are remembered, at most.
 const MOST: usize = 4096;

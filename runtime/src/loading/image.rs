@@ -29,7 +29,7 @@ const CUDA: u16 = 190;
 const FAT_BINARY: [u8; 4] = 0xba55_ed50u32.to_le_bytes();
 /// Bytes of an ELF file's header.
 const ELF_HEADER: usize = 64;
-/// Larger files are no modules.
+/// Larger files are not modules.
 const MOST_BYTES: u64 = 1 << 32;
 
 impl<'a> Image<'a> {

@@ -30,7 +30,7 @@ pub struct Live {
     pub place: Option<AddressRange>,
     /// For registered host memory: its host address, which kernels use.
     pub host: Option<u64>,
-    /// What lies in it, where that is known.
+    /// Elements of the memory, if they are known.
     pub elements: Option<Elements>,
 }
 

@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_int, c_void};
 
 type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
 
-/// What no link leads elsewhere.
+/// The system's `dlopen`, which no preloaded library replaces.
 ///
 /// # Safety
-/// As `dlopen`.
+/// The requirements of `dlopen` apply.
 pub unsafe fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
     // SAFETY: a name; the function has this type.
     unsafe {

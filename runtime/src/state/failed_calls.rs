@@ -108,7 +108,7 @@ pub fn returned(call: Call, code: Error) -> Error {
     code
 }
 
-/// Returns whether a correct program expects this error, so that it is no failure.
+/// Returns whether a correct program expects this error, so that it is not a failure.
 ///
 /// - `cudaErrorNotReady` is an answer: work is in progress.
 /// - Peer access that is enabled or disabled already is as the program requires; libraries enable it without a query.

@@ -212,7 +212,7 @@ pub fn call(body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {
     })
 }
 
-/// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is no failure of
+/// [`call`] for functions that the profile names if they fail. An error that an earlier kernel left is not a failure of
 /// the call, as the kernel is reported. `launches` is the number of launches that the function makes, which are counted
 /// where an error is in their way.
 pub fn call_as(call: Call, launches: u64, body: impl FnOnce(&mut Runtime) -> Result<(), Error>) -> Error {

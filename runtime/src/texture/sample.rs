@@ -299,7 +299,7 @@ mod tests {
             let shift = if linear { 0.5 } else { 0.0 };
             let place = |texel: i32, part: u32| f64::from(texel) + f64::from(part) / 256.0 + shift;
             let (at, down) = (place(x, fx), place(y, fy));
-            // Sizes that are no powers of two make normalised coordinates inexact.
+            // Sizes that are not powers of two make normalised coordinates inexact.
             prop_assume!(!normalised || (width.is_power_of_two() && height.is_power_of_two()));
             let scale = |at: f64, size: u32| if normalised { at / f64::from(size) } else { at } as f32;
             let coordinates = [scale(at, width).to_bits(), scale(down, height).to_bits(), 0, 0];

@@ -38,7 +38,7 @@ pub enum SinkError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The descriptor is no ring.
+    /// The descriptor is not a ring.
     #[error("the ring of `warpline run` cannot be used ({0}); this process runs without a trace")]
     Ring(String),
     /// Another process of the run writes the ring.

@@ -159,7 +159,7 @@ api! {
         allocate(runtime, place, desc, [extent.width, extent.height, extent.depth], flags, entry)
     }
 
-    /// Frees an array; null is no error.
+    /// Frees an array; null is not an error.
     fn cudaFreeArray(handle: ArrayHandle) |runtime, entry| {
         runtime.synchronise();
         if handle.is_null() {
@@ -326,7 +326,7 @@ api! {
         unsafe { read(runtime, to, (from, x, y), bytes, kind, entry) }
     }
 
-    /// Copies bytes out of an array in a stream, which is at once.
+    /// Copies bytes out of an array in a stream; completes before it returns.
     fn cudaMemcpyFromArrayAsync(
         to: *mut c_void,
         from: ArrayHandle,

@@ -184,7 +184,7 @@ api! {
         unsafe { put(place, PitchedPtr { pointer, pitch, x_size: extent.width, y_size: extent.height }) }
     }
 
-    /// Frees device memory; null is no error, anything else that is not a live allocation's start is.
+    /// Frees device memory; null is not an error, anything else that is not a live allocation's start is.
     fn cudaFree(pointer: *mut c_void) |runtime, entry| => crate::gpu::calls::free {
         runtime.synchronise();
         if pointer.is_null() { Ok(()) } else { runtime.free(pointer as u64, DEVICE_KINDS, entry) }

@@ -352,7 +352,7 @@ pub unsafe extern "C" fn __wl_stack_overflow(context: *mut WarpContext) {
     }
 }
 
-/// A call through a pointer that is no device function.
+/// A call through a pointer that is not a device function.
 ///
 /// # Safety
 /// See [`__wl_flush`]; the array has 32 entries, of which the active ones are defined.

@@ -18,7 +18,7 @@ pub struct Places<'a> {
     pub local: u64,
     /// Bytes between the stacks of neighbouring lanes.
     pub local_stride: u64,
-    /// Where the kernel's parameters lie. Reading them is no memory traffic, also not through a pointer.
+    /// Where the kernel's parameters lie. Reading them is not memory traffic, also not through a pointer.
     pub parameters: Range<u64>,
     /// To give registered host memory its synthetic address; `None` when there is none.
     pub registered: Option<&'a Registry>,

@@ -332,7 +332,7 @@ pub unsafe fn note(warp: *mut Warp, lane: usize, kind: FaultKind, site: u32, add
     }
 }
 
-/// A device-side `free` of what the heap did not give.
+/// Reports a device-side `free` of an address that the device heap did not return.
 ///
 /// # Safety
 /// `warp` is the running one.

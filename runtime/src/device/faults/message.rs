@@ -83,7 +83,7 @@ pub unsafe fn access(
 
 /// Where an offset lies that is outside the block's shared memory.
 fn shared_place(offset: i64, bytes: u64) -> String {
-    /// Farther away it is no offset but some other address.
+    /// Farther away it is not an offset but some other address.
     const FAR: u64 = 1 << 40;
     let memory = format!("the block's {bytes} bytes of shared memory");
     match offset {
@@ -169,11 +169,11 @@ pub unsafe fn stack_overflow(warp: *mut Warp, limit: u64) {
 pub enum Outcome {
     /// The kernel ended.
     Stopped,
-    /// The lanes concerned left it out.
+    /// The lanes concerned skipped the access.
     LeftOut,
-    /// It was done, as a GPU does it.
+    /// The access was made, as on a GPU.
     Passed,
-    /// It was done on a local variable that is less aligned than it requires.
+    /// The access was made, to a local variable that is less aligned than it requires.
     Aligned,
 }
 
