@@ -57,7 +57,7 @@ impl Parts {
         let result = invocation.output.as_ref().map(|output| output.with_extension("d"));
         let to = invocation.dependency_file.clone().or(result).unwrap_or_else(|| beside(input, "d"));
         let text = std::fs::read(&rule.file).map_err(DriverError::reading(&rule.file))?;
-        // Standard output, perhaps: what is no file is written once more, and not read.
+        // Standard output, perhaps: what is not a file is written once more, and not read.
         let before = match self.begun.insert(to.clone()) || !to.is_file() {
             true => Vec::new(),
             false => std::fs::read(&to).map_err(DriverError::reading(&to))?,

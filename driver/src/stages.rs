@@ -462,7 +462,7 @@ fn host_stages(module: &Module<'_>, descriptor: Option<&str>, options: &StageOpt
 
 fn emit(module: &Module<'_>, output: &Path, options: &StageOptions) -> Result<(), DriverError> {
     std::fs::write(output, bytes(module, options)?).map_err(|cause| {
-        // make would take a part of an object for the whole. What is no file, a device perhaps, stays.
+        // make would take a part of an object for the whole. What is not a file, a device perhaps, stays.
         if output.is_file() {
             _ = std::fs::remove_file(output);
         }

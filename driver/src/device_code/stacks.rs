@@ -18,7 +18,7 @@ pub(super) struct Stack {
     pub spill_stores: u32,
 }
 
-/// Returns the functions of `ptx`, which was made for an architecture, whose local variables are in registers, by mangled name.
+/// Returns the functions of `ptx`, by mangled name, whose local variables are in registers on an architecture.
 /// `stacks` are those that ptxas reports, by architecture and function. A function that it inlined has none and is not
 /// in the result.
 pub(super) fn in_registers(
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(decided(&[(75, &plain)]), ["none", "small"], "the helper was inlined");
         // The code's own architecture decides.
         assert_eq!(decided(&[(70, &[("small", stack(32, 0))]), (75, &plain)]), ["none", "small"]);
-        // 120 bytes are no place for 256; they may be one for 32, and another architecture without spills decides.
+        // 120 bytes are not a place for 256; they may be one for 32, and another architecture without spills decides.
         let spilled = [("small", stack(120, 212)), ("large", stack(120, 212))];
         assert_eq!(decided(&[(75, &spilled)]), ["large"]);
         assert_eq!(decided(&[(75, &spilled), (80, &plain)]), ["large", "none", "small"]);

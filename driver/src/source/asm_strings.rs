@@ -137,7 +137,7 @@ fn operand(whole: &str) -> Operand<'_> {
 }
 
 /// Arguments that make up the assembly: the literals, parted where constant operands stand, with other operands by their new numbers.
-/// `None` if there is something that is no literal.
+/// `None` if there is something that is not a literal.
 fn literals(template: &str, operands: &[&Operand<'_>]) -> Option<String> {
     let mut new = String::new();
     let mut letters = template.char_indices();

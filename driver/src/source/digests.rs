@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use warpline_format::site_table::{Digest, SiteTable};
 
-/// Larger files are no sources.
+/// Larger files are not sources.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Gives the table the checksums of its files as they are now, while they are compiled.

@@ -45,7 +45,7 @@ fn triple(bytes: &[u8], code: &[bool], at: usize, sign: u8) -> Option<[usize; 3]
     (bytes.get(next) != Some(&sign)).then_some(places)
 }
 
-/// `operator<< <char>` is no launch.
+/// `operator<< <char>` is not a launch.
 fn follows_operator(bytes: &[u8], at: usize) -> bool {
     bytes[..at].trim_ascii_end().ends_with(b"operator")
 }

@@ -1,4 +1,4 @@
-//! Texts that clang is shown in the place of files, where nvcc understands what clang does not.
+//! Rewritten texts that clang reads instead of files whose code nvcc accepts and clang does not.
 
 use super::{asm_strings, compiler_macro, launches, percent_signs, pragmas, strictness};
 use crate::error::DriverError;
