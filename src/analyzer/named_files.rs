@@ -9,7 +9,7 @@ use std::path::Path;
 /// Opens a file for reading if it is a regular one of at most `most` bytes; never waits.
 ///
 /// # Errors
-/// The system's, or that it is no such file.
+/// The system's, or that it is not such a file.
 pub fn open(path: &Path, most: u64) -> io::Result<File> {
     let refuse = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
     // A device may act on being opened alone, so its kind is checked before, and again after opening.

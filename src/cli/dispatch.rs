@@ -64,7 +64,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The exit code once help or a version was printed. A reader that has gone away is no error.
+/// The exit code once help or a version was printed. A reader that has gone away is not an error.
 fn shown(printed: std::io::Result<()>) -> ExitCode {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -68,7 +68,7 @@ pub(super) fn say(text: impl std::fmt::Display) {
     }
 }
 
-/// Writes to standard output. A reader that has gone away is no error.
+/// Writes to standard output. A reader that has gone away is not an error.
 pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {

@@ -57,7 +57,7 @@ pub fn find(before: &Profile, after: &Profile) -> Vec<Difference> {
     tell("memory_values", values(one), values(other), false);
     let keys: BTreeSet<&String> = one.assumptions.keys().chain(other.assumptions.keys()).collect();
     for key in keys.into_iter().filter(|key| !REASONS.contains(&key.as_str())) {
-        // What follows from another model is no difference of its own.
+        // What follows from another model is not a difference of its own.
         if key == "model" && one.models != other.models {
             continue;
         }

@@ -504,7 +504,7 @@ pub(super) fn of_program(
 }
 
 /// What differs between two rows that are one, or all that a new or gone one has. `tolerance`: the share of what a
-/// modelled figure is a part of that is no change yet.
+/// modelled figure is a part of that is not a change yet.
 pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, tolerance: f64) -> Changes {
     let none = Figures::default();
     let both = before.is_some() && after.is_some();
@@ -512,7 +512,7 @@ pub(super) fn changes(before: Option<&Figures>, after: Option<&Figures>, toleran
     let names = one.0.keys().chain(other.0.keys().filter(|name| !one.0.contains_key(*name)));
     let changed = |name: &String| {
         let (before, after) = (one.0.get(name), other.0.get(name));
-        // Figures of caches or reuse distances that one side was made without are no change: `differences` names the
+        // Figures of caches or reuse distances that one side was made without are not a change: `differences` names the
         // setting.
         if both && (one.lacks(name) || other.lacks(name)) {
             return None;

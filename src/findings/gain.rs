@@ -118,7 +118,7 @@ fn siblings<'f, 'a>(accesses: &[&'f Access<'a>], facts: &'f Facts<'a>) -> Vec<&'
 }
 
 /// Bytes of sectors that accesses bring beyond their data. Loads that hit what others have brought need nothing below,
-/// so that their bytes are no reason for what stores bring; an element that several accesses load is needed once.
+/// so that their bytes are not a reason for what stores bring; an element that several accesses load is needed once.
 fn unused(accesses: &[&Access<'_>], sectors: fn(&Sums) -> u64, bytes: u64) -> u64 {
     let of = |loads: bool| {
         let those: Vec<&Access<'_>> = accesses.iter().copied().filter(|access| access.is_load() == loads).collect();

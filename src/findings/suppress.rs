@@ -155,7 +155,7 @@ fn by_comment(finding: &Finding, profile: &Profile) -> bool {
             .map(str::trim)
             .filter(|word| !word.is_empty() && *word != "*/");
         let first = ids.next();
-        // Words that are no ids are the reason, but for one that was meant as an id: it silences nothing.
+        // Words that are not ids are the reason, but for one that was meant as an id: it silences nothing.
         let is_id = |word: &str| RULES.iter().any(|rule| rule.id == word);
         match first {
             Some(word) if is_id(word) => {

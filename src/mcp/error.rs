@@ -54,7 +54,7 @@ pub(crate) enum Refusal {
     Argument { name: &'static str, value: String, expected: String },
     #[error("{0}")]
     NothingMatched(String),
-    #[error("the cursor is not of this answer, or the profile has changed; call again without a cursor")]
+    #[error("the cursor does not belong to this request, or the profile has changed; call again without a cursor")]
     Cursor,
     #[error(
         "the run took more than {seconds} s and was ended; pass a larger `seconds` (this server allows {most}), or a smaller problem"

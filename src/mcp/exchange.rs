@@ -13,7 +13,7 @@ const BUFFER: usize = 1 << 20;
 /// Sends all bytes of a client to a server and returns all that the server answers.
 ///
 /// # Errors
-/// A folder cannot be served, or there is no runtime.
+/// Returns an error if a folder cannot be served, or there is no runtime.
 pub fn exchange(settings: &Settings, input: &[u8]) -> Result<Vec<u8>, ServeError> {
     let server = Server::new(settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Start)?;
@@ -21,7 +21,7 @@ pub fn exchange(settings: &Settings, input: &[u8]) -> Result<Vec<u8>, ServeError
         let (client, transport) = tokio::io::duplex(BUFFER);
         let (mut reader, mut writer) = tokio::io::split(client);
         let serve = async {
-            // What is no conversation ends it.
+            // What is not a conversation ends it.
             if let Ok(running) = server.serve(transport).await {
                 _ = running.waiting().await;
             }

@@ -49,7 +49,7 @@ pub(crate) async fn serve(server: Server, port: u16, token: Option<&str>) -> Res
             let answer = service_fn(move |request| answer(service.clone(), Arc::clone(&token), request));
             let mut connection = hyper::server::conn::http1::Builder::new();
             connection.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(HEAD_SECONDS));
-            // A client that breaks off is no failure of the server.
+            // A client that breaks off is not a failure of the server.
             _ = connection.serve_connection(TokioIo::new(stream), answer).await;
         });
     }

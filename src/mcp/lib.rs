@@ -29,7 +29,7 @@ use server::Server;
 /// Serves until the client leaves.
 ///
 /// # Errors
-/// A folder cannot be served, the address is taken, or the transport fails.
+/// Returns an error if a folder cannot be served, the address is taken, or the transport fails.
 pub fn serve(settings: &Settings) -> Result<(), ServeError> {
     let server = Server::new(settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Start)?;
@@ -38,7 +38,7 @@ pub fn serve(settings: &Settings) -> Result<(), ServeError> {
             Transport::Http { port, token } => http::serve(server, *port, token.as_deref()).await,
             Transport::Stdio => {
                 let transport = rmcp::transport::io::stdio();
-                // A client that leaves before it has introduced itself is no failure.
+                // A client that leaves before it has introduced itself is not a failure.
                 let Ok(running) = server.serve(transport).await else { return Ok(()) };
                 running.waiting().await.map(drop).map_err(|error| ServeError::Transport(error.to_string()))
             }

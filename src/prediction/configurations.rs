@@ -276,7 +276,7 @@ fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, points: [u32; 3]) -> [Op
     let recorded = subject.recorded;
     let larger = with_rim(subject, &subject.launch);
     let needed = self::needed(subject, &larger, false);
-    // Which parameter it is that an index is compared with, where several have one value, another value of it tells.
+    // If several parameters have the same value, changing one at a time shows which one an index is compared with.
     let with_more: Vec<(&Parameter, Needed)> = subject
         .addresses
         .parameters

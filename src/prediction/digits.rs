@@ -2,8 +2,8 @@
 //!
 //! Code that lays out the threads of a block by itself divides a thread's number (`threadIdx.x / 32`) or takes some of its bits,
 //! as all layouts of Triton do. No affine form has that. But a block of 128 x 1 x 1 threads has the same warps as one of 4 x 32 x 1,
-//! in which `threadIdx.x / 4` is an index. So the threads get the indices of such a shape, of up to six axes, and the code puts
-//! the number together from them. Blocks of a grid likewise, with three.
+//! in which `threadIdx.x / 4` is an index. So the threads get the indices of such a shape, with up to six axes, and the
+//! thread number becomes a sum of them. The blocks of a grid get up to three.
 
 use warpline_format::expression::{
     AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, LoopExpression,

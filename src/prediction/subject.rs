@@ -195,7 +195,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns whether a parameter is no pointer into an allocation.
+    /// Returns whether a parameter is not a pointer into an allocation.
     pub fn is_number(&self, parameter: &model::Parameter) -> bool {
         let same = |one: &&model::Argument| (one.parameter, one.offset) == (parameter.number, parameter.offset);
         self.recorded.arguments.iter().find(same).is_none_or(|one| one.allocation.is_none())

@@ -1,6 +1,6 @@
 //! Trip counts of loops whose end is not affine, found by following the loop for each thread.
 //!
-//! So are windows that are clamped at both ends once the compiler has unrolled them: what is left over of eight at a time is no form.
+//! So are windows that are clamped at both ends once the compiler has unrolled them: what is left over of eight at a time is not a form.
 
 use std::collections::BTreeSet;
 

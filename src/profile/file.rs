@@ -273,7 +273,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Returns how many bytes the document of a file has once unpacked, as its head states; `None` for what is no profile.
+/// Returns how many bytes the document of a file has once unpacked, as its head states; `None` for what is not a profile.
 ///
 /// # Errors
 /// [`ProfileError::Read`].

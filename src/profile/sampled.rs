@@ -12,9 +12,9 @@ use warpline_simulator::models::Rates;
 
 /// Seconds of all launches that ended without an error, on the first model, whose rates these are.
 ///
-/// The blocks that ran stand for the others: they have the same mean work on each part. Their work on device memory
-/// would be too large, as they find in L2 nothing that others have read: it counts each allocation once at most in each
-/// direction.
+/// The blocks that ran represent the others, with the same mean work on each hardware unit. Their work on device memory
+/// would be too large, as L2 contains no data that the others have read. So it counts each allocation at most once in
+/// each direction.
 pub fn seconds_of_all(analysis: &Analysis, rates: &Rates) -> f64 {
     let of_kernel = |kernel: &KernelData| {
         let once = touched_once(analysis, kernel);

@@ -8,7 +8,7 @@ use warpline_format::visible;
 /// more than a scan of their bytes.
 ///
 /// # Errors
-/// It is not of the kind.
+/// Returns an error if it is not of the kind.
 pub(super) fn read<T: DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
     if !may_hide(document) {
         return serde_json::from_slice(document);

@@ -427,7 +427,7 @@ mod tests {
         let names = |stopped: &Stopped| [0, 16, 32, -16].map(|offset| Elements::for_stop(stopped).name(offset + 4));
         assert_eq!(names(&body), ["0.x", "1.x", "2.x", "-1.x"]);
         assert_eq!(Elements::for_stop(&body).meaning(), "Body, 16 B");
-        // Not all lanes are as far behind the start of a structure: it is no array of them.
+        // Not all lanes are as far behind the start of a structure: it is not an array of them.
         body.structure_bytes = 24;
         assert_eq!(names(&body), ["1", "5", "9", "-3"]);
     }

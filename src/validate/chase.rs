@@ -137,7 +137,7 @@ pub enum CyclesError {
 /// Returns the program's result: cycles of the timed loads, a line per chase.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns what is wrong with it.
 pub fn read_cycles(text: &str, chases: usize) -> Result<Vec<u64>, CyclesError> {
     let number = |line: &str| line.trim().parse().map_err(|_| CyclesError::NoNumber(line.to_owned()));
     let cycles: Vec<u64> = text.lines().map(number).collect::<Result<_, _>>()?;

@@ -303,7 +303,7 @@ fn compare_kernel(profile: &Profile, kernel: &Kernel, rows: &[&KernelCounters]) 
         let (ours, counted) = (ours.number()?, counted.number()?);
         let error = match (points, counted) {
             (true, _) => ours - counted,
-            // Zero on both sides is no evidence.
+            // Zero on both sides is not evidence.
             (false, 0.0) if ours == 0.0 => return None,
             (false, 0.0) => 100.0,
             (false, _) => 100.0 * (ours - counted) / counted,

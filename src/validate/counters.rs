@@ -37,7 +37,7 @@ pub struct KernelCounters {
     pub values: BTreeMap<String, f64>,
 }
 
-/// Why a file is no list of counters.
+/// Why a file is not a list of counters.
 #[derive(Debug, thiserror::Error)]
 pub enum CountersError {
     /// No table.

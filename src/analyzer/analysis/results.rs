@@ -88,7 +88,7 @@ impl BlockSum {
 pub struct WarpSum {
     /// Pairs.
     pub pairs: u64,
-    /// Pairs whose lanes, summed over the executions, are no multiple of 32.
+    /// Pairs whose lanes, summed over the executions, are not a multiple of 32.
     pub uneven: u64,
     /// Pairs with an execution by fewer lanes than the warp had live.
     pub partial: u64,
@@ -223,7 +223,7 @@ pub struct KernelData {
     pub contexts: ContextTree,
     /// Launches that are reported one by one, in order of their ends.
     pub launches: Vec<LaunchData>,
-    /// The others, by number of the group and whether they failed: a failed launch's work until its end is no measure
+    /// The others, by number of the group and whether they failed: a failed launch's work until its end is not a measure
     /// of how long one takes.
     pub groups: BTreeMap<(u32, bool), LaunchGroup>,
     /// Keyed by index in the module's blocks.

@@ -23,7 +23,7 @@ type Error = Box<dyn std::error::Error>;
 /// whose format names files that are not checked here.
 ///
 /// # Errors
-/// What is wrong with it, or why it cannot be read.
+/// Returns what is wrong with it, or why it cannot be read.
 pub(super) fn check(path: &Path, most: u64) -> Result<(), Error> {
     let file = named_files::open(path, most)?;
     let length = file.metadata()?.len();

@@ -32,7 +32,7 @@ type Error = Box<dyn std::error::Error>;
 /// Adds the checksums of the `wanted` files from an object of at most `most` bytes.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// Returns why it cannot be read.
 pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut HostSources) -> Result<(), Error> {
     let file = named_files::open(path, most)?;
     let owner = file.metadata()?.uid();
@@ -61,7 +61,7 @@ pub(super) fn add(path: &Path, most: u64, wanted: &BTreeSet<&str>, known: &mut H
 /// Adds the main source files of an object's units to `makers`, and for each whether clang made its code.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// Returns why it cannot be read.
 pub(super) fn add_makers(path: &Path, most: u64, makers: &mut BTreeMap<String, bool>) -> Result<(), Error> {
     let cache = ReadCache::new(named_files::open(path, most)?);
     let object = object::File::parse(&cache)?;
@@ -79,7 +79,7 @@ pub(super) fn add_makers(path: &Path, most: u64, makers: &mut BTreeMap<String, b
     Ok(())
 }
 
-/// What made a unit.
+/// Returns the producer of a compilation unit, such as a compiler.
 fn producer<'a>(unit: gimli::UnitRef<'_, Slice<'a>>) -> Option<Cow<'a, str>> {
     let mut entries = unit.entries();
     let root = entries.next_dfs().ok()??;

@@ -51,7 +51,7 @@ impl Module {
     }
 
     /// Position in a chain (innermost first) of the user frame: the innermost one in the user's own code. Where there is none,
-    /// as in the kernels of Thrust and CUB, the innermost one that is no intrinsic function's; or else the
+    /// as in the kernels of Thrust and CUB, the innermost one that is not an intrinsic function's; or else the
     /// outermost. `None` for an empty chain.
     pub fn user_frame(&self, chain: &[FrameId]) -> Option<usize> {
         let find = |wanted: fn(&File) -> bool| {

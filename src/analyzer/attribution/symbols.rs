@@ -148,7 +148,7 @@ impl Symbolizer {
         if let Some(outside) = path.iter().position(|frame| OUTSIDE.contains(&base_name(&frame.function))) {
             path.truncate(outside);
         }
-        // What clang puts between the launch and the runtime is no call of the user's.
+        // What clang puts between the launch and the runtime is not a call of the user's.
         let stub = |frame: &HostFrame| frame.function.contains("__device_stub__");
         let inner = path.iter().position(|frame| !stub(frame)).unwrap_or(path.len());
         path.drain(..inner);

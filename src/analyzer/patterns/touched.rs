@@ -71,7 +71,7 @@ impl TouchedRows {
         });
         let runs: u64 = apart.values().sum();
         let (&pitch, _) = apart.iter().max_by_key(|&(apart, count)| (*count, std::cmp::Reverse(*apart)))?;
-        // Rows that are no whole sectors begin in one or the next of them; where all of a row is touched, none begins
+        // Rows that are not whole sectors begin in one or the next of them; where all of a row is touched, none begins
         // after it.
         let is_row = |apart: u64| (apart + 1) % pitch <= 2;
         let count = |is_meant: &dyn Fn(u64) -> bool| -> u64 {
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(rows(&lengths(|row| 8 + row * 37 % 60), 128), some(false));
         // All of some rows, so that these and the next ones are one run.
         assert_eq!(rows(&lengths(|row| if row % 7 == 0 { 128 } else { 8 + row % 5 }), 128), some(false));
-        // One row of a few, as of a table in which data chooses, is no part of each row.
+        // One row of a few, as of a table in which data chooses, is not part of each row.
         assert_eq!(rows(&lengths(|row| if row * row * 7919 % 97 < 12 { 128 } else { 0 }), 128), None);
         // Elements of a sample.
         assert_eq!(rows(&lengths(|_| 1), 4), None);

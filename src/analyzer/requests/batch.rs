@@ -44,7 +44,7 @@ pub enum BatchError {
 /// Checks every item against the launch it belongs to and returns the number of requests.
 ///
 /// # Errors
-/// What is wrong, for a message.
+/// Returns what is wrong, for a message.
 pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, BatchError> {
     let table = &shape.module.1.table;
     let (sites, calls) = (table.sites.len() as u32, table.calls.len() as u32);

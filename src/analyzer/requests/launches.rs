@@ -55,7 +55,7 @@ impl LaunchShape {
     /// Creates a `LaunchShape` from a launch record and the device that its blocks are placed on.
     ///
     /// # Errors
-    /// What is impossible about the record.
+    /// Returns what is impossible about the record.
     pub fn new(launch: &Launch, module: Arc<Module>, kernel: u32, device: &Device) -> Result<LaunchShape, ShapeError> {
         let product = |sizes: [u32; 3]| {
             let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(u64::from(size)));

@@ -125,7 +125,7 @@ impl Reorder {
     /// run. `known` is what ptxas reported of its kernel; without that, the registers are those of the run.
     ///
     /// # Errors
-    /// Why it cannot be put into the device's order.
+    /// Returns why it cannot be put into the device's order.
     pub fn launch(
         &mut self,
         event: &mut Launch,
@@ -205,7 +205,7 @@ impl Reorder {
     /// Keeps a batch; returns its requests.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     pub fn batch(&mut self, launch: LaunchId, items: &[u8]) -> Result<u64, ReorderError> {
         let taken = self.launches.get_mut(&launch).ok_or(ReorderError::NotRunning(launch))?;
         let requests = check_batch(items, &taken.original)?;

@@ -58,7 +58,7 @@ impl Chosen {
 /// Bounds the memory of the analysis of each model, if that is requested.
 ///
 /// # Errors
-/// It is no size, or too small for what cannot be given up.
+/// Returns an error if it is not a size, or too small for what cannot be given up.
 pub(in crate::cli) fn bound_memory(
     models: &mut [&mut Chosen],
     text: Option<&str>,

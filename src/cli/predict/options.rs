@@ -205,7 +205,7 @@ fn over(text: &str, subject: &Subject<'_>) -> Result<(String, Vec<i64>), Failure
     Ok((name.to_owned(), values))
 }
 
-/// The parameter of a name, if it is no pointer.
+/// The parameter of a name, if it is not a pointer.
 fn settable<'a>(subject: &Subject<'a>, option: &str, name: &str) -> Result<&'a Parameter, Failure> {
     let usage = |message: String| Failure::new(exit_code::USAGE, message);
     let parameter = subject.parameter(name).ok_or_else(|| {

@@ -58,7 +58,7 @@ pub(in crate::cli) struct Looks {
     pub(in crate::cli) cost: usize,
 }
 
-/// Columns where the output is no terminal.
+/// Columns where the output is not a terminal.
 const USUAL_WIDTH: usize = 100;
 /// Sentences are hard to read in longer lines.
 const MOST_WIDTH: usize = 120;

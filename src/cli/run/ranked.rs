@@ -10,7 +10,7 @@ use warpline_profile::ranks;
 /// Returns the file that is meant by a name of the command line, or by default.
 ///
 /// # Errors
-/// The name cannot be filled in.
+/// Returns an error if the name cannot be filled in.
 pub(super) fn own_file(
     named: Option<&Path>,
     default: impl FnOnce() -> PathBuf,

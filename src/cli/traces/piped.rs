@@ -28,10 +28,10 @@ pub(in crate::cli) enum RereadableTrace {
 }
 
 impl RereadableTrace {
-    /// Copies what is no file; `-` is standard input.
+    /// Copies what is not a file; `-` is standard input.
     ///
     /// # Errors
-    /// It is no trace, or there is no room for it.
+    /// Returns an error if it is not a trace, or there is no room for it.
     pub(in crate::cli) fn open(named: &Path) -> Result<RereadableTrace, Failure> {
         let source = if named.as_os_str() == "-" { Path::new("/dev/stdin") } else { named };
         // Folders, and what is not there, are refused by whoever reads them.
@@ -49,7 +49,7 @@ impl RereadableTrace {
                 more => got += more,
             }
         }
-        // A device without end is no trace.
+        // A device without end is not a trace.
         let packed = is_packed(&header);
         if !packed {
             check_header(&header).map_err(|error| unreadable(&error))?;

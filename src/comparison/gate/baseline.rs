@@ -30,7 +30,7 @@ pub struct Choice {
 /// Finds the nearest recording that was made like `case`.
 ///
 /// # Errors
-/// A profile is missing or damaged.
+/// Returns an error if a profile is missing or damaged.
 pub fn choose(store: &Store, candidates: &Candidates, case: &Case, accepted: &Accepted) -> Result<Choice, StoreError> {
     let mut choice = Choice::default();
     for recorded in candidates.records.iter().take(MOST) {

@@ -27,7 +27,7 @@ pub enum SeriesScope {
 /// share) of the value before.
 ///
 /// # Errors
-/// A profile is missing or damaged.
+/// Returns an error if a profile is missing or damaged.
 pub fn collect(
     store: &Store,
     records: &[Recorded],

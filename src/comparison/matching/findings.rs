@@ -10,7 +10,7 @@ use warpline_profile::model::Finding;
 /// Findings about an allocation in all kernels, which are at the access that takes most of it.
 const OF_ALLOCATIONS: [&str; 1] = ["cache-sweep"];
 
-/// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is no data that
+/// Evidence that one variant of a rule's findings has alone: data that one kernel hands on to another is not data that
 /// is swept again.
 const OF_VARIANTS: [&str; 1] = ["inputs_read_bytes"];
 

@@ -81,7 +81,7 @@ fn of_share(files: &[PathBuf], strict: bool) -> Result<MergedShare, FilesError> 
         let read = match reader.read(file) {
             Ok(ToMerge::Section(profile)) => part.merger.take_rank(profile),
             Ok(ToMerge::Document(profile)) => part.merger.take(*profile),
-            // A name that was mistyped is no lost rank.
+            // A name that was mistyped is not a lost rank.
             Err(error) if strict || !file.exists() => return Err(error.into()),
             Err(error) => {
                 part.unreadable.push(error);

@@ -143,7 +143,7 @@ pub struct Access<'a> {
     pub allocation: Option<u64>,
     /// That is an array of textures, whose order in memory is the GPU's own.
     pub is_opaque: bool,
-    /// A fetch through a texture, whose coordinates are no address in the code.
+    /// A fetch through a texture, whose coordinates are not an address in the code.
     pub by_texture: bool,
 }
 

@@ -427,7 +427,7 @@ mod tests {
         );
         let chosen = [Compare(Comparison::Equal, 0, 3), Choice(5, 3, 2), binary(Binary::Product, 6, 4)];
         assert_eq!(steps(&chosen), [(Thread(0), 4, true)]);
-        // 4 * (threadIdx.x + 1) has no bounds, and a quotient is no number of a thread.
+        // 4 * (threadIdx.x + 1) has no bounds, and a quotient is not a number of a thread.
         assert_eq!(steps(&[binary(Binary::Product, 2, 4)]), [(Thread(0), 4, false)]);
         assert!(!matches!(steps(&[binary(Binary::UnsignedQuotient, 2, 4)])[..], [(Thread(0), ..)]));
     }

@@ -91,7 +91,7 @@ fn merge<'a, K: Ord>(all: &mut BTreeMap<K, Copies<'a>>, key: K, copies: Copies<'
     }
 }
 
-/// From the first to the last of two ranges of launches.
+/// Returns the smallest range that contains two ranges of launches.
 fn span(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)> {
     match (one, other) {
         (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),

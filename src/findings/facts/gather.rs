@@ -57,7 +57,7 @@ pub fn is_sampled(access: &Access<'_>, terms: &[Term]) -> bool {
 
 /// The kernel's threads append to the same memory, each to a region of its own.
 pub fn is_appended_to(facts: &Facts<'_>, access: &Access<'_>) -> bool {
-    // What goes to neighbouring elements is no region of each thread, whatever loop comes there.
+    // What goes to neighbouring elements is not a region of each thread, whatever loop comes there.
     let is_region = |one: &Access<'_>| {
         one.allocation == access.allocation
             && index::is_appended(one)

@@ -99,7 +99,7 @@ pub fn others_go_along(facts: &Facts<'_>, access: &Access<'_>) -> bool {
     access.allocation.is_some() && along >= access.sums.bytes && share(along, all) >= 0.5
 }
 
-/// Loaded data gives a start that is no multiple of so many bytes.
+/// Loaded data gives a start that is not a multiple of so many bytes.
 pub fn starts_anywhere(access: &Access<'_>, bytes: u64) -> bool {
     let is_off = |scale: i64| bytes > 0 && !scale.unsigned_abs().is_multiple_of(bytes);
     terms_of(access).iter().any(|term| term.loaded && !term.of_thread && (term.times_unknown || is_off(term.scale)))

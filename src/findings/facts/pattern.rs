@@ -7,7 +7,7 @@ use super::super::thresholds::coalescing::*;
 pub fn is_strided(access: &Access<'_>) -> bool {
     let pattern = &access.pattern;
     let gaps = pattern.stride_bytes.is_some_and(|stride| stride.unsigned_abs() > access.bytes.into());
-    // The estimate reads texels of arrays in linear order: whatever theirs is, a column of them is no row.
+    // The estimate reads texels of arrays in linear order: whatever theirs is, a column of them is not a row.
     access.space == "global"
         && (!access.is_opaque || access.by_texture)
         && !access.in_library

@@ -23,7 +23,7 @@ pub fn has_word(text: &str, word: &str) -> bool {
     !word.is_empty() && text.match_indices(word).any(|(at, _)| is_whole(at))
 }
 
-/// A subscript has a name in it, and is no number.
+/// A subscript has a name in it, and is not a number.
 pub fn has_name(subscript: &str) -> bool {
     subscript.contains(char::is_alphabetic)
 }

@@ -7,7 +7,7 @@ pub fn is_near_store(facts: &Facts<'_>, load: &Access<'_>, lines: u32) -> bool {
     near_stores(facts, load, lines).next().is_some()
 }
 
-/// The same of a store that keeps the load's value or what is made of it. What a line accumulates in shared memory is no copy.
+/// The same of a store that keeps the load's value or what is made of it. What a line accumulates in shared memory is not a copy.
 pub fn is_staged(facts: &Facts<'_>, load: &Access<'_>, lines: u32) -> bool {
     let is_sum = |store: &Access<'_>| {
         let place = |one: &Access<'_>| (one.file.to_owned(), one.line, one.variable().map(str::to_owned));

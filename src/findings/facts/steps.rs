@@ -49,7 +49,7 @@ fn allocations<'f>(facts: &'f Facts<'_>, access: &'f Access<'_>) -> impl Iterato
     access.allocation.into_iter().chain(others.filter_map(|row| row.allocation))
 }
 
-/// Other kernels write it than those that load it: it is handed over, and is no data on which steps are made.
+/// Other kernels write it than those that load it: it is handed over, and is not data on which steps are made.
 pub fn is_handed_over(facts: &Facts<'_>, allocation: &Allocation) -> bool {
     let of_it = |access: &&Access<'_>| access.space == "global" && access.allocation == Some(allocation.id);
     let kernels = |is_load: bool| -> BTreeSet<u32> {

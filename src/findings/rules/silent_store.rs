@@ -30,7 +30,7 @@ fn diagnosis(facts: &Facts<'_>, silent: &Silent<'_, '_>) -> Diagnosis {
     }
     let allocation = row.allocation.and_then(|id| facts.profile.allocation(id));
     let fill = allocation.and_then(|one| one.copies.iter().find(|copy| copy.direction == "set"));
-    // Most of what is stored is what most of the memory had: zero is the value of nearly all fills.
+    // The stored value is most likely that of the fill, which is zero for nearly all fills.
     let is_zero = row.values.zeros >= row.silent_lanes && row.values.zeros > 0;
     if let Some(line) = fill.and_then(|fill| innermost(&fill.path)).filter(|_| is_zero) {
         let value = Shown("0".to_owned());

@@ -15,7 +15,7 @@ enum TemplatePart {
     Optional(Template),
 }
 
-/// Why a text is no template.
+/// Why a text is not a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TemplateError {
     #[error("`{0}` opens what nothing closes")]

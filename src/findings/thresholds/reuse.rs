@@ -38,7 +38,7 @@ pub const MORE_THAN_ONCE: f64 = 1.1;
 pub const LEAST_RELOADED_BYTES: u64 = 64 << 10;
 /// Part of the L1-limited time that blocking saves: tiles of two results per thread halve the loads. Policy.
 pub const SAVED_BY_BLOCKING: f64 = 0.5;
-/// Least share of the uses of lines that are repeated: fewer are no reuse. Policy.
+/// Least share of the uses of lines that are repeated: fewer are not reuse. Policy.
 pub const LEAST_REPEATED_USES: f64 = 0.3;
 /// Least share of the repeated uses of lines whose reuse distance is beyond L1. Policy.
 pub const LEAST_BEYOND_L1: f64 = 0.3;

@@ -42,7 +42,7 @@ impl Answer {
     }
 }
 
-/// Refuses what is no name of a GPU model: names of files, which the command line takes too, are not for clients.
+/// Refuses what is not a name of a GPU model: names of files, which the command line takes too, are not for clients.
 fn model(name: &str) -> Result<&'static str, Refusal> {
     let plain = |text: &str| -> String {
         text.chars().filter(|letter| !matches!(letter, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()

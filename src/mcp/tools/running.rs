@@ -69,7 +69,7 @@ pub(crate) async fn predict(
     context: &RequestContext<RoleServer>,
 ) -> Result<Answer, Refusal> {
     let path = shared.profiles.path(&shared.roots, &arguments.profile)?;
-    // Refuses what is no profile: an executable, which the command line takes too, is not for clients.
+    // Refuses what is not a profile: an executable, which the command line takes too, is not for clients.
     shared.profiles.read(&shared.roots, &arguments.profile)?;
     let mut command: Vec<OsString> = vec!["predict".into(), path.clone().into()];
     if let Some(kernel) = &arguments.kernel {

@@ -19,7 +19,7 @@ pub enum ExecutableError {
         /// Why.
         source: std::io::Error,
     },
-    /// It is no object file, or a damaged one.
+    /// It is not an object file, or a damaged one.
     #[error("{}: {reason}", path.display())]
     Damaged {
         /// The file.

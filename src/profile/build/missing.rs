@@ -9,7 +9,7 @@ use warpline_analyzer::analysis::{Analysis, FailedLaunch};
 /// Launches of one kernel that get a row of their own; a program that resets the device can have any number of them.
 const ROWS_OF_A_KERNEL: usize = 16;
 
-/// Rows of all that did not run, or not to its end.
+/// Returns rows for all work that did not run, or did not run to its end.
 pub(super) fn rows(analysis: &Analysis) -> Vec<Missing> {
     let mut rows: Vec<Missing> = Vec::new();
     let failures = &analysis.failures;

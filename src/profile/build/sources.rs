@@ -11,7 +11,7 @@ use crate::model::{Frame, Profile};
 use warpline_analyzer::analysis::Analysis;
 use warpline_analyzer::named_files;
 
-/// Larger files are no sources.
+/// Larger files are not sources.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
 /// Most that is read of files which a trace names and which may turn out not to be the ones it means.
 const MAX_CHECKED_BYTES: u64 = 1 << 30;

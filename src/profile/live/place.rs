@@ -14,7 +14,9 @@ const MOST_BYTES: u64 = 4 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// No folder is the user's alone.
-    #[error("no private folder for snapshots of running programs: {0}; XDG_RUNTIME_DIR names one")]
+    #[error(
+        "no private folder for snapshots of running programs: {0}; set XDG_RUNTIME_DIR to a folder that only you can access"
+    )]
     Folder(String),
     /// Nothing runs.
     #[error("no program runs under `warpline run`")]
@@ -44,7 +46,7 @@ fn named() -> PathBuf {
 /// Returns the folder, which is made where it is not there.
 ///
 /// # Errors
-/// What is there belongs to somebody else, or others may write to it.
+/// Returns an error if the folder belongs to another user, or others may write to it.
 pub(super) fn made() -> Result<PathBuf, LiveError> {
     let folder = named();
     match DirBuilder::new().mode(0o700).create(&folder) {
@@ -75,7 +77,7 @@ pub(super) fn file(folder: &Path, pid: u32) -> PathBuf {
 /// Reads a snapshot. Links are not followed, and only a plain file of this user is read.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns what is wrong with it.
 pub fn read(path: &Path) -> Result<Snapshot, LiveError> {
     let failed = |what: &dyn std::fmt::Display| LiveError::Unreadable(path.to_owned(), what.to_string());
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;

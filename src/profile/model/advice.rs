@@ -54,7 +54,7 @@ pub struct BypassEquation {
 pub struct WarpChoice {
     /// Warps of each block that use L1.
     pub warps: u32,
-    /// L1; loads that go past it are no lookups.
+    /// L1; loads that go past it are not lookups.
     pub l1: LevelMetrics,
     /// L2.
     pub l2: LevelMetrics,

@@ -250,7 +250,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Returns whether a GPU would have done it, or more of it. What a GPU refuses as well is no work of the program.
+    /// Returns whether a GPU would have done it, or more of it. What a GPU refuses as well is not work of the program.
     pub fn is_work(&self) -> bool {
         self.what != "refused"
     }

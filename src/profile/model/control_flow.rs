@@ -59,7 +59,7 @@ pub struct LaneSlots {
 pub struct WarpBlocks {
     /// Pairs.
     pub count: u64,
-    /// Pairs whose lanes, summed over all executions, are no multiple of 32: CUDAAdvisor's divergent blocks.
+    /// Pairs whose lanes, summed over all executions, are not a multiple of 32: CUDAAdvisor's divergent blocks.
     pub divergent: u64,
     /// Pairs with an execution by fewer lanes than the warp had live.
     pub partial: u64,

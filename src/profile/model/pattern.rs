@@ -106,7 +106,7 @@ impl Pattern {
         if more.strided > self.strided {
             self.stride_bytes = more.stride_bytes;
         }
-        // Sites of one unrolled loop have each a place of their own: only what most requests of all share is one.
+        // Each site of an unrolled loop has its own offset: the sum has one only if most requests share it.
         let weights = (self.misaligned, more.misaligned);
         self.offset_bytes = shared(self.offset_bytes, more.offset_bytes, weights);
         self.sector_offset_bytes = shared(self.sector_offset_bytes, more.sector_offset_bytes, weights);

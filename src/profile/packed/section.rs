@@ -60,13 +60,13 @@ mod tests {
             for value in [0, 1, 0x1b, 0x7f, 0x80, 0xff] {
                 let mut other = bytes.clone();
                 other[byte] = value;
-                // Whatever comes of it, it is no crash, and no hidden character.
+                // Whatever comes of it, it is not a crash, and no hidden character.
                 if read(&other, &mut read_back).is_ok() {
                     assert!(!read_back.run.notes.iter().flat_map(|note| note.chars()).any(char::is_control));
                 }
             }
         }
-        // Rests of what was read before are no part of it.
+        // Rests of what was read before are not part of it.
         profile.run.notes.clear();
         read(&section(&profile).unwrap(), &mut read_back).unwrap();
         assert_eq!(read_back, profile);

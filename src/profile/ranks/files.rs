@@ -34,7 +34,7 @@ pub fn rank_of(path: &Path) -> Option<u32> {
 /// Returns the profiles of a folder, by name. Folders in it are not entered.
 ///
 /// # Errors
-/// The folder cannot be read.
+/// Returns an error if the folder cannot be read.
 pub fn profiles_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

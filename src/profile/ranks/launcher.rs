@@ -18,7 +18,7 @@ struct Launcher {
     local_index: Option<&'static str>,
     /// Without this variable the others are ignored.
     only_with: Option<&'static str>,
-    /// One process alone is no job.
+    /// One process alone is not a job.
     only_several: bool,
 }
 

@@ -7,19 +7,19 @@ pub trait Blobs {
     /// Returns the content of a key; `None` where there is none.
     ///
     /// # Errors
-    /// It cannot be read, or is larger than `most`.
+    /// Returns an error if it cannot be read, or is larger than `most`.
     fn read(&self, key: &str, most: u64) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Writes a key: whoever reads it finds all of it or nothing, also where the writer is killed.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// Returns an error if it cannot be written.
     fn write(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
     /// All keys below a prefix without its last `/`, in order; temporary files are none.
     ///
     /// # Errors
-    /// They cannot be listed.
+    /// Returns an error if they cannot be listed.
     fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError>;
 
     /// Returns whether there is nothing at all.

@@ -57,7 +57,7 @@ impl Store {
     /// Returns the store in a folder. `create` makes one where the folder is empty or not there.
     ///
     /// # Errors
-    /// It is no store, or one of a later release.
+    /// Returns an error if it is not a store, or one of a later release.
     pub fn in_folder(folder: &Path, create: bool) -> Result<Store, StoreError> {
         Store::open(Box::new(Folder::new(folder)), create)
     }
@@ -65,7 +65,7 @@ impl Store {
     /// Returns the store in some place. `create` makes one where there is nothing.
     ///
     /// # Errors
-    /// It is no store, or one of a later release.
+    /// Returns an error if it is not a store, or one of a later release.
     pub fn open(blobs: Box<dyn Blobs>, create: bool) -> Result<Store, StoreError> {
         match blobs.read(HEAD, MAX_RECORD)? {
             Some(bytes) => {
@@ -95,7 +95,7 @@ impl Store {
     /// Keeps a profile, and a record of it that `complete` fills in.
     ///
     /// # Errors
-    /// It cannot be written, or the record cannot be kept as it is.
+    /// Returns an error if it cannot be written, or the record cannot be kept as it is.
     pub fn add(
         &self,
         name: &str,
@@ -125,7 +125,7 @@ impl Store {
     /// All records, or those of one name.
     ///
     /// # Errors
-    /// The store cannot be listed or read.
+    /// Returns an error if the store cannot be listed or read.
     pub fn records(&self, name: Option<&str>) -> Result<Listing, StoreError> {
         let prefix = name.map_or("records".to_owned(), record_folder);
         let mut listing = Listing::default();
@@ -155,7 +155,7 @@ impl Store {
     /// Returns the profile of a record, as it was recorded.
     ///
     /// # Errors
-    /// It is missing or damaged.
+    /// Returns an error if it is missing or damaged.
     pub fn profile(&self, record: &Record) -> Result<Profile, StoreError> {
         let digest =
             Digest::parse(&record.object).ok_or_else(|| StoreError::Unfit("a record without profile".into()))?;
@@ -185,7 +185,7 @@ impl Store {
     /// Verifies every record and every profile; reports profiles that no record names, as a killed writer leaves them.
     ///
     /// # Errors
-    /// The store cannot be listed or read.
+    /// Returns an error if the store cannot be listed or read.
     pub fn verify(&self) -> Result<(Listing, u64), StoreError> {
         let mut listing = self.records(None)?;
         let mut named: BTreeMap<String, bool> = BTreeMap::new();

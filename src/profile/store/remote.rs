@@ -24,7 +24,7 @@ impl Remote {
     /// tools read (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`, …).
     ///
     /// # Errors
-    /// It is no address of a store that is built in.
+    /// Returns an error if it is not an address of a store that is built in.
     pub fn at(address: &str) -> Result<Remote, StoreError> {
         let unfit = |error: &dyn std::fmt::Display| StoreError::Unfit(format!("{address}: is no store: {error}"));
         let url = url::Url::parse(address).map_err(|error| unfit(&error))?;
@@ -36,7 +36,7 @@ impl Remote {
     /// Returns the store below a prefix of an object store.
     ///
     /// # Errors
-    /// The prefix is none, or the system refuses what waiting needs.
+    /// Returns an error if the prefix is none, or the system refuses what waiting needs.
     pub fn over(objects: Arc<dyn ObjectStore>, prefix: &str) -> Result<Remote, StoreError> {
         let path = Path::parse(prefix).map_err(|error| StoreError::Unfit(format!("{prefix}: {error}")))?;
         Remote::new(objects, path, prefix)

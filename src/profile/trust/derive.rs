@@ -274,7 +274,7 @@ mod tests {
         let reasons = |group| trust.figures[&group].reasons.clone();
         assert_eq!(reasons(Group::Accesses), ["1 launch ended early", "1 memory operation is not counted"]);
         assert_eq!(reasons(Group::Allocations), ["1 launch ended early"]);
-        // What a GPU refuses as well is no work that the counts lack.
+        // What a GPU refuses as well is not work that the counts lack.
         let missing: Vec<_> = trust.missing.iter().map(|row| (&row.kernel[..], row.launches)).collect();
         assert_eq!(missing, [("sum", 1), ("big", 2)]);
     }

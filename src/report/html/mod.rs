@@ -15,7 +15,7 @@ pub fn html(profile: &Profile) -> String {
     parts::page("Warpline", &document)
 }
 
-/// Returns the page of a comparison; the profiles are those it is of, and every view of each can be opened from it.
+/// Returns the page of a comparison of two profiles, from which every view of each can be opened.
 pub fn diff_html(diff: &Diff, before: &Profile, after: &Profile) -> String {
     let document = Document {
         sides: vec![Side::new("before", before), Side::new("after", after)],

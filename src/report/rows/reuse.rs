@@ -79,7 +79,7 @@ pub(crate) fn by_line(profile: &Profile) -> Vec<((&str, u32), Row)> {
     rows
 }
 
-/// What the figures are of, for a heading.
+/// Returns the scope of the figures, for a heading.
 pub(crate) fn heading(profile: &Profile) -> String {
     let said = |name: &str| profile.run.assumptions.get(name).map(String::as_str);
     let scope = said("reuse_scope").unwrap_or("thread block");

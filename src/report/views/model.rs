@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use crate::words::{bytes, count, percent, seconds};
 
-/// What a row or a fact leads to.
+/// Target of a link in a row or a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// By number.
+    /// A kernel, by its number.
     Kernel(u32),
     /// Over all kernels.
     Line {
@@ -16,9 +16,9 @@ pub enum Target {
         /// From 1.
         line: u32,
     },
-    /// By number.
+    /// An allocation, by its number.
     Allocation(u64),
-    /// By rank.
+    /// A finding, by its rank.
     Finding(u32),
     /// A node of the tree of call paths, by number.
     Calls(usize),

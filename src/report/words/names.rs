@@ -136,7 +136,7 @@ struct NamePart {
 }
 
 impl NamePart {
-    /// Reads a name. What is no template is one part.
+    /// Reads a name. What is not a template is one part.
     fn parse(text: &str) -> NamePart {
         let text = last_component(text.trim());
         let Some((open, close)) = last_arguments(text) else {
@@ -217,7 +217,7 @@ fn last_arguments(text: &str) -> Option<(usize, usize)> {
                 }
                 depth += 1;
             }
-            // The arrow of a result's type is no end.
+            // The arrow of a result's type is not the end.
             '>' if depth > 0 && before != '-' => {
                 depth -= 1;
                 if depth == 0 && start > 0 {

@@ -27,7 +27,7 @@ pub enum StorePolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Atomics {
-    /// They go past it and are no lookups of it.
+    /// They go past it and are not lookups of it.
     #[default]
     Bypass,
     /// They are lookups that miss, at both levels, and change neither (profiner's model).
@@ -95,7 +95,7 @@ impl L1Config {
     /// Returns the lines of the cache when the resident blocks of a launch need `shared` bytes of shared memory in all.
     /// Shared memory takes the preferred option, or the smallest one that holds them where that is larger (CUDA C++
     /// Programming Guide, "Compute Capability 3.x" and "7.x", Shared Memory). Where no option splits the array evenly,
-    /// `Equal` is no preference.
+    /// `Equal` is not a preference.
     pub fn lines_preferred(&self, shared: u64, preference: CarveoutPreference) -> u32 {
         let mut options = self.shared_options.clone();
         options.sort_unstable();
@@ -135,8 +135,8 @@ pub enum L2Misses {
     /// A fetch: further sectors of the same request that it brings are hits.
     #[default]
     Fetch,
-    /// Each lookup that found its data missing when the request came, as NVIDIA's counters have it. What a fetch
-    /// brought besides is a hit of later requests.
+    /// Each lookup that found its data missing when the request came, as NVIDIA's counters count it. Other sectors
+    /// of a fetch are hits of later requests.
     Lookup,
 }
 

@@ -59,7 +59,7 @@ fn loads_of_lanes_that_share_addresses_in_pairs_take_half_the_passes() {
         (|lane| lane % 2 + lane / 4 * 2, 2, 1),
         (|lane| lane / 8, 2, 1),
         (|lane| lane, 4, 2),
-        // Others that share are no pairs.
+        // Others that share are not pairs.
         (|lane| lane % 4 + lane / 8 * 4, 4, 2),
         (|lane| lane % 8, 4, 2),
         (|lane| lane % 16, 4, 2),

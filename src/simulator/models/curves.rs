@@ -52,7 +52,7 @@ impl Curve {
     /// Checks the curve for impossible values.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn check(&self) -> Result<(), CurveError> {
         if self.bytes.len() != self.cycles.len() {
             return Err(CurveError::Lengths { sizes: self.bytes.len(), latencies: self.cycles.len() });

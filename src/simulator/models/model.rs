@@ -97,7 +97,7 @@ pub enum ModelError {
         /// Cause.
         error: std::io::Error,
     },
-    /// The file is no model.
+    /// The file is not a model.
     #[error("{path}: not a GPU model: {error}")]
     Parse {
         /// File.
@@ -221,7 +221,7 @@ pub fn for_gpu(name: &str) -> Option<&'static str> {
     found.first().copied()
 }
 
-/// A device for the runtime, and which of its figures are no figures of the model.
+/// A device for the runtime, and which of its figures are not figures of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunDevice {
     /// What the runtime gets.

@@ -160,8 +160,8 @@ impl Stratum {
         let squares = products(&self.samples, figure, figure);
         let total = known.total + self.tail(figure);
         let Some(pooled) = self.pooled(&known, squares) else { return Sum { total, variance: None, parts: 0.0 } };
-        // The greater of two estimates: each round by its own launches, which follows a drift; and all by one variance,
-        // as two launches of a round may be alike by chance.
+        // The greater of two estimates. The variance of each round follows a drift; the pooled variance does not depend on
+        // two launches of a round that are equal by chance.
         let (own, own_parts) = self.own(figure, &known, squares);
         let variance = pooled.max(own);
         let mut degrees = self.all_degrees().max(1.0);

@@ -297,7 +297,7 @@ impl Analyzer {
         self.open.get(&launch).map(|open| (open.shape.kernel, open.event.path))
     }
 
-    /// Keeps a bad access with what it happened to, which may not be reported separately later.
+    /// Keeps a bad access with its kernel and allocation, which the stream may not report later.
     fn fault(&mut self, event: Fault) {
         if self.analysis.faults.len() >= MOST_FAULTS {
             self.analysis.more_faults += 1;

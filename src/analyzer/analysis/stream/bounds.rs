@@ -1,5 +1,5 @@
-//! Keeps an analysis within the memory that the user grants: what is held is counted, and where it would be too much,
-//! something is given up in a stated order, and the profile reports it.
+//! Keeps an analysis within the memory limit of the user. The memory in use is counted; if it would exceed the limit,
+//! results are discarded in a documented order, and the profile reports it.
 //!
 //! Only what the stream itself makes grow is counted, in the thread that reads it, so that the same things are given up
 //! whatever the number of workers. What workers hold besides is bounded by [`Settings::growth_bytes`], too.

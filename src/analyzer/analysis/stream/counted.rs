@@ -35,7 +35,7 @@ enum WrongCounts {
 /// What a site's counts are, and where they belong. Whose memory was touched and from which device calls is not known.
 ///
 /// # Errors
-/// What is impossible about the counts.
+/// Returns what is impossible about the counts.
 pub(super) fn counters(module: &Module, count: &SiteCount) -> Result<(CellKey, Counters), CountsError> {
     let wrong = |wrong: WrongCounts| Err(CountsError { site: count.site, wrong });
     let Some(width) = module.widths.get(count.site as usize) else { return wrong(WrongCounts::NoSite) };

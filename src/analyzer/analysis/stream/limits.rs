@@ -46,7 +46,7 @@ pub(super) fn copied_bytes(copy: &Copy) -> Result<u64, FigureError> {
 /// Returns whether a launch's counts of blocks and branches are possible, and of what its module has.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns what is wrong.
 pub(super) fn launch_end(end: &LaunchEnd, table: &SiteTable) -> Result<(), FigureError> {
     let mut seen = BTreeSet::new();
     for &BlockCount { block, executions, lanes, partial } in &end.blocks {
@@ -78,7 +78,7 @@ pub(super) fn launch_end(end: &LaunchEnd, table: &SiteTable) -> Result<(), Figur
 /// Returns whether a launch's counts of blocks by warp are possible, and of what its module has.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns what is wrong.
 pub(super) fn warp_blocks(launch: LaunchId, counts: &[WarpBlockCount], table: &SiteTable) -> Result<(), FigureError> {
     let mut seen = BTreeSet::new();
     for &WarpBlockCount { block, warps, uneven, partial } in counts {

@@ -53,7 +53,7 @@ impl Pieces {
     /// Reads a compressed file; where it is a first piece, the others after it.
     ///
     /// # Errors
-    /// It is a later piece, or cannot be read.
+    /// Returns an error if it is a later piece, or cannot be read.
     pub fn new(path: &Path, file: File) -> io::Result<Pieces> {
         let (head, decoder) = open(path, file)?;
         let (base, _) = names::without_endings(path);

@@ -22,7 +22,7 @@ pub struct Opened {
 /// `NAME.0001.zst`, ….
 ///
 /// # Errors
-/// It cannot be read.
+/// Returns an error if it cannot be read.
 pub fn open(path: &Path) -> io::Result<Opened> {
     let path = first_piece(path).unwrap_or_else(|| path.to_owned());
     let mut file = File::open(&path)?;

@@ -45,7 +45,7 @@ impl PackedWriter {
     /// Opens the file, or the first piece. What it holds stays until there is something to replace it.
     ///
     /// # Errors
-    /// It cannot be opened, or somebody else has it.
+    /// Returns an error if it cannot be opened, or somebody else has it.
     pub fn create(path: &Path, packing: Packing) -> io::Result<PackedWriter> {
         PackedWriter::with_frames(path, packing, FRAME_BYTES)
     }

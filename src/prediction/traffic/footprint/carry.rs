@@ -12,7 +12,7 @@ use crate::form::gcd;
 type Range = (i64, i64);
 
 /// Brings boxes, each with a range of bytes and ranges of multiples of all strides, the largest first, to one way of writing; boxes that it takes several of are
-/// split. Whether places may still be written in two ways, as strides are no multiples of each other.
+/// split. Whether places may still be written in two ways, as strides are not multiples of each other.
 pub(super) fn carry(strides: &[i64], bytes: &mut Vec<Range>, multiples: &mut Vec<Range>) -> bool {
     let mut boxes = Boxes { levels: strides.len(), bytes, multiples };
     let mut rough = false;

@@ -12,7 +12,7 @@ use super::lattice::{Multiples, Piece, measure};
 use crate::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
 use crate::traffic::access::MemoryAccess;
 
-/// Pieces from which a distance of rows is no distance.
+/// Pieces from which a distance of rows is not a distance.
 const PAGE: i64 = 4096;
 /// Values of an index for which a condition is looked at one by one, at most.
 const MOST_PARTIAL: i128 = 4;
@@ -23,7 +23,7 @@ const FINE: Splits = Splits { within: 3, strips: 1 << 11, boxes: 1 << 11 };
 /// Parts of an index's range: first and last of each.
 type Ranges = SmallVec<[(i64, i64); 8]>;
 
-/// How a box that is no footprint by itself is split.
+/// How a box that is not a footprint by itself is split.
 #[derive(Clone, Copy, Debug)]
 struct Splits {
     /// Indices that are split within each other, at most.

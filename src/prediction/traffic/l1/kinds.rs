@@ -1,6 +1,6 @@
 //! Kinds of blocks: those of one kind load as many distinct sectors as each other, so that one of them is counted for all.
 //!
-//! Blocks are of one kind where the same of their threads meet each condition and their rows start at the same place in a sector.
+//! Blocks are of one kind if the same threads meet each condition and their rows start at the same offset in a sector.
 
 use crate::classes::{Class, classes};
 use crate::form::{Truth, block, gcd};

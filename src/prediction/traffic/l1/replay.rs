@@ -34,7 +34,7 @@ const LEAST_GENERATIONS: usize = 2;
 /// SM runs them and those that are counted.
 const FILLING_IN_STEP: f64 = 2.0;
 const MOST_IN_STEP: f64 = 250_000.0;
-/// SMs that are run at most where no block so far loaded anything.
+/// Maximum number of SMs to run while no block has loaded anything.
 const MOST_SMS: u64 = 96;
 /// Its multiples modulo 1 are spread evenly, independently of those of the golden section (Roberts, "The Unreasonable Effectiveness of
 /// Quasirandom Sequences", 2018).
@@ -147,7 +147,7 @@ impl Flow<'_> {
                     break;
                 }
             }
-            // Blocks beyond an array's end load nothing: where all that were run do not, others are.
+            // Blocks beyond the end of an array load nothing. If no block has loaded anything, run others.
             numbers = numbers.end() + 1..=numbers.end() + effort.sms;
             let loads = found.by_access.iter().any(|one| one.loaded > 0);
             if loads || *numbers.start() > MOST_SMS.min(sms) {

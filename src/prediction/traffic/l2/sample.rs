@@ -10,10 +10,10 @@ use warpline_simulator::hierarchy::{L2Config, Placement};
 /// How much is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
-    /// Lines, about, and at least.
+    /// Approximate number of sampled lines, and the minimum.
     lines: f64,
     least_lines: f64,
-    /// Touches of these, about, and where as few lines have more, at most if that can be.
+    /// Approximate number of touches of these lines, and the limit if so few lines have more.
     touches: f64,
     pub(super) many_touches: f64,
     /// Slices, at least, where there are as many sets.

@@ -327,7 +327,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns whether a thread meets a condition that is no list of inequalities.
+    /// Returns whether a thread meets a condition that is not a list of inequalities.
     fn holds(&self, value: i64, point: &mut Option<Bounds>, at: &[i64]) -> bool {
         let point = point.get_or_insert_with(|| Bounds(at.iter().map(|&at| (at, at)).collect()));
         point.0[self.lanes] = (value, value);

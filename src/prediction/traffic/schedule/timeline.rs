@@ -213,7 +213,7 @@ mod tests {
             let code = Code::new(&all, (&addresses, &launch), &bounds, 1.0);
             let found = Timeline::new(&code, &capacity, (0..launch.blocks(), accesses), 0.0).expect("few kinds");
             let is_made = |own: u64, warp: u32| warps == 1 || border - 100 * i64::from(warp) - own as i64 >= 0;
-            // One turn for each request, and one in which the warp learns that it has ended.
+            // One turn for each request, and one in which the warp ends.
             let turns = |own: u64, warp: u32| if is_made(own, warp) { accesses as u32 + 1 } else { 1 };
             let resident = resident.min(blocks.div_ceil(sms));
             let shape = Shape { blocks: blocks.into(), warps, sms, resident, turn: 1, cluster: 1, order: Order::IN_STEP };

@@ -60,7 +60,7 @@ fn differing(path: &PathSpread) -> Vec<(Shown, [f64; 4])> {
     let all = SHOWN.into_iter().filter_map(|shown| Some((shown, values(path, shown)?)));
     all.filter(|((.., form), [_, min, max, _])| {
         let whole = if *form == FigureForm::Share { 1.0 } else { *max };
-        // What reads the same is no difference.
+        // What reads the same is not a difference.
         max > min && max - min >= SIGNIFICANT * whole && figure(*min, *form) != figure(*max, *form)
     })
     .collect()

@@ -127,7 +127,7 @@ impl One<'_> {
     /// Bucket and tag of a line.
     #[inline(always)]
     fn bucket(&self, key: u32) -> (u16, u8) {
-        // By the golden ratio.
+        // Multiplicative hash by the golden ratio.
         let hash = u64::from(key.wrapping_mul(0x9e37_79b1));
         let tag = (hash << 8 >> self.shift) as u8;
         ((hash >> self.shift) as u16, if tag == 0 { 1 } else { tag })

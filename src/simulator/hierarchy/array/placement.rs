@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Index {
-    /// The lowest bits (the remainder where the number is no power of two).
+    /// The lowest bits (the remainder where the number is not a power of two).
     Linear,
     /// Higher bits folded in.
     Hashed,
@@ -157,7 +157,7 @@ impl Placement {
     }
 
     /// Returns the line that belongs to a slice, of the `chunk`-th aligned run of as many lines as there are slices: each slice
-    /// has one. `None` where the index is no such form.
+    /// has one. `None` where the index is not such a form.
     #[inline(always)]
     pub fn line_of_slice(&self, chunk: u64, slice: u32) -> Option<u64> {
         let count = u64::from(self.slices.count);
