@@ -6,6 +6,7 @@ use crate::options::lex::{Item, MissingValue, lex};
 use crate::options::table::Meaning;
 use crate::options::{Dialect, response};
 use std::path::{Path, PathBuf};
+use warpline_format::operation::Followed;
 use warpline_format::options::EMULATED;
 
 /// What to make of the inputs.
@@ -207,6 +208,8 @@ pub struct Invocation {
     pub system: Vec<String>,
     /// `--warpline-registers`: registers and bytes of spills per thread, as ptxas reports.
     pub registers: Option<(u32, u32)>,
+    /// `--warpline-values` and `--warpline-line`: the values that [`Action::CarriedCode`] follows.
+    pub followed: Followed,
     /// `--warpline-parameters`: what the source calls the kernel's parameters, in their order.
     pub parameters: Vec<String>,
     /// For [`Action::RunTimeSource`].
@@ -241,6 +244,12 @@ pub enum UsageError {
     /// `--warpline-registers` with anything else.
     #[error("--warpline-registers={0}: expected registers per thread, or registers and bytes of spills as in 40,16")]
     Registers(String),
+    /// `--warpline-values` with anything else.
+    #[error("--warpline-values={0}: expected some of exceptions, float, int and memory, with commas between them")]
+    Values(String),
+    /// `--warpline-line` with anything else.
+    #[error("--warpline-line={0}: expected a file and a line, as app.cu:12")]
+    Line(String),
     /// `--warpline-module` with anything but one file.
     #[error(
         "--warpline-module takes one file of LLVM IR, --warpline-source one of CUDA, and -o with the name of the shared object"
@@ -392,6 +401,7 @@ impl Parser {
             device_file: None,
             system: Vec::new(),
             registers: None,
+            followed: Followed::default(),
             parameters: Vec::new(),
             run_time: RunTimeSource::default(),
             clang_only: Vec::new(),
@@ -575,7 +585,16 @@ impl Parser {
             // Expanded before; here only when an options file names no file.
             Meaning::OptionsFile => made.ignored.push(spelled),
             Meaning::WarplineModule => made.action = Action::DeviceModule,
-            Meaning::WarplineValues => made.action = Action::CarriedCode,
+            Meaning::WarplineValues => {
+                made.action = Action::CarriedCode;
+                let lines = std::mem::take(&mut made.followed.lines);
+                let followed = Followed::from_names(&value).ok_or(UsageError::Values(value))?;
+                made.followed = Followed { lines, ..followed };
+            }
+            Meaning::WarplineLine => match value.rsplit_once(':').map(|(file, line)| (file, line.parse())) {
+                Some((file, Ok(line))) => made.followed.lines.push((file.to_owned(), line)),
+                _ => return Err(UsageError::Line(value)),
+            },
             Meaning::WarplineSource => made.action = Action::RunTimeSource,
             Meaning::WarplineNames => {
                 made.run_time.names = value.parse().map_err(|_| UsageError::Names(value))?;

@@ -56,8 +56,10 @@ Warpline's own:
                            CMAKE_CUDA_COMPILER_LAUNCHER
   --warpline-module        make a shared object (-o) of one device module given as LLVM IR, for programs that load device
                            code while they run; needs neither clang nor a CUDA toolkit
-  --warpline-values        make such a shared object of device code that a program carries, in which floating-point values are
-                           followed: for `warpline run --check-float`
+  --warpline-values=KIND,…  make such a shared object of device code that a program carries, which reports values:
+                           exceptions (for `warpline run --check-float`), or each execution of operations of the kinds
+                           float, int, memory (for `--trace-values`)
+  --warpline-line=FILE:LINE  limit --warpline-values to operations at this line; repeatable
   --warpline-runtime       make the shared library (-o) that such programs load first
   --warpline-source        make such a shared object of the device code of a CUDA source, and its PTX next to it: for
                            programs that use NVRTC

@@ -15,6 +15,8 @@
 //! | [`Kind::Barrier`] | `u32` zero for a block-wide barrier, else [`Rendezvous::word`] | 8 |
 //! | [`Kind::Call`] | `u32` mask; site field = call site | 8 |
 //! | [`Kind::Return`] | `u32` zero | 8 |
+//! | [`Kind::Operation`] | `u32` mask, `u32` types ([`ValueTypes`]), `u32` zero, then the result and each operand: one
+//! `u64` per active lane; site field = operation, space field = number of these rows | 16 + 8·n·rows |
 //! | [`Kind::Even`] | `u32` mask, `u64`: 48 bits signed address of lane 0, 16 bits signed stride | 16 |
 //! | [`Kind::Raw`] | `u32` mask, then 32 × `u64`, inactive lanes undefined. Only between lowered code and the runtime |
 //! 264 |
@@ -29,6 +31,7 @@
 //! Addresses are synthetic device addresses. In the shared space they count from the start of the
 //! block's shared memory, in the local space from the start of the lane's own stack.
 
+use crate::operation::ValueTypes;
 use crate::rendezvous::Rendezvous;
 
 pub use crate::pack::{as_even, push_access};
@@ -54,6 +57,9 @@ pub const MOST_MEMBERS: usize = 1 << MEMBER_BITS;
 pub const MOST_BUNDLES: usize = 1 << BUNDLE_BITS;
 /// Largest item: [`Kind::Raw`].
 pub const MAX_ITEM_BYTES: usize = Kind::Raw.most_bytes();
+
+/// Rows of values of a [`Kind::Operation`] item, at most: a result and three operands.
+pub const MOST_ROWS: usize = 4;
 
 /// Bits of the address in an [`Kind::Even`] item; the stride stands above.
 pub const EVEN_ADDRESS_BITS: u32 = 48;
@@ -82,6 +88,8 @@ pub enum Kind {
     Return = 9,
     /// Producer side only: 32 addresses, compacted before they enter the trace.
     Raw = 10,
+    /// Values of an operation, in a run that records them.
+    Operation = 11,
     /// Constant stride between all lanes, in short.
     Even = 12,
 }
@@ -95,6 +103,7 @@ impl Kind {
             Kind::Affine => 32,
             Kind::Delta => 16 + 4 * LANES,
             Kind::Full | Kind::Raw => 8 + 8 * LANES,
+            Kind::Operation => 16 + 8 * LANES * MOST_ROWS,
         }
     }
 
@@ -112,6 +121,7 @@ impl Kind {
             8 => Kind::Call,
             9 => Kind::Return,
             10 => Kind::Raw,
+            11 => Kind::Operation,
             12 => Kind::Even,
             _ => return None,
         })
@@ -147,6 +157,16 @@ impl Space {
             _ => return None,
         })
     }
+}
+
+/// Builds the head of a [`Kind::Operation`] item with 1 to [`MOST_ROWS`] rows of values.
+pub const fn operation_head(operation: u32, rows: usize) -> u32 {
+    ((Kind::Operation as u32) << 28) | ((rows as u32 & 0xf) << SITE_BITS) | (operation & SITE_MASK)
+}
+
+/// Rows of values of the [`Kind::Operation`] item with this head.
+const fn rows_of(head: u32) -> usize {
+    ((head >> SITE_BITS) & 0xf) as usize
 }
 
 /// Builds a head.
@@ -200,6 +220,7 @@ pub fn item_bytes(head: u32, second: u32) -> Option<usize> {
     Some(match Kind::from_head(head)? {
         Kind::Delta => 16 + (4 * lanes).next_multiple_of(ALIGN),
         Kind::Full => 8 + 8 * lanes,
+        Kind::Operation => 16 + 8 * lanes * rows_of(head),
         other => other.most_bytes(),
     })
 }
@@ -238,6 +259,45 @@ pub enum Item<'a> {
     },
     /// See [`Kind::Return`].
     Return,
+    /// See [`Kind::Operation`]. Since version 32768.
+    Operation(OperationValues<'a>),
+}
+
+/// Result and operands of a warp's execution of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationValues<'a> {
+    /// Index into the site table's operations.
+    pub operation: u32,
+    /// Active lanes, never zero.
+    pub mask: u32,
+    /// Types of the rows.
+    pub types: ValueTypes,
+    /// One little-endian `u64` per row and active lane, the result's row first.
+    rows: &'a [u8],
+}
+
+impl OperationValues<'_> {
+    /// Number of operands, at most three.
+    pub fn operands(&self) -> usize {
+        (self.rows.len() / 8 / self.mask.count_ones().max(1) as usize).saturating_sub(1)
+    }
+
+    /// Calls `f` with the number of each active lane and the bits of its result and operands, in lane order. Rows
+    /// that the operation does not have are zero.
+    #[inline]
+    pub fn for_each_lane(&self, mut f: impl FnMut(u32, [u64; MOST_ROWS])) {
+        let lanes = self.mask.count_ones() as usize;
+        let mut mask = self.mask;
+        for index in 0..lanes {
+            let lane = mask.trailing_zeros();
+            mask &= mask - 1;
+            let mut values = [0; MOST_ROWS];
+            for (row, value) in values.iter_mut().enumerate().take(self.operands() + 1) {
+                *value = u64_at(self.rows, 8 * (row * lanes + index));
+            }
+            f(lane, values);
+        }
+    }
 }
 
 /// One request: a warp's execution of a memory instruction.
@@ -399,6 +459,18 @@ impl<'a> Iterator for Items<'a> {
         }
         self.at = at + length;
         let site = site_of(head);
+        if kind == Kind::Operation {
+            if second == 0 || !(1..=MOST_ROWS).contains(&rows_of(head)) {
+                return Some(Err(ItemError::Head { head, at }));
+            }
+            let types = ValueTypes(u32_at(rest, 8));
+            return Some(Ok(Item::Operation(OperationValues {
+                operation: site,
+                mask: second,
+                types,
+                rows: &rest[16..length],
+            })));
+        }
         let access = |addresses| Item::Access(Access { site, space, mask: second, addresses });
         let is_access = matches!(kind, Kind::Uniform | Kind::Affine | Kind::Even | Kind::Delta | Kind::Full);
         if is_access && (second == 0 || space == Space::Generic) {
@@ -419,7 +491,7 @@ impl<'a> Iterator for Items<'a> {
             Kind::Barrier => Item::Named(Rendezvous::from_word(second)),
             Kind::Call => Item::Call { call_site: site, mask: second },
             Kind::Return => Item::Return,
-            Kind::Raw => return Some(Err(ItemError::Head { head, at })),
+            Kind::Raw | Kind::Operation => return Some(Err(ItemError::Head { head, at })),
         }))
     }
 }

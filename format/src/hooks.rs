@@ -302,12 +302,11 @@ macro_rules! runtime_functions {
             ) -> ();
             /// `%globaltimer`: the virtual clock in nanoseconds.
             globaltimer = __wl_globaltimer(context: *mut WarpContext) -> u64;
-            /// A floating-point operation has an exceptional result, or moves an exceptional value from or to memory,
-            /// in the lanes of `mask`. `values` are the bits of the result and of up to three operands. Only in code
-            /// that follows values; `format` is an index into `FloatFormat::ALL`, `from` that of the operands and, from
-            /// bit 8 on, their number.
+            /// An operation with a number, in code that follows values: with an exceptional result, or each one where the
+            /// code was made to record them. `types` is a `ValueTypes`; `values` are the bits of the result and of up to
+            /// three operands, defined in the lanes of `mask`.
             operation = __wl_operation(
-                context: *mut WarpContext, number: u32, format: u32, from: u32, mask: u32, values: *const [Lanes<u64>; 4]
+                context: *mut WarpContext, number: u32, types: u32, mask: u32, values: *const [Lanes<u64>; 4]
             ) -> ();
             /// D = A · B + C of one tile of a tensor core. `format/src/matrix.rs` has the bits of `operation` and the
             /// layout of registers.

@@ -1,5 +1,5 @@
-//! Floating-point operations that a value check follows: what their numbers mean, what a check reports of them, and how the code
-//! that a check needs travels in a program.
+//! Operations whose values are followed or recorded: what their numbers mean, the types of their values, what the
+//! floating-point check reports, and how the code that a program is lowered again from travels in it.
 
 use crate::event::{AllocationId, LaunchId};
 use crate::occupancy::Resources;
@@ -21,6 +21,212 @@ pub enum OperationClass {
     Load,
     /// Writes memory; its result is the value, its operand the address.
     Store,
+    /// Compares its operands; its result is one bit.
+    Comparison,
+    /// Updates memory; its result is the previous value, its operands the address and the values.
+    Atomic,
+}
+
+/// Operations whose values are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedKinds {
+    /// Floating-point arithmetic, comparisons, conversions and functions.
+    pub float: bool,
+    /// Integer arithmetic, comparisons and conversions.
+    pub integer: bool,
+    /// Loads, stores and atomic operations.
+    pub memory: bool,
+}
+
+impl RecordedKinds {
+    /// All of them.
+    pub const ALL: RecordedKinds = RecordedKinds { float: true, integer: true, memory: true };
+    const NAMES: [&'static str; 3] = ["float", "int", "memory"];
+
+    /// Returns whether no operation is recorded.
+    pub fn is_empty(self) -> bool {
+        self == RecordedKinds::default()
+    }
+
+    /// Reads names with commas between them, as [`Self::to_names`] returns them; `None` for any other.
+    pub fn from_names(names: &str) -> Option<RecordedKinds> {
+        let mut kinds = RecordedKinds::default();
+        for name in names.split(',') {
+            match Self::NAMES.iter().position(|known| *known == name)? {
+                0 => kinds.float = true,
+                1 => kinds.integer = true,
+                _ => kinds.memory = true,
+            }
+        }
+        Some(kinds)
+    }
+
+    /// The names of the kinds, with commas between them.
+    pub fn to_names(self) -> String {
+        let chosen = [self.float, self.integer, self.memory];
+        let names = Self::NAMES.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(name, _)| *name);
+        names.collect::<Vec<_>>().join(",")
+    }
+
+    /// Returns whether an operation of this class is recorded, whose first operand (for loads and stores, the value) has
+    /// this type.
+    pub fn contains(self, class: OperationClass, ty: ValueType) -> bool {
+        match class {
+            OperationClass::Load | OperationClass::Store | OperationClass::Atomic => self.memory,
+            _ if ty.float().is_some() => self.float,
+            _ => self.integer,
+        }
+    }
+}
+
+/// What code that follows values reports to the runtime.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// Exceptional floating-point values.
+    pub exceptions: bool,
+    /// All executions of these operations.
+    pub recorded: RecordedKinds,
+    /// Ends of paths, and lines, to which the recording is limited; all when empty.
+    pub lines: Vec<(String, u32)>,
+}
+
+impl Followed {
+    const EXCEPTIONS: &str = "exceptions";
+
+    /// Returns whether nothing is reported.
+    pub fn is_empty(&self) -> bool {
+        !self.exceptions && self.recorded.is_empty()
+    }
+
+    /// What is reported, as `exceptions,float,int`; without the lines.
+    pub fn to_names(&self) -> String {
+        let exceptions = if self.exceptions { Self::EXCEPTIONS } else { "" };
+        let names = [exceptions.to_owned(), self.recorded.to_names()];
+        names.iter().filter(|name| !name.is_empty()).map(String::as_str).collect::<Vec<_>>().join(",")
+    }
+
+    /// Reads [`Self::to_names`]; `None` for any other.
+    pub fn from_names(names: &str) -> Option<Followed> {
+        let (exceptions, kinds): (Vec<_>, Vec<_>) = names.split(',').partition(|name| *name == Self::EXCEPTIONS);
+        let recorded =
+            if kinds.is_empty() { RecordedKinds::default() } else { RecordedKinds::from_names(&kinds.join(","))? };
+        Some(Followed { exceptions: !exceptions.is_empty(), recorded, lines: Vec::new() })
+    }
+}
+
+/// Set in the word of an operation's types that the runtime gets if the execution is recorded.
+pub const RECORDED: u32 = 1 << 31;
+
+/// Type of a recorded value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ValueType {
+    /// IEEE 754 binary16.
+    Half,
+    /// 8 bits of exponent, 7 of mantissa.
+    Brain,
+    /// IEEE 754 binary32.
+    Single,
+    /// IEEE 754 binary64.
+    Double,
+    /// One bit: 1 is true.
+    Bit,
+    /// 8-bit integer.
+    Int8,
+    /// 16-bit integer.
+    Int16,
+    /// 32-bit integer.
+    Int32,
+    /// 64-bit integer, or an address.
+    Int64,
+}
+
+impl ValueType {
+    /// All of them.
+    pub const ALL: [ValueType; 9] = [
+        ValueType::Half,
+        ValueType::Brain,
+        ValueType::Single,
+        ValueType::Double,
+        ValueType::Bit,
+        ValueType::Int8,
+        ValueType::Int16,
+        ValueType::Int32,
+        ValueType::Int64,
+    ];
+
+    /// The type of an integer of this width; `None` where values of that width are not recorded.
+    pub fn from_integer_bits(bits: u32) -> Option<ValueType> {
+        Some(match bits {
+            1 => ValueType::Bit,
+            8 => ValueType::Int8,
+            16 => ValueType::Int16,
+            32 => ValueType::Int32,
+            64 => ValueType::Int64,
+            _ => return None,
+        })
+    }
+
+    /// The floating-point format, if it is one.
+    pub fn float(self) -> Option<FloatFormat> {
+        FloatFormat::ALL.get(self as usize).copied()
+    }
+
+    /// Bits of a value.
+    pub fn bits(self) -> u32 {
+        match self {
+            ValueType::Bit => 1,
+            ValueType::Int8 => 8,
+            ValueType::Int16 => 16,
+            ValueType::Int32 => 32,
+            ValueType::Int64 => 64,
+            float => float.float().map_or(64, FloatFormat::bits),
+        }
+    }
+
+    /// Name, as `f32` or `i64`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueType::Half => "f16",
+            ValueType::Brain => "bf16",
+            ValueType::Single => "f32",
+            ValueType::Double => "f64",
+            ValueType::Bit => "i1",
+            ValueType::Int8 => "i8",
+            ValueType::Int16 => "i16",
+            ValueType::Int32 => "i32",
+            ValueType::Int64 => "i64",
+        }
+    }
+}
+
+impl From<FloatFormat> for ValueType {
+    fn from(format: FloatFormat) -> ValueType {
+        ValueType::ALL[format as usize]
+    }
+}
+
+/// Types of an operation's result and operands: four bits each from the lowest up, the result first. Zero is no value,
+/// else one more than the position in [`ValueType::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ValueTypes(pub u32);
+
+impl ValueTypes {
+    /// The types of a result and of up to three operands.
+    pub fn new(types: &[ValueType]) -> ValueTypes {
+        let code = |(index, ty): (usize, &ValueType)| (*ty as u32 + 1) << (4 * index);
+        ValueTypes(types.iter().take(4).enumerate().map(code).sum())
+    }
+
+    /// The type of the result (0) or of an operand (1 to 3).
+    pub fn get(self, index: usize) -> Option<ValueType> {
+        let code = (self.0 >> (4 * (index & 7))) & 0xf;
+        ValueType::ALL.get((code as usize).wrapping_sub(1)).copied()
+    }
+
+    /// Number of operands.
+    pub fn operands(self) -> usize {
+        (1..4).take_while(|index| self.get(*index).is_some()).count()
+    }
 }
 
 /// Floating-point formats.
@@ -123,7 +329,7 @@ impl FloatFormat {
     }
 }
 
-/// A floating-point operation of a module.
+/// An operation of a module whose values are followed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
     /// Function that holds it.
@@ -250,6 +456,33 @@ mod tests {
             let wide = f64::from(value);
             assert_eq!(FloatFormat::Double.classify(wide.to_bits()), class(wide.classify()), "{value}");
         }
+    }
+
+    #[test]
+    fn types_survive_their_word() {
+        for result in ValueType::ALL {
+            for operand in ValueType::ALL {
+                let types = ValueTypes::new(&[result, operand, ValueType::Bit]);
+                assert_eq!([0, 1, 2].map(|at| types.get(at)), [Some(result), Some(operand), Some(ValueType::Bit)]);
+                assert_eq!((types.get(3), types.operands()), (None, 2));
+            }
+        }
+        assert_eq!(ValueTypes(u32::MAX).get(0), None);
+    }
+
+    #[test]
+    fn kinds_survive_their_names() {
+        for bits in 1..8 {
+            let kinds = RecordedKinds { float: bits & 1 != 0, integer: bits & 2 != 0, memory: bits & 4 != 0 };
+            assert_eq!(RecordedKinds::from_names(&kinds.to_names()), Some(kinds));
+            for exceptions in [false, true] {
+                let followed = Followed { exceptions, recorded: kinds, lines: Vec::new() };
+                assert_eq!(Followed::from_names(&followed.to_names()), Some(followed));
+            }
+        }
+        let checked = Followed { exceptions: true, ..Followed::default() };
+        assert_eq!((Followed::from_names("exceptions"), checked.is_empty()), (Some(checked), false));
+        assert_eq!(RecordedKinds::from_names("float,double"), None);
     }
 
     #[test]

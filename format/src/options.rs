@@ -5,6 +5,7 @@
 use crate::budget::Budget;
 use crate::device::Device;
 use crate::occupancy::Stated;
+use crate::operation::RecordedKinds;
 use crate::stop::StopAt;
 use crate::warp_order::Order;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,10 @@ pub struct Options {
     pub check_float: FloatCheck,
     /// Values of accesses to global and shared memory are followed.
     pub memory_values: bool,
+    /// Operations whose result and operands are recorded.
+    pub recorded: RecordedKinds,
+    /// Ends of paths, and lines, to whose operations the recording is limited; all when empty.
+    pub recorded_lines: Vec<(String, u32)>,
     /// Accesses at which the program stops and reports its state.
     pub stop_at: Option<StopAt>,
 }
@@ -137,6 +142,8 @@ impl Default for Options {
             check_init: false,
             check_float: FloatCheck::default(),
             memory_values: false,
+            recorded: RecordedKinds::default(),
+            recorded_lines: Vec::new(),
             stop_at: None,
         }
     }

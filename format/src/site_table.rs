@@ -95,7 +95,7 @@ pub struct SiteTable {
     /// Accesses to local variables that `ptxas` keeps in registers, by rising site: they are checked and cause no
     /// memory traffic, so they have no records. Since version 37.
     pub in_registers: Vec<u32>,
-    /// Floating-point operations, in code that follows values. Since version 38.
+    /// Operations that are followed, in code that follows values. Since version 38.
     pub operations: Vec<Operation>,
     /// Sites with hints about conflicts, by rising site. Since version 39.
     pub conflict_hints: Vec<ConflictHint>,
@@ -440,6 +440,11 @@ pub enum SiteTableError {
     Damaged(String),
 }
 
+/// Returns whether a path ends with these components.
+fn ends_with(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
+}
+
 impl SiteTable {
     /// Returns the bytes that travel in the executable and the trace.
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -501,6 +506,13 @@ impl SiteTable {
     pub fn operand(&self, site: u32) -> Option<&Operand> {
         let found = self.operands.binary_search_by_key(&site, |operand| operand.site);
         found.ok().map(|index| &self.operands[index])
+    }
+
+    /// Returns whether one of a chain's positions is this line of a file whose path ends with `file`.
+    pub fn is_at_line(&self, chain: &[FrameId], file: &str, line: u32) -> bool {
+        let frames = chain.iter().filter_map(|&frame| self.frames.get(frame as usize));
+        let mut here = frames.filter(|frame| frame.line == line);
+        here.any(|frame| self.files.get(frame.file as usize).is_some_and(|known| ends_with(&known.path, file)))
     }
 
     /// Returns the address of a site, where it has an expression.

@@ -12,6 +12,7 @@ use inkwell::context::Context;
 use inkwell::values::AnyValue;
 use std::fmt::Write;
 use std::path::Path;
+use warpline_format::operation::Followed;
 
 /// Lowers kernels of `flow.h`'s kind for `processor`, runs all versions against plain C++.
 fn compare(name: &str, source: &str, kernels: &str, processor: &'static str, cautious: bool) {
@@ -296,8 +297,9 @@ fn floating_point_operations_are_followed_on_request() {
     std::fs::write(&source, text).expect("source written");
     let context = Context::create();
     let (module, table) = hooked(&context, &source);
-    let table =
-        warpline_pass::device::number_operations(&module, table, &warpline_pass::device::HookOptions::default());
+    let followed = Followed { exceptions: true, ..Followed::default() };
+    let options = warpline_pass::device::HookOptions::default();
+    let table = warpline_pass::device::number_operations(&module, table, &options, &followed);
     let found: Vec<_> = table
         .operations
         .iter()
@@ -339,4 +341,34 @@ fn floating_point_operations_are_followed_on_request() {
     };
     let calls = |text: &str| text.matches("call void @__wl_operation(").count();
     assert_eq!((calls(&text(false)), calls(&text(true))), (0, wanted.len()));
+}
+
+/// Operations of the kinds that are recorded have numbers, on the lines that are recorded.
+#[test]
+fn recorded_operations_are_those_of_the_kinds_and_lines() {
+    let folder = folder("recorded");
+    let source = folder.join("recorded.cu");
+    let text = "extern \"C\" __attribute__((global)) void mix(const int *in, float *out, int shift) {\n\
+                int a = in[0] / in[1];\n\
+                out[0] = a;\n\
+                out[1] = out[2] < 1.0f ? in[2] >> shift : 3.0f;\n}\n";
+    std::fs::write(&source, text).expect("source written");
+    let found = |names: &str, lines: &[(&str, u32)]| -> Vec<(String, u32)> {
+        let context = Context::create();
+        let (module, table) = hooked(&context, &source);
+        let lines = lines.iter().map(|(file, line)| ((*file).to_owned(), *line)).collect();
+        let followed = Followed { lines, ..Followed::from_names(names).expect("names of kinds") };
+        let options = warpline_pass::device::HookOptions::default();
+        let table = warpline_pass::device::number_operations(&module, table, &options, &followed);
+        let rows = table.operations.iter();
+        rows.map(|one| (one.name.clone(), table.frames[one.chain[0] as usize].line)).collect()
+    };
+    let owned = |rows: &[(&str, u32)]| rows.iter().map(|(name, line)| ((*name).to_owned(), *line)).collect::<Vec<_>>();
+    assert_eq!(found("float", &[]), owned(&[("less", 4)]));
+    let integers = [("signed divide", 2), ("convert", 3), ("signed shift right", 4), ("convert", 4)];
+    assert_eq!(found("int", &[]), owned(&integers));
+    assert_eq!(found("int,float", &[("recorded.cu", 3)]), owned(&[("convert", 3)]));
+    let memory = found("memory", &[]);
+    assert_eq!(memory.iter().filter(|(name, _)| name == "load").count(), 4, "{memory:?}");
+    assert_eq!(memory.iter().filter(|(name, _)| name == "store").count(), 2, "{memory:?}");
 }

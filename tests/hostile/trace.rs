@@ -90,6 +90,15 @@ fn numbers_are_announced_once() {
     });
 }
 
+#[test]
+fn records_of_operations_need_their_operation() {
+    damaged("operation 0 of 0", |trace| {
+        let mut batch = Batch::default();
+        batch.block(0, 2, 0).turn(0).operation(0);
+        trace.event(Event::Launch(demo::launch(1))).batch(1, &batch);
+    });
+}
+
 fn copy(width: u64, height: u64, pitch: u64) -> Event {
     Event::Copy(Copy {
         direction: Direction::HostToDevice,

@@ -6,9 +6,10 @@ pub mod demo_profile;
 pub mod program;
 pub mod schema;
 
-use warpline_format::access::{Kind, Space, head, push_access};
+use warpline_format::access::{Kind, Space, head, operation_head, push_access};
 use warpline_format::chunk::{self, ChunkHead, ChunkKind};
 use warpline_format::event::Event;
+use warpline_format::operation::{ValueType, ValueTypes};
 
 /// A trace under construction.
 pub struct TraceBuilder {
@@ -95,6 +96,16 @@ impl Batch {
     /// Its end.
     pub fn ret(&mut self) -> &mut Self {
         self.word(head(Kind::Return, Space::Generic, 0), 0);
+        self.close_turn_length();
+        self
+    }
+
+    /// An operation with a result and one operand of 32-bit integers in lane 0.
+    pub fn operation(&mut self, number: u32) -> &mut Self {
+        self.word(operation_head(number, 2), 1);
+        self.word(ValueTypes::new(&[ValueType::Int32, ValueType::Int32]).0, 0);
+        self.word(7, 0);
+        self.word(8, 0);
         self.close_turn_length();
         self
     }

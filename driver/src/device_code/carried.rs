@@ -1,4 +1,4 @@
-//! Hooked device code that a program carries, and the shared object that a run with a value check makes of it.
+//! Hooked device code that a program carries, and the shared object that a run which follows values makes of it.
 
 use crate::device_code::loaded::{self, Lowering};
 use crate::error::DriverError;
@@ -39,5 +39,5 @@ pub fn shared_object(invocation: &Invocation) -> Result<(), DriverError> {
     let table = SiteTable::from_bytes(&code.site_table).map_err(|cause| lowering.failed(cause))?;
     let context = quiet_context();
     let module = loadable::read(&context, &code.bitcode, &input.path).map_err(|cause| lowering.failed(cause))?;
-    loaded::link(&lowering.with_values(&module, table, &code.registers)?, output)
+    loaded::link(&lowering.with_values(&module, table, &code.registers, &invocation.followed)?, output)
 }

@@ -17,6 +17,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use warpline_format::abi::LOADED_DESCRIPTOR;
 use warpline_format::occupancy::Resources;
+use warpline_format::operation::Followed;
 use warpline_format::site_table::{CacheOp, SiteTable};
 use warpline_pass::device::HookOptions;
 use warpline_pass::llvm::Machine;
@@ -100,15 +101,16 @@ impl<'a> Lowering<'a> {
         self.lower(module, table.as_ref(), &options)
     }
 
-    /// Returns the objects of hooked code in which floating-point values are followed.
+    /// Returns the objects of hooked code that reports values.
     pub(crate) fn with_values(
         &self,
         module: &Module<'_>,
         table: SiteTable,
         registers: &BTreeMap<String, Vec<Resources>>,
+        followed: &Followed,
     ) -> Result<Vec<Vec<u8>>, DriverError> {
         let options = HookOptions { system_folders: self.system_folders.clone(), ..HookOptions::default() };
-        let table = device::number_operations(module, table, &options);
+        let table = device::number_operations(module, table, &options, followed);
         self.lower(module, Some(&table), &self.options(registers, true, &[]))
     }
 

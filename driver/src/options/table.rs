@@ -163,6 +163,8 @@ pub enum Meaning {
     WarplineModule,
     /// `--warpline-values`.
     WarplineValues,
+    /// `--warpline-line`.
+    WarplineLine,
     /// `--warpline-source`.
     WarplineSource,
     /// `--warpline-names`.
@@ -219,7 +221,8 @@ pub const TABLE: &[Spec] = &[
     both(&["warpline-march"], Value, Meaning::WarplineMarch),
     both(&["device"], Value, Meaning::WarplineDevice),
     both(&["warpline-module"], Flag, Meaning::WarplineModule),
-    both(&["warpline-values"], Flag, Meaning::WarplineValues),
+    both(&["warpline-values"], Value, Meaning::WarplineValues),
+    both(&["warpline-line"], Value, Meaning::WarplineLine),
     both(&["warpline-source"], Flag, Meaning::WarplineSource),
     both(&["warpline-names"], Value, Meaning::WarplineNames),
     both(&["warpline-runtime"], Flag, Meaning::WarplineRuntime),

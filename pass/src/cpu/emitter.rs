@@ -13,6 +13,7 @@ mod slots;
 pub(super) mod tiles;
 mod values;
 
+use super::compute::followed::FollowedOperation;
 pub use super::error::Emitted;
 use super::error::Refusal;
 use super::shapes::analysis::{Analysis, Version};
@@ -69,8 +70,8 @@ pub struct Emitter<'u, 'c> {
     results: Vec<Slot<'c>>,
     fixed: HashMap<Value<'c>, Vec<Leaf<'c>>>,
     local: HashMap<Value<'c>, Vec<Leaf<'c>>>,
-    /// Number of the current floating-point operation, in code that follows values.
-    pub(in crate::cpu) operation: Option<u32>,
+    /// The current operation, in code that follows values.
+    pub(in crate::cpu) operation: Option<FollowedOperation>,
     /// Things of the entry block that are made at most once, by name.
     once: HashMap<&'static str, Value<'c>>,
 }
@@ -104,7 +105,7 @@ pub struct Job<'u, 'c> {
     pub version: Version,
     /// With hooks.
     pub hooked: bool,
-    /// With calls for exceptional floating-point values.
+    /// With calls for values of operations that have numbers.
     pub values: bool,
     /// Instructions from which on a function is large, see [`Emitter::is_large`].
     pub large: usize,
@@ -175,7 +176,7 @@ impl<'u, 'c> Emitter<'u, 'c> {
         self.job.hooked
     }
 
-    /// Returns whether values of floating-point operations are followed.
+    /// Returns whether values of operations are followed.
     pub fn values(&self) -> bool {
         self.job.values
     }
@@ -357,12 +358,13 @@ impl<'u, 'c> Emitter<'u, 'c> {
                 break;
             }
             self.index = index;
-            self.operation = self.numbered(value);
+            self.operation = self.followed_operation(value);
             if is_thread_exit(value) {
                 self.end_threads();
                 break;
             }
             if let Some(leaves) = self.instruction(value)? {
+                self.record_instruction(value, &leaves);
                 self.define(value, leaves);
                 self.note_guess(value)?;
             }

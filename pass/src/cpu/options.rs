@@ -31,7 +31,7 @@ pub struct Options<'a> {
     pub large: usize,
     /// Make kernels with hooks only, where there are hooks: half the code, for launches that always run with them.
     pub hooked_only: bool,
-    /// Follow the values of floating-point operations that have numbers ([`crate::device::number_operations`]).
+    /// Follow the values of operations that have numbers ([`crate::device::number_operations`]).
     pub values: bool,
     /// Code that the module carries, from which it can be lowered again with `values`; may be empty.
     pub carried: &'a [u8],

@@ -7,7 +7,7 @@ mod error;
 mod globals;
 mod hook;
 mod note;
-mod operations;
+pub(crate) mod operations;
 mod options;
 mod rows;
 mod shaping;

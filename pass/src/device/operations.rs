@@ -1,44 +1,193 @@
-//! Numbers floating-point operations, for code that follows their values.
+//! Numbers operations, for code that follows or records their values.
 
 use super::options::HookOptions;
 use super::rows::locate::Places;
 use super::rows::table::Table;
 use crate::contraction::{fusion, is_fused};
 use crate::ir::class::{self, Call};
-use crate::llvm::metadata::{OPERATION, set_text};
+use crate::llvm::metadata::{OPERATION, set_text, text};
 use crate::llvm::types::Kind;
-use crate::llvm::value::Opcode;
+use crate::llvm::value::{IntPredicate, Opcode, RealPredicate};
 use crate::llvm::{ModuleItems, Type, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
-use warpline_format::operation::{Operation, OperationClass};
+use warpline_format::access::SITE_MASK;
+use warpline_format::operation::{Followed, Operation, OperationClass, ValueType};
 use warpline_format::site_table::SiteTable;
 
 /// Functions whose results are their operands, whole or in part: nothing exceptional begins there.
 const PASSING: [&str; 9] =
     ["fabs", "minnum", "maxnum", "minimum", "maximum", "copysign", "fmin", "fmax", "canonicalize"];
 
-/// Gives each floating-point operation of a hooked module a number and notes it on the instruction; returns the module's table with
-/// what the numbers mean.
-pub fn number_operations(module: &Module<'_>, table: SiteTable, options: &HookOptions) -> SiteTable {
+/// Operations of a module that can be followed, at most: as many as records have numbers for.
+const MOST_OPERATIONS: usize = SITE_MASK as usize;
+/// Word behind the number of an operation whose executions are recorded.
+const RECORDED: &str = "recorded";
+
+/// The number that [`number_operations`] noted on an instruction, and whether its executions are recorded.
+pub(crate) fn numbered(instruction: Value<'_>) -> Option<(u32, bool)> {
+    let noted = text(instruction, OPERATION)?;
+    let (number, rest) = noted.split_once(' ').unwrap_or((&noted, ""));
+    Some((number.parse().ok()?, rest == RECORDED))
+}
+
+/// Gives each operation of a hooked module that is followed a number and notes it on the instruction; returns the
+/// module's table with what the numbers mean.
+pub fn number_operations(
+    module: &Module<'_>,
+    table: SiteTable,
+    options: &HookOptions,
+    followed: &Followed,
+) -> SiteTable {
     let numbers: HashMap<String, u32> =
         (0..).zip(&table.functions).map(|(number, function)| (function.mangled.clone(), number)).collect();
     let mut table = Table::resume(table, options);
     for function in module.functions().into_iter().filter(|function| !function.is_declaration()) {
-        let Some(&number) = numbers.get(&function.name()) else { continue };
+        let Some(&holder) = numbers.get(&function.name()) else { continue };
         let places = Places::new(function);
         for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
-            let Some((class, name)) = operation(instruction) else { continue };
+            let checked = if followed.exceptions { floating_point(instruction) } else { None };
+            let recorded = recorded(instruction).filter(|(class, _)| {
+                value_type(deciding_type(instruction)).is_some_and(|ty| followed.recorded.contains(*class, ty))
+            });
+            let Some((class, name)) = checked.clone().or_else(|| recorded.clone()) else { continue };
             let chain = places.other(instruction).map(|location| table.chain(location)).unwrap_or_default();
-            set_text(instruction, OPERATION, &table.table.operations.len().to_string());
-            table.table.operations.push(Operation { function: number, class, name, chain });
+            let lines = &followed.lines;
+            let selected =
+                lines.is_empty() || lines.iter().any(|(file, line)| table.table.is_at_line(&chain, file, *line));
+            let is_recorded = recorded.is_some() && selected;
+            if checked.is_none() && !is_recorded {
+                continue;
+            }
+            let number = table.table.operations.len();
+            if number >= MOST_OPERATIONS {
+                return table.table;
+            }
+            let noted = if is_recorded { format!("{number} {RECORDED}") } else { number.to_string() };
+            set_text(instruction, OPERATION, &noted);
+            table.table.operations.push(Operation { function: holder, class, name, chain });
         }
     }
     table.table
 }
 
-/// What an instruction does with floating-point values, and its name.
-fn operation(instruction: Value<'_>) -> Option<(OperationClass, String)> {
+/// The type by which an operation is one of integers or of floating-point numbers: that of its first operand; of a load,
+/// its value.
+fn deciding_type(instruction: Value<'_>) -> Type<'_> {
+    let whole = match instruction.opcode() {
+        Some(Opcode::LLVMLoad) => instruction.ty(),
+        Some(Opcode::LLVMCall) => match instruction.arguments().first() {
+            Some(argument) if !is_float(instruction.ty()) => argument.ty(),
+            _ => instruction.ty(),
+        },
+        _ => instruction.operand(0).ty(),
+    };
+    match whole.kind() {
+        Kind::Vector(_) => whole.element(),
+        _ => whole,
+    }
+}
+
+/// The type of a recorded value of one lane; `None` where such values are not recorded.
+pub(crate) fn value_type(ty: Type<'_>) -> Option<ValueType> {
+    Some(match ty.kind() {
+        Kind::Half => ValueType::Half,
+        Kind::BFloat => ValueType::Brain,
+        Kind::Float => ValueType::Single,
+        Kind::Double => ValueType::Double,
+        Kind::Pointer(_) => ValueType::Int64,
+        Kind::Int(bits) => return ValueType::from_integer_bits(bits),
+        _ => return None,
+    })
+}
+
+/// Class and name of an operation whose values can be recorded.
+fn recorded(instruction: Value<'_>) -> Option<(OperationClass, String)> {
+    use OperationClass::{Arithmetic, Atomic, Comparison, Conversion, Division, Load, Store};
+    if let Some(known) = floating_point(instruction) {
+        return Some(known);
+    }
+    let named = |class, name: &str| Some((class, name.to_owned()));
+    match instruction.opcode()? {
+        Opcode::LLVMFNeg => named(Arithmetic, "negate"),
+        Opcode::LLVMFPExt | Opcode::LLVMFPToSI | Opcode::LLVMFPToUI => named(Conversion, "convert"),
+        Opcode::LLVMSIToFP | Opcode::LLVMUIToFP | Opcode::LLVMTrunc | Opcode::LLVMZExt | Opcode::LLVMSExt => {
+            named(Conversion, "convert")
+        }
+        Opcode::LLVMAdd => named(Arithmetic, "add"),
+        Opcode::LLVMSub => named(Arithmetic, "subtract"),
+        Opcode::LLVMMul => named(Arithmetic, "multiply"),
+        Opcode::LLVMAnd => named(Arithmetic, "and"),
+        Opcode::LLVMOr => named(Arithmetic, "or"),
+        Opcode::LLVMXor => named(Arithmetic, "xor"),
+        Opcode::LLVMShl => named(Arithmetic, "shift left"),
+        Opcode::LLVMLShr => named(Arithmetic, "shift right"),
+        Opcode::LLVMAShr => named(Arithmetic, "signed shift right"),
+        Opcode::LLVMUDiv => named(Division, "divide"),
+        Opcode::LLVMSDiv => named(Division, "signed divide"),
+        Opcode::LLVMURem => named(Division, "remainder"),
+        Opcode::LLVMSRem => named(Division, "signed remainder"),
+        Opcode::LLVMICmp => named(Comparison, integer_comparison(instruction.int_predicate()?)),
+        Opcode::LLVMFCmp => named(Comparison, real_comparison(instruction.real_predicate()?)),
+        Opcode::LLVMLoad => named(Load, "load"),
+        Opcode::LLVMStore => named(Store, "store"),
+        Opcode::LLVMAtomicRMW => named(Atomic, "atomic update"),
+        Opcode::LLVMAtomicCmpXchg => named(Atomic, "compare and swap"),
+        Opcode::LLVMCall => integer_function(instruction),
+        _ => None,
+    }
+}
+
+/// A pure function of integers, as `llvm.umin.i32`.
+fn integer_function(call: Value<'_>) -> Option<(OperationClass, String)> {
+    let callee = call.called_value()?;
+    let name = call.callee_name();
+    if callee.is_inline_asm() || class::classify(&name) != Call::Pure || call.arguments().is_empty() {
+        return None;
+    }
+    value_type(call.ty())?;
+    let base = name.strip_prefix("llvm.nvvm.").or_else(|| name.strip_prefix("llvm."))?;
+    Some((OperationClass::Arithmetic, base.split('.').next().unwrap_or(base).to_owned()))
+}
+
+fn integer_comparison(predicate: IntPredicate) -> &'static str {
+    match predicate {
+        IntPredicate::LLVMIntEQ => "equal",
+        IntPredicate::LLVMIntNE => "not equal",
+        IntPredicate::LLVMIntUGT => "unsigned greater",
+        IntPredicate::LLVMIntUGE => "unsigned greater or equal",
+        IntPredicate::LLVMIntULT => "unsigned less",
+        IntPredicate::LLVMIntULE => "unsigned less or equal",
+        IntPredicate::LLVMIntSGT => "greater",
+        IntPredicate::LLVMIntSGE => "greater or equal",
+        IntPredicate::LLVMIntSLT => "less",
+        IntPredicate::LLVMIntSLE => "less or equal",
+    }
+}
+
+fn real_comparison(predicate: RealPredicate) -> &'static str {
+    match predicate {
+        RealPredicate::LLVMRealOEQ => "equal",
+        RealPredicate::LLVMRealOGT => "greater",
+        RealPredicate::LLVMRealOGE => "greater or equal",
+        RealPredicate::LLVMRealOLT => "less",
+        RealPredicate::LLVMRealOLE => "less or equal",
+        RealPredicate::LLVMRealONE => "not equal",
+        RealPredicate::LLVMRealORD => "ordered",
+        RealPredicate::LLVMRealUNO => "unordered",
+        RealPredicate::LLVMRealUEQ => "equal or unordered",
+        RealPredicate::LLVMRealUGT => "greater or unordered",
+        RealPredicate::LLVMRealUGE => "greater, equal or unordered",
+        RealPredicate::LLVMRealULT => "less or unordered",
+        RealPredicate::LLVMRealULE => "less, equal or unordered",
+        RealPredicate::LLVMRealUNE => "not equal or unordered",
+        RealPredicate::LLVMRealPredicateFalse => "false",
+        RealPredicate::LLVMRealPredicateTrue => "true",
+    }
+}
+
+/// What an instruction does with floating-point values, and its name; those that the floating-point check follows.
+fn floating_point(instruction: Value<'_>) -> Option<(OperationClass, String)> {
     use OperationClass::{Arithmetic, Conversion, Division, Load, Store};
     let (class, name) = match instruction.opcode()? {
         opcode if fusion(instruction, opcode).is_some() => (Arithmetic, "multiply-add"),

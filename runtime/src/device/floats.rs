@@ -1,20 +1,19 @@
 //! The floating-point check: exceptional results of operations, and where the NaNs and infinities in memory come from.
 //!
-//! Code that follows values calls [`__wl_operation`] where an operation has an exceptional result, or a load or store moves a NaN or
+//! Code that follows values calls the runtime ([`super::operations`]) where an operation has an exceptional result, or a load or store moves a NaN or
 //! an infinity. Each lane remembers where its last NaN and its last infinity came from; so does each address that one was
 //! stored to. From a store back to the operation that made the value, these are its steps.
 
 use crate::device::execution::lanes::lanes;
-use crate::device::execution::scheduled::warp_of;
-use crate::device::execution::warp::{Stop, Warp, stop};
+use crate::device::execution::warp::Warp;
 use crate::output::message;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
-use warpline_format::abi::WarpContext;
 use warpline_format::access::LANES;
 use warpline_format::event::{AllocationId, Event, LaunchId};
 use warpline_format::operation::{
     FloatClass, FloatException, FloatFormat, FloatKind, FloatOrigin, FloatStep, MOST_STEPS, Operation, OperationClass,
+    ValueType, ValueTypes,
 };
 use warpline_format::site_table::SiteTable;
 
@@ -71,6 +70,10 @@ struct Execution<'a> {
 impl Execution<'_> {
     fn result(&self, lane: usize) -> FloatClass {
         self.format.classify(self.values[0][lane])
+    }
+
+    fn is_not_finite(&self, lane: usize) -> bool {
+        matches!(self.result(lane), FloatClass::NotANumber | FloatClass::Infinite)
     }
 
     fn classes(&self, lane: usize) -> impl Iterator<Item = FloatClass> + '_ {
@@ -274,63 +277,58 @@ impl Floats {
     }
 }
 
-/// An operation has an exceptional result, or a load or store moves one.
-///
-/// # Safety
-/// Called by lowered code with its own context; `values` are rows of 32, of which the lanes of `mask` are defined.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __wl_operation(
-    context: *mut WarpContext,
-    number: u32,
-    format: u32,
-    from: u32,
-    mask: u32,
-    values: *const [[u64; LANES]; 4],
-) {
-    // SAFETY: by the contract; launch, module and check are used by this thread alone. Nothing that is to be dropped is alive here.
-    unsafe {
-        let warp = warp_of(context);
-        if follow(warp, number, [format, from], mask, &*values) {
-            stop(warp, Stop::Trap);
-        }
+/// What lowered code reports of an execution of an operation.
+pub(super) struct Reported<'a> {
+    /// Index into the site table's operations.
+    pub(super) number: u32,
+    /// Types of result and operands.
+    pub(super) types: ValueTypes,
+    /// Lanes.
+    pub(super) mask: u32,
+    /// Bits of result and operands.
+    pub(super) values: &'a [[u64; LANES]; 4],
+}
+
+impl<'a> Reported<'a> {
+    /// The operation for the floating-point check; `None` if its result is no floating-point number.
+    fn execution(&self, warp: *mut Warp, launch: LaunchId, operation: &'a Operation) -> Option<Execution<'a>> {
+        let format = self.types.get(0)?.float()?;
+        let from = self.types.get(1).and_then(ValueType::float);
+        let floats = (1..4).take_while(|at| self.types.get(*at).is_some_and(|ty| ty.float().is_some())).count();
+        Some(Execution {
+            warp,
+            launch,
+            number: self.number,
+            operation,
+            format,
+            from: from.unwrap_or(format),
+            operands: floats,
+            values: self.values,
+        })
     }
 }
 
 /// Follows an operation; `true` where it stops the kernel.
 ///
 /// # Safety
-/// The requirements of [`__wl_operation`] apply.
-unsafe fn follow(
-    warp: *mut Warp,
-    number: u32,
-    [format, from]: [u32; 2],
-    mask: u32,
-    values: &[[u64; LANES]; 4],
-) -> bool {
+/// The warp runs.
+pub(super) unsafe fn follow(warp: *mut Warp, reported: &Reported<'_>) -> bool {
     // SAFETY: by the contract.
     let (running, floats) = unsafe { (&*(*warp).running, (*(*warp).running).floats.as_mut()) };
     // SAFETY: the module belongs to the launch.
     let module = unsafe { &*running.module };
-    let (Some(floats), Some(operation)) = (floats, module.table.operations.get(number as usize)) else { return false };
-    let format_of = |index: u32| FloatFormat::ALL[index as usize & 3];
-    let execution = Execution {
-        warp,
-        launch: running.launch,
-        number,
-        operation,
-        format: format_of(format),
-        from: format_of(from),
-        operands: (from as usize >> 8).min(3),
-        values,
-    };
+    let operations = &module.table.operations;
+    let (Some(floats), Some(operation)) = (floats, operations.get(reported.number as usize)) else { return false };
+    let Some(execution) = reported.execution(warp, running.launch, operation) else { return false };
     let mut found: BTreeMap<FloatKind, u32> = BTreeMap::new();
-    for lane in lanes(mask) {
+    for lane in lanes(reported.mask) {
         let kind = match operation.class {
-            OperationClass::Load => floats.load(&execution, lane),
-            OperationClass::Store => {
+            OperationClass::Load if execution.is_not_finite(lane) => floats.load(&execution, lane),
+            OperationClass::Store if execution.is_not_finite(lane) => {
                 floats.store(&execution, lane);
                 None
             }
+            OperationClass::Load | OperationClass::Store | OperationClass::Atomic => None,
             _ => floats.compute(&execution, lane),
         };
         if let Some(kind) = kind {

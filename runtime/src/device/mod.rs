@@ -5,6 +5,7 @@ pub mod execution;
 pub mod faults;
 pub mod floats;
 pub mod initialisation;
+pub mod operations;
 pub mod stops;
 pub mod tensor;
 pub mod texture;

@@ -4,6 +4,7 @@
 //! [`widths`] is the pattern to follow for a new one.
 
 mod list;
+mod operations;
 pub mod pages;
 mod shards;
 mod sum;

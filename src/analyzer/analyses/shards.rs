@@ -12,6 +12,7 @@ use crate::requests::{AnalysisTool, Cells, Event, LaunchShape};
 /// An [`AnalysisTool`] of any type whose results are sums.
 pub(super) trait AnyTool: Send {
     fn needs_shared(&self) -> bool;
+    fn needs_requests(&self) -> bool;
     fn start(&mut self, launch: &LaunchShape);
     fn batch(&mut self, launch: LaunchId);
     fn batch_end(&mut self);
@@ -22,6 +23,10 @@ pub(super) trait AnyTool: Send {
 impl<T: AnalysisTool<Result: Sum>> AnyTool for T {
     fn needs_shared(&self) -> bool {
         AnalysisTool::needs_shared(self)
+    }
+
+    fn needs_requests(&self) -> bool {
+        AnalysisTool::needs_requests(self)
     }
 
     fn start(&mut self, launch: &LaunchShape) {
@@ -47,34 +52,55 @@ impl<T: AnalysisTool<Result: Sum>> AnyTool for T {
 
 /// The listed analyses of one worker.
 #[derive(Default)]
-pub struct Listed(pub(super) Vec<Box<dyn AnyTool>>);
+pub struct Listed(Vec<Shard>);
+
+/// One of them.
+struct Shard {
+    tool: Box<dyn AnyTool>,
+    /// Most events are requests: those without use for them are spared the call.
+    needs_requests: bool,
+}
+
+impl Listed {
+    /// Appends an analysis.
+    pub(super) fn push(&mut self, tool: Box<dyn AnyTool>) {
+        self.0.push(Shard { needs_requests: tool.needs_requests(), tool });
+    }
+}
 
 impl AnalysisTool for Listed {
     type Result = Sums;
 
     fn needs_shared(&self) -> bool {
-        self.0.iter().any(|analysis| analysis.needs_shared())
+        self.0.iter().any(|shard| shard.tool.needs_shared())
+    }
+
+    fn needs_requests(&self) -> bool {
+        self.0.iter().any(|shard| shard.needs_requests)
     }
 
     fn start(&mut self, launch: &LaunchShape) {
-        self.0.iter_mut().for_each(|analysis| analysis.start(launch));
+        self.0.iter_mut().for_each(|shard| shard.tool.start(launch));
     }
 
     fn batch(&mut self, launch: LaunchId) {
-        self.0.iter_mut().for_each(|analysis| analysis.batch(launch));
+        self.0.iter_mut().for_each(|shard| shard.tool.batch(launch));
     }
 
     fn batch_end(&mut self) {
-        self.0.iter_mut().for_each(|analysis| analysis.batch_end());
+        self.0.iter_mut().for_each(|shard| shard.tool.batch_end());
     }
 
     #[inline]
     fn event(&mut self, event: Event<'_>) {
-        self.0.iter_mut().for_each(|analysis| analysis.event(event));
+        let is_request = matches!(event, Event::Request(_));
+        for shard in self.0.iter_mut().filter(|shard| !is_request || shard.needs_requests) {
+            shard.tool.event(event);
+        }
     }
 
     fn end(&mut self, launch: &LaunchShape, cells: &mut Cells) -> Sums {
-        Sums(self.0.iter_mut().map(|analysis| analysis.end(launch, cells)).collect())
+        Sums(self.0.iter_mut().map(|shard| shard.tool.end(launch, cells)).collect())
     }
 }
 
@@ -97,7 +123,7 @@ impl Tools {
 
     /// Appends the shards of one worker.
     pub(crate) fn append_to(&self, listed: &mut Listed, worker: u32) {
-        listed.0.extend(self.0.iter().map(|make| make(worker)));
+        self.0.iter().for_each(|make| listed.push(make(worker)));
     }
 }
 

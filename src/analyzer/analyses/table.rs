@@ -49,6 +49,10 @@ pub enum Value {
     Text(&'static str),
     /// A memory instruction of the kernel's module; the profile has its place in the source.
     Site(u32),
+    /// The place of a followed operation of the kernel's module; the profile has its place in the source.
+    Operation(u32),
+    /// Its operator, as `multiply-add`.
+    Operator(u32),
     /// Whose memory it is; the profile has its name.
     Owner(Owner),
 }

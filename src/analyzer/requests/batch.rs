@@ -36,6 +36,9 @@ pub enum BatchError {
     /// A block that the launch does not have.
     #[error("block {block} with {warps} warps on slot {slot} does not fit its launch")]
     Block { block: u64, warps: u32, slot: u32 },
+    /// An operation that the module does not have.
+    #[error("operation {operation} of {operations}")]
+    Operation { operation: u32, operations: usize },
     /// A call site that the module does not have.
     #[error("call site {site} of {sites}")]
     CallSite { site: u32, sites: u32 },
@@ -104,9 +107,17 @@ pub fn check_batch(items: &[u8], shape: &LaunchShape) -> Result<u64, BatchError>
             Item::Call { call_site, .. } if call_site >= calls => {
                 return Err(BatchError::CallSite { site: call_site, sites: calls });
             }
-            // Requests and turns were taken above.
-            Item::Turn { .. } | Item::Access(_) | Item::Call { .. } | Item::Barrier | Item::Named(_) | Item::Return => {
+            Item::Operation(values) if values.operation as usize >= table.operations.len() => {
+                return Err(BatchError::Operation { operation: values.operation, operations: table.operations.len() });
             }
+            // Requests and turns were taken above.
+            Item::Turn { .. }
+            | Item::Access(_)
+            | Item::Call { .. }
+            | Item::Barrier
+            | Item::Named(_)
+            | Item::Return
+            | Item::Operation(_) => {}
         }
         if position > turn_end {
             return Err(BatchError::OutsideTurn);

@@ -23,5 +23,5 @@ pub use decode::request as read_request;
 pub use launches::{LaunchShape, ShapeError};
 pub use pool::{Pool, WorkerLost};
 pub use request::{OwnerShare, Request};
-pub use tool::{AnalysisTool, Event};
+pub use tool::{AnalysisTool, Event, Execution};
 pub use worker::{LaunchWork, Worker};

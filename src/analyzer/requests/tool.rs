@@ -1,6 +1,8 @@
 //! The interface of analyses: what they see of a launch, and what they return.
 
+use warpline_format::access::OperationValues;
 use warpline_format::event::LaunchId;
+use warpline_format::operation::Operation;
 
 use super::{Cells, LaunchShape, Request};
 
@@ -19,11 +21,24 @@ pub enum Event<'a> {
     },
     /// A warp makes a memory request.
     Request(&'a Request<'a>),
+    /// A warp executes an operation whose values are recorded (`warpline run --trace-values`).
+    Operation(&'a Execution<'a>),
     /// A warp reaches a block-wide barrier.
     Barrier {
         /// Warp slot of the warp.
         slot: u32,
     },
+}
+
+/// A warp's execution of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Execution<'a> {
+    /// Number, active lanes, and the bits of result and operands.
+    pub values: &'a OperationValues<'a>,
+    /// Operator and position, from the site table of the launch's module.
+    pub operation: &'a Operation,
+    /// Warp slot of the warp.
+    pub slot: u32,
 }
 
 /// An analysis of the events of a launch, of which each worker has an instance (a shard).
@@ -38,6 +53,10 @@ pub trait AnalysisTool: Send {
     /// Returns whether the tool needs every request to shared memory. If not, requests without bank conflicts may be
     /// left out.
     fn needs_shared(&self) -> bool {
+        true
+    }
+    /// Returns whether the tool uses [`Event::Request`].
+    fn needs_requests(&self) -> bool {
         true
     }
     /// Lanes of one request of the model: 32, or 64 where two neighbouring warps make one request.
@@ -66,6 +85,10 @@ impl AnalysisTool for () {
         false
     }
 
+    fn needs_requests(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn event(&mut self, _event: Event<'_>) {}
 }
@@ -76,6 +99,10 @@ impl<T: AnalysisTool> AnalysisTool for Option<T> {
 
     fn needs_shared(&self) -> bool {
         self.as_ref().is_some_and(T::needs_shared)
+    }
+
+    fn needs_requests(&self) -> bool {
+        self.as_ref().is_some_and(T::needs_requests)
     }
 
     fn wave_lanes(&self) -> u32 {
@@ -112,6 +139,10 @@ impl<A: AnalysisTool, B: AnalysisTool> AnalysisTool for (A, B) {
 
     fn needs_shared(&self) -> bool {
         self.0.needs_shared() || self.1.needs_shared()
+    }
+
+    fn needs_requests(&self) -> bool {
+        self.0.needs_requests() || self.1.needs_requests()
     }
 
     fn wave_lanes(&self) -> u32 {

@@ -10,7 +10,7 @@ use warpline_format::site_table::{Member, Op};
 use super::alike::{Alike, Shifts};
 use super::resolve::{Cost, Resolver, Scratch, SiteState};
 use super::waves::{PendingRequest, WaveRequest, Waves};
-use super::{AnalysisTool, Cells, Event, LaunchShape, Request, decode};
+use super::{AnalysisTool, Cells, Event, Execution, LaunchShape, Request, decode};
 use crate::attribution::{AllocationMap, ContextId, ContextTree, MapChange, Module, ROOT, WarpContext};
 use warpline_simulator::geometry::{BankRules, Width};
 
@@ -233,6 +233,11 @@ impl<T: AnalysisTool> Worker<T> {
                     if self.wide {
                         counting.wave_barrier((at as u32).wrapping_mul(PLACES));
                     }
+                }
+                Item::Operation(values) => {
+                    let Some(operation) = module.table.operations.get(values.operation as usize) else { continue };
+                    let execution = Execution { values: &values, operation, slot: counting.slot };
+                    counting.tool.event(Event::Operation(&execution));
                 }
                 // Taken above.
                 Item::Access(_) | Item::Turn { .. } => {}

@@ -177,7 +177,7 @@ impl AnalysisTool for Simulation {
         match event {
             Event::Block { slot, block, .. } => self.block(slot, block),
             Event::Request(request) => self.request(request),
-            Event::Barrier { .. } => {}
+            Event::Barrier { .. } | Event::Operation(_) => {}
         }
     }
 

@@ -24,7 +24,8 @@ pub use recordings::{
 pub use report::{ExplainArguments, ExploreArguments, FilterArguments, FindingArguments, Format, ReportArguments};
 pub use run::{
     CheckChoice, CopiesChoice, DeviceChoice, FloatChoice, HostAllocationChoice, LaunchesChoice, ModeChoice,
-    RestartChoice, ReuseChoice, ReuseScopeChoice, RunArguments, StateArguments, StopArguments, StopOn, ValuesChoice,
+    RestartChoice, ReuseChoice, ReuseScopeChoice, RunArguments, StateArguments, StopArguments, StopOn,
+    TraceValuesChoice, ValuesChoice,
 };
 pub use several::{DiffArguments, DiffFormat, ExportArguments, MergeArguments, QueryArguments, SynthesizeArguments};
 pub use traces::{CompactArguments, SimArguments, TopArguments, TopFormat};

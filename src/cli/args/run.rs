@@ -79,6 +79,17 @@ pub struct RunArguments {
         help_heading = CHECKS
     )]
     pub values: Option<ValuesChoice>,
+    /// Record operator, operands and result of each execution of operations of these kinds, in the trace (see
+    /// `--trace`) and as sums in the profile; device code is compiled once more for it, and kept [default without
+    /// kinds: float]
+    #[arg(
+        long, value_enum, value_name = "KIND[,KIND…]", num_args = 0..=1, require_equals = true, value_delimiter = ',',
+        default_missing_value = "float", help_heading = SELECTION
+    )]
+    pub trace_values: Option<Vec<TraceValuesChoice>>,
+    /// Record values only of operations at this source line; a suffix of the path suffices; repeatable
+    #[arg(long, value_name = "FILE:LINE", requires = "trace_values", help_heading = SELECTION)]
+    pub lines: Vec<String>,
     /// Report device and pinned memory that the program never frees
     #[arg(long, help_heading = CHECKS)]
     pub check_leaks: bool,
@@ -240,6 +251,17 @@ pub enum ModeChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ValuesChoice {
     /// Those of loads, stores and atomic operations.
+    Memory,
+}
+
+/// Operations whose values are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceValuesChoice {
+    /// Floating-point arithmetic, comparisons, conversions and functions.
+    Float,
+    /// Integer arithmetic, comparisons, conversions and functions.
+    Int,
+    /// Loads, stores and atomic operations.
     Memory,
 }
 

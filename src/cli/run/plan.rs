@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use warpline_format::budget::Budget;
+use warpline_format::operation::RecordedKinds;
 use warpline_format::options::{Check, EMULATED, FloatCheck, Mode, Options, Output};
 use warpline_format::stop::StopAt;
 use warpline_toolchain::gpu;
@@ -13,7 +14,8 @@ use warpline_toolchain::gpu;
 use super::ranked::own_file;
 use super::stops;
 use crate::cli::args::{
-    CheckChoice, DeviceChoice, FloatChoice, HostAllocationChoice, ModeChoice, RunArguments, ValuesChoice,
+    CheckChoice, DeviceChoice, FloatChoice, HostAllocationChoice, ModeChoice, RunArguments, TraceValuesChoice,
+    ValuesChoice,
 };
 use crate::cli::models::chosen::{Chosen, bound_memory, choose};
 use crate::cli::models::default_model;
@@ -103,6 +105,11 @@ impl Plan {
                 "--check-float needs --device cpu: code for a GPU has no hooks at operations".to_owned(),
             ));
         }
+        if arguments.trace_values.is_some() && arguments.device() != DeviceChoice::Cpu {
+            return Err(usage(
+                "--trace-values needs --device cpu: code for a GPU has no hooks at operations".to_owned(),
+            ));
+        }
         if arguments.children && arguments.trace.is_some() {
             return Err(usage(
                 "--trace keeps the trace of one process; --children puts the work of several in one profile".to_owned(),
@@ -166,6 +173,8 @@ impl Plan {
                     Some(FloatChoice::Report) => FloatCheck::Report,
                     Some(FloatChoice::Stop) => FloatCheck::Stop,
                 },
+                recorded: recorded_kinds(arguments),
+                recorded_lines: stops::lines("--lines", &arguments.lines)?,
                 stop_at: stops::wanted(arguments)?,
                 all_host_allocations: arguments.host_allocations == HostAllocationChoice::All,
             },
@@ -353,6 +362,17 @@ fn utc(seconds: u64) -> String {
     let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// Operations whose values the run records.
+fn recorded_kinds(arguments: &RunArguments) -> RecordedKinds {
+    let chosen = arguments.trace_values.as_deref().unwrap_or_default();
+    let has = |kind| chosen.contains(&kind);
+    RecordedKinds {
+        float: has(TraceValuesChoice::Float),
+        integer: has(TraceValuesChoice::Int),
+        memory: has(TraceValuesChoice::Memory),
+    }
 }
 
 #[cfg(test)]

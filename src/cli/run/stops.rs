@@ -44,16 +44,22 @@ pub(super) fn wanted(arguments: &RunArguments) -> Result<Option<StopAt>, Failure
     if arguments.children {
         return Err(usage("one process stops at a time: leave --children out".to_owned()));
     }
-    let lines = stop_at.iter().map(|text| {
-        let place: LinePlace = text.parse().map_err(|error| usage(format!("--stop-at {error}")))?;
-        Ok((place.file, place.line))
-    });
     Ok(Some(StopAt {
         descriptor: -1,
-        lines: lines.collect::<Result<_, Failure>>()?,
+        lines: lines("--stop-at", stop_at)?,
         allocations: stop_at_allocation.clone(),
         faults: *stop_on == Some(StopOn::Fault),
     }))
+}
+
+/// Reads the values FILE:LINE of an option.
+pub(super) fn lines(option: &str, values: &[String]) -> Result<Vec<(String, u32)>, Failure> {
+    let line = |text: &String| {
+        let failed = |error| Failure::new(exit_code::USAGE, format!("{option} {error}"));
+        let place: LinePlace = text.parse().map_err(failed)?;
+        Ok((place.file, place.line))
+    };
+    values.iter().map(line).collect()
 }
 
 /// Both ends of the socket, before the program runs.

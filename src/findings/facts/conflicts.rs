@@ -67,7 +67,7 @@ impl<'f, 'a> Race<'f, 'a> {
     fn is_loaded_for(&self, op: &str) -> bool {
         let (Some(load), Some(other)) = (self.party("load"), self.party(op)) else { return false };
         let is_there = other.update.as_ref().is_some_and(|update| update.line == load.frame.line);
-        let [one, two] = [load, other].map(|party| self.access(party).and_then(place));
+        let [one, two] = [load, other].map(|party| self.access(party).and_then(terms_and_offset));
         is_there && (one.is_none() || two.is_none() || one == two)
     }
 

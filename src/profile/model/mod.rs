@@ -54,5 +54,5 @@ pub use places::{ByAllocation, Context, Line, Site};
 pub use profile::{NotSeen, Profile, SCHEMA, VERSION};
 pub use run::{CacheBytes, Environment, LookupBytes, Rank, Run};
 pub use spread::{Estimated, PathSpread, RatioSpread, Spread, WholeRun};
-pub use table::{Table, TableCell, TableColumn};
+pub use table::{Table, TableCell, TableColumn, join_rows};
 pub use values::{AccessValues, AllocationValues, ValueSet};

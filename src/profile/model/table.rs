@@ -1,5 +1,7 @@
 //! Tables of analyses that have no place of their own in the document.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use warpline_analyzer::analyses::Merged;
@@ -54,4 +56,39 @@ pub enum TableCell {
         /// Its number.
         allocation: Option<u64>,
     },
+}
+
+/// Returns the rows with equal keys as one each: greatest sums first, then by their keys.
+pub fn join_rows<'r>(
+    columns: &[TableColumn],
+    rows: impl IntoIterator<Item = &'r Vec<TableCell>>,
+) -> Vec<Vec<TableCell>> {
+    let mut joined: BTreeMap<Vec<TableCell>, Vec<TableCell>> = BTreeMap::new();
+    for row in rows {
+        let key = pick(row, columns, |merged| merged == Merged::Key);
+        match joined.get_mut(&key) {
+            None => _ = joined.insert(key, row.clone()),
+            Some(sum) => add_row(sum, row, columns),
+        }
+    }
+    let figures = |row: &[TableCell]| pick(row, columns, |merged| merged != Merged::Key);
+    let mut sorted: Vec<_> = joined.into_iter().collect();
+    sorted.sort_by(|(key, row), (other_key, other)| figures(other).cmp(&figures(row)).then_with(|| key.cmp(other_key)));
+    sorted.into_iter().map(|(_, row)| row).collect()
+}
+
+fn pick(row: &[TableCell], columns: &[TableColumn], wanted: impl Fn(Merged) -> bool) -> Vec<TableCell> {
+    let wanted = |(_, column): &(&TableCell, &TableColumn)| wanted(column.merged);
+    row.iter().zip(columns).filter(wanted).map(|(cell, _)| cell.clone()).collect()
+}
+
+fn add_row(sum: &mut [TableCell], more: &[TableCell], columns: &[TableColumn]) {
+    for ((sum, more), column) in sum.iter_mut().zip(more).zip(columns) {
+        let (TableCell::Count(sum), TableCell::Count(more)) = (sum, more) else { continue };
+        match column.merged {
+            Merged::Key => {}
+            Merged::Sum => *sum = sum.saturating_add(*more),
+            Merged::Greatest => *sum = (*sum).max(*more),
+        }
+    }
 }

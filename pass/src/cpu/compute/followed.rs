@@ -1,14 +1,16 @@
-//! Floating-point operations whose values are followed: a test of each result, and a call where it is exceptional.
+//! Operations whose values are followed: a test of each result, and a call of the runtime where it is exceptional; or a
+//! call for each execution, which the runtime records.
 
 use super::arithmetic::scalar_bits;
 use crate::cpu::emitter::Emitter;
 use crate::cpu::emitter::lanes::Lay;
 use crate::cpu::emitter::leaf::Leaf;
 use crate::cpu::target::types::{LANES, leaf_offsets};
-use crate::llvm::metadata::{OPERATION, text};
+use crate::device::operations::{numbered, value_type};
 use crate::llvm::types::Kind;
 use crate::llvm::{Type, Value};
-use warpline_format::operation::FloatFormat;
+use warpline_format::access::MOST_ROWS;
+use warpline_format::operation::{FloatFormat, RECORDED, ValueType, ValueTypes};
 
 /// Bytes of a value in all lanes, as the runtime reads it.
 const ROW_BYTES: u64 = 8 * LANES as u64;
@@ -22,33 +24,80 @@ enum ValueClass {
     NotFinite,
 }
 
-/// Returns the format of a type.
-fn format_of(ty: Type<'_>) -> Option<FloatFormat> {
-    Some(match ty.kind() {
-        Kind::Vector(_) => return format_of(ty.element()),
-        Kind::Half => FloatFormat::Half,
-        Kind::BFloat => FloatFormat::Brain,
-        Kind::Float => FloatFormat::Single,
-        Kind::Double => FloatFormat::Double,
-        _ => return None,
-    })
+/// An operation whose values are followed.
+#[derive(Clone, Copy)]
+pub(in crate::cpu) struct FollowedOperation {
+    /// Index into the site table's operations.
+    number: u32,
+    /// Every execution calls the runtime, which records it.
+    recorded: bool,
+    /// The call for the first leaf has been made.
+    done: bool,
+}
+
+/// A value to report, and its type.
+type Typed<'c> = (Value<'c>, ValueType);
+
+/// The type of a value in one lane.
+fn type_of(value: Value<'_>) -> Option<ValueType> {
+    let ty = value.ty();
+    value_type(if matches!(ty.kind(), Kind::Vector(_)) { ty.element() } else { ty })
+}
+
+/// The value with its type, if its type can be reported.
+fn typed(value: Value<'_>) -> Option<Typed<'_>> {
+    Some((value, type_of(value)?))
+}
+
+/// [`typed`] for floating-point numbers alone.
+fn typed_float(value: Value<'_>) -> Option<Typed<'_>> {
+    typed(value).filter(|(_, ty)| ty.float().is_some())
 }
 
 impl<'c> Emitter<'_, 'c> {
-    /// Returns the number of a followed operation.
-    pub(in crate::cpu) fn numbered(&self, value: Value<'c>) -> Option<u32> {
-        if self.values() { text(value, OPERATION)?.parse().ok() } else { None }
+    /// The followed operation that an instruction is.
+    pub(in crate::cpu) fn followed_operation(&self, value: Value<'c>) -> Option<FollowedOperation> {
+        let (number, recorded) = if self.values() { numbered(value)? } else { return None };
+        Some(FollowedOperation { number, recorded, done: false })
     }
 
     /// Follows the result of the current operation, which has these operands.
     pub(in crate::cpu) fn follow_result(&mut self, made: Value<'c>, operands: &[Value<'c>]) {
-        let Some(format) = format_of(made.ty()).filter(|_| self.operation.is_some()) else { return };
-        let from = operands.first().and_then(|operand| format_of(operand.ty())).unwrap_or(format);
-        let floats: Vec<_> = operands.iter().copied().filter(|operand| format_of(operand.ty()).is_some()).collect();
-        self.follow(format, from, made, &floats, ValueClass::Exceptional, self.mask());
+        let Some(operation) = self.operation else { return };
+        if operation.recorded {
+            return self.record(made, operands, self.mask());
+        }
+        let Some(result) = typed_float(made) else { return };
+        let floats: Vec<_> = operands.iter().filter_map(|operand| typed_float(*operand)).collect();
+        self.follow(result, &floats, Some(ValueClass::Exceptional), self.mask());
     }
 
-    /// The same of bits that inline assembly computes with, in lanes that a guard lets through.
+    /// Records the current operation, if each execution is recorded and none of its leaves was recorded before.
+    pub(in crate::cpu) fn record_instruction(&mut self, value: Value<'c>, leaves: &[Leaf<'c>]) {
+        let Some(FollowedOperation { recorded: true, done: false, .. }) = self.operation else { return };
+        // Inline assembly is followed instruction by instruction.
+        if value.called_value().is_some_and(|callee| callee.is_inline_asm()) {
+            return;
+        }
+        let operands = if value.is_call() { value.arguments() } else { value.operands() };
+        let columns: Vec<Vec<Leaf<'c>>> = operands.iter().map_while(|operand| self.leaves(*operand).ok()).collect();
+        let mask = self.mask();
+        for (index, leaf) in leaves.iter().enumerate() {
+            let lanes = |column: &Vec<Leaf<'c>>| Some(column.get(index).or(column.first())?.lanes(&self.b));
+            let row: Vec<_> = columns.iter().map_while(lanes).collect();
+            let made = leaf.lanes(&self.b);
+            self.record(made, &row, mask);
+        }
+    }
+
+    /// Records an execution. An operand of a type that cannot be recorded ends the row.
+    fn record(&mut self, made: Value<'c>, operands: &[Value<'c>], mask: Value<'c>) {
+        let Some(result) = typed(made) else { return };
+        let operands: Vec<_> = operands.iter().map_while(|operand| typed(*operand)).collect();
+        self.follow(result, &operands, None, mask);
+    }
+
+    /// Follows bits that inline assembly computes with, in lanes that a guard lets through.
     pub(in crate::cpu) fn follow_bits(
         &mut self,
         [format, from]: [FloatFormat; 2],
@@ -60,7 +109,10 @@ impl<'c> Emitter<'_, 'c> {
             Some(guard) => self.bits(guard),
             None => self.mask(),
         };
-        self.follow(format, from, made, operands, ValueClass::Exceptional, mask);
+        let operands: Vec<_> = operands.iter().map(|operand| (*operand, from.into())).collect();
+        let recorded = self.operation.is_some_and(|operation| operation.recorded);
+        let wanted = if recorded { None } else { Some(ValueClass::Exceptional) };
+        self.follow((made, format.into()), &operands, wanted, mask);
     }
 
     /// Follows the value of a type that the current load or store moves. Local memory is not followed.
@@ -72,36 +124,69 @@ impl<'c> Emitter<'_, 'c> {
         lay: &Lay<'c>,
         mask: Value<'c>,
     ) {
-        if self.operation.is_none() || matches!(pointer.ty().kind(), Kind::Pointer(5)) {
+        let Some(operation) = &mut self.operation else { return };
+        operation.done = true;
+        let recorded = operation.recorded;
+        if matches!(pointer.ty().kind(), Kind::Pointer(5)) {
             return;
         }
         let offsets = leaf_offsets(self.unit().layout(), ty);
         for (leaf, offset) in leaves.iter().zip(offsets) {
-            self.follow_moved(leaf, lay, offset, mask);
+            if recorded {
+                let (value, addresses) = (leaf.lanes(&self.b), self.moved_addresses(lay, offset));
+                self.record(value, &[addresses], mask);
+            } else {
+                self.follow_moved(leaf, lay, offset, mask);
+            }
         }
+    }
+
+    fn moved_addresses(&mut self, lay: &Lay<'c>, offset: u64) -> Value<'c> {
+        let addresses = self.addresses(lay);
+        self.b.add(addresses, self.same(addresses, offset))
     }
 
     fn follow_moved(&mut self, leaf: &Leaf<'c>, lay: &Lay<'c>, offset: u64, mask: Value<'c>) {
         let (Leaf::Uniform(value) | Leaf::Lanes(value)) = leaf else { return };
-        let Some(format) = format_of(value.ty()) else { return };
-        let addresses = self.addresses(lay);
-        let addresses = self.b.add(addresses, self.same(addresses, offset));
-        self.follow(format, format, *value, &[addresses], ValueClass::NotFinite, mask);
+        let Some(result) = typed_float(*value) else { return };
+        let addresses = self.moved_addresses(lay, offset);
+        self.follow(result, &[(addresses, ValueType::Int64)], Some(ValueClass::NotFinite), mask);
     }
 
-    fn follow(
-        &mut self,
-        format: FloatFormat,
-        from: FloatFormat,
-        made: Value<'c>,
-        operands: &[Value<'c>],
-        wanted: ValueClass,
-        mask: Value<'c>,
-    ) {
-        let Some(number) = self.operation else { return };
-        let bits = self.raw_bits(made);
+    /// Calls the runtime for the current operation: in lanes whose result is as wanted, or in all of `mask`.
+    fn follow(&mut self, made: Typed<'c>, operands: &[Typed<'c>], wanted: Option<ValueClass>, mask: Value<'c>) {
+        let Some(operation) = &mut self.operation else { return };
+        operation.done = true;
+        let number = operation.number;
+        let bits = self.raw_bits(made.0);
+        let lanes = wanted.map_or(mask, |wanted| self.exceptional_lanes(made.1, bits, wanted, mask));
+        let (call, after) = (self.new_block("followed"), self.new_block("after"));
+        self.branch_unlikely(self.b.ne(lanes, self.i32(0)), call, after);
+        self.b.at_end(call);
+        let room = self.once("values", |this| this.entry.alloca(this.t.int(64).vector(4 * LANES), 64));
+        let rows: Vec<_> = std::iter::once((bits, made.1)).chain(operands.iter().copied()).take(MOST_ROWS).collect();
+        for (row, (value, _)) in (0..).zip(&rows) {
+            let wide = self.wide_bits(*value);
+            self.b.store(wide, self.b.offset(room, row * ROW_BYTES), 64);
+        }
+        let types = ValueTypes::new(&rows.iter().map(|(_, ty)| *ty).collect::<Vec<_>>()).0;
+        let types = if wanted.is_none() { types | RECORDED } else { types };
+        let arguments = [self.context(), self.i32(number), self.i32(types), lanes, room];
+        self.b.call(self.unit().runtime().operation(), &arguments);
+        self.b.branch(after);
+        self.b.at_end(after);
+        self.accesses.note_spill(None, after);
+        if wanted.is_none() {
+            // The runtime has written a record, and other warps may have run.
+            self.accesses.discard_room();
+        }
+    }
+
+    /// The lanes of `mask` whose result is as wanted.
+    fn exceptional_lanes(&self, ty: ValueType, bits: Value<'c>, wanted: ValueClass, mask: Value<'c>) -> Value<'c> {
+        let Some(format) = ty.float() else { return self.i32(0) };
         let found = self.exceptional(format, bits, wanted);
-        let found = match found.ty().kind() {
+        match found.ty().kind() {
             Kind::Vector(_) => {
                 let all = self.b.bitcast(self.b.freeze(found), self.t.int(32));
                 self.b.and(all, mask)
@@ -110,23 +195,7 @@ impl<'c> Emitter<'_, 'c> {
                 let found = self.b.freeze(found);
                 self.b.select(found, mask, self.i32(0))
             }
-        };
-        let (call, after) = (self.new_block("exceptional"), self.new_block("ordinary"));
-        self.branch_unlikely(self.b.ne(found, self.i32(0)), call, after);
-        self.b.at_end(call);
-        let room = self.once("values", |this| this.entry.alloca(this.t.int(64).vector(4 * LANES), 64));
-        for (row, value) in (0..).zip(std::iter::once(bits).chain(operands.iter().copied()).take(4)) {
-            let wide = self.wide_bits(value);
-            self.b.store(wide, self.b.offset(room, row * ROW_BYTES), 64);
         }
-        let index = |format: FloatFormat| FloatFormat::ALL.iter().position(|one| *one == format).unwrap_or(0) as u32;
-        let operands = operands.len().min(3) as u32;
-        let from = self.i32(index(from) | operands << 8);
-        let arguments = [self.context(), self.i32(number), self.i32(index(format)), from, found, room];
-        self.b.call(self.unit().runtime().operation(), &arguments);
-        self.b.branch(after);
-        self.b.at_end(after);
-        self.accesses.note_spill(None, after);
     }
 
     /// Returns a value's bits as an integer of the same width.

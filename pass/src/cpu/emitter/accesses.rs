@@ -138,7 +138,7 @@ impl<'c> Accesses<'c> {
     }
 
     /// Another warp may run: what it leaves of the record buffer is not known.
-    pub(super) fn discard_room(&mut self) {
+    pub fn discard_room(&mut self) {
         self.room = None;
     }
 }

@@ -8,7 +8,7 @@ use crate::device::execution::hooks::{
     __wl_yield,
 };
 use crate::device::execution::mbarrier::__wl_mbarrier;
-use crate::device::floats::__wl_operation;
+use crate::device::operations::__wl_operation;
 use crate::device::tensor::unit::__wl_matrix;
 use crate::device::texture::{__wl_surface, __wl_texture};
 use warpline_format::abi::device_call::ARGUMENTS;

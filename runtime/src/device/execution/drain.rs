@@ -93,6 +93,12 @@ impl Scheduled<'_> {
                     self.hot[index].read = item.wrapping_add(8);
                     return Ok(turn_end(Rendezvous::from_word(second)));
                 }
+                Some(Kind::Operation) => {
+                    let length = item_bytes(head, second).unwrap_or(8);
+                    // SAFETY: the item is whole.
+                    self.arena.batch.extend_from_slice(unsafe { std::slice::from_raw_parts(item, length) });
+                    length
+                }
                 Some(Kind::Call | Kind::Return) => {
                     append(&mut self.arena.batch, [first]);
                     8

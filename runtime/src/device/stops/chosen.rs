@@ -1,7 +1,7 @@
 //! Which sites of a module the user has chosen.
 
 use warpline_format::access::Space;
-use warpline_format::site_table::{Site, SiteTable};
+use warpline_format::site_table::SiteTable;
 
 /// Sites of a module at which a program stops.
 #[derive(Debug, Default)]
@@ -22,7 +22,8 @@ impl Chosen {
         let mut chosen = Chosen { stops: vec![false; table.sites.len()], ..Chosen::default() };
         for (file, line) in lines {
             let mut spaces = Vec::new();
-            for (number, site) in table.sites.iter().enumerate().filter(|(_, site)| stands_at(table, site, file, *line))
+            for (number, site) in
+                table.sites.iter().enumerate().filter(|(_, site)| table.is_at_line(&site.chain, file, *line))
             {
                 spaces.push(site.space);
                 chosen.stops[number] = site.space != Space::Local;
@@ -55,21 +56,10 @@ impl Chosen {
     }
 }
 
-fn stands_at(table: &SiteTable, site: &Site, file: &str, line: u32) -> bool {
-    let frames = site.chain.iter().filter_map(|&frame| table.frames.get(frame as usize));
-    let mut here = frames.filter(|frame| frame.line == line);
-    here.any(|frame| table.files.get(frame.file as usize).is_some_and(|known| ends_with(&known.path, file)))
-}
-
-/// Returns whether a path ends with these components.
-fn ends_with(path: &str, end: &str) -> bool {
-    path.strip_suffix(end).is_some_and(|rest| end.starts_with('/') || rest.is_empty() || rest.ends_with('/'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpline_format::site_table::{Bundle, CacheOp, File, Frame, Member, Op};
+    use warpline_format::site_table::{Bundle, CacheOp, File, Frame, Member, Op, Site};
 
     fn table() -> SiteTable {
         let frame = |file, line| Frame { function: "f".into(), file, line, column: 1 };

@@ -1,9 +1,8 @@
 //! Tables of listed analyses: rows with the same keys are one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use warpline_analyzer::analyses::Merged;
-use warpline_profile::model::{Table, TableCell, TableColumn};
+use warpline_profile::model::{Table, TableCell, join_rows};
 
 /// Adds a kernel's tables. `left_out` receives what cannot be added.
 pub(in crate::merge) fn add(sum: &mut Vec<Table>, more: &[Table], left_out: &mut BTreeSet<String>) {
@@ -27,42 +26,17 @@ pub(in crate::merge) fn add(sum: &mut Vec<Table>, more: &[Table], left_out: &mut
     sum.sort_by(|one, other| one.id.cmp(&other.id));
 }
 
-/// In an order that follows from the rows: greatest sums first, then by their keys.
 fn add_rows(table: Table, more: &Table) -> Table {
-    let mut rows: BTreeMap<Vec<TableCell>, Vec<TableCell>> = BTreeMap::new();
-    for row in table.rows.iter().chain(&more.rows).filter(|row| row.len() == table.columns.len()) {
-        let key = pick(row, &table.columns, |merged| merged == Merged::Key);
-        match rows.get_mut(&key) {
-            None => _ = rows.insert(key, row.clone()),
-            Some(sum) => add_row(sum, row, &table.columns),
-        }
-    }
-    let figures = |row: &Vec<TableCell>| pick(row, &table.columns, |merged| merged != Merged::Key);
-    let mut sorted: Vec<_> = rows.into_iter().collect();
-    sorted.sort_by(|(key, row), (other_key, other)| figures(other).cmp(&figures(row)).then_with(|| key.cmp(other_key)));
-    let rows = sorted.into_iter().map(|(_, row)| row).collect();
+    let rows = table.rows.iter().chain(&more.rows).filter(|row| row.len() == table.columns.len());
+    let rows = join_rows(&table.columns, rows);
     Table { rows, omitted: table.omitted.saturating_add(more.omitted), ..table }
-}
-
-fn pick(row: &[TableCell], columns: &[TableColumn], wanted: impl Fn(Merged) -> bool) -> Vec<TableCell> {
-    let wanted = |(_, column): &(&TableCell, &TableColumn)| wanted(column.merged);
-    row.iter().zip(columns).filter(wanted).map(|(cell, _)| cell.clone()).collect()
-}
-
-fn add_row(sum: &mut [TableCell], more: &[TableCell], columns: &[TableColumn]) {
-    for ((sum, more), column) in sum.iter_mut().zip(more).zip(columns) {
-        let (TableCell::Count(sum), TableCell::Count(more)) = (sum, more) else { continue };
-        match column.merged {
-            Merged::Key => {}
-            Merged::Sum => *sum = sum.saturating_add(*more),
-            Merged::Greatest => *sum = (*sum).max(*more),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpline_analyzer::analyses::Merged;
+    use warpline_profile::model::TableColumn;
 
     fn table(rows: &[(&str, u64, u64)]) -> Table {
         let column = |name: &str, merged| TableColumn { name: name.to_owned(), unit: String::new(), merged };

@@ -1,0 +1,70 @@
+//! Executions of operations that lowered code reports: to the floating-point check, and into the trace.
+
+use super::floats::{self, Reported};
+use crate::device::execution::lanes::lanes;
+use crate::device::execution::scheduled::warp_of;
+use crate::device::execution::warp::{Pause, Stop, Warp, pause, stop};
+use warpline_format::abi::WarpContext;
+use warpline_format::access::{LANES, item_bytes, operation_head};
+use warpline_format::operation::{RECORDED, ValueTypes};
+
+/// An operation was executed that is followed; see `format/src/hooks.rs`.
+///
+/// # Safety
+/// Called by lowered code with its own context; `values` are rows of 32, of which the lanes of `mask` are defined.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wl_operation(
+    context: *mut WarpContext,
+    number: u32,
+    types: u32,
+    mask: u32,
+    values: *const [[u64; LANES]; 4],
+) {
+    let recorded = types & RECORDED != 0;
+    let types = ValueTypes(types & !RECORDED);
+    // SAFETY: by the contract; launch, module and check are used by this thread alone. Nothing that needs to be dropped is
+    // alive where the warp pauses or stops.
+    unsafe {
+        let warp = warp_of(context);
+        if floats::follow(warp, &Reported { number, types, mask, values: &*values }) {
+            stop(warp, Stop::Trap);
+        }
+        // Launches that are not recorded have no buffer.
+        if recorded && mask != 0 && !(*warp).context.record_end.is_null() {
+            record(warp, number, types, mask, values);
+        }
+    }
+}
+
+/// Writes a record of the execution to the warp's buffer; other warps may run before.
+///
+/// # Safety
+/// As for [`__wl_operation`], in a launch that is recorded; `mask` is not zero.
+unsafe fn record(warp: *mut Warp, number: u32, types: ValueTypes, mask: u32, values: *const [[u64; LANES]; 4]) {
+    let rows = types.operands() + 1;
+    let head = operation_head(number, rows);
+    let bytes = item_bytes(head, mask).unwrap_or(0);
+    // SAFETY: by the contract. A buffer is longer than any record, so that it has room after a pause.
+    unsafe {
+        if (*warp).context.record_end.addr() - (*warp).context.record_cursor.addr() < bytes {
+            pause(warp, Pause::Full);
+        }
+        let mut place = (*warp).context.record_cursor.cast::<u64>();
+        for word in [u64::from(head) | u64::from(mask) << 32, u64::from(types.0)] {
+            place.write(word);
+            place = place.add(1);
+        }
+        for row in &(&*values)[..rows] {
+            if mask == u32::MAX {
+                place.copy_from_nonoverlapping(row.as_ptr(), LANES);
+                place = place.add(LANES);
+                continue;
+            }
+            for lane in lanes(mask) {
+                place.write(row[lane]);
+                place = place.add(1);
+            }
+        }
+        (*warp).context.record_cursor = place.cast();
+    }
+}
