@@ -165,11 +165,11 @@ fn reuse_distances_are_taken_as_requested() {
         heading.unwrap(),
         "REUSE of loaded sectors within a thread block (a store begins anew; used once: of elements)"
     );
-    let (approximate, heading) = printed(&["--reuse", "approximate", "--reuse-scope", "sm", "--restart", "off"]);
-    assert!(approximate["line"]["buckets"].is_array());
+    let (of_sm, heading) = printed(&["--reuse-scope", "sm", "--restart", "off"]);
+    assert!(of_sm["line"]["buckets"].is_array());
     assert_eq!(
         heading.unwrap(),
-        "APPROXIMATE REUSE of loaded sectors within an SM (stores are uses; used once: of elements)"
+        "REUSE of loaded sectors within an SM (stores are uses; used once: of elements)"
     );
     assert_eq!(printed(&["--reuse", "off"]), (serde_json::Value::Null, None));
 }

@@ -162,7 +162,7 @@ pub struct StateArguments {
     /// Whether a store restarts the reuse distance of its line (on) or counts as a use (off)
     #[arg(long, value_enum, default_value_t = RestartChoice::On, help_heading = MODEL)]
     pub restart: RestartChoice,
-    /// Method for reuse distances
+    /// Whether to compute reuse distances
     #[arg(long, value_enum, default_value_t = ReuseChoice::Exact, help_heading = MODEL)]
     pub reuse: ReuseChoice,
     /// Scope of reuse distances; `launch` restricts the analysis to one thread
@@ -177,13 +177,11 @@ pub struct StateArguments {
     pub check_race: bool,
 }
 
-/// Method for reuse distances.
+/// Whether to compute reuse distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReuseChoice {
     /// Exact count of distinct lines.
     Exact,
-    /// Estimate from reuse times (average eviction time).
-    Approximate,
     /// None.
     Off,
 }

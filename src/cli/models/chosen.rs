@@ -122,7 +122,6 @@ pub(in crate::cli) fn choose(
         };
         simulation.reuse = match state.reuse {
             ReuseChoice::Exact => Some(ReuseSettings { distance: Distance::Exact, scope }),
-            ReuseChoice::Approximate => Some(ReuseSettings { distance: Distance::Approximate, scope }),
             ReuseChoice::Off => None,
         };
         if state.check_race {
