@@ -223,6 +223,21 @@ pub enum Event {
     SiteValues(SiteValues),
     /// Zeros in an allocation at the end of the launch that runs; if the run follows values. Since version 16384.
     ZeroBlocks(ZeroBlocks),
+    /// Position of the launches and copies up to the next such record, of a program with streams. Since version 32768.
+    WorkOrder(WorkOrder),
+}
+
+/// Position of work in the partial order of a program's streams.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkOrder {
+    /// Stream, 0 the default.
+    pub stream: u32,
+    /// Number of the work in its stream, from 1.
+    pub number: u64,
+    /// Of each stream, the number of the last work that this comes after.
+    pub after: Vec<(u32, u64)>,
+    /// Of each stream, the number of the last work that all later work comes after, because the host has waited for it.
+    pub finished: Vec<(u32, u64)>,
 }
 
 /// Reads of uninitialised bytes by one site in one launch and one allocation.

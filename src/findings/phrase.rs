@@ -19,6 +19,7 @@ described! {
         Alike { count: Count, memory: Shown } => "alike",
         Line { line: Shown, file: Shown } => "line",
         Party { op: Shown, near: Choice, line: Shown, file: Option<Shown> } => "party",
+        StreamParty { op: Shown, kernel: Option<Name>, line: Shown, stream: Shown } => "stream-party",
         Unnamed { what: Choice } => "unnamed",
     }
 }

@@ -87,6 +87,8 @@ pub fn apply(profile: &Profile, filter: &Filter) -> Option<Profile> {
         kept.branches.retain(|row| ids.contains(&row.kernel));
         kept.blocks.retain(|row| ids.contains(&row.kernel));
         kept.conflicts.retain(|row| ids.contains(&row.kernel));
+        kept.stream_conflicts
+            .retain(|row| row.accesses.iter().any(|access| access.kernel.is_none_or(|kernel| ids.contains(&kernel))));
         kept.faults.retain(|row| row.kernel.is_none_or(|kernel| ids.contains(&kernel)));
         kept.access_values.retain(|row| ids.contains(&row.kernel));
         kept.float_exceptions.retain(|row| ids.contains(&row.kernel));

@@ -51,6 +51,7 @@ int main()
     CHECK(cudaEventRecord(stop, first));
     CHECK(cudaMemcpyAsync(host_a, out, n * sizeof(int), cudaMemcpyDeviceToHost, first));
     CHECK(cudaMemcpyAsync(a, out, n * sizeof(int), cudaMemcpyDeviceToDevice, first));
+    CHECK(cudaStreamWaitEvent(second, stop, 0));
     CHECK(cudaMemsetAsync(b, 0xff, n * sizeof(int), second));
     CHECK(cudaFreeAsync(b, second));
     CHECK(cudaStreamSynchronize(first));

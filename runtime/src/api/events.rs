@@ -14,10 +14,11 @@ pub(super) const FLAGS: c_uint = 7;
 
 /// Records an event, in the capture of a stream that is being captured.
 pub(super) fn record(runtime: &mut Runtime, event: usize, stream: usize) -> Result<(), Error> {
-    runtime.streams.get(stream)?;
+    let queue = runtime.streams.get(stream)?;
     let event_state = runtime.streams.event(event)?;
     if !runtime.captures.record(stream, event) {
         event_state.recorded = Some(Instant::now());
+        runtime.streams.order.record(event, queue.number, queue.is_blocking());
     }
     Ok(())
 }
@@ -60,14 +61,14 @@ api! {
     /// Returns whether the work before the event is done: it always is.
     fn cudaEventQuery(event: EventHandle) |runtime, entry| {
         let _ = entry;
-        runtime.streams.event(event as usize).map(|_| ())
+        runtime.streams.wait_for_event(event as usize)
     }
 
     /// Waits for the work before the event.
     fn cudaEventSynchronize(event: EventHandle) |runtime, entry| {
         let _ = entry;
-        runtime.synchronise();
-        runtime.streams.event(event as usize).map(|_| ())
+        runtime.flush_output();
+        runtime.streams.wait_for_event(event as usize)
     }
 
     /// Destroys an event.

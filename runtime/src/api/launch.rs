@@ -219,7 +219,8 @@ pub unsafe extern "C" fn cudaLaunchHostFunc(
     }
     let mut now = true;
     let known = call_as(call, 0, |runtime| {
-        runtime.streams.get(stream as usize)?;
+        // The function may let the host go on.
+        runtime.streams.wait_for(stream as usize)?;
         let function = function.ok_or(error::INVALID_VALUE)?;
         if runtime.captures.find(stream as usize).is_some() {
             now = false;

@@ -51,14 +51,14 @@ api! {
     /// Waits for a stream.
     fn cudaStreamSynchronize(stream: StreamHandle) |runtime, entry| {
         let _ = entry;
-        runtime.synchronise();
-        runtime.streams.get(stream as usize).map(|_| ())
+        runtime.flush_output();
+        runtime.streams.wait_for(stream as usize)
     }
 
     /// Returns whether a stream is idle: it always is.
     fn cudaStreamQuery(stream: StreamHandle) |runtime, entry| {
         let _ = entry;
-        runtime.streams.get(stream as usize).map(|_| ())
+        runtime.streams.wait_for(stream as usize)
     }
 
     /// Makes a stream wait for an event: it has happened, or is a place in a capture, which the stream joins.
@@ -67,8 +67,7 @@ api! {
         if flags > 1 {
             return Err(error::INVALID_VALUE);
         }
-        runtime.streams.get(stream as usize)?;
-        runtime.streams.event(event as usize)?;
+        runtime.streams.order_after_event(stream as usize, event as usize)?;
         runtime.captures.wait(stream as usize, event as usize).map(|_| ())
     }
 
@@ -156,6 +155,8 @@ pub unsafe extern "C" fn cudaStreamAddCallback(
         if runtime.captures.find(stream as usize).is_some() {
             return Err(error::STREAM_CAPTURE_UNSUPPORTED);
         }
+        // The callback may let the host go on.
+        runtime.streams.wait_for(stream as usize)?;
         if callback.is_some() && flags == 0 { Ok(()) } else { Err(error::INVALID_VALUE) }
     });
     if known == error::SUCCESS

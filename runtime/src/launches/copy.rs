@@ -88,7 +88,7 @@ impl Runtime {
         if !(0..=4).contains(&kind) {
             return Err(error::INVALID_MEMCPY_DIRECTION);
         }
-        self.synchronise();
+        self.flush_output();
         if width == 0 || height == 0 {
             return Ok(());
         }
@@ -147,6 +147,7 @@ impl Runtime {
             (false, false) => Direction::HostToHost,
         };
         if self.trace.is_on() {
+            self.order_work(self.streams.order.current);
             let path = self.path(entry);
             let host = match direction {
                 Direction::HostToDevice => self.host_allocation(from.start),
@@ -166,6 +167,13 @@ impl Runtime {
             }));
             if unchanged {
                 self.trace.event(Event::Unchanged);
+            }
+            // From and to pageable memory, the host waits (CUDA runtime API, "API synchronization behavior").
+            if let Some(stream) = self.streams.order.current
+                && [destination, source].contains(&Side::Host)
+            {
+                let blocking = self.streams.is_blocking(stream);
+                self.streams.order.wait_for_stream(stream, blocking);
             }
             if direction == Direction::DeviceToHost
                 && let Some(unwritten) = self.unwritten(from, width, height)
@@ -248,6 +256,8 @@ impl Runtime {
             }
         }
         if self.trace.is_on() {
+            // A fill does not wait: it is the default stream's next work.
+            self.order_work(self.streams.order.current.or(Some(0)));
             let path = self.path(entry);
             self.trace.event(Event::Copy(Copy {
                 direction: Direction::Set,

@@ -14,6 +14,18 @@ impl Runtime {
     /// # Safety
     /// Host memory in it is valid, as for [`Runtime::copy`].
     pub unsafe fn perform(&mut self, work: &Work, stream: u32, entry: Entry) -> Result<(), Error> {
+        let outer = self.streams.order.current.replace(stream);
+        // SAFETY: by the contract.
+        let result = unsafe { self.perform_in(work, stream, entry) };
+        self.streams.order.current = outer;
+        result
+    }
+
+    /// [`Self::perform`], in a stream that is noted as the current one.
+    ///
+    /// # Safety
+    /// The requirements of [`Self::perform`] apply.
+    unsafe fn perform_in(&mut self, work: &Work, stream: u32, entry: Entry) -> Result<(), Error> {
         match work {
             Work::Kernel(kernel) => {
                 let configuration = Configuration { stream, ..kernel.configuration };
@@ -35,9 +47,16 @@ impl Runtime {
             }
             Work::Record(event) => {
                 self.streams.event(*event)?.recorded = Some(Instant::now());
+                let blocking = self.streams.is_blocking(stream);
+                self.streams.order.record(*event, stream, blocking);
                 Ok(())
             }
-            Work::Wait(event) => self.streams.event(*event).map(|_| ()),
+            Work::Wait(event) => {
+                self.streams.event(*event)?;
+                let blocking = self.streams.is_blocking(stream);
+                self.streams.order.wait(stream, blocking, *event);
+                Ok(())
+            }
             Work::Empty | Work::Host(_) | Work::Child(_) | Work::Allocate(_) | Work::Free(_) => Ok(()),
         }
     }

@@ -257,6 +257,7 @@ impl Runtime {
         };
         let function = kernel.function;
         self.record_carveout(id, member);
+        self.order_work(Some(configuration.stream));
         self.trace.event(Event::Launch(launch));
         if cluster::blocks(geometry.cluster) > 1 {
             self.trace.event(Event::Clusters { launch: id, shape: geometry.cluster });
@@ -472,7 +473,7 @@ impl Runtime {
         }
         // What waits is fetched by the next launch on a GPU; and after a failure no call of the program would.
         if stop.is_some() || self.printed.len() as u64 > self.limits.printf {
-            self.synchronise();
+            self.flush_output();
         }
         stop
     }

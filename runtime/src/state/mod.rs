@@ -7,5 +7,6 @@ pub mod launched;
 pub mod outer;
 pub mod pools;
 pub mod runtime;
+pub mod stream_order;
 pub mod streams;
 pub mod without_effect;

@@ -437,7 +437,28 @@ impl Runtime {
 
     /// The program waits for the device: what kernels printed becomes visible.
     pub fn synchronise(&mut self) {
+        self.flush_output();
+        self.streams.order.wait_for_all();
+    }
+
+    /// Prints what kernels have printed.
+    pub fn flush_output(&mut self) {
         self.printed.flush();
+    }
+
+    /// Writes the position of the work that comes next, if work of the program's streams can overlap. Work of no stream is a call that the host
+    /// waits for, in the default stream.
+    pub fn order_work(&mut self, stream: Option<u32>) {
+        if !self.trace.is_on() || !self.streams.can_overlap() {
+            return;
+        }
+        let number = stream.unwrap_or(0);
+        let blocking = self.streams.is_blocking(number);
+        let order = self.streams.order.enqueue(number, blocking);
+        self.trace.event(Event::WorkOrder(order));
+        if stream.is_none() {
+            self.streams.order.wait_for_stream(0, true);
+        }
     }
 
     /// The number of the call path that leads to the API function.

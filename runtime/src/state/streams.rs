@@ -1,6 +1,7 @@
 //! Streams and events. Every call finishes before it returns, so a stream is never behind; what
 //! remains are the handles, their attributes, and the time between events.
 
+use super::stream_order::StreamOrder;
 use crate::cuda::error::{self, Error};
 use std::collections::HashMap;
 use std::time::Instant;
@@ -45,10 +46,56 @@ pub struct Streams {
     /// Attributes as they were set, by stream.
     attributes: HashMap<(usize, i32), AttributeValue>,
     created: u32,
+    /// A stream was created that does not wait for the default stream.
+    has_independent: bool,
     handle: usize,
+    /// The order of the streams' work.
+    pub order: StreamOrder,
+}
+
+/// Creation flag of streams that do not wait for the default stream, nor it for them.
+const NON_BLOCKING: u32 = 1;
+
+impl Stream {
+    /// Returns whether the stream and the legacy default stream wait for each other.
+    pub fn is_blocking(self) -> bool {
+        self.flags & NON_BLOCKING == 0
+    }
 }
 
 impl Streams {
+    /// Returns whether work of two streams can overlap: not if the default stream and one that waits for it are all.
+    pub fn can_overlap(&self) -> bool {
+        self.created > 1 || self.has_independent
+    }
+
+    /// Returns whether the stream with this number waits for the default stream; those that are gone do.
+    pub fn is_blocking(&self, number: u32) -> bool {
+        self.streams.values().find(|stream| stream.number == number).is_none_or(|stream| stream.is_blocking())
+    }
+
+    /// The host has waited for the stream's work, or can see that it is done.
+    pub fn wait_for(&mut self, handle: usize) -> Result<(), Error> {
+        let stream = self.get(handle)?;
+        self.order.wait_for_stream(stream.number, stream.is_blocking());
+        Ok(())
+    }
+
+    /// The same of the work before an event.
+    pub fn wait_for_event(&mut self, handle: usize) -> Result<(), Error> {
+        self.event(handle)?;
+        self.order.wait_for_event(handle);
+        Ok(())
+    }
+
+    /// Later work of a stream waits for an event.
+    pub fn order_after_event(&mut self, handle: usize, event: usize) -> Result<(), Error> {
+        let stream = self.get(handle)?;
+        self.event(event)?;
+        self.order.wait(stream.number, stream.is_blocking(), event);
+        Ok(())
+    }
+
     /// Handles look like pointers, which programs test for null and print, and are never used twice.
     fn new_handle(&mut self) -> usize {
         self.handle += 1;
@@ -58,6 +105,7 @@ impl Streams {
     /// Creates a stream.
     pub fn create(&mut self, flags: u32, priority: i32) -> usize {
         self.created += 1;
+        self.has_independent |= flags & NON_BLOCKING != 0;
         let handle = self.new_handle();
         self.streams.insert(handle, Stream { number: self.created, flags, priority });
         handle
@@ -120,6 +168,7 @@ impl Streams {
 
     /// Destroys an event.
     pub fn destroy_event(&mut self, handle: usize) -> Result<(), Error> {
+        self.order.forget(handle);
         self.events.remove(&handle).map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
     }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::analyses::Sums;
 use crate::attribution::{ContextTree, Module, ROOT};
 use crate::patterns::{SerialAtomics, SitePattern};
-use crate::races::{Conflict, RaceCheck};
+use crate::races::{Conflict, RaceCheck, StreamConflict};
 use crate::requests::{CellKey, Cells};
 use warpline_simulator::hierarchy::Traffic;
 use warpline_simulator::metrics::Counters;
@@ -370,6 +370,8 @@ pub struct Analysis {
     pub counted: bool,
     /// Conflicts between warps, and the extent of the check; `None` if nothing was checked.
     pub conflicts: Option<(Vec<Conflict>, RaceCheck)>,
+    /// Accesses by unordered work of two streams.
+    pub stream_conflicts: Vec<StreamConflict>,
     /// Launches that are in the trace and not in the figures.
     pub left_out: Vec<LeftOut>,
     /// Keyed by number of the model and kernel: launches of whose blocks some have no records and took turns as others did.
@@ -415,6 +417,7 @@ impl Analysis {
             on_gpu: false,
             counted: false,
             conflicts: None,
+            stream_conflicts: Vec::new(),
             left_out: Vec::new(),
             assumed_turns: BTreeMap::new(),
             given_up: Vec::new(),

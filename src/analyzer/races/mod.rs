@@ -7,11 +7,13 @@
 
 mod sample;
 mod shadow;
+mod streams;
 mod verdict;
 mod watch;
 #[cfg(test)]
 mod watch_tests;
 
+pub use streams::{StreamAccess, StreamConflict, StreamParty};
 pub use verdict::{Scope, Verdict};
 pub use watch::{Conflict, Party, Watch};
 

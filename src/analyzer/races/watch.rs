@@ -1,16 +1,18 @@
 //! Follows blocks through a launch and collects their conflicts.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Addresses, Item, LANES, Space, bundle_of};
-use warpline_format::event::{AllocationId, LaunchId, PathId};
+use warpline_format::event::{AllocationId, Copy, LaunchId, PathId, WorkOrder};
 use warpline_format::rendezvous::Rendezvous;
 use warpline_format::site_table::{CacheOp, Op};
 
 use super::RaceCheck;
 use super::sample::{self, Sample};
 use super::shadow::{GlobalShadow, Mark, WORD, Word, flags};
+use super::streams::{StreamConflict, StreamWatch};
 use super::verdict::{Scope, Verdict, judge, lanes_conflict};
 use crate::attribution::AllocationMap;
 use crate::requests::{LaunchShape, decode};
@@ -89,6 +91,7 @@ pub struct Watch {
     /// Room of a launch that has ended.
     spare: Option<GlobalShadow>,
     found: BTreeMap<Key, Conflict>,
+    streams: StreamWatch,
 }
 
 impl Watch {
@@ -99,6 +102,7 @@ impl Watch {
 
     /// Takes a batch that was checked, of a launch with its host call path.
     pub fn batch(&mut self, shape: &LaunchShape, path: PathId, items: &[u8], map: &AllocationMap) {
+        self.streams.batch(shape, path, items);
         self.sample.saw(items.len() as u64);
         let running = self.launches.remove(&shape.id);
         let mut running =
@@ -166,12 +170,33 @@ impl Watch {
         let running =
             |running: &Running| running.global.bytes() + running.blocks.values().map(block).sum::<usize>() as u64;
         let spare = self.spare.as_ref().map_or(0, GlobalShadow::bytes);
-        self.launches.values().map(running).sum::<u64>() + spare
+        self.launches.values().map(running).sum::<u64>() + spare + self.streams.bytes()
     }
 
-    /// Returns the conflicts, in an order that depends on the trace alone, and the extent of the check.
-    pub fn finish(self) -> (Vec<Conflict>, RaceCheck) {
-        (self.found.into_values().collect(), self.check)
+    /// The launches and copies that follow have this position in the order of the program's streams.
+    pub fn order(&mut self, order: WorkOrder, map: &AllocationMap) {
+        self.streams.order(order, map);
+    }
+
+    /// Memory is copied or filled.
+    pub fn copied(&mut self, copy: &Copy) {
+        self.streams.copied(copy);
+    }
+
+    /// Bytes become a new allocation.
+    pub fn allocated(&mut self, bytes: Range<u64>) {
+        self.streams.allocated(bytes);
+    }
+
+    /// An allocation is about to end.
+    pub fn before_free(&mut self, map: &AllocationMap) {
+        self.streams.settle(map);
+    }
+
+    /// Returns the conflicts in launches with the extent of their check, and those between streams, in an order that depends
+    /// on the trace alone.
+    pub fn finish(self, map: &AllocationMap) -> ((Vec<Conflict>, RaceCheck), Vec<StreamConflict>) {
+        ((self.found.into_values().collect(), self.check), self.streams.finish(map))
     }
 }
 

@@ -132,7 +132,7 @@ fn conflicts_of(check: RaceCheck, steps: &[Step], blocks: u32, module: Arc<Modul
     let mut watch = Watch::new(check);
     watch.batch(&shape, 0, &items, &AllocationMap::default());
     watch.end(3);
-    watch.finish().0
+    watch.finish(&AllocationMap::default()).0.0
 }
 
 fn verdicts(check: RaceCheck, steps: &[Step]) -> Vec<(Scope, Verdict)> {

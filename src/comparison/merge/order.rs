@@ -9,7 +9,7 @@ use super::sums::{patterns, spreads};
 use super::taking::{launches, rows};
 use warpline_profile::model::{
     AccessValues, Allocation, Branch, FailedCall, FloatException, HostAllocation, Kernel, NameOverRanks, PathOverRanks,
-    Profile, Uninitialised,
+    Profile, StreamConflict, Uninitialised,
 };
 
 /// What rows were, by what they are called now.
@@ -132,6 +132,12 @@ fn renumber(whole: &mut Profile, kernels: &Places<u32>, allocations: &Places<u64
         row.kernel = kernels.renumber(row.kernel);
         row.allocation = row.allocation.map(|id| allocations.renumber(id));
     }
+    for row in &mut whole.stream_conflicts {
+        for access in &mut row.accesses {
+            access.kernel = access.kernel.map(|id| kernels.renumber(id));
+        }
+        row.allocation = allocations.renumber(row.allocation);
+    }
     for row in &mut whole.access_values {
         row.kernel = kernels.renumber(row.kernel);
         row.allocation = row.allocation.map(|id| allocations.renumber(id));
@@ -179,6 +185,7 @@ fn sort(whole: &mut Profile) {
         let rest = serde_json::to_string(row).unwrap_or_default();
         (row.severity != "warning", std::cmp::Reverse(row.count), rest)
     });
+    StreamConflict::sort(&mut whole.stream_conflicts);
     AccessValues::sort(&mut whole.access_values);
     whole.allocation_values.sort_by_key(|row| row.allocation);
     FloatException::sort(&mut whole.float_exceptions);

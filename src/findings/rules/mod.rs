@@ -25,6 +25,7 @@ rules! {
     fault "fault" [],
     api_error "api-error" [],
     race "race" [Order],
+    stream_race "stream-race" [],
     float_exception "float-exception" [],
     uninitialised_read "uninitialised-read" [],
     strided_access "strided-access" [KernelTime],

@@ -11,7 +11,7 @@ use warpline_format::visible;
 
 use super::kernels::{addresses, decisions, launches, occupancy, other_models, spread, tables, whole};
 use super::rows::{Paths, SpaceSums, caches, chain_place, device_frame, op_name, rows};
-use super::{advice, conflicts, floats, initialisation, missing, notes, sources, unnamed, values};
+use super::{advice, conflicts, floats, initialisation, missing, notes, sources, stream_conflicts, unnamed, values};
 use crate::model::{self, Missing, Profile};
 use crate::{estimate, memory_divergence};
 use warpline_analyzer::advice::Advice;
@@ -123,6 +123,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
         blocks: Vec::new(),
         faults: Vec::new(),
         conflicts: Vec::new(),
+        stream_conflicts: Vec::new(),
         uninitialised: Vec::new(),
         float_exceptions: Vec::new(),
         float_origins: Vec::new(),
@@ -168,6 +169,7 @@ pub fn build(input: BuildInput<'_>) -> Profile {
     profile.faults.extend(pairs);
     profile.conflicts = conflicts::rows(analysis, &mut paths);
     profile.conflicts.retain(|conflict| !conflicts::is_by_fault(conflict, &profile.faults));
+    profile.stream_conflicts = stream_conflicts::rows(analysis, &mut paths);
     profile.uninitialised = initialisation::rows(analysis, &mut paths);
     profile.float_exceptions = floats::exceptions(analysis, &mut paths);
     profile.float_origins = floats::origins(analysis, &mut paths);

@@ -10,6 +10,7 @@ mod missing;
 mod notes;
 mod rows;
 mod sources;
+mod stream_conflicts;
 mod unnamed;
 mod values;
 

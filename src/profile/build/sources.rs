@@ -171,6 +171,10 @@ pub(super) fn collect(profile: &mut Profile, evidence: Evidence<'_, '_>) -> Vec<
         conflict.accesses.iter().for_each(|access| want(&access.frame.file, access.frame.line));
         each(&conflict.path, &mut want);
     }
+    for access in profile.stream_conflicts.iter().flat_map(|conflict| &conflict.accesses) {
+        want(&access.frame.file, access.frame.line);
+        each(&access.path, &mut want);
+    }
     for call in &profile.failed_calls {
         each(&call.path, &mut want);
     }

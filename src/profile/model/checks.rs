@@ -195,6 +195,59 @@ pub struct Conflict {
     pub path: Vec<Frame>,
 }
 
+/// Accesses of the same bytes by launches or copies of two streams, at least one of them writing, that nothing orders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StreamConflict {
+    /// In the order of the calls.
+    pub accesses: [StreamAccess; 2],
+    /// What they access.
+    pub allocation: u64,
+    /// Bytes from its start to the first that both access.
+    pub offset: u64,
+    /// Bytes that both access, in the pair of launches or copies where they are most.
+    pub bytes: u64,
+    /// Pairs of launches or copies.
+    pub pairs: u64,
+}
+
+impl StreamConflict {
+    /// Returns whether both are about the same lines, streams and memory.
+    pub fn is_like(&self, other: &StreamConflict) -> bool {
+        let accesses = |row: &StreamConflict| {
+            let place = |one: &StreamAccess| if one.kernel.is_some() { Vec::new() } else { one.path.clone() };
+            row.accesses.each_ref().map(|one| (one.op.clone(), one.kernel, one.frame.clone(), one.stream, place(one)))
+        };
+        self.allocation == other.allocation && accesses(self) == accesses(other)
+    }
+
+    /// Adds a row of another run that is like this one.
+    pub fn add(&mut self, other: &StreamConflict) {
+        self.pairs = self.pairs.saturating_add(other.pairs);
+        self.bytes = self.bytes.max(other.bytes);
+        self.offset = self.offset.min(other.offset);
+    }
+
+    /// Sorts rows: those that touch most bytes first.
+    pub fn sort(rows: &mut [StreamConflict]) {
+        rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.bytes), serde_json::to_string(row).unwrap_or_default()));
+    }
+}
+
+/// One side of a conflict between streams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StreamAccess {
+    /// `load`, `store` or `atomic` of a kernel; `copy_to` or `copy_from` device memory; `fill`.
+    pub op: String,
+    /// Kernel; `None` for copies and fills.
+    pub kernel: Option<u32>,
+    /// User frame of the access; empty for copies and fills, whose place is the innermost frame of the path.
+    pub frame: Frame,
+    /// Stream, 0 the default.
+    pub stream: u32,
+    /// Host call path of the launch or copy.
+    pub path: Vec<Frame>,
+}
+
 /// One of the two accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConflictParty {

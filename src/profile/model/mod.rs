@@ -29,7 +29,9 @@ pub use addresses::{Addresses, Argument, Parameter, Unreached, Variable};
 pub use advice::{BypassAdvice, BypassEquation, PageMetrics, SiteChoice, WarpChoice};
 pub use allocations::{Allocation, ByKernel, CopyRow, HostAllocation, Lifetime, TouchedMap, TouchedRows};
 pub use basis::Basis;
-pub use checks::{Conflict, ConflictParty, ConflictUpdate, FailedCall, Fault, Missing, Uninitialised};
+pub use checks::{
+    Conflict, ConflictParty, ConflictUpdate, FailedCall, Fault, Missing, StreamAccess, StreamConflict, Uninitialised,
+};
 pub use control_flow::{Block, BlockPart, Branch, LaneSlots, WarpBlocks};
 pub use estimate::{Bytes, Estimate, IdealEstimate, Limit};
 pub use finding::{Finding, FindingLine, Gain, Severity, also_on};

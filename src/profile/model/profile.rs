@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::allocations::{Allocation, HostAllocation};
-use super::checks::{Conflict, FailedCall, Fault, Uninitialised};
+use super::checks::{Conflict, FailedCall, Fault, StreamConflict, Uninitialised};
 use super::control_flow::{Block, Branch};
 use super::finding::Finding;
 use super::floats::{FloatException, FloatOrigin};
@@ -49,6 +49,9 @@ pub struct Profile {
     /// Accesses of the same bytes by different warps that nothing orders; what matters most first.
     #[serde(default)]
     pub conflicts: Vec<Conflict>,
+    /// Accesses of the same bytes by launches or copies of two streams that nothing orders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stream_conflicts: Vec<StreamConflict>,
     /// Reads and copies of bytes that nothing has written, with `--check-init`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uninitialised: Vec<Uninitialised>,

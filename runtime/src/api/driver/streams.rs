@@ -65,14 +65,14 @@ driver_api! {
     /// Waits for a stream.
     fn cuStreamSynchronize(stream: StreamHandle) needs Context |runtime, entry| {
         let _ = entry;
-        runtime.synchronise();
-        runtime.streams.get(stream as usize).map(|_| ())
+        runtime.flush_output();
+        runtime.streams.wait_for(stream as usize)
     }
 
     /// Returns whether a stream is idle: it always is.
     fn cuStreamQuery(stream: StreamHandle) needs Context |runtime, entry| {
         let _ = entry;
-        runtime.streams.get(stream as usize).map(|_| ())
+        runtime.streams.wait_for(stream as usize)
     }
 
     /// Makes a stream wait for an event: it has happened, or is a place in a capture, which the stream joins.
@@ -81,8 +81,7 @@ driver_api! {
         if flags > 1 {
             return Err(error::INVALID_VALUE);
         }
-        runtime.streams.get(stream as usize)?;
-        runtime.streams.event(event as usize)?;
+        runtime.streams.order_after_event(stream as usize, event as usize)?;
         runtime.captures.wait(stream as usize, event as usize).map(|_| ())
     }
 
@@ -115,14 +114,14 @@ driver_api! {
     /// Returns whether the work before the event is done: it always is.
     fn cuEventQuery(event: EventHandle) needs Context |runtime, entry| {
         let _ = entry;
-        runtime.streams.event(event as usize).map(|_| ())
+        runtime.streams.wait_for_event(event as usize)
     }
 
     /// Waits for the work before the event.
     fn cuEventSynchronize(event: EventHandle) needs Context |runtime, entry| {
         let _ = entry;
-        runtime.synchronise();
-        runtime.streams.event(event as usize).map(|_| ())
+        runtime.flush_output();
+        runtime.streams.wait_for_event(event as usize)
     }
 
     /// Destroys an event.

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use warpline_format::carveout::CarveoutPreference;
 use warpline_format::device::Device;
-use warpline_format::event::{Event, Fault, LaunchId, PathId, StopCause, UninitialisedCopy, UninitialisedRead};
+use warpline_format::event::{
+    AllocationKind, Event, Fault, LaunchId, PathId, StopCause, UninitialisedCopy, UninitialisedRead,
+};
 use warpline_format::operation::{FloatException, FloatOrigin, FloatStep, MOST_STEPS};
 use warpline_format::values::{SiteValues, ZeroBlocks};
 use warpline_format::visible;
@@ -225,10 +227,16 @@ impl Analyzer {
             }
             Event::Allocation(mut event) => {
                 event.name.iter_mut().for_each(visible::make_name);
+                if let Some(watch) = self.watch.as_mut().filter(|_| event.kind != AllocationKind::Named) {
+                    watch.allocated(event.address..event.address.saturating_add(event.bytes));
+                }
                 let change = self.memory.allocated(event, &mut self.analysis)?;
                 self.tools.changed(change)?;
             }
             Event::Free { id, .. } => {
+                if let Some(watch) = &mut self.watch {
+                    watch.before_free(&self.memory.map);
+                }
                 let change = self.memory.freed(id, &mut self.analysis)?;
                 self.tools.changed(change)?;
             }
@@ -237,7 +245,15 @@ impl Analyzer {
                 let data = HostAllocationData { kind, bytes, name, path, count: 1 };
                 self.memory.host_allocated(id, data, &mut self.analysis)?;
             }
+            Event::WorkOrder(order) => {
+                if let Some(watch) = &mut self.watch {
+                    watch.order(order, &self.memory.map);
+                }
+            }
             Event::Copy(copy) => {
+                if let Some(watch) = &mut self.watch {
+                    watch.copied(&copy);
+                }
                 if let Some(written) = self.memory.copied(&copy, &mut self.analysis)? {
                     self.tools.copied(written);
                 }
@@ -380,10 +396,11 @@ impl Analyzer {
         if let (Some(reorder), Some(program)) = (&self.reorder, &mut self.analysis.program) {
             program.device = reorder.device().clone();
         }
-        self.memory.finish(&mut self.analysis);
         if let Some(watch) = self.watch {
-            self.analysis.conflicts = Some(watch.finish());
+            let (conflicts, of_streams) = watch.finish(&self.memory.map);
+            (self.analysis.conflicts, self.analysis.stream_conflicts) = (Some(conflicts), of_streams);
         }
+        self.memory.finish(&mut self.analysis);
         self.analysis.whole = (!self.strata.is_empty()).then(|| self.strata.whole());
         self.analysis.bytes = self.status.bytes;
         self.analysis.finish = finish;

@@ -44,7 +44,8 @@ impl Analyzer {
         }
         if let Some(watch) = self.watch.take() {
             // What was found stays.
-            self.analysis.conflicts = Some(watch.finish());
+            let (conflicts, of_streams) = watch.finish(&self.memory.map);
+            (self.analysis.conflicts, self.analysis.stream_conflicts) = (Some(conflicts), of_streams);
             self.analysis.given_up.push(GivenUp::Conflicts { launch });
         }
         self.held().saturating_add(more) <= granted

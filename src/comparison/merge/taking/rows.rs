@@ -370,6 +370,18 @@ pub(in crate::merge) fn events(merged: &mut Merged, profile: &Profile, ids: &Ids
             None => whole.conflicts.push(row),
         }
     }
+    for row in &profile.stream_conflicts {
+        let mut row = row.clone();
+        for access in &mut row.accesses {
+            access.kernel = kernel(access.kernel);
+        }
+        let Some(memory) = allocation(Some(row.allocation)) else { continue };
+        row.allocation = memory;
+        match whole.stream_conflicts.iter_mut().find(|known| known.is_like(&row)) {
+            Some(sum) => sum.add(&row),
+            None => whole.stream_conflicts.push(row),
+        }
+    }
     for row in &profile.run.missing {
         let mut row = row.clone();
         row.kernel = kernel(row.kernel);

@@ -1,0 +1,156 @@
+//! The partial order that streams, events and waits of the host make of the program's work: a vector clock for each stream,
+//! event and the host (Mattern, "Virtual time and global states of distributed systems", 1989).
+//!
+//! The CPU device does all work at once, in the order of the calls. On a GPU, work of two streams may overlap unless an
+//! event, the legacy default stream or the host orders it.
+
+use std::collections::{BTreeMap, HashMap};
+use warpline_format::event::WorkOrder;
+
+/// Number of the legacy default stream.
+const DEFAULT: u32 = 0;
+
+/// Of each stream, the number of its last work that is done before.
+type Clock = BTreeMap<u32, u64>;
+
+fn join(clock: &mut Clock, other: &Clock) {
+    for (&stream, &number) in other {
+        let known = clock.entry(stream).or_default();
+        *known = (*known).max(number);
+    }
+}
+
+/// Work of one stream so far.
+#[derive(Debug, Default)]
+struct Queue {
+    /// The stream and the default stream wait for each other.
+    blocking: bool,
+    clock: Clock,
+}
+
+/// Clocks of streams, of events and of the host.
+#[derive(Debug, Default)]
+pub struct StreamOrder {
+    /// By number of the stream; those of destroyed streams remain.
+    queues: BTreeMap<u32, Queue>,
+    events: HashMap<usize, Clock>,
+    host: Clock,
+    /// The stream whose work is being done, if work of a stream is.
+    pub current: Option<u32>,
+}
+
+impl StreamOrder {
+    /// What everything that is put into a stream now comes after.
+    fn before(&self, stream: u32, blocking: bool) -> Clock {
+        let mut clock = self.host.clone();
+        for (&number, queue) in &self.queues {
+            let waits = match (stream, number) {
+                (one, other) if one == other => true,
+                (DEFAULT, _) => queue.blocking,
+                (_, DEFAULT) => blocking,
+                _ => false,
+            };
+            if waits {
+                join(&mut clock, &queue.clock);
+            }
+        }
+        clock
+    }
+
+    /// Adds work to a stream and returns its position.
+    pub fn enqueue(&mut self, stream: u32, blocking: bool) -> WorkOrder {
+        let mut clock = self.before(stream, blocking);
+        let after: Vec<(u32, u64)> = clock.iter().map(|(&stream, &number)| (stream, number)).collect();
+        let number = clock.entry(stream).or_default();
+        *number += 1;
+        let number = *number;
+        self.queues.insert(stream, Queue { blocking, clock });
+        WorkOrder {
+            stream,
+            number,
+            after,
+            finished: self.host.iter().map(|(&stream, &number)| (stream, number)).collect(),
+        }
+    }
+
+    /// The host waits for all work.
+    pub fn wait_for_all(&mut self) {
+        for queue in self.queues.values() {
+            join(&mut self.host, &queue.clock);
+        }
+    }
+
+    /// The host waits for a stream, or learns that its work is done.
+    pub fn wait_for_stream(&mut self, stream: u32, blocking: bool) {
+        let clock = self.before(stream, blocking);
+        join(&mut self.host, &clock);
+    }
+
+    /// The host waits for an event, or learns that it has happened.
+    pub fn wait_for_event(&mut self, event: usize) {
+        if let Some(clock) = self.events.get(&event) {
+            join(&mut self.host, clock);
+        }
+    }
+
+    /// An event is put into a stream.
+    pub fn record(&mut self, event: usize, stream: u32, blocking: bool) {
+        let clock = self.before(stream, blocking);
+        self.events.insert(event, clock);
+    }
+
+    /// An event is gone.
+    pub fn forget(&mut self, event: usize) {
+        self.events.remove(&event);
+    }
+
+    /// Later work of a stream waits for an event.
+    pub fn wait(&mut self, stream: u32, blocking: bool, event: usize) {
+        let Some(clock) = self.events.get(&event) else { return };
+        let queue = self.queues.entry(stream).or_default();
+        queue.blocking = blocking;
+        join(&mut queue.clock, clock);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the later work comes after the earlier one.
+    fn is_ordered(earlier: &WorkOrder, later: &WorkOrder) -> bool {
+        later.after.iter().any(|&(stream, number)| stream == earlier.stream && number >= earlier.number)
+    }
+
+    #[test]
+    fn streams_are_ordered_by_events_and_the_host() {
+        let mut order = StreamOrder::default();
+        let first = order.enqueue(1, false);
+        let other = order.enqueue(2, false);
+        assert!(!is_ordered(&first, &other));
+        order.record(7, 1, false);
+        order.wait(2, false, 7);
+        let waited = order.enqueue(2, false);
+        assert!(is_ordered(&first, &waited) && is_ordered(&other, &waited));
+        let behind = order.enqueue(1, false);
+        let unordered = order.enqueue(2, false);
+        assert!(!is_ordered(&behind, &unordered));
+        order.wait_for_stream(1, false);
+        let after_host = order.enqueue(2, false);
+        assert!(is_ordered(&behind, &after_host));
+        assert!(after_host.finished.contains(&(1, 2)));
+    }
+
+    #[test]
+    fn the_default_stream_waits_for_blocking_streams_and_they_for_it() {
+        let mut order = StreamOrder::default();
+        let (blocking, independent) = (order.enqueue(1, true), order.enqueue(2, false));
+        let default = order.enqueue(DEFAULT, true);
+        assert!(is_ordered(&blocking, &default) && !is_ordered(&independent, &default));
+        let later = [order.enqueue(3, true), order.enqueue(4, false)];
+        assert_eq!(later.each_ref().map(|work| is_ordered(&default, work)), [true, false]);
+        assert!(is_ordered(&blocking, &later[0]));
+        order.wait_for_all();
+        assert!(is_ordered(&independent, &order.enqueue(1, true)));
+    }
+}

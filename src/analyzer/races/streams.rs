@@ -1,0 +1,490 @@
+//! Work of different streams that touches the same bytes, at least one of them writing, where no event, no wait of the host and
+//! no default stream orders the two.
+//!
+//! Of each launch and copy that later work may overlap with, the bytes are kept that it reads, writes and updates
+//! atomically, by sectors of 32 bytes. What the host has waited for is discarded.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+use warpline_format::access::{Access, Addresses, LANES, Space, bundle_of};
+use warpline_format::event::{AllocationId, Copy, PathId, WorkOrder};
+use warpline_format::site_table::{CacheOp, Op};
+
+use crate::attribution::AllocationMap;
+use crate::requests::{LaunchShape, decode};
+use warpline_simulator::geometry::Width;
+
+/// Bytes of a sector: one per bit of a mask.
+const SECTOR: u64 = 32;
+/// Sectors that are kept of all work together, at most (40 bytes each); what comes after them is not checked.
+const MOST_SECTORS: usize = 1 << 21;
+/// Rows of copies that are kept of one piece of work, at most.
+const MOST_ROWS: usize = 1 << 16;
+/// Pieces of work that later work is compared with, at most: the newest.
+const MOST_WORKS: usize = 512;
+/// Pairs of accesses that are reported, at most.
+const MOST_FOUND: usize = 1000;
+
+/// What accesses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StreamAccess {
+    /// A memory instruction of a kernel, by the numbers of both.
+    Site {
+        /// Kernel, as numbered by the analysis.
+        kernel: u32,
+        /// Site.
+        site: u32,
+    },
+    /// A copy that writes device memory.
+    CopyTo,
+    /// A copy that reads device memory.
+    CopyFrom,
+    /// A fill.
+    Fill,
+}
+
+/// One side of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamParty {
+    /// What accesses the bytes.
+    pub access: StreamAccess,
+    /// Stream, 0 the default.
+    pub stream: u32,
+    /// Host call path of the launch or copy.
+    pub path: PathId,
+}
+
+/// Accesses by unordered work of two streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamConflict {
+    /// In the order of the calls.
+    pub parties: [StreamParty; 2],
+    /// What they access.
+    pub allocation: AllocationId,
+    /// Bytes from its start to the first that both access.
+    pub offset: u64,
+    /// Bytes that both access, in the pair of launches or copies where they are most.
+    pub bytes: u64,
+    /// Pairs of launches or copies.
+    pub pairs: u64,
+}
+
+/// Position of work: stream, and number in it.
+type WorkId = (u32, u64);
+
+/// How a sector is accessed: masks of bytes, and who did so first.
+#[derive(Clone, Copy, Debug, Default)]
+struct Touched {
+    read: u32,
+    written: u32,
+    updated: u32,
+    reader: u32,
+    writer: u32,
+}
+
+impl Touched {
+    /// Bytes at which the order of the two matters. Atomic operations on both sides are no conflict.
+    fn conflict(&self, later: &Touched) -> u32 {
+        (self.written & (later.read | later.written | later.updated))
+            | (self.updated & (later.read | later.written))
+            | (self.read & (later.written | later.updated))
+    }
+
+    /// Who accesses those bytes on either side.
+    fn parties(&self, later: &Touched) -> [u32; 2] {
+        let writes = |one: &Touched, other: &Touched| {
+            (one.written & (other.read | other.written | other.updated)) | (one.updated & (other.read | other.written))
+        };
+        let of_later = |mask: u32| if later.read & mask != 0 { later.reader } else { later.writer };
+        match writes(self, later) {
+            0 => [self.reader, later.writer],
+            mask => [self.writer, of_later(mask)],
+        }
+    }
+}
+
+/// A row of a copy.
+#[derive(Clone, Debug)]
+struct Row {
+    bytes: Range<u64>,
+    writes: bool,
+    party: u32,
+}
+
+impl Row {
+    /// The row's part of a sector.
+    fn touched(&self, sector: u64) -> Touched {
+        let (start, end) = (self.bytes.start.max(sector), self.bytes.end.min(sector + SECTOR));
+        let mask = mask(start.saturating_sub(sector), end.saturating_sub(start));
+        match self.writes {
+            true => Touched { written: mask, writer: self.party, ..Touched::default() },
+            false => Touched { read: mask, reader: self.party, ..Touched::default() },
+        }
+    }
+}
+
+/// Bits `from` to `from + count` of a sector.
+fn mask(from: u64, count: u64) -> u32 {
+    (((1u64 << count.min(SECTOR)) - 1) << from.min(SECTOR)) as u32
+}
+
+#[derive(Debug, Default)]
+struct Work {
+    after: BTreeMap<u32, u64>,
+    sectors: FxHashMap<u64, Touched>,
+    rows: Vec<Row>,
+    /// It was compared with earlier work since it last touched something.
+    compared: bool,
+}
+
+impl Work {
+    fn touch(&mut self, sector: u64, more: Touched) {
+        let known = self.sectors.entry(sector).or_default();
+        if known.read == 0 {
+            known.reader = more.reader;
+        }
+        if known.written | known.updated == 0 {
+            known.writer = more.writer;
+        }
+        known.read |= more.read;
+        known.written |= more.written;
+        known.updated |= more.updated;
+    }
+
+    /// Calls `f` with each sector that both touch.
+    fn meet(&self, later: &Work, f: &mut impl FnMut(u64, &Touched, &Touched)) {
+        let (few, many, is_later) = match self.sectors.len() > later.sectors.len() {
+            true => (later, self, true),
+            false => (self, later, false),
+        };
+        for (sector, one) in &few.sectors {
+            if let Some(other) = many.sectors.get(sector) {
+                let (earlier, later) = if is_later { (other, one) } else { (one, other) };
+                f(*sector, earlier, later);
+            }
+        }
+        for row in &later.rows {
+            self.meet_row(row, &mut |sector, own, of_row| f(sector, own, of_row));
+        }
+        for row in &self.rows {
+            later.meet_row(row, &mut |sector, own, of_row| f(sector, of_row, own));
+        }
+        for (one, other) in self.rows.iter().flat_map(|one| later.rows.iter().map(move |other| (one, other))) {
+            let (start, end) = (one.bytes.start.max(other.bytes.start), one.bytes.end.min(other.bytes.end));
+            let mut sector = start & !(SECTOR - 1);
+            while sector < end && (one.writes || other.writes) {
+                f(sector, &one.touched(sector), &other.touched(sector));
+                sector += SECTOR;
+            }
+        }
+    }
+
+    /// Calls `f` with each of the sectors that a row covers.
+    fn meet_row(&self, row: &Row, f: &mut impl FnMut(u64, &Touched, &Touched)) {
+        let (first, end) = (row.bytes.start & !(SECTOR - 1), row.bytes.end);
+        if (end - first).div_ceil(SECTOR) as usize <= self.sectors.len() {
+            let mut sector = first;
+            while sector < end {
+                if let Some(own) = self.sectors.get(&sector) {
+                    f(sector, own, &row.touched(sector));
+                }
+                sector += SECTOR;
+            }
+        } else {
+            for (&sector, own) in self.sectors.iter().filter(|(sector, _)| (first..end).contains(*sector)) {
+                f(sector, own, &row.touched(sector));
+            }
+        }
+    }
+}
+
+/// Follows the work of all streams.
+#[derive(Debug, Default)]
+pub(super) struct StreamWatch {
+    /// The work that launches and copies belong to.
+    current: Option<WorkId>,
+    works: BTreeMap<WorkId, Work>,
+    /// Their positions in the order of the calls; some may be gone.
+    calls: VecDeque<WorkId>,
+    parties: Vec<StreamParty>,
+    numbers: FxHashMap<StreamParty, u32>,
+    /// Sectors of all work.
+    kept: usize,
+    found: BTreeMap<([StreamParty; 2], AllocationId), (StreamConflict, [WorkId; 2])>,
+}
+
+impl StreamWatch {
+    /// The launches and copies that follow have this position.
+    pub(super) fn order(&mut self, order: WorkOrder, map: &AllocationMap) {
+        self.settle(map);
+        for (stream, number) in order.finished {
+            let over: Vec<WorkId> = self.works.range((stream, 0)..=(stream, number)).map(|(id, _)| *id).collect();
+            for id in over {
+                self.kept -= self.works.remove(&id).map_or(0, |work| work.sectors.len());
+            }
+        }
+        let id = (order.stream, order.number);
+        let work = Work { after: order.after.into_iter().collect(), ..Work::default() };
+        if let Some(before) = self.works.insert(id, work) {
+            self.kept -= before.sectors.len();
+        }
+        self.current = Some(id);
+        self.calls.push_back(id);
+        if self.calls.len() > MOST_WORKS
+            && let Some(oldest) = self.calls.pop_front().filter(|oldest| *oldest != id)
+        {
+            self.kept -= self.works.remove(&oldest).map_or(0, |work| work.sectors.len());
+        }
+    }
+
+    /// Compares the current work with all earlier work that it is not ordered after.
+    pub(super) fn settle(&mut self, map: &AllocationMap) {
+        let Some(id) = self.current else { return };
+        let Some(mut work) = self.works.remove(&id).filter(|work| !work.compared) else { return };
+        let others: Vec<WorkId> = self.works.keys().copied().collect();
+        for other in others {
+            let is_before = other.0 == id.0 || work.after.get(&other.0).is_some_and(|number| *number >= other.1);
+            if !is_before {
+                self.compare(other, (id, &work), map);
+            }
+        }
+        work.compared = true;
+        self.works.insert(id, work);
+    }
+
+    fn compare(&mut self, earlier: WorkId, (id, later): (WorkId, &Work), map: &AllocationMap) {
+        let mut pairs: BTreeMap<([u32; 2], AllocationId), (u64, u64)> = BTreeMap::new();
+        self.works[&earlier].meet(later, &mut |sector, one, other| {
+            let mask = one.conflict(other);
+            let address = sector + u64::from(mask.trailing_zeros());
+            let Some(allocation) = (mask != 0).then(|| map.find(address).allocation).flatten() else { return };
+            let offset = address - map.start(address).unwrap_or(address);
+            let (bytes, least) = pairs.entry((one.parties(other), allocation)).or_insert((0, u64::MAX));
+            *bytes += u64::from(mask.count_ones());
+            *least = offset.min(*least);
+        });
+        for ((parties, allocation), (bytes, offset)) in pairs {
+            let parties = parties.map(|party| self.parties[party as usize]);
+            if self.found.len() >= MOST_FOUND && !self.found.contains_key(&(parties, allocation)) {
+                continue;
+            }
+            let fresh = StreamConflict { parties, allocation, offset, bytes, pairs: 0 };
+            let known = self.found.entry((parties, allocation)).or_insert((fresh, [(0, 0); 2]));
+            known.0.pairs += u64::from(known.1 != [earlier, id]);
+            known.0.bytes = known.0.bytes.max(bytes);
+            known.1 = [earlier, id];
+        }
+    }
+
+    fn party(&mut self, access: StreamAccess, stream: u32, path: PathId) -> u32 {
+        let party = StreamParty { access, stream, path };
+        let next = self.parties.len() as u32;
+        let number = *self.numbers.entry(party).or_insert(next);
+        if number == next {
+            self.parties.push(party);
+        }
+        number
+    }
+
+    /// Memory is new: what touched it before touched other memory.
+    pub(super) fn allocated(&mut self, bytes: Range<u64>) {
+        for work in self.works.values_mut() {
+            let before = work.sectors.len();
+            let (first, end) = (bytes.start & !(SECTOR - 1), bytes.end);
+            if (end.saturating_sub(first)).div_ceil(SECTOR) < before as u64 {
+                (first..end).step_by(SECTOR as usize).for_each(|sector| _ = work.sectors.remove(&sector));
+            } else {
+                work.sectors.retain(|sector, _| !(first..end).contains(sector));
+            }
+            work.rows.retain(|row| row.bytes.end <= bytes.start || row.bytes.start >= bytes.end);
+            self.kept -= before - work.sectors.len();
+        }
+    }
+
+    /// A copy or fill of the current work.
+    pub(super) fn copied(&mut self, copy: &Copy) {
+        let Some(id) = self.current else { return };
+        let is_fill = copy.source.is_none() && copy.host.is_none() && copy.destination.is_some();
+        let to = if is_fill { StreamAccess::Fill } else { StreamAccess::CopyTo };
+        let sides = [
+            (copy.destination, copy.destination_pitch, true, to),
+            (copy.source, copy.source_pitch, false, StreamAccess::CopyFrom),
+        ];
+        for (start, pitch, writes, access) in sides {
+            let Some(start) = start else { continue };
+            let party = self.party(access, id.0, copy.path);
+            let Some(work) = self.works.get_mut(&id) else { continue };
+            work.compared = false;
+            let is_whole = pitch == copy.width || copy.height <= 1;
+            let (rows, width) =
+                if is_whole { (1, copy.width.saturating_mul(copy.height)) } else { (copy.height, copy.width) };
+            for row in 0..rows.min(MOST_ROWS as u64) {
+                let at = start.saturating_add(row.saturating_mul(pitch));
+                if work.rows.len() < MOST_ROWS {
+                    work.rows.push(Row { bytes: at..at.saturating_add(width), writes, party });
+                }
+            }
+        }
+    }
+
+    /// A batch of a launch that belongs to the current work.
+    pub(super) fn batch(&mut self, shape: &LaunchShape, path: PathId, items: &[u8]) {
+        let Some(id) = self.current else { return };
+        let table = &shape.module.1.table;
+        let mut at = 0;
+        while at < items.len() {
+            let Some((access, length)) = decode::request(&items[at..]) else {
+                let Some((Ok(_), length)) = decode::item(&items[at..]) else { return };
+                at += length;
+                continue;
+            };
+            at += length;
+            if access.space != Space::Global {
+                continue;
+            }
+            let Some(index) = bundle_of(access.site) else {
+                self.request(id, shape, path, &access);
+                continue;
+            };
+            let mut spare = [0; 8 * LANES];
+            for member in &table.bundles[index as usize].members {
+                self.request(id, shape, path, &access.member(member.site, member.offset, &mut spare));
+            }
+        }
+    }
+
+    fn request(&mut self, id: WorkId, shape: &LaunchShape, path: PathId, access: &Access<'_>) {
+        let module = &shape.module.1;
+        let site = &module.table.sites[access.site as usize];
+        // A volatile access waits for another one, or is waited for.
+        if site.cache == CacheOp::Volatile || self.kept >= MOST_SECTORS {
+            return;
+        }
+        let party = self.party(StreamAccess::Site { kernel: shape.kernel, site: access.site }, id.0, path);
+        let Some(work) = self.works.get_mut(&id) else { return };
+        work.compared = false;
+        let before = work.sectors.len();
+        let touched = |mask: u32| match site.op {
+            Op::Load => Touched { read: mask, reader: party, ..Touched::default() },
+            Op::Store => Touched { written: mask, writer: party, ..Touched::default() },
+            Op::Atomic => Touched { updated: mask, writer: party, ..Touched::default() },
+        };
+        let width = module.widths[access.site as usize];
+        if let Some(bytes) = contiguous(access, width) {
+            let mut sector = bytes.start & !(SECTOR - 1);
+            while sector < bytes.end {
+                let (start, end) = (bytes.start.max(sector), bytes.end.min(sector + SECTOR));
+                work.touch(sector, touched(mask(start - sector, end - start)));
+                sector += SECTOR;
+            }
+            self.kept += work.sectors.len() - before;
+            return;
+        }
+        let mut open: Option<(u64, u32)> = None;
+        access.for_each_lane(|_, address| {
+            for_each_sector(address, width, |sector, mask| match &mut open {
+                Some((known, masks)) if *known == sector => *masks |= mask,
+                _ => {
+                    if let Some((sector, masks)) = open.replace((sector, mask)) {
+                        work.touch(sector, touched(masks));
+                    }
+                }
+            });
+        });
+        if let Some((sector, masks)) = open {
+            work.touch(sector, touched(masks));
+        }
+        self.kept += work.sectors.len() - before;
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.kept as u64 * 40
+    }
+
+    /// The conflicts, in an order that depends on the trace alone.
+    pub(super) fn finish(mut self, map: &AllocationMap) -> Vec<StreamConflict> {
+        self.settle(map);
+        self.found.into_values().map(|(conflict, _)| conflict).collect()
+    }
+}
+
+/// Returns the bytes of a request whose lanes access neighbouring elements without holes.
+fn contiguous(access: &Access<'_>, width: Width) -> Option<Range<u64>> {
+    let Addresses::Affine { bases: [low, high], stride } = access.addresses else { return None };
+    let step = u64::from(width.bytes);
+    let is_whole = access.mask == u32::MAX && width.holes.is_none() && stride > 0;
+    let is_row = stride as u64 == step && high == low.wrapping_add(16 * step);
+    (is_whole && is_row).then_some(())?;
+    Some(low..low.checked_add(LANES as u64 * step)?)
+}
+
+/// Calls `f` with each sector that an access of one lane touches, and the mask of its bytes.
+fn for_each_sector(address: u64, width: Width, mut f: impl FnMut(u64, u32)) {
+    let mut done = 0;
+    while done < u64::from(width.bytes) {
+        let from = address.wrapping_add(done);
+        let within = from % SECTOR;
+        let count = (SECTOR - within).min(u64::from(width.bytes) - done);
+        let held = width.holes.map_or(u64::MAX, |mask| mask.checked_shr(done as u32).unwrap_or(0)) as u32;
+        let bytes = held & mask(0, count);
+        if bytes != 0 {
+            f(from - within, bytes << within);
+        }
+        done += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Sectors that two pieces of work touch, against bytes one by one.
+        #[test]
+        fn conflicts_are_those_of_the_bytes(
+            accesses in prop::collection::vec((any::<bool>(), 0u64..200, 1u64..40, 0u8..3, any::<bool>()), 1..12)
+        ) {
+            let mut works = [Work::default(), Work::default()];
+            let mut bytes = [[0u8; 300], [0u8; 300]];
+            for &(later, start, length, kind, as_row) in &accesses {
+                let work = &mut works[usize::from(later)];
+                let kind = if as_row { kind.min(1) } else { kind };
+                if as_row {
+                    work.rows.push(Row { bytes: start..start + length, writes: kind == 1, party: 0 });
+                } else {
+                    let width = Width { bytes: length as u32, holes: None };
+                    for_each_sector(start, width, |sector, mask| {
+                        let mut touched = Touched::default();
+                        *[&mut touched.read, &mut touched.written, &mut touched.updated][usize::from(kind)] = mask;
+                        work.touch(sector, touched);
+                    });
+                }
+                for byte in start..start + length {
+                    bytes[usize::from(later)][byte as usize] |= 1 << kind;
+                }
+            }
+            let is_conflict = |one: u8, other: u8| {
+                let both = one != 0 && other != 0;
+                let written = (one | other) & 2 != 0;
+                let updated = (one & 4 != 0 && other & 3 != 0) || (other & 4 != 0 && one & 3 != 0);
+                both && (written || updated)
+            };
+            let mut want = [false; 300];
+            for (at, want) in want.iter_mut().enumerate() {
+                *want = is_conflict(bytes[0][at], bytes[1][at]);
+            }
+            let mut found = [false; 300];
+            works[0].meet(&works[1], &mut |sector, one, other| {
+                let mask = one.conflict(other);
+                for bit in (0..32).filter(|bit| mask >> bit & 1 == 1) {
+                    found[(sector + bit) as usize] = true;
+                }
+            });
+            prop_assert_eq!(found, want);
+        }
+    }
+}
