@@ -119,6 +119,9 @@ arguments! {
         /// Number of configurations, best first [default: 10]
         #[serde(default)]
         top: Option<u32>,
+        /// Also name this number of configurations that are worth a measurement
+        #[serde(default)]
+        budget: Option<u32>,
         /// Time limit in seconds [default: that of the server]
         #[serde(default)]
         seconds: Option<u64>,
@@ -156,6 +159,9 @@ pub(crate) struct RunArguments {
     /// Record only kernels whose demangled name matches this regular expression
     #[serde(default)]
     pub(crate) kernels: Option<String>,
+    /// Also find redundant values, such as stores that change nothing; takes 3 to 27 times as long. Not for `check`
+    #[serde(default)]
+    pub(crate) values: bool,
     /// Profile to write, inside the folders of the server [default: warpline.NAME.wlprof]
     #[serde(default)]
     pub(crate) output: Option<String>,

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::error::Refusal;
 use crate::processes::Members;
+use warpline_profile::ranks::names_a_rank;
 
 /// How often memory is checked.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -61,7 +62,14 @@ pub(crate) async fn run(
     bounds: Bounds,
     context: &RequestContext<RoleServer>,
 ) -> Result<Finished, Refusal> {
-    let mut child = Command::new(executable)
+    let mut command = Command::new(executable);
+    // The profile of a rank would have another name than the requested one.
+    for (variable, _) in std::env::vars().filter(|(variable, _)| names_a_rank(variable)) {
+        command.env_remove(variable);
+    }
+    // SAFETY: between fork and exec only a system call is made.
+    unsafe { command.pre_exec(end_with_parent) };
+    let mut child = command
         .args(arguments)
         .current_dir(folder)
         .stdin(Stdio::null())
@@ -86,6 +94,15 @@ pub(crate) async fn run(
     }
     drop(guard);
     result
+}
+
+/// Has the system send SIGTERM when the server ends, however it ends: the run then removes its temporary files.
+fn end_with_parent() -> std::io::Result<()> {
+    // SAFETY: sets an attribute of the calling process; no memory is touched.
+    match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 /// Waits until a bound is exceeded or the client cancels; sends progress meanwhile.

@@ -9,6 +9,8 @@ const LEAST_TOKENS: u64 = 100;
 const MOST_TOKENS: u64 = 20_000;
 /// Bytes that are assumed for a token.
 const BYTES_PER_TOKEN: u64 = 4;
+/// Bytes of the longest page.
+const MOST_BYTES: usize = (MOST_TOKENS * BYTES_PER_TOKEN) as usize;
 
 /// Bytes of an answer.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ impl Limit {
 /// A page of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// Whole lines, except for a line that is longer than the limit.
+    /// Whole lines, except for a line that is longer than any page.
     pub(crate) text: String,
     /// Leads to the next page.
     pub(crate) next_cursor: Option<String>,
@@ -48,6 +50,11 @@ pub(crate) fn page(text: &str, limit: Limit, cursor: Option<&str>) -> Result<Pag
         None => 0,
     };
     let (mut out, mut end) = (String::new(), start);
+    if let Some(line) = all.get(start).filter(|line| line.len() > limit.0 && limit.0 < MOST_BYTES) {
+        let tokens = (line.len() as u64).div_ceil(BYTES_PER_TOKEN).min(MOST_TOKENS);
+        let expected = format!("the next line of this answer is longer; pass {tokens} or more");
+        return Err(Refusal::argument("max_tokens", (limit.0 as u64 / BYTES_PER_TOKEN).to_string(), expected));
+    }
     for line in &all[start..] {
         if end > start && out.len() + line.len() + 1 > limit.0 {
             break;
@@ -110,9 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_cut() {
+    fn a_line_that_is_too_long_is_refused_and_one_without_end_is_cut() {
         let limit = Limit::new(Some(100)).expect("a limit");
-        let page = page(&"é".repeat(10_000), limit, None).expect("a page");
-        assert!(page.text.len() <= 401 && page.next_cursor.is_none());
+        let refusal = page(&"é".repeat(10_000), limit, None).expect_err("a long line");
+        assert!(refusal.to_string().contains("pass 5000 or more"), "{refusal}");
+        let most = Limit::new(Some(MOST_TOKENS)).expect("a limit");
+        let page = page(&"é".repeat(100_000), most, None).expect("a page");
+        assert!(page.text.len() <= MOST_BYTES + 1 && page.next_cursor.is_none());
     }
 }

@@ -35,7 +35,7 @@ const INSTRUCTIONS: &str = "Memory profiles of CUDA programs, with or without a 
 /// What an answer is a page of.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Position {
-    /// Cursor of the next page; null after the last.
+    /// Cursor of the next page; null after the last, and for runs.
     next_cursor: Option<String>,
     /// Lines of this page.
     lines: usize,
@@ -79,7 +79,8 @@ impl Server {
             Err(refusal) => return Ok(refused(&refusal)),
         };
         let shared = Arc::clone(&self.shared);
-        let work = move || tool(&shared, &arguments).and_then(|answer| shown(&answer, limit, cursor.as_deref()));
+        let work =
+            move || tool(&shared, &arguments).and_then(|answer| shown(&answer, limit, Pages::At(cursor.as_deref())));
         match tokio::task::spawn_blocking(work).await {
             Ok(result) => Ok(result.unwrap_or_else(|refusal| refused(&refusal))),
             Err(error) => Err(ErrorData::internal_error(format!("the tool failed: {error}; please report this"), None)),
@@ -88,10 +89,14 @@ impl Server {
 }
 
 /// The page of an answer as the result of a tool.
-fn shown(answer: &Answer, limit: Limit, cursor: Option<&str>) -> Result<CallToolResult, Refusal> {
+fn shown(answer: &Answer, limit: Limit, pages: Pages<'_>) -> Result<CallToolResult, Refusal> {
+    let (cursor, has_more) = match pages {
+        Pages::First => (None, false),
+        Pages::At(cursor) => (cursor, true),
+    };
     let page = page(&answer.text, limit, cursor)?;
     let position = Position {
-        next_cursor: page.next_cursor,
+        next_cursor: page.next_cursor.filter(|_| has_more),
         lines: page.lines,
         lines_total: page.lines_total,
         profile: answer.profile.clone(),
@@ -113,8 +118,23 @@ fn refused(refusal: &Refusal) -> CallToolResult {
 
 /// The result of a tool that ran something: the rest of its answer is not kept.
 fn ran(answer: Result<Answer, Refusal>, max_tokens: Option<u64>, cursor: Option<&str>) -> CallToolResult {
-    let result = Limit::new(max_tokens).and_then(|limit| shown(&answer?, limit, cursor));
+    let result = Limit::new(max_tokens).and_then(|limit| shown(&answer?, limit, Pages::At(cursor)));
     result.unwrap_or_else(|refusal| refused(&refusal))
+}
+
+/// The same of a run of a program: another page would be another run.
+fn ran_once(answer: Result<Answer, Refusal>, max_tokens: Option<u64>) -> CallToolResult {
+    let result = Limit::new(max_tokens).and_then(|limit| shown(&answer?, limit, Pages::First));
+    result.unwrap_or_else(|refusal| refused(&refusal))
+}
+
+/// Which page of an answer is meant.
+#[derive(Clone, Copy)]
+enum Pages<'a> {
+    /// The first one, and there is no other.
+    First,
+    /// That at a cursor.
+    At(Option<&'a str>),
 }
 
 #[tool_router]
@@ -134,7 +154,7 @@ impl Server {
         if let Err(refusal) = Limit::new(arguments.max_tokens) {
             return Ok(refused(&refusal));
         }
-        Ok(ran(tools::profile(&self.shared, &arguments, &context).await, arguments.max_tokens, None))
+        Ok(ran_once(tools::profile(&self.shared, &arguments, &context).await, arguments.max_tokens))
     }
 
     #[tool(
@@ -151,7 +171,7 @@ impl Server {
         if let Err(refusal) = Limit::new(arguments.max_tokens) {
             return Ok(refused(&refusal));
         }
-        Ok(ran(tools::check(&self.shared, &arguments, &context).await, arguments.max_tokens, None))
+        Ok(ran_once(tools::check(&self.shared, &arguments, &context).await, arguments.max_tokens))
     }
 
     #[tool(

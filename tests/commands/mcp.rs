@@ -35,10 +35,26 @@ type Connection = RunningService<RoleClient, Client>;
 
 /// Does something with a server that serves a folder.
 fn with_server<T>(folder: &Path, options: &[&str], test: impl AsyncFnOnce(&Connection) -> T) -> T {
+    with_server_in(folder, options, &[], test)
+}
+
+/// The same with further variables in the server's environment.
+fn with_server_in<T>(
+    folder: &Path,
+    options: &[&str],
+    environment: &[(&str, &str)],
+    test: impl AsyncFnOnce(&Connection) -> T,
+) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let mut command = Command::new(warpline());
-        command.arg("mcp").arg("--root").arg(folder).args(options).current_dir(folder);
+        command
+            .arg("mcp")
+            .arg("--root")
+            .arg(folder)
+            .args(options)
+            .current_dir(folder)
+            .envs(environment.iter().copied());
         // The compiler that this test is built with.
         let path = std::env::var("PATH").unwrap_or_default();
         let beside = warpline_cc().parent().expect("a folder").display().to_string();
@@ -276,6 +292,46 @@ fn runs_report_progress_and_are_cancelled() {
         // The server goes on.
         assert!(good(&call(connection, "gpus", json!({})).await).contains("a100"));
     });
+}
+
+/// `warpline run` replaces `%q{NAME}` and `%p` in names of files, and names the profiles of ranks itself.
+#[test]
+fn a_profile_has_the_requested_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "__global__ void one(float *data) { data[threadIdx.x] = 1.0f; }\n\
+                  int main() { float *data; cudaMalloc(&data, 256); one<<<1, 64>>>(data); return cudaFree(data); }\n";
+    std::fs::write(folder.path().join("one.cu"), source).expect("a source");
+    let environment = [("EVIL", "../outside"), ("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")];
+    let test = async |connection: &Connection| {
+        for name in ["%q{EVIL}.wlprof", "50%.wlprof"] {
+            good(&call(connection, "profile", json!({"sources": ["one.cu"], "output": name, "max_tokens": 100})).await);
+            assert!(folder.path().join(name).is_file(), "{name}");
+        }
+    };
+    with_server_in(folder.path(), &[], &environment, test);
+}
+
+#[test]
+fn a_run_ends_with_the_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    script(folder.path(), "slow", "echo $$ > pid; sleep 600");
+    let pid = with_server(folder.path(), &[], async |connection| {
+        let request =
+            ClientRequest::CallToolRequest(CallToolRequest::new(call_of("profile", json!({"program": "slow"}))));
+        let options = PeerRequestOptions::no_options();
+        let _handle = connection.send_cancellable_request(request, options).await.expect("a request");
+        let start = Instant::now();
+        while !std::fs::read_to_string(folder.path().join("pid")).is_ok_and(|text| text.ends_with('\n')) {
+            assert!(start.elapsed() < Duration::from_secs(60), "the program does not start");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        std::fs::read_to_string(folder.path().join("pid")).expect("a process").trim().to_owned()
+    });
+    let start = Instant::now();
+    while Path::new("/proc").join(&pid).is_dir() {
+        assert!(start.elapsed() < Duration::from_secs(60), "the program runs on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]

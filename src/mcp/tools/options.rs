@@ -1,6 +1,7 @@
 //! Options of the command line from arguments of clients. Each value is checked, so that none of them becomes another option.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Shared, model};
@@ -27,7 +28,7 @@ pub(crate) fn run_options(shared: &Shared, arguments: &RunArguments, options: &[
         }
     };
     let output = output(shared, arguments, subject)?;
-    let mut run: Vec<OsString> = vec!["--output".into(), output.clone().into()];
+    let mut run: Vec<OsString> = vec!["--output".into(), verbatim(&output)];
     run.extend(options.iter().map(OsString::from));
     if let Some(name) = &arguments.gpu {
         run.push(format!("--gpu={}", model(name)?).into());
@@ -59,6 +60,13 @@ pub(crate) fn run_options(shared: &Shared, arguments: &RunArguments, options: &[
     }
     command.extend(arguments.arguments.iter().map(OsString::from));
     Ok(RunOptions { command, output })
+}
+
+/// The path as the value of `--output`, which replaces `%p` and `%q{NAME}`.
+fn verbatim(output: &Path) -> OsString {
+    let bytes = output.as_os_str().as_encoded_bytes().iter();
+    let quoted = bytes.flat_map(|byte| std::iter::repeat_n(*byte, if *byte == b'%' { 2 } else { 1 }));
+    OsString::from_vec(quoted.collect())
 }
 
 fn source_file(shared: &Shared, source: &str) -> Result<PathBuf, Refusal> {

@@ -31,7 +31,8 @@ pub(crate) async fn profile(
     arguments: &RunArguments,
     context: &RequestContext<RoleServer>,
 ) -> Result<Answer, Refusal> {
-    let options = run_options(shared, arguments, &[])?;
+    let values: &[&str] = if arguments.values { &["--values=memory"] } else { &[] };
+    let options = run_options(shared, arguments, values)?;
     let (finished, profile) = run(shared, arguments, &options, context).await?;
     let text = format!("{}{}", ending(&finished), report::brief_markdown(&profile));
     Ok(Answer { text, profile: Some(uri::of_path(&shared.roots.shown(&options.output))) })
@@ -50,7 +51,8 @@ pub(crate) async fn check(
         .collect();
     let errors = rows.iter().filter(|finding| finding.severity == Severity::Error).count();
     let mut text = ending(&finished);
-    _ = writeln!(text, "{errors} errors, {} other results of {}", rows.len() - errors, CHECKS.join(" "));
+    let plural = if errors == 1 { "" } else { "s" };
+    _ = writeln!(text, "{errors} error{plural}, {} other results of {}", rows.len() - errors, CHECKS.join(" "));
     if !profile.run.complete {
         text.push_str("the run is incomplete: what did not run is not checked\n");
     }
@@ -103,6 +105,13 @@ pub(crate) async fn predict(
         return Err(Refusal::argument("top", top.to_string(), format!("pass 1 to {MOST_CONFIGURATIONS}")));
     }
     command.push(format!("--top={top}").into());
+    if let Some(budget) = arguments.budget {
+        if !(1..=MOST_CONFIGURATIONS).contains(&budget) {
+            let expected = format!("pass 1 to {MOST_CONFIGURATIONS}");
+            return Err(Refusal::argument("budget", budget.to_string(), expected));
+        }
+        command.push(format!("--budget={budget}").into());
+    }
     let text = printed(shared, &command, bounds(shared, arguments.seconds)?, context).await?;
     Ok(Answer { text, profile: Some(uri::of_path(&shared.roots.shown(&path))) })
 }
@@ -174,11 +183,11 @@ fn bounds(shared: &Shared, seconds: Option<u64>) -> Result<Bounds, Refusal> {
     Ok(Bounds { seconds, most_seconds: shared.seconds, memory: shared.memory })
 }
 
-/// How the program ended, where that is not as it should.
+/// How the run ended, if it failed.
 fn ending(finished: &Finished) -> String {
     match finished.status.success() {
         true => String::new(),
-        false => format!("the program ended with {}\n{}\n\n", finished.status, last_lines(&finished.messages)),
+        false => format!("the run ended with {}\n{}\n\n", finished.status, last_lines(&finished.messages)),
     }
 }
 
