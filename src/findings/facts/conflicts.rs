@@ -158,6 +158,8 @@ impl<'f, 'a> Race<'f, 'a> {
         let (Some(operand), Some(block)) = (store.operand, self.kernel.and_then(block_of)) else { return false };
         let moves = |axis: usize| match operand.thread_steps[axis] {
             ThreadStep::Bytes(bytes) => bytes.unsigned_abs() >= u64::from(store.bytes),
+            // The rows of a matrix, whose width is an argument.
+            ThreadStep::Times(_) => true,
             _ => false,
         };
         !operand.loaded_index && (0..3).filter(|&axis| block[axis] > 1).all(moves)
@@ -235,14 +237,15 @@ pub fn is_in_block(conflict: &Conflict) -> bool {
     conflict.scope == "block"
 }
 
-/// Returns whether blocks meet through the same two accesses as these warps of a block do: that is reported of the blocks, or it is a
+/// Returns whether blocks meet on the same lines as these warps of a block do: that is reported of the blocks, or it is a
 /// bound or a flag, for warps as for blocks.
 pub fn is_between_blocks(other: &Conflict, conflict: &Conflict) -> bool {
-    let places = |conflict: &Conflict| {
-        let mut sites = conflict.accesses.each_ref().map(|party| party.site);
-        sites.sort_unstable();
-        (conflict.kernel, conflict.allocation, sites)
+    let lines = |conflict: &Conflict| {
+        let line = |party: &ConflictParty| (party.op.clone(), party.frame.file.clone(), party.frame.line);
+        let mut sides = conflict.accesses.each_ref().map(line);
+        sides.sort_unstable();
+        (conflict.kernel, conflict.allocation, sides)
     };
     let is_settled = other.severity == "warning" || other.verdict == "flag";
-    is_settled && !is_in_block(other) && places(other) == places(conflict)
+    is_settled && !is_in_block(other) && lines(other) == lines(conflict)
 }

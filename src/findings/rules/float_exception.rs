@@ -115,6 +115,8 @@ fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
                 (Cause::Invalid { memory, operation, operands: shown, thread, block, way }, Remedy::GuardOperand)
             }
         }
+        // The initialisation check fills memory with NaNs: that nothing has written it is the finding.
+        None if is_loaded && is_uninitialised(facts, source) => return None,
         None if is_loaded => {
             let from = name(source.allocation);
             let cause =
@@ -125,6 +127,11 @@ fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
     };
     let lanes = row.map_or(1, |row| row.lanes);
     Some(draft(Diagnosis::new(&cause, &remedy), store, source, Severity::Error, lanes))
+}
+
+/// Returns whether the load reads memory that nothing has written, as the initialisation check has found.
+fn is_uninitialised(facts: &Facts<'_>, load: &FloatStep) -> bool {
+    facts.profile.uninitialised.iter().any(|row| row.kernel == Some(load.kernel) && (&row.frame.file, row.frame.line) == (&load.frame.file, load.frame.line))
 }
 
 fn draft(diagnosis: Diagnosis, store: &FloatStep, source: &FloatStep, severity: Severity, lanes: u64) -> Draft {

@@ -1,6 +1,6 @@
 //! Memory that a loop allocates and never frees, and with `--check-leaks` all that is never freed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::facts::memory::{AllocationSite, Maker, allocated_bytes, allocation_sites, is_variable};
 use super::super::prelude::*;
@@ -25,7 +25,15 @@ pub fn find(facts: &Facts<'_>) -> Vec<Draft> {
     let leaked: Vec<_> = all.iter().filter(|site| is_leaked(site)).collect();
     let reported: BTreeSet<u64> = leaked.iter().flat_map(|site| &site.rows).map(|row| row.id).collect();
     let left = |row: &&Allocation| facts.profile.run.leak_check && !reported.contains(&row.id) && is_left(row);
-    let at_exit = facts.profile.allocations.iter().filter(left).map(|row| left_at_exit(facts, row));
+    // One line and variable are one thing to change, in however many calls.
+    let mut by_place: BTreeMap<_, Vec<&Allocation>> = BTreeMap::new();
+    for row in facts.profile.allocations.iter().filter(left) {
+        let place = innermost(&row.path).map(|frame| (&frame.file, frame.line));
+        // Without a place, each is on its own.
+        let own = if place.is_some() { 0 } else { row.id };
+        by_place.entry((place, &row.name, own)).or_default().push(row);
+    }
+    let at_exit = by_place.values().map(|rows| left_at_exit(facts, rows));
     leaked.iter().filter_map(|site| draft(facts, site)).chain(at_exit).collect()
 }
 
@@ -36,9 +44,14 @@ fn is_left(row: &Allocation) -> bool {
     (row.kind.starts_with("cudaMalloc") || FREED_BY_THE_PROGRAM.contains(&&row.kind[..])) && !row.freed
 }
 
-fn left_at_exit(facts: &Facts<'_>, row: &Allocation) -> Draft {
-    let times = row.count.saturating_sub(row.freed_count).max(1);
-    let all = (u128::from(row.bytes) * u128::from(times) / u128::from(row.count.max(1))) as u64;
+fn left_at_exit(facts: &Facts<'_>, rows: &[&Allocation]) -> Draft {
+    let times_of = |row: &Allocation| row.count.saturating_sub(row.freed_count).max(1);
+    let bytes_of = |row: &Allocation| {
+        (u128::from(row.bytes) * u128::from(times_of(row)) / u128::from(row.count.max(1))) as u64
+    };
+    let times = rows.iter().map(|row| times_of(row)).total();
+    let all = rows.iter().map(|row| bytes_of(row)).total();
+    let row = rows[0];
     let memory = describe(row);
     let cause = Cause::LeftAtExit { memory, times: Count(times), all: Bytes(all) };
     let draft = Draft::new(Diagnosis::new(&cause, &Remedy::Free))

@@ -63,6 +63,8 @@ const ORDER: &[Classifier] = &[
     of_lanes,
     of_axis,
     of_atomics,
+    // A barrier that only some warps reach orders nothing, whatever the accesses do.
+    |race| of_barrier(race).filter(|_| race.has_uneven_barriers()),
     of_update,
     of_barrier,
     |race| race.is_early_load().then_some((Cause::EarlyLoad, Remedy::CheckThreads)),

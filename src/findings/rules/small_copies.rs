@@ -12,6 +12,7 @@ described! {
     }
     enum Remedy {
         LibraryCalls { function: Name } => "batch-library-calls",
+        Elements => "copy-container-once",
         OneToDevice => "batch-copies-to-device",
         OneToHost => "batch-copies-to-host",
         WithinDevice => "batch-device-copies",
@@ -41,8 +42,11 @@ fn draft(facts: &Facts<'_>, copies: &Copies<'_>, is_bus: bool) -> Option<Draft> 
     let direction = Choice(u8::from(!copies.to_device()));
     let (cause, remedy) = match &algorithm {
         Some(function) => {
+            // An operator of a container's element: it stands for one element, however often it is called.
+            let is_element = function.contains("::operator");
             let function = Name(function.clone());
-            (Cause::LibraryResults { function: function.clone() }, Remedy::LibraryCalls { function })
+            let cause = Cause::LibraryResults { function: function.clone() };
+            (cause, if is_element { Remedy::Elements } else { Remedy::LibraryCalls { function } })
         }
         None if !is_bus => (Cause::WithinDevice, Remedy::WithinDevice),
         None if copies.to_device() => (Cause::OverBus { direction }, Remedy::OneToDevice),
