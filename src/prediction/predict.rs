@@ -10,7 +10,7 @@ use super::digits::split_digits;
 use super::evaluated::Evaluated;
 use super::launch::Launch;
 use super::model::Model;
-use super::outcome::{Prediction, Refusal};
+use super::outcome::{INSTRUCTION_ERROR, INTERVAL_ERRORS, Prediction, Refusal};
 use super::request::Costs;
 use super::shared_memory::outside;
 use super::subject::Subject;
@@ -83,7 +83,9 @@ fn predict_forms(
     if let Some(estimate) = of_work(model.key, model.rates, &work) {
         found.limiter = estimate.limiter;
         found.seconds = Some(estimate.seconds);
-        found.seconds_interval = seconds_interval(model, &work, &found);
+        let is_recorded = (launch.block, launch.grid) == (subject.recorded.block, subject.recorded.grid);
+        let error = if is_recorded { 0.0 } else { INSTRUCTION_ERROR };
+        found.seconds_interval = seconds_interval(model, &work, &found, error);
     }
     Ok(found)
 }
@@ -180,13 +182,22 @@ fn resident(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result
     }
 }
 
-/// The time at both ends of the interval of the traffic.
-fn seconds_interval(model: &Model<'_>, work: &Work, found: &Prediction) -> Option<[f64; 2]> {
-    let [low, high] = found.traffic_interval().map(|[l2, dram]| {
-        let bytes = Bytes { l2: l2.round() as u64, dram: dram.round() as u64, ..work.bytes };
-        of_work(model.key, model.rates, &Work { bytes, ..*work }).map(|estimate| estimate.seconds)
-    });
-    Some([low?, high?])
+/// Returns the time at both ends of the interval of the traffic and of the instructions, whose relative standard error is given.
+fn seconds_interval(model: &Model<'_>, work: &Work, found: &Prediction, error: f64) -> Option<[f64; 2]> {
+    let seconds = |errors: f64, [l2, dram]: [f64; 2]| {
+        let scaled = |count: u64| (count as f64 * (1.0 + errors * error).max(0.0)).round() as u64;
+        let work = Work {
+            instructions: scaled(work.instructions),
+            fp32: scaled(work.fp32),
+            fp64: scaled(work.fp64),
+            special: scaled(work.special),
+            bytes: Bytes { l2: l2.round() as u64, dram: dram.round() as u64, ..work.bytes },
+            ..*work
+        };
+        of_work(model.key, model.rates, &work).map(|estimate| estimate.seconds)
+    };
+    let [low, high] = found.traffic_interval();
+    Some([seconds(-INTERVAL_ERRORS, low)?, seconds(INTERVAL_ERRORS, high)?])
 }
 
 /// What the launch asks of the GPU. Instructions are those of the recorded launch, as many to a request.
