@@ -91,7 +91,7 @@ struct Parts {
 fn run_options() -> Vec<(String, bool)> {
     let command = command();
     let known = command.get_arguments().filter_map(|argument| {
-        let value = argument.get_action().takes_values();
+        let value = argument.get_action().takes_values() && !argument.is_require_equals_set();
         argument.get_long().filter(|name| *name != "threads").map(|name| (format!("--{name}"), value))
     });
     known.collect()
@@ -218,6 +218,10 @@ mod tests {
         let named = split(&words("app.cu -o out.wlprof -O2")).unwrap();
         assert_eq!((named.compiler, named.run), (words("app.cu -O2"), words("--output out.wlprof")));
         assert_eq!(split(&words("app.cu -oout.wlprof")).unwrap().run, words("--output out.wlprof"));
+        // Options whose value stands behind `=` alone.
+        let values = split(&words("--values app.cu --trace-values=int,float --values=memory")).unwrap();
+        let run = words("--values --trace-values=int,float --values=memory");
+        assert_eq!((values.compiler, values.run), (words("app.cu"), run));
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn values_are_counted_as_by_hand() {
 #[test]
 fn zeros_are_counted_in_blocks() {
     let folder = work_folder("values-zeros");
-    let profile = profile(&folder, &program(&folder), &["--values", "memory"], "values.wlprof");
+    let profile = profile(&folder, &program(&folder), &["--values=memory"], "values.wlprof");
     let allocation = |name: &str| {
         let mark = row(&profile, name, "load")["allocation"].clone();
         let rows = profile["allocation_values"].as_array().expect("allocations");

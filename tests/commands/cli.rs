@@ -167,10 +167,7 @@ fn reuse_distances_are_taken_as_requested() {
     );
     let (of_sm, heading) = printed(&["--reuse-scope", "sm", "--restart", "off"]);
     assert!(of_sm["line"]["buckets"].is_array());
-    assert_eq!(
-        heading.unwrap(),
-        "REUSE of loaded sectors within an SM (stores are uses; used once: of elements)"
-    );
+    assert_eq!(heading.unwrap(), "REUSE of loaded sectors within an SM (stores are uses; used once: of elements)");
     assert_eq!(printed(&["--reuse", "off"]), (serde_json::Value::Null, None));
 }
 

@@ -75,7 +75,7 @@ pub struct RunArguments {
     /// Follow values of accesses to global and shared memory: stores that change nothing, arrays of one or of few values, of small
     /// range, of zeros [default without a value: memory]
     #[arg(
-        long, value_enum, value_name = "WHAT", num_args = 0..=1, default_missing_value = "memory",
+        long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "memory",
         help_heading = CHECKS
     )]
     pub values: Option<ValuesChoice>,

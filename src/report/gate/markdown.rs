@@ -17,6 +17,7 @@ pub fn markdown(judged: &[Judged], options: &DiffOptions) -> String {
     let count = |verdict: Verdict| judged.iter().filter(|one| one.program.verdict == verdict).count();
     let (broken, unlike) = (count(Verdict::Broken), count(Verdict::Unlike));
     let head = match (broken, unlike) {
+        (0, 0) if count(Verdict::NoBaseline) > 0 => ":warning: Warpline: no baseline",
         (0, 0) => ":white_check_mark: Warpline: all limits hold",
         (0, _) => ":warning: Warpline: no baseline that was made alike",
         _ => ":x: Warpline: limits are broken",
