@@ -131,7 +131,9 @@ fn of_origin(facts: &Facts<'_>, origin: &FloatOrigin) -> Option<Draft> {
 
 /// Returns whether the load reads memory that nothing has written, as the initialisation check has found.
 fn is_uninitialised(facts: &Facts<'_>, load: &FloatStep) -> bool {
-    facts.profile.uninitialised.iter().any(|row| row.kernel == Some(load.kernel) && (&row.frame.file, row.frame.line) == (&load.frame.file, load.frame.line))
+    facts.profile.uninitialised.iter().any(|row| {
+        row.kernel == Some(load.kernel) && (&row.frame.file, row.frame.line) == (&load.frame.file, load.frame.line)
+    })
 }
 
 fn draft(diagnosis: Diagnosis, store: &FloatStep, source: &FloatStep, severity: Severity, lanes: u64) -> Draft {

@@ -46,9 +46,8 @@ fn is_left(row: &Allocation) -> bool {
 
 fn left_at_exit(facts: &Facts<'_>, rows: &[&Allocation]) -> Draft {
     let times_of = |row: &Allocation| row.count.saturating_sub(row.freed_count).max(1);
-    let bytes_of = |row: &Allocation| {
-        (u128::from(row.bytes) * u128::from(times_of(row)) / u128::from(row.count.max(1))) as u64
-    };
+    let bytes_of =
+        |row: &Allocation| (u128::from(row.bytes) * u128::from(times_of(row)) / u128::from(row.count.max(1))) as u64;
     let times = rows.iter().map(|row| times_of(row)).total();
     let all = rows.iter().map(|row| bytes_of(row)).total();
     let row = rows[0];
