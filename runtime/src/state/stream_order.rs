@@ -4,7 +4,7 @@
 //! The CPU device does all work at once, in the order of the calls. On a GPU, work of two streams may overlap unless an
 //! event, the legacy default stream or the host orders it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use warpline_format::event::WorkOrder;
 
 /// Number of the legacy default stream.
@@ -35,6 +35,8 @@ pub struct StreamOrder {
     queues: BTreeMap<u32, Queue>,
     events: HashMap<usize, Clock>,
     host: Clock,
+    /// Destroyed streams whose work the host has not waited for yet.
+    destroyed: BTreeSet<u32>,
     /// The stream whose work is being done, if work of a stream is.
     pub current: Option<u32>,
 }
@@ -65,12 +67,9 @@ impl StreamOrder {
         *number += 1;
         let number = *number;
         self.queues.insert(stream, Queue { blocking, clock });
-        WorkOrder {
-            stream,
-            number,
-            after,
-            finished: self.host.iter().map(|(&stream, &number)| (stream, number)).collect(),
-        }
+        let finished = self.host.iter().map(|(&stream, &number)| (stream, number)).collect();
+        self.forget_destroyed();
+        WorkOrder { stream, number, after, finished }
     }
 
     /// The host waits for all work.
@@ -97,6 +96,29 @@ impl StreamOrder {
     pub fn record(&mut self, event: usize, stream: u32, blocking: bool) {
         let clock = self.before(stream, blocking);
         self.events.insert(event, clock);
+    }
+
+    /// A stream is destroyed; its work remains.
+    pub fn destroy(&mut self, stream: u32) {
+        self.destroyed.insert(stream);
+    }
+
+    /// Drops destroyed streams whose work the host has waited for, after it was reported as finished: programs may use a
+    /// stream for each of many tasks.
+    fn forget_destroyed(&mut self) {
+        let last = |queue: &Queue, stream| queue.clock.get(&stream).copied().unwrap_or(0);
+        let is_over = |stream: &u32| {
+            self.queues
+                .get(stream)
+                .is_none_or(|queue| self.host.get(stream).is_some_and(|done| *done >= last(queue, *stream)))
+        };
+        let over: Vec<u32> = self.destroyed.iter().copied().filter(is_over).collect();
+        for stream in over {
+            self.destroyed.remove(&stream);
+            self.queues.remove(&stream);
+            let clocks = self.queues.values_mut().map(|queue| &mut queue.clock).chain(self.events.values_mut());
+            clocks.chain([&mut self.host]).for_each(|clock| _ = clock.remove(&stream));
+        }
     }
 
     /// An event is gone.
@@ -139,6 +161,27 @@ mod tests {
         let after_host = order.enqueue(2, false);
         assert!(is_ordered(&behind, &after_host));
         assert!(after_host.finished.contains(&(1, 2)));
+    }
+
+    #[test]
+    fn streams_that_are_over_take_no_room() {
+        let mut order = StreamOrder::default();
+        for stream in 1..1000 {
+            let work = order.enqueue(stream, false);
+            assert!(work.after.len() <= 3 && work.finished.len() <= 3, "{work:?}");
+            order.record(stream as usize, stream, false);
+            order.destroy(stream);
+            order.wait_for_stream(stream, false);
+            order.forget(stream as usize);
+        }
+        // Without a wait of the host the work remains.
+        order.enqueue(2000, false);
+        order.destroy(2000);
+        let later = order.enqueue(DEFAULT, true);
+        assert!(order.queues.contains_key(&2000) && !later.finished.iter().any(|(stream, _)| *stream == 2000));
+        order.wait_for_all();
+        assert!(order.enqueue(DEFAULT, true).finished.contains(&(2000, 1)));
+        assert!(!order.queues.contains_key(&2000));
     }
 
     #[test]

@@ -122,7 +122,9 @@ impl Streams {
     /// Destroys a stream that the program created.
     pub fn destroy(&mut self, handle: usize) -> Result<(), Error> {
         self.attributes.retain(|(stream, _), _| *stream != handle);
-        self.streams.remove(&handle).map(|_| ()).ok_or(error::INVALID_RESOURCE_HANDLE)
+        let stream = self.streams.remove(&handle).ok_or(error::INVALID_RESOURCE_HANDLE)?;
+        self.order.destroy(stream.number);
+        Ok(())
     }
 
     /// Sets an attribute.

@@ -71,6 +71,9 @@ pub struct StreamConflict {
     pub pairs: u64,
 }
 
+/// Conflicts that differ in their streams only are one: programs use a stream for each of many tasks.
+type Key = ([(StreamAccess, PathId); 2], AllocationId);
+
 /// Position of work: stream, and number in it.
 type WorkId = (u32, u64);
 
@@ -212,7 +215,8 @@ pub(super) struct StreamWatch {
     numbers: FxHashMap<StreamParty, u32>,
     /// Sectors of all work.
     kept: usize,
-    found: BTreeMap<([StreamParty; 2], AllocationId), (StreamConflict, [WorkId; 2])>,
+    /// With the last pair of work of each.
+    found: BTreeMap<Key, (StreamConflict, [WorkId; 2])>,
 }
 
 impl StreamWatch {
@@ -267,11 +271,12 @@ impl StreamWatch {
         });
         for ((parties, allocation), (bytes, offset)) in pairs {
             let parties = parties.map(|party| self.parties[party as usize]);
-            if self.found.len() >= MOST_FOUND && !self.found.contains_key(&(parties, allocation)) {
+            let key = (parties.map(|party| (party.access, party.path)), allocation);
+            if self.found.len() >= MOST_FOUND && !self.found.contains_key(&key) {
                 continue;
             }
             let fresh = StreamConflict { parties, allocation, offset, bytes, pairs: 0 };
-            let known = self.found.entry((parties, allocation)).or_insert((fresh, [(0, 0); 2]));
+            let known = self.found.entry(key).or_insert((fresh, [(0, 0); 2]));
             known.0.pairs += u64::from(known.1 != [earlier, id]);
             known.0.bytes = known.0.bytes.max(bytes);
             known.1 = [earlier, id];

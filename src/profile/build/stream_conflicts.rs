@@ -5,7 +5,7 @@ use crate::model::{Frame, StreamAccess, StreamConflict};
 use warpline_analyzer::analysis::Analysis;
 use warpline_analyzer::races::{self, StreamParty};
 
-/// One row per pair of lines, streams and allocation; those that touch most bytes first.
+/// One row per pair of lines and allocation; those that touch most bytes first.
 pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<StreamConflict> {
     let mut rows: Vec<StreamConflict> = Vec::new();
     for conflict in &analysis.stream_conflicts {

@@ -211,11 +211,11 @@ pub struct StreamConflict {
 }
 
 impl StreamConflict {
-    /// Returns whether both are about the same lines, streams and memory.
+    /// Returns whether both are about the same lines and memory.
     pub fn is_like(&self, other: &StreamConflict) -> bool {
         let accesses = |row: &StreamConflict| {
             let place = |one: &StreamAccess| if one.kernel.is_some() { Vec::new() } else { one.path.clone() };
-            row.accesses.each_ref().map(|one| (one.op.clone(), one.kernel, one.frame.clone(), one.stream, place(one)))
+            row.accesses.each_ref().map(|one| (one.op.clone(), one.kernel, one.frame.clone(), place(one)))
         };
         self.allocation == other.allocation && accesses(self) == accesses(other)
     }
