@@ -4,19 +4,28 @@ use super::rows::{Paths, chain_place, op_name};
 use crate::model::{Frame, StreamAccess, StreamConflict};
 use warpline_analyzer::analysis::Analysis;
 use warpline_analyzer::races::{self, StreamParty};
+use warpline_format::event::PathId;
 
 /// One row per pair of lines and allocation; those that touch most bytes first.
 pub(super) fn rows(analysis: &Analysis, paths: &mut Paths<'_>) -> Vec<StreamConflict> {
-    let mut rows: Vec<StreamConflict> = Vec::new();
+    // Several instructions of a line share the bytes of a pair of launches.
+    let mut of_paths: Vec<([PathId; 2], StreamConflict)> = Vec::new();
     for conflict in &analysis.stream_conflicts {
         let Some(row) = row(analysis, paths, conflict) else { continue };
-        match rows.iter_mut().find(|known| known.is_like(&row)) {
-            // Several instructions of a line: each byte counts for one of them.
-            Some(known) => {
+        let called = conflict.parties.map(|party| party.path);
+        match of_paths.iter_mut().find(|(known, other)| *known == called && other.is_like(&row)) {
+            Some((_, known)) => {
                 known.pairs = known.pairs.max(row.pairs);
                 known.bytes = known.bytes.saturating_add(row.bytes);
                 known.offset = known.offset.min(row.offset);
             }
+            None => of_paths.push((called, row)),
+        }
+    }
+    let mut rows: Vec<StreamConflict> = Vec::new();
+    for (_, row) in of_paths {
+        match rows.iter_mut().find(|known| known.is_like(&row)) {
+            Some(known) => known.add(&row),
             None => rows.push(row),
         }
     }

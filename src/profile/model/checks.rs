@@ -220,7 +220,7 @@ impl StreamConflict {
         self.allocation == other.allocation && accesses(self) == accesses(other)
     }
 
-    /// Adds a row of another run that is like this one.
+    /// Adds a row of other launches, or of another run, that is like this one.
     pub fn add(&mut self, other: &StreamConflict) {
         self.pairs = self.pairs.saturating_add(other.pairs);
         self.bytes = self.bytes.max(other.bytes);
