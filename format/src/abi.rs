@@ -168,7 +168,7 @@ pub struct ModuleDescriptor {
     /// Its length.
     pub fat_binary_bytes: u64,
     /// [`crate::operation::CarriedCode::to_bytes`], of which code that follows values is made for a run with
-    /// `--check-float`; null where the module has none.
+    /// `--check-float` or `--trace-values`; null where the module has none.
     pub carried: *const u8,
     /// Its length.
     pub carried_bytes: u64,

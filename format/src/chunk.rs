@@ -11,8 +11,8 @@ pub const MAGIC: [u8; 8] = *b"WLTRACE\0";
 /// version 64 warps at different barriers, version 128 positions and arrays of interpreted programs, version 256
 /// arguments of launches, version 512 places in a sample, version 1024 mapped memory, version 2048 carve-out
 /// preferences, numbered barriers and failed calls, version 4096 the order of warps, version 8192 uninitialised reads
-/// and floating-point exceptions, version 16384 values of accesses, version 32768 values of operations and the order of streams. Versions are powers of two, so that no single
-/// flipped bit makes one of another.
+/// and floating-point exceptions, version 16384 values of accesses, version 32768 values of operations and the
+/// order of streams. Versions are powers of two, so that no single flipped bit makes one of another.
 pub const VERSION: u32 = 32768;
 /// Bytes of the stream header: magic, version, four zero bytes.
 pub const HEADER_BYTES: usize = 16;

@@ -39,8 +39,6 @@ pub struct RecordedKinds {
 }
 
 impl RecordedKinds {
-    /// All of them.
-    pub const ALL: RecordedKinds = RecordedKinds { float: true, integer: true, memory: true };
     const NAMES: [&'static str; 3] = ["float", "int", "memory"];
 
     /// Returns whether no operation is recorded.
