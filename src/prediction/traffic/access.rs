@@ -1,4 +1,4 @@
-//! Accesses to global memory, as the caches see them.
+//! Accesses to global memory, in the form in which the cache models read them.
 
 use warpline_format::expression::ExpressionId;
 
@@ -21,41 +21,41 @@ pub struct LaneAddress {
     pub loops: LaneLoops,
 }
 
-/// An access whose address is affine, or is computed for each lane.
+/// An access whose address is either affine or computed for each lane.
 #[derive(Clone, Debug)]
 pub struct MemoryAccess {
-    /// Its address.
+    /// The affine address.
     pub form: Form,
-    /// Its address, where it is computed for each lane; `form` has no meaning then.
+    /// The address if it is computed for each lane; `form` has no meaning then.
     pub by_lane: Option<LaneAddress>,
-    /// The condition under which it is made.
+    /// The condition under which a thread makes the access.
     pub condition: Truth,
     /// Bytes per lane.
     pub bytes: u32,
-    /// Number of its site, in the order of the code.
+    /// Number of the access's site, in program order.
     pub site: usize,
-    /// Number of its item in the trace: a warp's turn does not end within an item.
+    /// Number of the access's item in the trace. A warp's issue slot never ends within an item.
     pub item: usize,
-    /// Number of its allocation.
+    /// Number of the accessed allocation.
     pub allocation: usize,
-    /// It loads.
+    /// The access loads.
     pub loads: bool,
-    /// It stores.
+    /// The access stores.
     pub stores: bool,
-    /// It is an atomic operation.
+    /// The access is an atomic operation.
     pub atomic: bool,
-    /// A load that bypasses L1.
+    /// The access is a load that bypasses L1.
     pub past_l1: bool,
-    /// Counters of the loops around it, outermost first.
+    /// Counters of the loops around the access, outermost first.
     pub counters: Vec<Index>,
-    /// Those of the loops as a warp runs them, which points of a thread share.
+    /// The counters of the loops as a warp executes them. All points of a thread share these counters.
     pub shared_counters: Vec<Index>,
-    /// Sectors of its requests in the launch.
+    /// Sectors of the access's requests in the launch.
     pub sectors: f64,
 }
 
 impl MemoryAccess {
-    /// Returns a load of the first allocation, outside loops.
+    /// Returns a load of allocation 0, outside loops.
     #[cfg(test)]
     pub(super) fn load(form: Form, condition: Truth, bytes: u32) -> MemoryAccess {
         MemoryAccess {
@@ -76,12 +76,12 @@ impl MemoryAccess {
         }
     }
 
-    /// Returns whether its address is affine.
+    /// Returns whether the address is affine.
     pub fn is_affine(&self) -> bool {
         self.by_lane.is_none()
     }
 
-    /// Returns whether L2 has to have what it touches.
+    /// Returns whether the access needs the data in L2, as loads and atomic operations do.
     pub fn reads(&self) -> bool {
         self.loads || self.atomic
     }

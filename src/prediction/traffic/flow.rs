@@ -9,11 +9,11 @@ use warpline_profile::model::Addresses;
 
 /// A launch and its caches.
 pub struct Flow<'a> {
-    /// Accesses with affine addresses, in a form for footprints.
+    /// Accesses with affine addresses, prepared for footprints.
     pub accesses: &'a [MemoryAccess],
-    /// Ranges of their indices.
+    /// Ranges of the indices in `accesses`.
     pub bounds: &'a Bounds,
-    /// All accesses in the order of the code, with the ranges of their indices.
+    /// All accesses in program order, with the ranges of their indices.
     pub all: (&'a [MemoryAccess], &'a Bounds),
     /// The kernel's expressions.
     pub addresses: &'a Addresses,
@@ -26,7 +26,7 @@ pub struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// Returns the distinct pieces of `grain` bytes that wanted accesses touch in some blocks.
+    /// Returns the number of distinct pieces of `grain` bytes that the wanted accesses touch in some blocks.
     pub fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
         self.footprints.union(wanted, boxes, grain)
     }
@@ -36,7 +36,8 @@ impl Flow<'_> {
         self.union(|family| family.loads, &boxes(block, block + 1, self.launch.grid), SECTOR)
     }
 
-    /// Returns the lines that a run of blocks touches. Of accesses whose addresses are computed for each lane each request counts.
+    /// Returns the number of lines that a range of blocks touches. For accesses with addresses computed for each lane,
+    /// every request counts separately.
     pub fn lines(&self, first: u64, end: u64) -> f64 {
         let affine = self.union(|_| true, &boxes(first, end, self.launch.grid), LINE).sectors;
         let others = self.all.0.iter().filter(|access| !access.is_affine());

@@ -1,4 +1,4 @@
-//! Requests of accesses whose address, or guard, is not affine: both are computed for each lane by the interpreter.
+//! Requests of accesses whose address or guard is not affine. The interpreter computes both for each lane.
 
 use super::access::{LaneAddress, MemoryAccess};
 use crate::classes::masks;
@@ -7,12 +7,12 @@ use crate::lanes::{Guard, Lanes, Request};
 use crate::launch::Launch;
 use warpline_profile::model::Addresses;
 
-/// By access of a kernel: what computes it, where that is needed.
+/// Interpreters of a kernel's accesses, indexed by access; present where lanes are computed.
 pub struct LaneAddresses<'a> {
     accesses: &'a [MemoryAccess],
     bounds: &'a Bounds,
     lanes: Vec<Option<Lanes<'a>>>,
-    /// All indices of the current thread.
+    /// Values of all indices of the current thread.
     at: Vec<i64>,
     /// The last request.
     found: [Request; 1],
@@ -20,7 +20,7 @@ pub struct LaneAddresses<'a> {
 
 /// A request of a warp.
 pub struct LaneRequest<'r> {
-    /// Number of the iteration, of the loops around the access together.
+    /// Number of the iteration, counted over all loops around the access together.
     pub iteration: u32,
     /// Number of the warp in its block.
     pub warp: u32,
@@ -54,8 +54,9 @@ impl<'a> LaneAddresses<'a> {
         &self.found[0].1
     }
 
-    /// Returns the lanes of `mask` that make a warp's request of an access; their addresses are [`LaneAddresses::addresses`].
-    /// `place` is the block, `counter` gives the counters of the loops around the access.
+    /// Returns the lanes of `mask` that take part in a warp's request of an access; [`LaneAddresses::addresses`]
+    /// returns their addresses. `place` is the block, and `counter` returns the counters of the loops around the
+    /// access.
     pub fn request(
         &mut self,
         (access, warp): (usize, usize),
@@ -68,7 +69,7 @@ impl<'a> LaneAddresses<'a> {
         self.at.clear();
         self.at.extend([0; THREADS]);
         self.at.extend(place);
-        // Loops that have ended have reached their last iteration.
+        // Loops that have ended have the counter of their last iteration.
         self.at.extend(self.bounds.0.iter().skip(FIXED).map(|range| range.1));
         for &index in &own.counters {
             self.at[index] = counter(index);
@@ -78,7 +79,7 @@ impl<'a> LaneAddresses<'a> {
         self.found[0].0
     }
 
-    /// Calls `visit` for each request of a block by an access, iteration by iteration.
+    /// Calls `visit` for each request of a block by an access, in order of iterations.
     pub fn each_request(
         &mut self,
         number: usize,
@@ -106,7 +107,7 @@ impl<'a> LaneAddresses<'a> {
                 self.request((number, warp as usize), mask, place, |counter| here.range(counter).0);
                 visit(LaneRequest { iteration, warp, addresses: self.addresses() });
             }
-            // The innermost loop's next iteration, or that of the first one around it that has another.
+            // Advances the innermost loop that has another iteration.
             let has_next = |&at: &usize| counters[at] < self.bounds.range(access.counters[at]).1;
             let Some(next) = (0..counters.len()).rev().find(has_next) else { return };
             counters[next] += 1;

@@ -18,9 +18,9 @@ pub struct Requested {
     pub loaded: f64,
     /// Sectors of stores and atomics with affine addresses.
     pub stored: f64,
-    /// Lines of all.
+    /// Lines of all requests.
     pub lines: f64,
-    /// Share of the warps that make none.
+    /// Share of the warps that make no requests.
     pub idle: f64,
 }
 
@@ -29,37 +29,37 @@ pub struct Requested {
 pub struct Traffic {
     /// Distinct 32-byte sectors that a block loads, on average.
     pub block_load_sectors: f64,
-    /// Loaded from L2.
+    /// Sectors loaded from L2.
     pub l2_loads: f64,
-    /// Stored to L2, atomic operations among them.
+    /// Sectors stored to L2, including atomic operations.
     pub l2_stores: f64,
-    /// Read from DRAM.
+    /// Sectors read from DRAM.
     pub dram_loads: f64,
-    /// Written to DRAM.
+    /// Sectors written to DRAM.
     pub dram_stores: f64,
-    /// Relative standard error of `l2_loads`, over the SMs that were replayed.
+    /// Relative standard error of `l2_loads`, over the replayed SMs.
     pub l2_load_error: f64,
-    /// Relative standard error of `dram_loads`; `None` where no sample of L2 was run.
+    /// Relative standard error of `dram_loads`; `None` if no sample of L2 was simulated.
     pub dram_load_error: Option<f64>,
     /// Pages of 2 MiB that a wave touches.
     pub wave_pages: f64,
-    /// Distinct pieces that a wave in the middle touches, and that the launch does.
+    /// Distinct pieces that a wave in the middle of the launch touches, and that the whole launch touches.
     pub distinct: Distinct,
-    /// Sectors that the requests of a block load again, of all blocks.
+    /// Sectors that requests load again within their block, summed over all blocks.
     pub repeated_sectors: f64,
-    /// What the blocks of an SM load, over what L1 holds.
+    /// Footprint of the blocks of an SM, divided by the capacity of L1.
     pub l1_oversubscription: f64,
-    /// What a wave of blocks touches, over what L2 holds.
+    /// Footprint of a wave of blocks, divided by the capacity of L2.
     pub l2_oversubscription: f64,
-    /// Lines touched between two uses of a line, over what L2 holds, averaged over what is used again.
+    /// Lines touched between two uses of a line, divided by the capacity of L2, averaged over all reuses.
     pub l2_reuse_oversubscription: f64,
-    /// Share of what is used again that comes from DRAM. It rises where a layer condition breaks.
+    /// Share of reused sectors that come from DRAM. The share rises if a layer condition breaks.
     pub l2_reuse_lost: f64,
-    /// The part of the launch that was run through L1.
+    /// The part of the launch that was replayed through L1.
     pub replayed: Replayed,
-    /// The part of the launch that was run through L2; `None` where none was.
+    /// The part of the launch that was simulated in L2; `None` if there is none.
     pub sampled: Option<Sampled>,
-    /// Some edge was not cut, or the addresses of an allocation form no lattice.
+    /// The figures are approximate: an edge was not cut, or the addresses of an allocation form no lattice.
     pub rough: bool,
 }
 
@@ -76,21 +76,21 @@ pub struct Distinct {
     pub launch_lines: f64,
 }
 
-/// The part of a launch that was run through L1.
+/// The part of a launch that was replayed through L1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Replayed {
-    /// Blocks, 0 where none was needed.
+    /// Number of blocks; 0 if no replay was necessary.
     pub blocks: u64,
-    /// Share of their outermost loops' iterations that was left out.
+    /// Share of the iterations of the blocks' outermost loops that was skipped.
     pub left_out: f64,
 }
 
-/// The part of a launch that was run through L2.
+/// The part of a launch that was simulated in L2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampled {
-    /// Share of L2's sets.
+    /// Simulated share of L2's sets.
     pub sets: f64,
-    /// Share of the blocks.
+    /// Simulated share of the blocks.
     pub blocks: f64,
 }
 
@@ -123,7 +123,8 @@ pub fn traffic(
     found
 }
 
-/// Returns the bytes of distinct sectors of an allocation that a launch reads, and stores, by accesses with affine addresses.
+/// Returns the bytes of the distinct sectors of an allocation that accesses with affine addresses read, and those that
+/// they store, in a launch.
 pub fn touched(accesses: &[MemoryAccess], allocation: usize, launch: &Launch, bounds: &Bounds) -> [f64; 2] {
     let is_own = |access: &&MemoryAccess| access.is_affine() && access.allocation == allocation;
     let own: Vec<MemoryAccess> = accesses.iter().filter(is_own).cloned().collect();

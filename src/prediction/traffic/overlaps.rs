@@ -1,19 +1,21 @@
-//! Arrays of a launch that was never made are where those of the run were, whatever their size; larger ones would lie in each other.
+//! Moves arrays that would overlap. A predicted launch has its arrays at the addresses of the recorded run; if arrays
+//! become larger, they would overlap there.
 
 use std::borrow::Cow;
 
 use super::access::MemoryAccess;
 use crate::form::Bounds;
 
-/// Arrays are moved by multiples of it, so that lines, sectors and sets of small caches are those that they were.
+/// Arrays are moved by multiples of this many bytes, so that lines, sectors and the sets of small caches stay the same.
 const STEP: i64 = 1 << 30;
 
-/// Accesses with arrays moved out of each other; as they were where none overlap, or where some address cannot be moved.
+/// Returns accesses whose arrays do not overlap. Returns them unchanged if no arrays overlap, or if some address cannot
+/// be moved.
 pub(super) fn without_overlaps<'a>(accesses: &'a [MemoryAccess], bounds: &Bounds) -> Cow<'a, [MemoryAccess]> {
     if accesses.iter().any(|access| !access.is_affine()) {
         return Cow::Borrowed(accesses);
     }
-    // By array: its number, first and last byte.
+    // For each array: its number, first and last byte.
     let mut arrays: Vec<(usize, i128, i128)> = Vec::new();
     for access in accesses {
         let (low, high) = access.form.range(bounds);
@@ -57,7 +59,7 @@ mod tests {
             ..MemoryAccess::load(Form { constant, terms: vec![(0, 128)] }, Truth::Known(true), 4)
         };
         let all = [access(0, 4096), access(1, 8192), access(0, 4100), access(2, 1 << 40)];
-        // Arrays of 4 KiB lie next to each other, those of 8 KiB in each other.
+        // Arrays of 4 KiB are adjacent; arrays of 8 KiB overlap.
         let bounds = |count: i64| Bounds(vec![(0, count - 1)]);
         assert!(matches!(without_overlaps(&all, &bounds(32)), Cow::Borrowed(_)));
         let moved = without_overlaps(&all, &bounds(64));

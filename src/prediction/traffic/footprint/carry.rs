@@ -1,18 +1,20 @@
-//! One way to write each place of a lattice.
+//! Gives each position of a lattice one unique representation.
 //!
-//! Where a stride is a multiple of the next smaller one, as of every second row and of every row, a place can be written in several ways: a multiple of the
-//! larger stride, or that many more of the smaller. Boxes that are written differently would be taken for different places, so what exceeds the larger
-//! stride is carried over to it, as from one digit of a number to the next.
+//! If one stride is a multiple of the next smaller one (rows and every second row, for example), a position has several
+//! representations: one multiple of the larger stride equals several multiples of the smaller one. Boxes in different
+//! representations would be counted as different positions. Multiples of the smaller stride that exceed the larger
+//! stride are therefore carried over to it, like digits of a number.
 
 use smallvec::SmallVec;
 
 use crate::form::gcd;
 
-/// First and last of a range.
+/// First and last value of a range.
 type Range = (i64, i64);
 
-/// Brings boxes, each with a range of bytes and ranges of multiples of all strides, the largest first, to one way of writing; boxes that it takes several of are
-/// split. Whether places may still be written in two ways, as strides are not multiples of each other.
+/// Converts boxes to unique representations. Each box has a range of bytes and ranges of multiples of all strides, the
+/// largest stride first. A box is split if it needs several ranges. Returns whether positions may still have two
+/// representations because the strides are not multiples of each other.
 pub(super) fn carry(strides: &[i64], bytes: &mut Vec<Range>, multiples: &mut Vec<Range>) -> bool {
     let mut boxes = Boxes { levels: strides.len(), bytes, multiples };
     let mut rough = false;
@@ -21,7 +23,8 @@ pub(super) fn carry(strides: &[i64], bytes: &mut Vec<Range>, multiples: &mut Vec
         let (large, small) = (strides[fine - 1], strides.get(fine).copied().unwrap_or(1));
         let (least, most) = boxes.extent(fine);
         let exceeds = match fine == strides.len() {
-            // Runs that are longer than a row, or begin in another one, are rows; the halos of neighbours continue beyond one.
+            // A run of bytes is carried into rows if it is longer than a row or starts in a later row. Halos of
+            // neighbours extend beyond one row.
             true => boxes.bytes.iter().any(|(low, high)| high - low >= large || low - least >= large),
             false => most - least >= large / small,
         };
@@ -29,7 +32,7 @@ pub(super) fn carry(strides: &[i64], bytes: &mut Vec<Range>, multiples: &mut Vec
             continue;
         }
         if large % small != 0 {
-            // Two places are one where so many of the one stride are as long as so many of the other.
+            // Two positions coincide where multiples of the two strides are equal.
             let common = gcd(large as u64, small as u64) as i64;
             let (begin, end) = boxes.extent(fine - 1);
             rough |= most - least >= large / common && end - begin >= small / common;
@@ -49,7 +52,7 @@ pub(super) fn carry(strides: &[i64], bytes: &mut Vec<Range>, multiples: &mut Vec
     rough
 }
 
-/// Boxes with a range at each level: of multiples of each stride, and of bytes.
+/// Boxes with a range at each level: multiples of each stride, then bytes.
 struct Boxes<'a> {
     levels: usize,
     bytes: &'a mut Vec<Range>,
@@ -64,7 +67,7 @@ impl Boxes<'_> {
         }
     }
 
-    /// Returns the first and the last of all ranges at a level.
+    /// Returns the smallest and the largest value of all ranges at a level.
     fn extent(&self, level: usize) -> Range {
         let join = |all: Option<Range>, one: &Range| Some(all.map_or(*one, |all| (all.0.min(one.0), all.1.max(one.1))));
         let found = match level == self.levels {
@@ -74,7 +77,7 @@ impl Boxes<'_> {
         found.unwrap_or((0, 0))
     }
 
-    /// Adds a box like one that is there, and returns its number.
+    /// Adds a copy of an existing box and returns its number.
     fn copy(&mut self, cell: usize) -> usize {
         self.bytes.push(self.bytes[cell]);
         self.multiples.extend_from_within(cell * self.levels..(cell + 1) * self.levels);
@@ -82,20 +85,21 @@ impl Boxes<'_> {
     }
 }
 
-/// Multiples of a stride, of which `each` are one of the next larger one, from `least` on.
+/// Multiples of a stride, counted from `least`. `each` of them equal one multiple of the next larger stride.
 struct Digits {
     each: i64,
     least: i64,
 }
 
 impl Digits {
-    /// Returns the boxes, up to three, that ranges of multiples of the larger and the smaller stride are; the first one is there.
+    /// Returns up to three boxes that cover the given ranges of multiples of the larger and the smaller stride. The
+    /// first box always exists.
     fn parts(&self, coarse: Range, fine: Range) -> [Option<(Range, Range)>; 3] {
         let &Digits { each, least } = self;
         let (first, last) = (fine.0 - least, fine.1 - least);
         let digit = |low: i64, high: i64| (least + low, least + high);
         if coarse.0 != coarse.1 && last - first + 1 < each {
-            // The same part of each, or the end of one and the begin of the next.
+            // The range lies in one multiple of the larger stride, or covers the end of one and the start of the next.
             let over = first.div_euclid(each);
             let (first, last) = (first - over * each, last - over * each);
             let here = (coarse.0 + over, coarse.1 + over);
@@ -107,7 +111,7 @@ impl Digits {
                 }
             };
         }
-        // All between the first and the last place.
+        // The range covers all positions between the first and the last one.
         let (first, last) = (coarse.0 * each + first, coarse.1 * each + last);
         let (from, to) = (first.div_euclid(each), last.div_euclid(each));
         let (begin, end) = (first.rem_euclid(each), last.rem_euclid(each));
@@ -155,7 +159,7 @@ mod tests {
             let levels = strides.len();
             let ranges = boxes.iter().flat_map(|one| one[..levels].iter().map(|(low, size)| (*low, low + size)));
             let mut multiples: Vec<Range> = ranges.collect();
-            // Longer than a row of four bytes, some of them.
+            // Some runs of bytes are longer than a row of four bytes.
             let mut bytes: Vec<Range> = boxes.iter().map(|one| (one[0].1 % 3, one[0].1 % 3 + one[1].1 % long)).collect();
             let all = |bytes: &[Range], multiples: &[Range]| -> BTreeSet<i64> {
                 let each = multiples.chunks(levels).zip(bytes);
@@ -168,7 +172,8 @@ mod tests {
             prop_assert!(!carry(&strides, &mut bytes, &mut multiples));
             prop_assert_eq!(&before, &all(&bytes, &multiples));
             prop_assert_eq!(bytes.len() * levels, multiples.len());
-            // Each place has one way, so that as many are written as there are, but where runs reach a little into the next row.
+            // Representations are unique unless runs extend a little into the next row, so each position is counted
+            // once.
             if !is_in_one_way {
                 return Ok(());
             }
@@ -194,7 +199,7 @@ mod tests {
             carry(&[24, 16], &mut vec![(0, 3); 2], &mut multiples)
         };
         assert!(of((0, 9), (0, 9)));
-        // Nothing is as far as three times sixteen bytes.
+        // No position is three times sixteen bytes away.
         assert!(!of((0, 9), (0, 1)) && !of((0, 1), (0, 9)));
     }
 }

@@ -1,10 +1,10 @@
-//! Distinct sectors that runs of blocks touch.
+//! Counts the distinct sectors that ranges of blocks touch.
 //!
-//! The addresses of an access over a box of indices are a lattice: runs of bytes (what the smallest stride covers without a
-//! gap) at multiples of larger strides. Accesses of one allocation share strides, a row's and a plane's length for instance,
-//! so each is a box of that lattice, moved by its constant. The union of boxes is counted by sweeping, one stride after
-//! the other ([`super::lattice`]); its cost does not depend on how large the boxes are. Accesses that differ in their constants alone
-//! are a family, whose box is found once.
+//! The addresses of an access over a box of indices form a lattice: runs of bytes (the range that the smallest stride
+//! covers without a gap) at multiples of larger strides. Accesses of one allocation share strides, such as the length
+//! of a row and of a plane. Each access is therefore a box of that lattice, shifted by its constant. The union of boxes
+//! is counted by sweeping one stride after the other ([`super::lattice`]). The cost does not depend on the size of the
+//! boxes. Accesses that differ only in their constants form a family, whose box is computed once.
 
 use smallvec::SmallVec;
 
@@ -12,81 +12,82 @@ use super::lattice::{Multiples, Piece, measure};
 use crate::form::{Bounds, FIXED, Form, Index, THREADS, Truth};
 use crate::traffic::access::MemoryAccess;
 
-/// Pieces from which a distance of rows is not a distance.
+/// Distance in bytes from which two pieces are no longer treated as rows of one array.
 const PAGE: i64 = 4096;
-/// Values of an index for which a condition is looked at one by one, at most.
+/// Maximum number of index values for which a condition is evaluated value by value.
 const MOST_PARTIAL: i128 = 4;
-/// How boxes are split where what a run of blocks touches is one of many figures, and where it is to be exact.
+/// How boxes are split: coarsely, if the footprint is one of many results, or finely, if it must be exact.
 const COARSE: Splits = Splits { within: 2, strips: 16, boxes: usize::MAX };
 const FINE: Splits = Splits { within: 3, strips: 1 << 11, boxes: 1 << 11 };
 
-/// Parts of an index's range: first and last of each.
+/// Parts of an index's range: the first and last value of each part.
 type Ranges = SmallVec<[(i64, i64); 8]>;
 
-/// How a box that is not a footprint by itself is split.
+/// Limits for splitting an access's indices if one box does not describe its footprint.
 #[derive(Clone, Copy, Debug)]
 struct Splits {
-    /// Indices that are split within each other, at most.
+    /// Maximum depth of nested splits.
     within: u32,
-    /// Strips that a box is split into where more than a few values decide, at most.
+    /// Maximum number of strips that a box is split into if more than a few index values matter.
     strips: i64,
-    /// Boxes from which on none is split.
+    /// Number of boxes from which no further box is split.
     boxes: usize,
 }
 
-/// A box of `blockIdx`: first and last of each axis.
+/// A box of `blockIdx`: the first and last value of each axis.
 pub type Blocks = [(i64, i64); 3];
 
-/// Accesses of a part of the code that differ in where they start alone.
+/// Accesses in one part of the code that differ only in their start addresses.
 #[derive(Debug)]
 pub struct Family {
     /// Number of the allocation.
     pub allocation: usize,
-    /// They load.
+    /// The accesses load.
     pub loads: bool,
-    /// They store.
+    /// The accesses store.
     pub stores: bool,
-    /// L2 has to have what they touch: loads and atomic operations.
+    /// The accesses need their data in L2: they are loads or atomic operations.
     pub reads: bool,
     bytes: u32,
     terms: Vec<(Index, i64)>,
-    /// Size of a factor, index and factor, by rising size.
+    /// The absolute value of a factor, the index, and the factor, in ascending order of the absolute value.
     steps: Vec<(i64, Index, i64)>,
     condition: Truth,
-    /// The forms that have to be at least 0 together, those of few indices first; `None` where the condition is another.
+    /// Forms that must all be at least 0, those with the fewest indices first; `None` if the condition has another
+    /// shape.
     together: Option<Vec<Form>>,
-    /// Rising.
+    /// Start addresses in ascending order.
     starts: Vec<i64>,
 }
 
-/// The accesses of a launch, ready for unions.
+/// The accesses of a launch, prepared for counting unions.
 #[derive(Debug)]
 pub struct Footprints<'a> {
     families: Vec<Family>,
     bounds: &'a Bounds,
 }
 
-/// Sectors of a union, and whether the count is exact.
+/// Number of sectors in a union, and whether the count is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Union {
-    /// How many.
+    /// Number of sectors.
     pub sectors: f64,
-    /// Some edge was not cut, or lattices overlap in a way that is not seen.
+    /// The count is approximate: an edge was not cut, or lattices overlap in a way that the algorithm does not detect.
     pub rough: bool,
 }
 
 /// Indices that together step through memory by multiples of one stride, without a gap.
 struct Merged {
     stride: i64,
-    /// Steps beyond the first.
+    /// Number of steps after the first position.
     reach: i64,
-    /// The condition that cuts them, and what it changes by with a step.
+    /// The condition that limits these indices, and the change of the condition per step.
     cut: Option<usize>,
     ratio: i64,
     range: (i64, i64),
 }
 
-/// Boxes of `blockIdx` that a run of linear block numbers consists of.
+/// Returns the boxes of `blockIdx` that a range of linear block numbers consists of.
 pub fn boxes(first: u64, end: u64, grid: [u32; 3]) -> Vec<[(i64, i64); 3]> {
     let [width, height, _] = grid.map(u64::from);
     let plane = width * height;
@@ -136,12 +137,14 @@ impl<'a> Footprints<'a> {
         Footprints { families, bounds }
     }
 
-    /// Distinct pieces of `grain` bytes, a power of two, that accesses touch in runs of blocks, all allocations together.
+    /// Returns the number of distinct pieces of `grain` bytes (a power of two) that the wanted accesses touch in ranges
+    /// of blocks, summed over all allocations.
     pub fn union(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64) -> Union {
         self.counted(wanted, boxes, grain, COARSE)
     }
 
-    /// Returns the pieces that all accesses touch, with edges such as a triangle's cut as finely as is needed, which takes longer.
+    /// Returns the number of pieces that all accesses touch. Edges, such as a triangle's, are cut as finely as needed,
+    /// which takes longer.
     pub fn distinct(&self, boxes: &[Blocks], grain: i64) -> Union {
         let of = |splits| self.counted(|_| true, boxes, grain, splits);
         let found = of(COARSE);
@@ -152,7 +155,7 @@ impl<'a> Footprints<'a> {
     fn counted(&self, wanted: impl Fn(&Family) -> bool, boxes: &[Blocks], grain: i64, splits: Splits) -> Union {
         let mut found = Union::default();
         let mut here = self.bounds.clone();
-        // Unions are taken within an allocation.
+        // Unions are computed separately for each allocation.
         let mut pieces = Vec::new();
         for first in 0..self.families.len() {
             let allocation = self.families[first].allocation;
@@ -177,7 +180,7 @@ impl<'a> Footprints<'a> {
 }
 
 impl Family {
-    /// Creates a `Family` for a first access; `None` where 64 bits do not hold the size of a factor.
+    /// Creates a `Family` for a first access; `None` if the absolute value of a factor does not fit into 64 bits.
     fn new(access: &MemoryAccess) -> Option<Family> {
         let step = |&(index, factor): &(Index, i64)| Some((factor.checked_abs()?, index, factor));
         let mut steps = access.form.terms.iter().map(step).collect::<Option<Vec<_>>>()?;
@@ -205,8 +208,8 @@ impl Family {
         })
     }
 
-    /// Adds the boxes that an access touches; whether some edge was not cut. Where one box does not do, as for the last rows of a
-    /// tile whose rows several indices make, the outermost of them is split.
+    /// Adds the boxes that an access touches, and returns whether an edge was not cut. If one box is not enough, the
+    /// outermost index is split. An example is the end of a tile whose rows are distributed over several indices.
     fn pieces(&self, number: usize, bounds: &mut Bounds, grain: i64, splits: Splits, found: &mut Vec<Piece>) -> bool {
         let Some((piece, edge)) = self.piece(number, bounds, grain) else { return false };
         let parts = match &edge {
@@ -230,7 +233,8 @@ impl Family {
         rough
     }
 
-    /// Ranges of the index of a form that moves the address most, which leave less of an edge in each: of a triangle, strips of rows, as many as `most`.
+    /// Returns ranges of the index that moves the address of a form most. Each range leaves less of an edge uncut; for
+    /// a triangle they are up to `most` strips of rows.
     fn strips(&self, form: &Form, bounds: &Bounds, most: i64) -> Option<(Index, Ranges)> {
         let is_free = |index: Index| form.factor(index) != 0 && bounds.extent(index) > 1;
         let &(_, index, _) = self.steps.iter().rev().find(|(_, index, _)| is_free(*index))?;
@@ -240,14 +244,15 @@ impl Family {
         Some((index, firsts.map(|first| (first, (first + each - 1).min(high))).collect()))
     }
 
-    /// Returns the box that an access touches, and whether all its edges were cut; `None` where it touches nothing.
+    /// Returns the box that an access touches, and whether all its edges were cut; `None` if the access touches
+    /// nothing.
     fn piece(&self, number: usize, bounds: &Bounds, grain: i64) -> Option<(Piece, Edge)> {
         if bounds.0.iter().any(|(low, high)| low > high) {
             return None;
         }
         let mut edge = Edge::Cut;
         let other;
-        // What a box does not decide.
+        // Conditions that are true in only a part of the box.
         let mut cuts: SmallVec<[&Form; 8]> = SmallVec::new();
         match &self.together {
             Some(forms) => {
@@ -269,17 +274,19 @@ impl Family {
                     Truth::Known(true) => {}
                     _ => edge = Edge::Left(None),
                 });
-                // Those of few indices first: what takes many, as a triangle's edge does, is not cut.
+                // Conditions with few indices come first. Conditions with many indices, such as the edge of a triangle,
+                // are not cut.
                 cuts.sort_by_key(|form| form.terms.len());
             }
         }
-        // Indices that a condition takes together are cut together: a row that is cut does not merge into a plane.
+        // Indices that appear in one condition are cut together. A row that is cut cannot merge into a plane.
         let mut merged: SmallVec<[Merged; 8]> = SmallVec::new();
         let mut members: SmallVec<[(Index, i64, usize); 8]> = SmallVec::new();
         for &(stride, index, factor) in &self.steps {
             let (low, high) = bounds.range(index);
             let cut = cuts.iter().position(|form| form.factor(index) != 0);
-            // What a condition takes in another ratio, as the rows of a triangle, is another direction.
+            // Indices that appear in a condition in another ratio, such as the rows of a triangle, form another
+            // direction.
             let of_form = cut.map_or(0, |cut| cuts[cut].factor(index));
             let goes_along = |one: &Merged| one.ratio.checked_mul(factor / one.stride) == Some(of_form);
             let fits = |one: &Merged| {
@@ -303,7 +310,7 @@ impl Family {
             let found: SmallVec<[(usize, Ratio); 4]> =
                 (0..merged.len()).filter_map(|at| Some((at, ratio(form, &members, at, bounds)?))).collect();
             let exact = found.iter().find(|(_, ratio)| ratio.is_exact);
-            // Where several directions decide together, each is cut where the others leave nothing.
+            // If several directions decide together, each is cut where no values of the others satisfy the condition.
             for (at, ratio) in if let Some(one) = exact { std::slice::from_ref(one) } else { &found[..] } {
                 let range = &mut merged[*at].range;
                 ratio.cut(range);
@@ -312,7 +319,7 @@ impl Family {
                 }
             }
             if exact.is_none() {
-                // What the address does not change with decides whether there is an access, not where.
+                // Indices that do not move the address decide only whether an access occurs.
                 let moves = |index: Index| self.steps.iter().any(|(_, own, _)| *own == index);
                 if form.terms.iter().any(|(index, _)| moves(*index) && bounds.extent(*index) > 1) {
                     edge = Edge::Left(match edge {
@@ -324,7 +331,7 @@ impl Family {
         }
         let mut bytes = (0, i64::from(self.bytes) - 1);
         let mut multiples = Multiples::new();
-        // The smallest stride fills a run where no piece lies between two steps.
+        // The smallest stride forms a contiguous run if no piece lies between two steps.
         for (number, one) in merged.into_iter().enumerate() {
             let near = grain >= PAGE && multiples.is_empty() && one.stride <= bytes.1 - bytes.0 + grain;
             if number == 0 && one.stride <= grain || one.stride <= bytes.1 - bytes.0 + 1 && multiples.is_empty() || near
@@ -338,16 +345,17 @@ impl Family {
     }
 }
 
-/// Whether a box of an access ends where its conditions do.
+/// Whether the box of an access ends exactly where the access's conditions end.
 enum Edge {
-    /// It does.
+    /// All conditions were applied.
     Cut,
-    /// Some part of them was left out; the first one that is an inequality.
+    /// Some conditions were not applied; contains the first one that is an inequality.
     Left(Option<Form>),
 }
 
-/// Ranges of the index that changes a form most: where it is not negative whatever the others are, and one for each of the few
-/// values for which they decide. `None` where these are many.
+/// Splits the range of the index that changes a form most. One range contains the values for which the form is never
+/// negative; every other value, for which the remaining indices decide, becomes a range of its own. Returns `None` if
+/// there are many such values.
 fn split(form: &Form, bounds: &Bounds) -> Option<(Index, Ranges)> {
     let free = form.terms.iter().filter(|(index, _)| bounds.extent(*index) > 1);
     let &(index, factor) = free.max_by_key(|(_, factor)| factor.unsigned_abs())?;
@@ -356,7 +364,7 @@ fn split(form: &Form, bounds: &Bounds) -> Option<(Index, Ranges)> {
         Form { constant: form.constant, terms: form.terms.iter().filter(|term| term.0 != index).copied().collect() };
     let (least, most) = rest.range(bounds);
     let step = i128::from(factor.unsigned_abs());
-    // The steps from the end at which the form is greatest, over which it stays above zero by its least and by its most.
+    // Number of steps from the end with the greatest value over which the form's lower and upper bound stay above zero.
     let start = if factor > 0 { high } else { low };
     let steps =
         |rest: i128| (i128::from(factor) * i128::from(start) + rest).div_euclid(step).min(i128::from(high - low));
@@ -373,7 +381,7 @@ fn split(form: &Form, bounds: &Bounds) -> Option<(Index, Ranges)> {
     Some((index, parts))
 }
 
-/// Calls `visit` for each of the conditions that have to hold together.
+/// Calls `visit` for each conjunct of a condition.
 pub fn conjuncts<'a>(truth: &'a Truth, visit: &mut dyn FnMut(&'a Truth)) {
     match truth {
         Truth::All(parts) => parts.iter().for_each(|part| conjuncts(part, visit)),
@@ -381,16 +389,16 @@ pub fn conjuncts<'a>(truth: &'a Truth, visit: &mut dyn FnMut(&'a Truth)) {
     }
 }
 
-/// A form over the steps that the indices of one group make together: at most `most` and this many times `each` a step.
+/// A form over the steps of one group of indices: its value is at most `most` plus `each` per step.
 struct Ratio {
     each: i64,
     most: i64,
-    /// It is that: nothing else changes it.
+    /// No other index changes the form, so the bound is exact.
     is_exact: bool,
 }
 
 impl Ratio {
-    /// Leaves the steps at which the form may be 0 or more.
+    /// Keeps the steps at which the form may be at least 0.
     fn cut(&self, range: &mut (i64, i64)) {
         let &Ratio { each, most, .. } = self;
         if each > 0 {
@@ -402,7 +410,7 @@ impl Ratio {
     }
 }
 
-/// How a form goes along with a group of indices; `None` where it does not.
+/// Returns the relation of a form to the steps of a group of indices; `None` if there is none.
 fn ratio(form: &Form, members: &[(Index, i64, usize)], group: usize, bounds: &Bounds) -> Option<Ratio> {
     let own = || members.iter().filter(|(.., number)| *number == group);
     let &(first, multiple, _) = own().next()?;
@@ -454,7 +462,8 @@ mod tests {
         }
     }
 
-    /// Returns an access of `threadIdx` and `blockIdx` with these factors along x, y and z of threads.
+    /// Returns an access that depends on `threadIdx` and `blockIdx`, with the given factors for the x, y and z index of
+    /// threads.
     fn access(constant: i64, factors: [i64; 3], block: [i64; 3], bytes: u32, condition: Truth) -> MemoryAccess {
         let threads = (0..).zip(factors);
         let blocks = (THREADS..).zip(factors.iter().zip(block).map(|(factor, size)| factor * size));
@@ -474,7 +483,7 @@ mod tests {
         found.sectors
     }
 
-    /// Rows of a tile that threads and copies of an access share out: the last tile has four of its 32 rows.
+    /// Threads and copies of an access share the rows of a tile. The last tile has four of its 32 rows.
     #[test]
     fn tiles_end_where_the_array_does() {
         let rows_left = |first| Truth::AtLeast(Form { constant: 99 - first, terms: vec![(1, -1), (THREADS, -32)] });
@@ -487,14 +496,15 @@ mod tests {
         assert_eq!(sectors(&tiles, [8, 16, 1], [4, 1, 1], 2..4), 36.0 * 4.0);
     }
 
-    /// Two rows to a thread, and neighbours before and after them: places near the middle between two rows of threads.
+    /// Each thread computes two rows and reads the rows before and after them, so rows are shared between threads.
     #[test]
     fn rows_of_several_points_are_the_same_rows() {
         let row = 4096;
         let point = |by: i64| access((1 << 24) + by, [4, 2 * row, 0], [32, 8, 1], 4, Truth::Known(true));
         let points: Vec<MemoryAccess> =
             [0, row].iter().flat_map(|own| [0, row + 4, -row - 4].map(|by| point(own + by))).collect();
-        // 16 rows and one before and after them; the first two lack the sector after, the last two that before.
+        // The block reads its 16 rows and one row before and after them. The first two blocks lack the sector after a
+        // row, the last two the sector before it.
         assert_eq!(sectors(&points, [32, 8, 1], [32, 16, 1], 40..41), 14.0 * 6.0 + 4.0 * 5.0);
     }
 
@@ -502,26 +512,28 @@ mod tests {
     #[test]
     fn volumes_are_those_of_closed_forms() {
         let always = || Truth::Known(true);
-        // A copy: 256 floats are 32 sectors.
+        // The blocks copy 256 floats, which are 32 sectors.
         let copy = [access(0, [4, 0, 0], [256, 1, 1], 4, always())];
         assert_eq!(sectors(&copy, [256, 1, 1], [64, 1, 1], 7..8), 32.0);
         assert_eq!(sectors(&copy, [256, 1, 1], [64, 1, 1], 3..24), 21.0 * 32.0);
-        // A transpose reads rows of a matrix of 1024 columns along y: 32 rows of 8 floats, a sector each.
+        // A transpose reads a matrix of 1024 columns along y: 32 rows of 8 floats, each one sector.
         let transpose = [access(0, [4096, 4, 0], [32, 8, 1], 4, always())];
         assert_eq!(sectors(&transpose, [32, 8, 1], [32, 128, 1], 5..6), 32.0);
-        // All blocks of a column of blocks: 1024 rows of a sector.
+        // All blocks in a column of blocks read 1024 rows of one sector each.
         assert_eq!(sectors(&transpose, [32, 8, 1], [32, 128, 1], 0..32), 1024.0);
-        // One member of a structure of 40 bytes: each has its own sector. One of 24 bytes: none is left out.
+        // Reading one member of a 40-byte structure touches one sector per structure. With 24 bytes, every sector is
+        // touched.
         let one = |bytes| [access(0, [bytes, 0, 0], [256, 1, 1], 4, always())];
         assert_eq!(sectors(&one(40), [256, 1, 1], [4, 1, 1], 0..1), 256.0);
         assert_eq!(sectors(&one(24), [256, 1, 1], [4, 1, 1], 0..1), 192.0);
-        // Five points around a block of 32 x 8 floats: eight rows with a sector more on each side, and a row of four above
-        // and below.
+        // A five-point stencil on a block of 32 x 8 floats touches eight rows with one more sector on each side, and a
+        // row of four sectors above and below.
         let row = 4096;
         let plane: Vec<MemoryAccess> =
             [0, -4, 4, -row, row].map(|by| access((1 << 20) + by, [4, row, 0], [32, 8, 1], 4, always())).to_vec();
         assert_eq!(sectors(&plane, [32, 8, 1], [32, 16, 1], 40..41), 8.0 * 6.0 + 2.0 * 4.0);
-        // Seven points of 64 x 20 x 10 doubles: all rows but those at the edges of the box, each of 16 sectors.
+        // A seven-point stencil on 64 x 20 x 10 doubles touches all rows except those at the edges of the box, each of
+        // 16 sectors.
         let size = [64, 20, 10];
         let strides = [8, 8 * 64, 8 * 64 * 20];
         let block = [16, 4, 2];
@@ -540,7 +552,7 @@ mod tests {
         assert_eq!(sectors(&stencil, block, [4, 5, 5], 0..100), f64::from(16 * rows));
     }
 
-    /// Accesses of stencils: rows and planes of an array, constants a few elements, rows and planes away.
+    /// Generates the accesses of stencils: constants are a few elements, rows and planes apart.
     fn accesses() -> impl Strategy<Value = (Vec<MemoryAccess>, Bounds)> {
         let shape = (1i64..9, 1i64..5, 1i64..4, 1i64..4, 1i64..4, 1i64..3);
         let array = (0i64..24, 0i64..3, prop_oneof![Just(4i64), Just(8)], 0i64..2);
@@ -548,7 +560,7 @@ mod tests {
         (shape, array, far, 0i64..3).prop_map(|(shape, (pad, more, bytes, skew), far, edge)| {
             let (tx, ty, tz, bx, by, bz) = shape;
             let (width, height) = (tx * bx, ty * by);
-            // Rows start anywhere in a sector, and are far enough apart that halos are not shared.
+            // Rows start anywhere in a sector, and are so far apart that halos do not overlap.
             let row = bytes * (width + 16 + pad);
             let plane = row * (height + 12 + more) + bytes * more;
             let form = |x: i64, y: i64, z: i64| Form {
@@ -570,7 +582,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a set that every thread's every byte goes into.
+        /// Compares unions with a set that contains every byte of every thread.
         #[test]
         fn unions_are_those_of_all_threads((accesses, bounds) in accesses(), from in 0u64..27, count in 1u64..27) {
             let sizes: Vec<i64> = (0..FIXED).map(|index| bounds.extent(index)).collect();

@@ -1,39 +1,39 @@
-//! Unions of boxes on the lattice that the strides of an allocation make.
+//! Unions of boxes on the lattice that the strides of an allocation form.
 //!
-//! The starts of a family are split into multiples of the strides and a rest.
+//! The start addresses of a family are split into multiples of the strides and a remainder.
 
 use smallvec::SmallVec;
 
 use super::carry::carry;
 use super::sweep::{Boxes, Range, pieces_of};
 
-/// Rows that pieces are split into, at most.
+/// Maximum number of rows that pieces are split into.
 const MOST_ROWS: i64 = 1 << 13;
-/// By stride: first and last multiple.
+/// First and last multiple of each stride.
 pub(super) type Multiples = SmallVec<[(i64, (i64, i64)); 4]>;
 
-/// The boxes of a family: one at each of its starts.
+/// The boxes of a family, one at each of its start addresses.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     /// Number of the family.
     pub(super) family: usize,
-    /// First and last byte, relative to the start.
+    /// First and last byte, relative to the start address.
     pub(super) bytes: (i64, i64),
-    /// Ranges of multiples.
+    /// Ranges of multiples of the strides.
     pub(super) multiples: Multiples,
 }
 
-/// Counts the pieces of `grain` bytes, a power of two, in the union of the boxes of some families; returns also whether the strides
-/// leave it in doubt. `starts_of` gives the starts of a family.
+/// Counts the pieces of `grain` bytes (a power of two) in the union of the boxes of some families. Also returns whether
+/// the strides make the count uncertain. `starts_of` returns the start addresses of a family.
 pub(super) fn measure<'a>(pieces: &mut Vec<Piece>, starts_of: &dyn Fn(usize) -> &'a [i64], grain: i64) -> (f64, bool) {
     let mut strides = strides_of(pieces);
-    // Where strides are multiples of each other, what exceeds one is carried over to the next.
+    // If strides are multiples of each other, multiples that exceed the next larger stride are carried over to it.
     let mut rough = false;
     if strides.windows(2).any(|pair| pair[0] % pair[1] != 0) {
         rough = row_by_row(pieces, starts_of);
         strides = strides_of(pieces);
     }
-    // Starts are split as distances from the one in the middle, a stencil's centre.
+    // Start addresses are split as distances from the median address, which is the centre of a stencil.
     let mut all: Vec<i64> = pieces.iter().flat_map(|piece| starts_of(piece.family)).copied().collect();
     if all.is_empty() {
         return (0.0, false);
@@ -56,7 +56,8 @@ pub(super) fn measure<'a>(pieces: &mut Vec<Piece>, starts_of: &dyn Fn(usize) -> 
     (pieces_of(&strides, origin, grain, &boxes), rough || unsure)
 }
 
-/// Adds a piece's box at each of its starts, which are multiples of the strides and a rest, in rising order.
+/// Adds a piece's box at each of its start addresses, in ascending order. Each start is already split into multiples of
+/// the strides and a remainder.
 fn add(piece: &Piece, starts: &[&[i64]], strides: &[i64], boxes: &mut Boxes) {
     let ranges: SmallVec<[Range; 8]> = strides
         .iter()
@@ -66,7 +67,7 @@ fn add(piece: &Piece, starts: &[&[i64]], strides: &[i64], boxes: &mut Boxes) {
     for start in starts {
         let (rest, whole) = start.split_last().map_or((0, &[][..]), |(rest, whole)| (*rest, whole));
         let own = (rest + piece.bytes.0, rest + piece.bytes.1);
-        // A stencil's neighbours along a row overlap with each other row by row.
+        // The neighbours of a stencil in one row overlap in every row.
         if let (false, Some(kept)) = (last.is_empty(), boxes.bytes.last_mut())
             && last[..strides.len()] == *whole
             && own.0 <= kept.1 + 1
@@ -92,7 +93,8 @@ fn strides_of(pieces: &[Piece]) -> SmallVec<[i64; 8]> {
     strides
 }
 
-/// Splits pieces into rows where one has whole planes as runs and another a part of some rows; returns whether they are too many.
+/// Splits pieces into rows if one piece covers whole planes as runs and another covers a part of some rows. Returns
+/// whether there are too many rows.
 fn row_by_row<'a>(pieces: &mut Vec<Piece>, starts_of: &dyn Fn(usize) -> &'a [i64]) -> bool {
     while let Some(stride) = pieces.iter().flat_map(|piece| piece.multiples.iter().map(|(stride, _)| *stride)).min() {
         if pieces.iter().all(|piece| piece.bytes.1 - piece.bytes.0 <= stride) {
@@ -118,7 +120,7 @@ fn row_by_row<'a>(pieces: &mut Vec<Piece>, starts_of: &dyn Fn(usize) -> &'a [i64
     false
 }
 
-/// Splits distances into multiples of the strides and a rest.
+/// Splits distances into multiples of the strides and a remainder.
 fn split(distances: &[i64], strides: &[i64]) -> Vec<Vec<i64>> {
     let mut found: Vec<Vec<i64>> = vec![Vec::with_capacity(strides.len() + 1); distances.len()];
     let mut left = distances.to_vec();
@@ -134,8 +136,9 @@ fn split(distances: &[i64], strides: &[i64]) -> Vec<Vec<i64>> {
     found
 }
 
-/// How far before a multiple of a stride a start may be that belongs to it. Half of the stride, as what lies a little before a row belongs to it; but a quarter where starts lie about the middle, as those of every second
-/// row, which would be one multiple or the next.
+/// Returns the number of bytes by which a start may precede a multiple of a stride and still belong to it. The value is
+/// half of the stride, because an address shortly before a row belongs to that row. It is a quarter if many starts lie
+/// near the middle between two multiples, as for every second row; half would then assign them to either multiple.
 fn rounding(distances: &[i64], stride: i64) -> i64 {
     let from_middle = |distance: &i64| (distance + stride / 2).rem_euclid(stride);
     let near = stride / 16;

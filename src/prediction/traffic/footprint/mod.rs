@@ -1,4 +1,4 @@
-//! Distinct sectors and lines that blocks touch, counted without running them.
+//! Counts the distinct sectors and lines that blocks touch, without running the blocks.
 
 mod carry;
 mod footprints;

@@ -1,21 +1,23 @@
-//! Loops that begin at the thread's own number, in the number that they count in place of their iterations.
+//! Loops that start at the thread's own index: accesses are expressed in the loop variable instead of the iteration
+//! number (loop skewing: Wolfe, Parallel Computing 3(1), 1986).
 //!
-//! In `for (j = i; j < n; j++) a[j * n + i]` the address moves by `n + 1` elements from thread to thread and by `n` from iteration to iteration. A box of
-//! such multiples does not show that threads share sectors, in other iterations. In `j` in place of `j - i` they are rows and columns, which end where the
-//! loop does (loop skewing: Wolfe, Parallel Computing 3(1), 1986).
+//! In `for (j = i; j < n; j++) a[j * n + i]` the address moves by `n + 1` elements from thread to thread and by `n`
+//! from iteration to iteration. A box of such multiples does not show that threads share sectors in different
+//! iterations. Expressed in `j` instead of `j - i`, the accesses are rows and columns that end at the loop's bound.
 
 use super::footprints::conjuncts;
 use crate::form::{Bounds, FIXED, Form, Index, Truth};
 use crate::traffic::access::MemoryAccess;
 
-/// A number that a loop counts: this many times its counter, and indices of threads and blocks.
+/// A loop variable: a multiple of the loop's counter plus indices of threads and blocks.
 struct Counted {
     counter: Index,
     step: i64,
     start: Form,
 }
 
-/// Accesses with such numbers as counters wherever that makes their strides smaller, and the ranges of these; `None` where it does nowhere.
+/// Returns accesses that use loop variables as counters wherever this makes strides smaller, and the ranges of these
+/// variables. Returns `None` if it makes no stride smaller.
 pub fn skewed(accesses: &[MemoryAccess], bounds: &Bounds) -> Option<(Vec<MemoryAccess>, Bounds)> {
     let mut found: Option<(Vec<MemoryAccess>, Bounds)> = None;
     for counter in FIXED..bounds.0.len() {
@@ -26,7 +28,7 @@ pub fn skewed(accesses: &[MemoryAccess], bounds: &Bounds) -> Option<(Vec<MemoryA
     found
 }
 
-/// What the ends of a loop compare with something that is the same for all threads.
+/// Finds the loop variables that a loop's bounds compare with a value that is equal for all threads.
 fn numbers(accesses: &[MemoryAccess], counter: Index) -> Vec<Counted> {
     let mut found: Vec<Counted> = Vec::new();
     for access in accesses.iter().filter(|access| access.counters.contains(&counter)) {
@@ -38,7 +40,7 @@ fn numbers(accesses: &[MemoryAccess], counter: Index) -> Vec<Counted> {
                 return;
             }
             let others = Form { constant: 0, terms: others };
-            // A number that 64 bits do not hold is none.
+            // Variables that do not fit into 64 bits are ignored.
             let (Some(start), Some(step)) = (others.times(step.signum()), step.checked_abs()) else { return };
             if found.iter().all(|known| known.start != start) {
                 found.push(Counted { counter, step, start });
@@ -49,7 +51,7 @@ fn numbers(accesses: &[MemoryAccess], counter: Index) -> Vec<Counted> {
 }
 
 impl Counted {
-    /// Replaces the counter of a form by this number; `None` if the factor is not divisible by the step.
+    /// Replaces the counter in a form by this variable; `None` if the factor is not divisible by the step.
     fn substitute(&self, form: &Form) -> Option<Form> {
         let factor = form.factor(self.counter);
         if factor % self.step != 0 {
@@ -61,13 +63,13 @@ impl Counted {
         rest.plus(&Form::index(self.counter), each)
     }
 
-    /// All accesses in this number; `None` where that makes no stride smaller, or some larger.
+    /// Returns all accesses in this variable; `None` if no stride becomes smaller, or if some stride becomes larger.
     fn in_place(&self, accesses: &[MemoryAccess], bounds: &Bounds) -> Option<(Vec<MemoryAccess>, Bounds)> {
         let range = self.start.range(bounds);
         let (low, high) = bounds.range(self.counter);
         let first = i64::try_from(range.0).ok()?.checked_add(low.checked_mul(self.step)?)?;
         let last = i64::try_from(range.1).ok()?.checked_add(high.checked_mul(self.step)?)?;
-        // Iterations begin at the first one.
+        // The variable has its start value in the first iteration.
         let number = Form::index(self.counter).plus(&self.start, -1)?;
         let begun = Truth::AtLeast(number.plus(&Form::number(low.checked_mul(self.step)?), -1)?);
         let ended = Truth::AtLeast(Form::number(high.checked_mul(self.step)?).plus(&number, -1)?);
@@ -81,7 +83,7 @@ impl Counted {
             let form = self.substitute(&access.form)?;
             for (index, _) in &self.start.terms {
                 let (before, after) = (access.form.factor(*index).unsigned_abs(), form.factor(*index).unsigned_abs());
-                // Equal strides are one already.
+                // Indices with equal strides are already merged.
                 is_smaller |= 0 < after && after < before;
                 if after > before {
                     return None;
@@ -92,7 +94,7 @@ impl Counted {
             Some(MemoryAccess { form, condition, ..access.clone() })
         });
         let found: Vec<MemoryAccess> = each.collect::<Option<_>>()?;
-        // What all of them say of the number by itself is its range.
+        // The range of the variable is the range that all conditions imply.
         let ends = |access: &MemoryAccess| {
             let mut most = last;
             conjuncts(&access.condition, &mut |part| {
@@ -120,7 +122,7 @@ mod tests {
     use crate::form::THREADS;
     use crate::traffic::footprint::{Footprints, boxes};
 
-    /// `for (j = i; j < n; j++) a[j * n + i]`, of blocks of 32 threads.
+    /// Tests `for (j = i; j < n; j++) a[j * n + i]` with blocks of 32 threads.
     #[test]
     fn upper_triangles_are_rows_and_columns() {
         let (n, threads) = (300i64, 32i64);
@@ -147,7 +149,7 @@ mod tests {
         assert!(got >= 0.99 * want && got <= 1.1 * want, "{got} of {want}");
     }
 
-    /// In a lower triangle that is read along its rows, the number would move rows apart.
+    /// In a lower triangle that is read along its rows, this substitution would increase the distance between rows.
     #[test]
     fn larger_strides_are_left_alone() {
         let inside = Truth::AtLeast(Form { constant: 0, terms: vec![(0, 1), (FIXED, -1)] });

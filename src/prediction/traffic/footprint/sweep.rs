@@ -1,20 +1,22 @@
 //! Counts unions of boxes of a lattice, one stride after the other.
 //!
-//! Between two borders along a stride, the boxes that are there are the same from row to row, so what they cover of the smaller
-//! strides is counted once. Boxes that differ in the strides before it alone are one for what follows: of a stencil's neighbours along
-//! planes, one is left within a plane. So the cost depends on the number of boxes, not on their size.
+//! Between two borders along a stride, every row contains the same boxes, so their coverage in the smaller strides is
+//! counted once. Boxes that differ only in larger strides are identical for the smaller ones: of a stencil's neighbours
+//! in different planes, one is left within a plane. The cost therefore depends on the number of boxes, not on their
+//! size.
 
 use rustc_hash::FxHashMap;
 
 use crate::form::gcd;
 
-/// First and last of a range.
+/// First and last value of a range.
 pub(super) type Range = (i64, i64);
 
-/// Positions in a piece that are distinguished, at most: bytes of a line, and of pages more than are needed.
+/// Maximum number of positions in a piece that are distinguished. It covers all bytes of a line, and more positions of
+/// a page than are needed.
 const MOST_POSITIONS: i64 = 256;
 
-/// Boxes: an interval of bytes, relative to an origin, at each of a range of multiples of the strides.
+/// Boxes. Each is a range of bytes, relative to an origin, repeated at a range of multiples of each stride.
 #[derive(Debug, Default)]
 pub(super) struct Boxes {
     /// Indexed by box.
@@ -23,36 +25,36 @@ pub(super) struct Boxes {
     pub(super) multiples: Vec<Range>,
 }
 
-/// What some boxes cover, from a position in a piece on.
+/// The pieces that some boxes cover if they start at a given position in a piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Covered {
-    /// Pieces.
+    /// Number of pieces.
     count: f64,
-    /// The first and the last of them, counted from the piece of the position.
+    /// The first and the last covered piece, counted from the piece that contains the start position.
     first: i64,
     last: i64,
 }
 
-/// Covered pieces by the position in a piece at which they start; `None` where they are not known yet.
+/// Covered pieces, indexed by the start position in a piece; `None` if not computed yet.
 type CoveredAt = Vec<Option<Covered>>;
 
-/// Boxes in an order in which those that agree from a stride on lie next to each other.
+/// Boxes sorted so that boxes with equal smaller strides are adjacent.
 struct Sweep<'s> {
     strides: &'s [i64],
     boxes: Boxes,
     /// Indexed by box and stride: the first box that has the same smaller strides and bytes.
     classes: Vec<u32>,
-    /// Bytes of a piece, as a power of two.
+    /// Base-2 logarithm of the bytes of a piece.
     shift: u32,
-    /// Rows start at positions in a piece that are this many bytes apart, and this many positions there are.
+    /// Distance in bytes between the possible start positions of rows in a piece, and the number of these positions.
     unit: i64,
     positions: usize,
-    /// Keyed by stride and set of boxes: what they cover of the strides after it, by the position in a piece at which they start.
+    /// Coverage in the smaller strides, by stride and set of boxes, and then by the start position in a piece.
     known: FxHashMap<(usize, Box<[u32]>), CoveredAt>,
 }
 
-/// Returns the pieces of `grain` bytes, a power of two, that boxes cover together. Strides are in falling order, and `origin` is the
-/// address that bytes are relative to.
+/// Returns the number of pieces of `grain` bytes (a power of two) that boxes cover together. Strides are in descending
+/// order, and byte ranges are relative to the address `origin`.
 pub(super) fn pieces_of(strides: &[i64], origin: i64, grain: i64, boxes: &Boxes) -> f64 {
     let step = strides.iter().fold(grain as u64, |step, &stride| gcd(step, stride as u64)) as i64;
     let unit = step.max(grain / MOST_POSITIONS);
@@ -70,7 +72,7 @@ pub(super) fn pieces_of(strides: &[i64], origin: i64, grain: i64, boxes: &Boxes)
     sweep.count(&all, 0, origin.rem_euclid(grain)).count
 }
 
-/// Returns boxes by their bytes, then by their multiples of the smallest stride, and so on, with their classes.
+/// Returns boxes sorted by bytes, then by multiples of the smallest stride, and so on, together with their classes.
 fn ordered(boxes: &Boxes, levels: usize) -> (Boxes, Vec<u32>) {
     let row = |cell: u32| &boxes.multiples[cell as usize * levels..(cell as usize + 1) * levels];
     let mut order: Vec<u32> = (0..boxes.bytes.len() as u32).collect();
@@ -83,7 +85,7 @@ fn ordered(boxes: &Boxes, levels: usize) -> (Boxes, Vec<u32>) {
     for (at, &cell) in order.iter().enumerate() {
         found.bytes.push(boxes.bytes[cell as usize]);
         found.multiples.extend_from_slice(row(cell));
-        // From how many of the smaller strides on it agrees with the box before.
+        // Number of smaller strides in which this box equals the previous one.
         let alike = match at.checked_sub(1).map(|before| order[before]) {
             Some(before) if found.bytes[at - 1] == found.bytes[at] => {
                 let equal = row(before).iter().rev().zip(row(cell).iter().rev()).take_while(|(one, two)| one == two);
@@ -100,13 +102,15 @@ fn ordered(boxes: &Boxes, levels: usize) -> (Boxes, Vec<u32>) {
 }
 
 impl Sweep<'_> {
-    /// What the union of some boxes covers from a stride on, where that starts `position` bytes after the start of a piece.
+    /// Returns the coverage of some boxes from the stride `level` on. The boxes start `position` bytes after the start
+    /// of a piece.
     fn count(&mut self, active: &[u32], level: usize, position: i64) -> Covered {
         let levels = self.strides.len();
         if level == levels {
             return self.covered(active, position);
         }
-        // Boxes that agree in what follows are one where their ranges touch: a stencil's neighbours along this stride.
+        // Boxes that are equal in all smaller strides merge if their ranges touch, as those of a stencil's neighbours
+        // along this stride do.
         let mut runs: Vec<(u32, Range)> = Vec::with_capacity(active.len());
         for of_class in active.chunk_by(|one, other| self.class(*one, level) == self.class(*other, level)) {
             let mut ranges: Vec<Range> =
@@ -140,8 +144,8 @@ impl Sweep<'_> {
         self.classes[cell as usize * self.strides.len() + level]
     }
 
-    /// Adds rows from one up to another, in all of which the same boxes are. After some of them they start at the same position in a
-    /// piece again.
+    /// Adds consecutive rows that contain the same boxes. After a period of rows, the start position in a piece
+    /// repeats.
     fn add_rows(&mut self, rows: &mut Covered, inside: &[u32], level: usize, position: i64, (from, end): Range) {
         let stride = self.strides[level];
         let grain = 1i64 << self.shift;
@@ -153,7 +157,8 @@ impl Sweep<'_> {
             let one = self.answer(inside, level, start.rem_euclid(grain));
             let piece = start >> self.shift;
             let (first, last) = (piece.saturating_add(one.first), piece.saturating_add(one.last));
-            // Rows that start there, of which one more than are whole rounds after it has one before it.
+            // Number of rows with this start position: one per full period, and possibly one more in the last, partial
+            // period.
             let alike = ((count - at - 1) / period + 1) as f64;
             rows.count += one.count * alike - self.shared(before, first, level) * if at == 0 { 1.0 } else { alike };
             first_of_all.get_or_insert((first, alike));
@@ -165,13 +170,13 @@ impl Sweep<'_> {
         if alike > 1.0 {
             rows.count -= self.shared(before, first.saturating_add(round), level) * (alike - 1.0);
         }
-        // The last row is the one of its position in the last round.
+        // The last row has the start position of its place in the period.
         let start = position + (end - 1) * stride;
         let last = self.answer(inside, level, start.rem_euclid(grain)).last;
         rows.last = rows.last.max((start >> self.shift).saturating_add(last));
     }
 
-    /// What boxes cover of the strides after `level`, counted once for each position.
+    /// Returns the coverage in the strides after `level`, which is computed once per position.
     fn answer(&mut self, inside: &[u32], level: usize, position: i64) -> Covered {
         let number = (position / self.unit) as usize;
         let key = (level, inside.into());
@@ -184,17 +189,17 @@ impl Sweep<'_> {
         found
     }
 
-    /// Pieces that the end of a row and the start of the next one have in common.
+    /// Returns the number of pieces that the end of one row and the start of the next row share.
     fn shared(&self, last: i64, first: i64, level: usize) -> f64 {
         match last >= first {
-            // Rows are whole at their ends, planes are not.
+            // The ends of rows are completely covered; the ends of planes are not.
             true if level + 1 == self.strides.len() => (last - first + 1) as f64,
             true if last == first => 1.0,
             _ => 0.0,
         }
     }
 
-    /// Pieces that intervals of bytes touch. Boxes are in the order of their bytes.
+    /// Returns the pieces that ranges of bytes touch. Boxes are sorted by their bytes.
     fn covered(&self, active: &[u32], position: i64) -> Covered {
         let mut found = Covered { count: 0.0, first: i64::MAX, last: i64::MIN };
         for &cell in active {

@@ -1,4 +1,4 @@
-//! Traffic between L2 and L1, from the replayed blocks.
+//! Traffic between L2 and L1, computed from the replayed blocks.
 
 use super::kinds::Kinds;
 use super::replay::Replay;
@@ -9,14 +9,14 @@ use crate::traffic::footprint::boxes;
 use crate::traffic::moved::{Replayed, Requested, Traffic};
 use crate::traffic::schedule::golden;
 
-/// Blocks of which it is counted what they load of L1's lines.
+/// Number of blocks whose loaded L1 lines are counted.
 const BLOCKS: u64 = 4;
 
 impl Flow<'_> {
-    /// Counts what L2 and L1 exchange.
+    /// Counts the sectors that L2 and L1 exchange.
     pub(in crate::traffic) fn first_level(&self, replay: &Replay, requested: Requested, found: &mut Traffic) {
         let kinds = Kinds::new(self);
-        // A footprint whose edges were not cut has more than is requested.
+        // A footprint with uncut edges can exceed the requested sectors.
         let distinct = if kinds.rough { kinds.distinct.min(requested.loaded) } else { kinds.distinct };
         found.rough |= kinds.rough;
         found.block_load_sectors = distinct / self.launch.blocks() as f64;
@@ -47,10 +47,10 @@ impl Flow<'_> {
             return loaded;
         }
         if counted.loaded == 0 {
-            // Nothing, or what so few blocks load that none of them was run.
+            // There is no load, or so few blocks load that none of them was replayed.
             return distinct;
         }
-        // Misses up to what the blocks load at all are first ones, what goes beyond is loaded again.
+        // Misses up to the number of distinct sectors are first loads; further misses are repeated loads.
         let by_footprint = replay.whole
             && kinds.distinct <= loaded
             && !kinds.sampled
@@ -65,7 +65,7 @@ impl Flow<'_> {
         let loads = self.all.0.iter().filter(|access| access.loads && access.is_affine());
         let missed = loads.map(|access| {
             let one = replay.of_site(self.all.0, access.site);
-            // An access that no replayed block made is treated like the others.
+            // An access that no replayed block made gets the average miss share.
             access.sectors * if one.loaded > 0 { one.missed_share() } else { counted.missed_share() }
         });
         missed.sum()
@@ -75,7 +75,7 @@ impl Flow<'_> {
         if past_l1 || !self.capacity.caches_loads() || counted.loaded == 0 { 1.0 } else { counted.missed_share() }
     }
 
-    /// Returns what the blocks of an SM load, over what L1 holds.
+    /// Returns the sectors that the blocks of an SM load, divided by the capacity of L1.
     fn l1_oversubscription(&self, kinds: &Kinds) -> f64 {
         let all = self.launch.blocks();
         let resident = self.capacity.resident_of(all) as f64;

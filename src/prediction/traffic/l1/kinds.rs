@@ -1,40 +1,42 @@
-//! Kinds of blocks: those of one kind load as many distinct sectors as each other, so that one of them is counted for all.
+//! Groups blocks into kinds. Blocks of one kind load the same number of distinct sectors, so one block of each kind is
+//! counted.
 //!
-//! Blocks are of one kind if the same threads meet each condition and their rows start at the same offset in a sector.
+//! Two blocks are of the same kind if each condition is true for the same threads and their rows start at the same
+//! offset in a sector.
 
 use crate::classes::{Class, classes};
 use crate::form::{Truth, block, gcd};
 use crate::traffic::access::SECTOR;
 use crate::traffic::flow::Flow;
 
-/// Kinds of blocks that are distinguished, at most.
+/// Maximum number of kinds that are distinguished.
 const MOST_KINDS: usize = 200;
 
-/// The blocks of a launch by kind, with what each kind loads.
+/// The kinds of blocks in a launch, and the sectors that each kind loads.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     regions: Vec<Region>,
-    /// Distinct sectors that all blocks load, each block's counted by itself.
+    /// Distinct sectors of each block, summed over all blocks.
     pub(super) distinct: f64,
-    /// Some count is not exact.
+    /// At least one count is approximate.
     pub(super) rough: bool,
-    /// There are too many kinds: some blocks stand for the others.
+    /// There are too many kinds, so a sample of blocks represents the others.
     pub(super) sampled: bool,
 }
 
-/// A box of blocks whose kinds take turns along each axis.
+/// A box of blocks whose kinds repeat periodically along each axis.
 #[derive(Debug)]
 struct Region {
     first: [i64; 3],
     last: [i64; 3],
-    /// Kinds along each axis.
+    /// Number of kinds along each axis.
     rounds: [i64; 3],
-    /// Indexed by kind, along x first: distinct sectors that a block loads.
+    /// Distinct sectors that a block loads, indexed by kind with x first.
     sectors: Vec<f64>,
 }
 
 impl Kinds {
-    /// Counts a block of each kind, or some blocks evenly spread where there are too many kinds.
+    /// Counts one block of each kind, or evenly spread blocks if there are too many kinds.
     pub(super) fn new(flow: &Flow<'_>) -> Kinds {
         let mut splits: Vec<Truth> = Vec::new();
         for access in flow.accesses.iter().filter(|access| access.loads) {
@@ -64,7 +66,7 @@ impl Kinds {
         found
     }
 
-    /// Distinct sectors that a block loads.
+    /// Returns the distinct sectors that a block loads.
     pub(super) fn loaded_by(&self, flow: &Flow<'_>, block: u64) -> f64 {
         let at = flow.launch.place(block);
         match self.regions.iter().find_map(|region| region.at(at)) {
@@ -73,7 +75,7 @@ impl Kinds {
         }
     }
 
-    /// Counts a block that stands for `times` blocks.
+    /// Counts a block that represents `times` blocks.
     fn count(&mut self, flow: &Flow<'_>, block: u64, times: f64) -> f64 {
         let found = flow.block_loads(block);
         self.distinct += found.sectors * times;
@@ -86,7 +88,7 @@ impl Kinds {
         let ranges = [0, 1, 2].map(|axis| class.bounds.range(block(axis)));
         let extents = [0, 1, 2].map(|axis| class.bounds.extent(block(axis)));
         let rounds = [0, 1, 2].map(|axis| rounds[axis].min(extents[axis]));
-        // Blocks of a kind along an axis.
+        // Number of blocks of one kind along an axis.
         let times =
             |axis: usize, at: i64| (extents[axis] / rounds[axis] + i64::from(at < extents[axis] % rounds[axis])) as f64;
         let place = |axis: usize, at: i64| (ranges[axis].0 + at) as u64;
@@ -104,7 +106,7 @@ impl Kinds {
 }
 
 impl Region {
-    /// What the block at a place loads, if it is one of these.
+    /// Returns the sectors that the block at a position loads if the region contains it.
     fn at(&self, place: [i64; 3]) -> Option<f64> {
         let inside = |axis: usize| (self.first[axis]..=self.last[axis]).contains(&place[axis]);
         if ![0, 1, 2].into_iter().all(inside) {
@@ -115,7 +117,7 @@ impl Region {
     }
 }
 
-/// Blocks along each axis after which rows start at the same place in a sector again.
+/// Returns the number of blocks along each axis after which rows start at the same offset in a sector again.
 fn rounds(flow: &Flow<'_>) -> [i64; 3] {
     [0, 1, 2].map(|axis| {
         let loads = flow.accesses.iter().filter(|access| access.loads);
@@ -140,8 +142,9 @@ mod tests {
     use warpline_simulator::models;
 
     proptest! {
-        /// A kernel with a guard at the edges of an array whose rows start anywhere in a sector, each block counted by itself. Rows hold
-        /// what all blocks touch of them: where they overlap, unions are approximate.
+        /// Compares kinds with counting each block separately, for a kernel with guards at the edges of an array whose
+        /// rows start anywhere in a sector. Rows are long enough for all blocks, because unions of overlapping rows are
+        /// approximate.
         #[test]
         fn blocks_of_a_kind_load_as_much(block in [1u32..9, 1u32..4, 1u32..3], grid in [1u32..9, 1u32..9, 1u32..4],
                 pad in 7i64..40, inner in 0i64..3, far in prop::collection::vec((-3i64..4, -2i64..3), 1..5)) {

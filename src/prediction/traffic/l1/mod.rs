@@ -1,5 +1,5 @@
-//! Loads between L2 and L1: some blocks are replayed through the L1 of their SM ([`replay`]), and their misses stand for all
-//! ([`first_level`]).
+//! Loads between L2 and L1. Some blocks are replayed through the L1 of their SM ([`replay`]); their misses are
+//! extrapolated to all blocks ([`first_level`]).
 
 mod first_level;
 mod kinds;

@@ -1,7 +1,8 @@
-//! Some blocks of a launch, request by request, through the L1 of the SM that they share.
+//! Replays some blocks of a launch, request by request, through the L1 of the SM that they share.
 //!
-//! How much of what a block loads again is still in L1 depends on the order in which the warps of its SM make their requests, which
-//! no footprint shows. So the requests of some SMs are served by the cache of a simulation, in the order of its scheduler.
+//! Whether L1 still contains data that a block loads again depends on the order in which the warps of its SM make their
+//! requests. A footprint does not contain that order. The simulator's cache therefore serves the requests of some SMs
+//! in the scheduler's order.
 
 use super::requests::RequestPieces;
 use super::sm::{Counted, Sm};
@@ -10,46 +11,47 @@ use crate::traffic::flow::Flow;
 use crate::traffic::schedule::{Code, SmBlocks, Timeline, golden, round_robin};
 use warpline_simulator::hierarchy::DenseLines;
 
-/// Effort for a launch of many blocks, of which a prediction takes milliseconds.
+/// Effort for a launch of many blocks, for which a prediction takes milliseconds.
 const LARGE: Effort = Effort { enough: 6_000.0, of_sm: 30_000.0, filling: 2.0, sms: 6 };
-/// Effort for a smaller one, whose edges make SMs differ.
+/// Effort for a smaller launch, in which SMs differ because of edge blocks.
 const SMALL: Effort = Effort { enough: 600_000.0, of_sm: 200_000.0, filling: 4.0, sms: 16 };
-/// Effort for one with loops: the state of L1 depends for long on how its blocks started.
+/// Effort for a launch with loops, in which L1 depends for a long time on the start times of blocks.
 const LOOPS: Effort = Effort { enough: 2_000_000.0, of_sm: 600_000.0, filling: 8.0, sms: 24 };
-/// Effort where addresses are computed lane by lane, which takes a thousand times as long.
+/// Effort if addresses are computed lane by lane, which takes a thousand times as long.
 const LANES: Effort = Effort { enough: 40_000.0, of_sm: 20_000.0, filling: 4.0, sms: 8 };
-/// Blocks from which on a launch is large.
+/// Number of blocks from which a launch is large.
 const MANY_BLOCKS: u64 = 50_000;
-/// Pieces of requests after which no further SM is run where SMs agree.
+/// Number of request pieces after which no further SM is replayed if the SMs agree.
 const ENOUGH_IF_AGREED: f64 = 6_000.0;
-/// SMs that are run before they can agree.
+/// Minimum number of SMs before their agreement is tested.
 const LEAST_SMS: usize = 6;
-/// Relative standard error of the share of loads that miss, up to which SMs agree.
+/// Relative standard error of the L1 miss share below which SMs agree.
 const AGREED: f64 = 0.01;
-/// Requests of the blocks that were run over those of as many mean blocks, below which they are not representative.
+/// Minimum ratio of the replayed blocks' requests to those of as many average blocks. Below it, the replayed blocks are
+/// not representative.
 const REPRESENTATIVE: f64 = 0.7;
-/// Generations of resident blocks that an SM runs at least.
+/// Minimum number of generations of resident blocks that an SM replays.
 const LEAST_GENERATIONS: usize = 2;
-/// Generations that only fill L1 where blocks run in step: what is left of one decides what the next one finds. Pieces up to which an
-/// SM runs them and those that are counted.
+/// Number of generations that only fill L1 if blocks run in step, because the content that one generation leaves
+/// affects the next one. It applies up to a number of pieces per SM.
 const FILLING_IN_STEP: f64 = 2.0;
 const MOST_IN_STEP: f64 = 250_000.0;
 /// Maximum number of SMs to run while no block has loaded anything.
 const MOST_SMS: u64 = 96;
-/// Its multiples modulo 1 are spread evenly, independently of those of the golden section (Roberts, "The Unreasonable Effectiveness of
-/// Quasirandom Sequences", 2018).
+/// Multiples of this number modulo 1 are evenly spread and independent of those of the golden ratio (Roberts, "The
+/// Unreasonable Effectiveness of Quasirandom Sequences", 2018).
 const SPREAD: f64 = 0.754_877_666_246_692_7;
 
-/// How much of a launch is replayed.
+/// Amount of a launch that is replayed.
 #[derive(Clone, Copy)]
 struct Effort {
-    /// Pieces of requests after which no further SM is run.
+    /// Number of request pieces after which no further SM is replayed.
     enough: f64,
-    /// Pieces that an SM serves, about.
+    /// Approximate number of pieces per SM.
     of_sm: f64,
-    /// Pieces that only fill L1, over its lines.
+    /// Pieces that only fill L1, divided by L1's number of lines.
     filling: f64,
-    /// SMs.
+    /// Maximum number of SMs.
     sms: u64,
 }
 
@@ -64,23 +66,23 @@ impl Effort {
     }
 }
 
-/// What the replayed blocks loaded.
+/// The loads of the replayed blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {
     /// Indexed by access.
     pub by_access: Vec<Counted>,
-    /// The blocks.
+    /// The replayed blocks.
     pub blocks: Vec<u64>,
-    /// They were run from start to end.
+    /// The blocks were replayed from start to end.
     pub whole: bool,
-    /// Share of the outermost loops' iterations that was left out.
+    /// Share of the outermost loops' iterations that was skipped.
     pub left_out: f64,
-    /// Relative standard error of the share of loads that miss, over the SMs.
+    /// Relative standard error of the L1 miss share over the SMs.
     pub error: f64,
 }
 
 impl Flow<'_> {
-    /// Replays blocks of some SMs, of which one makes `pieces_of_block` pieces of requests on average.
+    /// Replays blocks of some SMs. A block has `pieces_of_block` request pieces on average.
     pub(in crate::traffic) fn replay(&self, pieces_of_block: f64, timeline: Option<&Timeline>) -> Replay {
         let (accesses, bounds) = self.all;
         let (launch, capacity) = (self.launch, self.capacity);
@@ -160,7 +162,8 @@ impl Flow<'_> {
 }
 
 impl Replay {
-    /// Returns the sum over the accesses of a site: how often each of its cases occurs is known of the replayed blocks only.
+    /// Returns the sum over the accesses of a site. The frequency of each case of a site is known only for the replayed
+    /// blocks.
     pub fn of_site(&self, accesses: &[MemoryAccess], site: usize) -> Counted {
         let mut sum = Counted::default();
         let own = self.by_access.iter().zip(accesses).filter(|(_, access)| access.site == site);
@@ -168,7 +171,7 @@ impl Replay {
         sum
     }
 
-    /// Returns the sum over accesses whose addresses are affine, or are not.
+    /// Returns the sum over accesses with affine addresses, or over the other accesses.
     pub fn total(&self, accesses: &[MemoryAccess], affine: bool) -> Counted {
         let mut sum = Counted::default();
         let own = self.by_access.iter().zip(accesses).filter(|(_, access)| access.is_affine() == affine);
@@ -177,7 +180,7 @@ impl Replay {
     }
 }
 
-/// Returns the standard error of the mean of some shares, over that mean; 0 for fewer than two.
+/// Returns the standard error of the mean of some shares, divided by that mean; 0 for fewer than two shares.
 fn relative_error(shares: &[f64]) -> f64 {
     let count = shares.len() as f64;
     let mean = shares.iter().sum::<f64>() / count;

@@ -1,4 +1,4 @@
-//! What the requests of a warp are made of, remembered by where they start in a line.
+//! Divides the requests of warps into pieces, and caches the pieces by the request's start offset in a line.
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
@@ -10,13 +10,14 @@ use warpline_simulator::hierarchy::{Coalescer, Groups, HierarchyConfig, Piece, R
 
 const LINE: i64 = 128;
 
-/// Distances of the lanes' addresses from lane 0's, by number.
+/// Number of a pattern: the distances of all lanes' addresses from lane 0's address.
 type Pattern = u32;
 
-/// Factors of the threads' indices, and by warp its pattern and the bytes from the block's first thread to the warp's.
+/// Factors of the threads' indices; for each warp, its pattern and the byte distance between the first thread of the
+/// block and of the warp.
 type ThreadPattern = ([i64; THREADS], Vec<(Pattern, i64)>);
 
-/// What the pieces of requests depend on, besides where they start in a line.
+/// The properties of a request, besides its start offset in a line, that determine its pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Shape {
     pattern: Pattern,
@@ -34,14 +35,14 @@ pub struct Kind(u32);
 struct PieceRange {
     first: u32,
     count: u32,
-    /// Distinct sectors, however many pieces request one.
+    /// Distinct sectors, even if several pieces request one.
     sectors: u32,
 }
 
-/// Pieces that are not computed yet.
+/// Marks pieces that have not been computed yet.
 const UNKNOWN: PieceRange = PieceRange { first: 0, count: u32::MAX, sectors: 0 };
 
-/// Pieces of requests: each kind is divided once, by the coalescer of a run.
+/// Pieces of requests. The coalescer of a run divides each kind of request once.
 pub struct RequestPieces<'a> {
     hierarchy: &'a HierarchyConfig,
     coalescer: Coalescer,
@@ -49,10 +50,10 @@ pub struct RequestPieces<'a> {
     distances: Vec<[i64; 32]>,
     warps: Vec<ThreadPattern>,
     kinds: FxHashMap<Shape, Kind>,
-    /// Indexed by kind: its shape, and the pieces by where lane 0's address lies in its line.
+    /// Indexed by kind: its shape, and its pieces by the offset of lane 0's address in a line.
     ranges: Vec<(Shape, [PieceRange; LINE as usize])>,
     pieces: Vec<Piece>,
-    /// Of the last request that is not remembered.
+    /// Pieces of the last request that was not cached.
     once: Vec<Piece>,
     bytes: Vec<u8>,
 }
@@ -74,7 +75,8 @@ impl<'a> RequestPieces<'a> {
         }
     }
 
-    /// Returns the warps of a block whose addresses change with the thread as a form's do; a number for [`RequestPieces::kind`].
+    /// Returns the number, for [`RequestPieces::kind`], of a thread pattern: how a form's value changes over the
+    /// threads of a block.
     pub fn block_pattern(&mut self, form: &Form, launch: &Launch) -> usize {
         let factors = std::array::from_fn(|axis| form.factor(thread(axis)));
         if let Some(known) = self.warps.iter().position(|(known, _)| *known == factors) {
@@ -99,12 +101,12 @@ impl<'a> RequestPieces<'a> {
         self.warps.len() - 1
     }
 
-    /// Bytes from a block's first thread to a warp's.
+    /// Returns the byte distance between the first thread of the block and of a warp.
     pub fn first(&self, way: usize, warp: u32) -> i64 {
         self.warps[way].1[warp as usize].1
     }
 
-    /// Returns the kind of a warp's requests of the lanes `mask`.
+    /// Returns the kind of a warp's requests with the active lanes `mask`.
     pub fn kind(&mut self, way: usize, warp: usize, mask: u32, bytes: u32, route: Route) -> Kind {
         let shape = Shape { pattern: self.warps[way].1[warp].0, mask, bytes, route };
         let ranges = &mut self.ranges;
@@ -114,8 +116,8 @@ impl<'a> RequestPieces<'a> {
         })
     }
 
-    /// Returns the pieces of a request whose lane 0 has this address, and its different sectors. Lines are relative to that of lane 0, modulo
-    /// 2^64.
+    /// Returns the pieces and the number of distinct sectors of a request whose lane 0 has this address. Lines are
+    /// relative to the line of lane 0, modulo 2^64.
     #[inline(always)]
     pub fn pieces_at(&mut self, kind: Kind, start: i64) -> (&[Piece], u32) {
         let within = start.rem_euclid(LINE);
@@ -129,7 +131,7 @@ impl<'a> RequestPieces<'a> {
     #[cold]
     fn divide(&mut self, kind: Kind, within: i64) -> PieceRange {
         let Shape { pattern, mask, bytes, route } = self.ranges[kind.0 as usize].0;
-        // In the middle of the address space, so that no lane's address wraps.
+        // This address is in the middle of the address space, so no lane's address wraps.
         const MIDDLE: u64 = 1 << 62;
         let distances = &self.distances[pattern as usize];
         let addresses: Vec<u64> = (0..32)
@@ -146,8 +148,8 @@ impl<'a> RequestPieces<'a> {
         range
     }
 
-    /// Returns the pieces of a request whose active lanes, in order, have these addresses, and its different sectors. They are not remembered: few
-    /// requests whose addresses are computed thread by thread are like another one.
+    /// Returns the pieces and the number of distinct sectors of a request with these addresses of active lanes, in lane
+    /// order. They are not cached: requests with addresses computed thread by thread rarely repeat.
     pub fn pieces_of_lanes(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> (&[Piece], u32) {
         let from = self.pieces.len();
         let sectors = self.push(addresses, mask, bytes, route);
@@ -156,7 +158,7 @@ impl<'a> RequestPieces<'a> {
         (&self.once, sectors)
     }
 
-    /// Appends the pieces of a request; its different sectors.
+    /// Appends the pieces of a request and returns its number of distinct sectors.
     fn push(&mut self, addresses: &[u64], mask: u32, bytes: u32, route: Route) -> u32 {
         let from = self.pieces.len();
         self.bytes.clear();

@@ -1,4 +1,4 @@
-//! One SM: its resident blocks, whose warps take turns as [`warpline_format::schedule`] orders them, and its L1.
+//! One SM: its L1 and its resident blocks, whose warps issue in the order of [`warpline_format::schedule`].
 
 use std::rc::Rc;
 
@@ -14,15 +14,15 @@ use crate::traffic::schedule::{Code, Step, Turn, changes_in_loops, position_afte
 use warpline_simulator::hierarchy::{DenseLines, L2Op, Level1, Piece, Route};
 use warpline_simulator::simd::processor;
 
-/// Masks by condition, block and iteration that are kept.
+/// Maximum number of cached masks, by condition, block and iteration.
 const MOST_MASKS: usize = 1 << 12;
 
 /// Sectors of loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Requested.
+    /// Requested sectors.
     pub loaded: u64,
-    /// Missed by L1.
+    /// Sectors that L1 missed.
     pub missed: u64,
 }
 
@@ -40,22 +40,22 @@ impl Counted {
     }
 }
 
-/// Lanes of a block's warps that meet a condition.
+/// Lanes of a block's warps for which a condition is true.
 #[derive(Clone)]
 enum Met {
     Lanes(Rc<Vec<u32>>),
-    /// It depends on the iteration.
+    /// The lanes depend on the iteration.
     Changing(Truth),
 }
 
 /// A block that an SM runs.
 struct Resident {
-    /// Number among the blocks that the SM was given.
+    /// Number in the list of blocks assigned to the SM.
     number: usize,
     bounds: Bounds,
     /// Indexed by condition.
     met: Vec<Met>,
-    /// Indexed by access: its address at the block's first thread, counters apart.
+    /// Indexed by access: the address of the block's first thread with all loop counters at 0.
     bases: Vec<i64>,
     unfinished: u32,
 }
@@ -66,18 +66,18 @@ struct Warp {
     running: bool,
 }
 
-/// What a warp's requests of an access have in common.
+/// Properties that a warp's requests of an access share.
 #[derive(Clone, Copy)]
 struct Same {
-    /// Lanes of the last one, 0 before there was any.
+    /// Active lanes of the last request; 0 before the first one.
     mask: u32,
-    /// Its kind.
+    /// Kind of the requests.
     kind: Kind,
-    /// Bytes from the block's first thread to the warp's.
+    /// Byte distance between the first thread of the block and of the warp.
     first: i64,
 }
 
-/// One SM.
+/// A simulated SM.
 pub struct Sm<'a, 'b> {
     code: &'b Code<'a>,
     by_lane: LaneAddresses<'a>,
@@ -85,16 +85,16 @@ pub struct Sm<'a, 'b> {
     lines: &'b mut DenseLines,
     l1: Level1,
     masks: FxHashMap<(usize, usize, Vec<i64>), Rc<Vec<u32>>>,
-    /// Indexed by access: its warps' patterns.
+    /// Indexed by access: the pattern of its warps.
     patterns: Vec<usize>,
     /// Indexed by access and warp.
     same: Vec<Same>,
     turn: u32,
-    /// Pieces that only fill L1.
+    /// Number of pieces that only fill L1 and are not counted.
     filling: u64,
-    /// Indexed by access, of all requests after the filling.
+    /// Counts of all requests after the filling phase, indexed by access.
     pub by_access: Vec<Counted>,
-    /// Pieces served.
+    /// Number of pieces served.
     pub served: u64,
 }
 
@@ -128,9 +128,9 @@ impl<'a, 'b> Sm<'a, 'b> {
         }
     }
 
-    /// Runs blocks, `resident` at a time, until `most` pieces were served; returns whether all were run to their ends. The first
-    /// blocks start at the positions `phases`, if there are any; then the blocks are counted after `filling` pieces, until none is left
-    /// to start.
+    /// Runs blocks, `resident` at a time, until `most` pieces are served; returns whether all blocks ran to their ends.
+    /// If `phases` has positions, the first blocks start there. Pieces are then counted only after `filling` pieces,
+    /// and only while further blocks wait to start.
     pub fn run(&mut self, blocks: &[u64], resident: usize, phases: &[f64], filling: u64, most: u64) -> bool {
         self.filling = filling;
         processor::with_newer_instructions(RunBlocks { sm: self, blocks, resident, phases, most })
@@ -150,7 +150,7 @@ impl<'a, 'b> Sm<'a, 'b> {
                 iterations.iter().for_each(|&(counter, before)| self.code.set(own, counter, before));
             }
         }
-        // Blocks that are left without others to follow have the cache to themselves.
+        // The last blocks, which no others follow, would have the cache to themselves.
         let to_the_end = phases.is_empty();
         let mut all: Vec<Option<Resident>> = (0..places).map(|place| Some(self.start(place, blocks[place]))).collect();
         let (mut next, mut live) = (places, places);
@@ -210,7 +210,7 @@ impl<'a, 'b> Sm<'a, 'b> {
         Resident { number, bounds, met, bases, unfinished: code.launch.warps() }
     }
 
-    /// A turn of a warp; whether it is left with something to do.
+    /// Runs one issue slot of a warp; returns whether the warp has steps left.
     #[inline(always)]
     fn turn(&mut self, block: &Resident, warp: usize, step: &mut u32, counters: &mut [i64]) -> bool {
         let code = self.code;
@@ -249,7 +249,7 @@ impl<'a, 'b> Sm<'a, 'b> {
                 }
             }
         }
-        // A warp that has used up its turn ends with an empty one.
+        // A warp whose last request fills its issue slot needs one more, empty slot to end.
         turn.is_used_up()
     }
 
@@ -310,7 +310,7 @@ impl<'a, 'b> Sm<'a, 'b> {
         self.served += pieces.len() as u64;
         let loaded = if route.is_load() { u64::from(sectors) } else { 0 };
         let missed: u64 = match route {
-            // What is by far the most, without anything that only others need.
+            // This is by far the most frequent case and therefore has a short code path.
             Route::Load => self.l1.load(pieces, line, self.lines).into(),
             _ => pieces.iter().map(|piece| serve(&mut self.l1, self.lines, route, &piece.moved(line))).sum(),
         };

@@ -1,4 +1,4 @@
-//! Accesses whose addresses are solved together, as they differ by whole elements, rows and planes.
+//! Groups of accesses that are solved together because their addresses differ by whole elements, rows and planes.
 
 use smallvec::SmallVec;
 
@@ -8,23 +8,24 @@ use super::touches::{Finder, Lanes};
 use crate::form::FIXED;
 use crate::traffic::access::LINE;
 
-/// By how many values accesses that are solved together differ at most.
+/// Maximum difference between index values of accesses that are solved together.
 const MOST_SHIFT: i64 = 64;
 
 /// Accesses whose addresses are solved together.
 pub(super) struct AccessGroup<'a> {
     constant: i64,
     bytes: i64,
-    /// What moves the address of the first one, by falling size of the factor, with the values of all.
+    /// Indices that move the address of the first access, in descending order of the factor's absolute value. The
+    /// ranges cover all accesses of the group.
     directions: SmallVec<[Direction; FIXED]>,
-    /// The values of the last one are lanes.
+    /// The values of the last direction correspond to lanes.
     ranges: bool,
-    /// With numbers of their own.
+    /// Accesses of the group with their numbers.
     members: Vec<(usize, Finder<'a>)>,
 }
 
 impl<'a> AccessGroup<'a> {
-    /// Creates an `AccessGroup` for accesses that do not differ by more than shifts; there is at least one.
+    /// Creates an `AccessGroup` for accesses that differ only by shifts. `members` is not empty.
     fn new(members: Vec<(usize, Finder<'a>)>) -> AccessGroup<'a> {
         let lead = &members[0].1;
         let (constant, bytes) = lead.begin();
@@ -43,7 +44,7 @@ impl<'a> AccessGroup<'a> {
         AccessGroup { constant, bytes, directions, ranges: lead.ends_in_lanes(), members }
     }
 
-    /// Groups accesses, each with its number, by which can be solved together.
+    /// Groups numbered accesses that can be solved together.
     pub(super) fn group_finders(finders: impl Iterator<Item = (usize, Finder<'a>)>) -> Vec<AccessGroup<'a>> {
         let mut found: Vec<Vec<(usize, Finder<'a>)>> = Vec::new();
         for (number, mut finder) in finders {
@@ -55,13 +56,14 @@ impl<'a> AccessGroup<'a> {
         found.into_iter().map(AccessGroup::new).collect()
     }
 
-    /// Its accesses.
+    /// Returns the accesses of the group.
     pub(super) fn members(&self) -> impl Iterator<Item = &Finder<'a>> {
         self.members.iter().map(|member| &member.1)
     }
 
-    /// Calls `visit` for each warp that touches the line whose first byte is given, with the number of the access. `at` is room for a value of each index: the first
-    /// ones, or what other lines left.
+    /// Calls `visit` with the access's number for each warp that touches the line that starts at a given byte. `at` is
+    /// scratch space with one value per index: initially the first values, later the values that the previous line
+    /// left.
     pub(super) fn of_line(
         &self,
         start: i64,
@@ -79,8 +81,8 @@ impl<'a> AccessGroup<'a> {
         }
     }
 
-    /// Tries the values of the directions from `level` on, which have to add what lies in `window`. `byte`: where in the line the access begins with
-    /// what the others have added.
+    /// Tries the values of the directions from `level` on whose contribution must lie in `window`. `byte` is the start
+    /// of the access within the line, given the values of the other directions.
     fn descend(&self, level: usize, window: (i64, i64), byte: i64, values: &mut [i64], found: &mut Solutions) {
         let mut ends = (0, 0);
         if let Some(one) = self.directions.get(level) {

@@ -1,19 +1,19 @@
-//! Indices that move an address along a line.
+//! Indices that move an address along one direction of an array.
 
 use crate::form::{Bounds, Form, Index};
 
-/// One or two indices that move an address along one line.
+/// One or two indices that move an address along one direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Direction {
     pub(super) thread: Option<Index>,
     pub(super) block: Option<Index>,
-    /// Values of the thread's index, after which the block's continues.
+    /// Number of values of the thread's index; the block's index continues after them.
     pub(super) size: i64,
     pub(super) factor: i64,
-    /// Ends of both indices together.
+    /// Range of both indices combined.
     pub(super) low: i64,
     pub(super) high: i64,
-    /// What the directions after it add, at least and at most.
+    /// Minimum and maximum that the later directions add.
     pub(super) rest: (i64, i64),
     inverse: f64,
 }
@@ -29,18 +29,19 @@ impl Direction {
         Direction { thread, block, size, factor, low, high, rest: (0, 0), inverse: 1.0 / factor.unsigned_abs() as f64 }
     }
 
-    /// Returns whether it moves an address like another one, whatever their ends are.
+    /// Returns whether two directions move an address in the same way, regardless of their ranges.
     pub(super) fn is_like(&self, other: &Direction) -> bool {
         let own = |one: &Direction| (one.thread, one.block, one.size, one.factor);
         own(self) == own(other)
     }
 
-    /// Returns the same with values so much higher.
+    /// Returns this direction with its values increased by `by`.
     pub(super) fn shifted(&self, by: i64) -> Direction {
         Direction { low: self.low + by, high: self.high + by, ..*self }
     }
 
-    /// Leaves out values for which a form is negative. Whether it could: the form has to be one of them alone.
+    /// Removes values for which a form is negative. Returns whether that was possible; the form must depend on this
+    /// direction only.
     pub(super) fn cut(&mut self, form: &Form, bounds: &Bounds) -> bool {
         let (factor, step) = match (self.thread, self.block) {
             (Some(thread), Some(block)) => {
@@ -59,18 +60,18 @@ impl Direction {
             sum + i128::from(factor) * i128::from(bounds.range(index).0)
         });
         let each = i128::from(factor);
-        // The least value is rounded up, the most down.
+        // The lower bound is rounded up, the upper bound down.
         let (low, high) = (i128::from(self.low), i128::from(self.high));
         let (low, high) = match each > 0 {
             true => (low.max(-constant.div_euclid(each)), high),
             false => (low, high.min(constant.div_euclid(-each))),
         };
-        // No value is left where they cross.
+        // No value is left if the bounds cross.
         (self.low, self.high) = if low > high { (1, 0) } else { (low as i64, high as i64) };
         true
     }
 
-    /// Values whose multiples lie in a window.
+    /// Returns the values whose multiples lie in a window.
     #[inline(always)]
     pub(super) fn within(&self, (least, most): (i64, i64)) -> (i64, i64) {
         let (first, last) = match self.factor > 0 {
@@ -80,7 +81,8 @@ impl Direction {
         (first.max(self.low), last.min(self.high))
     }
 
-    /// Returns the quotient by the factor's size, rounded down. Numbers are below 2^53, so what floating point gives is at most one off.
+    /// Returns the quotient by the factor's absolute value, rounded down. Values are below 2^53, so the floating-point
+    /// result is off by at most one.
     #[inline(always)]
     fn floor(&self, value: i64) -> i64 {
         let by = self.factor.abs();

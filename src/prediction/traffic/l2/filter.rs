@@ -1,4 +1,4 @@
-//! What the L1 of each SM has of the lines of a sample.
+//! Models which sampled lines the L1 of each SM contains.
 
 use std::cmp::Ordering;
 
@@ -8,10 +8,11 @@ use crate::traffic::access::MemoryAccess;
 use crate::traffic::flow::Flow;
 use warpline_simulator::hierarchy::StorePolicy;
 
-/// Lines that come into an empty L1 before it loses some that are in use, over those that it holds: what is pushed out first has not been used for a while.
+/// Number of lines that enter an empty L1 before it loses lines that are in use, divided by its capacity. The first
+/// evicted lines have not been used for a while.
 const FULL: f64 = 1.25;
 
-/// Part of what is missed by which it may differ from what is known to be.
+/// Accepted relative difference between the modelled and the known number of misses.
 const SETTLED: f64 = 0.02;
 
 /// The caches of all SMs.
@@ -20,15 +21,16 @@ pub(super) struct FirstLevel<'f> {
     sms: usize,
     /// Indexed by access.
     lifetimes: Vec<Lifetime>,
-    /// Indexed by access: the part of what is used again just as late as it is kept that is due to be there.
+    /// Indexed by access: the part of the sectors reused exactly after the lifetime that must hit. It carries fractions
+    /// to later touches.
     due: Vec<f64>,
     /// Indexed by line and SM.
     kept: Vec<CachedLine>,
-    /// When they have lost something for the first time.
+    /// Time of the first eviction of a used line.
     full: u32,
 }
 
-/// What an SM has of a line.
+/// The state of a line in the L1 of one SM.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedLine {
     time: u32,
@@ -36,8 +38,9 @@ struct CachedLine {
 }
 
 impl<'f> FirstLevel<'f> {
-    /// Of so many SMs, of whose accesses such shares of the loaded sectors miss, and which hold so many of the sample's lines together before they lose some; 0
-    /// where blocks before have filled them.
+    /// Creates the caches of some SMs. `missed` has the miss share of each access's loaded sectors. `full` is the
+    /// number of sampled lines that fit into all L1s before lines are evicted, or 0 if earlier blocks have filled the
+    /// caches.
     pub(super) fn new(
         flow: &'f Flow<'f>,
         gathered: &Gathered,
@@ -58,8 +61,8 @@ impl<'f> FirstLevel<'f> {
         FirstLevel { flow, sms, lifetimes, due: vec![0.0; flow.all.0.len()], kept, full }
     }
 
-    /// Chooses lifetimes anew, as a line that is lost takes sectors with it that others would have found: as often as `rounds`, or until what is missed is as much as
-    /// is known to be.
+    /// Refines the lifetimes, because an evicted line also loses sectors that other accesses would hit. Stops after
+    /// `rounds` rounds, or when the modelled misses match the known ones.
     pub(super) fn settle(&mut self, gathered: &Gathered, missed: &[f64], rounds: usize) {
         let mut best = (f64::INFINITY, self.lifetimes.clone());
         for _ in 0..rounds {
@@ -93,7 +96,7 @@ impl<'f> FirstLevel<'f> {
         self.lifetimes = best.1;
     }
 
-    /// The sectors of a touch that are requested from L2.
+    /// Returns the sectors of a touch that L1 requests from L2.
     #[inline(always)]
     pub(super) fn passes_on(&mut self, touch: &Touch, bytes: u128) -> u8 {
         let access = &self.flow.all.0[touch.access()];
@@ -129,18 +132,18 @@ impl<'f> FirstLevel<'f> {
     }
 }
 
-/// Time since an SM used a line last, from when on something may have been lost.
+/// Returns the time since an SM's last use of a line. Before `full`, nothing has been evicted.
 #[inline(always)]
 fn gap(touch: &Touch, own: &CachedLine, full: u32) -> u32 {
     if touch.time() < full { 0 } else { touch.time() - own.time }
 }
 
-/// Returns, indexed by access: the lifetime with which such a share misses.
+/// Returns, indexed by access, the lifetimes that produce the given miss shares.
 fn of_gaps(gaps: &[Gaps], missed: &[f64]) -> Vec<Lifetime> {
     gaps.iter().zip(missed).map(|(gaps, missed)| gaps.lifetime(*missed)).collect()
 }
 
-/// When SMs have more of the sample's lines in L1 than there is room for.
+/// Returns the time at which the SMs' L1s hold more sampled lines than fit.
 fn full(flow: &Flow<'_>, gathered: &Gathered, sms: usize, room: f64) -> u32 {
     let of_store = matches!(flow.capacity.hierarchy.l1.store, StorePolicy::Allocate | StorePolicy::AllocateBytes);
     let allocates = |access: &MemoryAccess| goes_through(flow, access) || access.stores && !access.atomic && of_store;
@@ -157,7 +160,7 @@ fn full(flow: &Flow<'_>, gathered: &Gathered, sms: usize, room: f64) -> u32 {
     u32::MAX
 }
 
-/// Returns whether L1 may have what an access reads.
+/// Returns whether an access can hit in L1.
 #[inline(always)]
 fn goes_through(flow: &Flow<'_>, access: &MemoryAccess) -> bool {
     access.loads && !access.atomic && !access.past_l1 && flow.capacity.caches_loads()

@@ -1,4 +1,4 @@
-//! Everything that a launch does to the lines of a sample, in order.
+//! All touches of sampled lines by a launch, in time order.
 
 use std::ops::Range;
 
@@ -14,24 +14,24 @@ use crate::traffic::access::{LINE, MemoryAccess};
 use crate::traffic::flow::Flow;
 use crate::traffic::lane_addresses::{LaneAddresses, LaneRequest};
 
-/// Bytes from one end of an array to the other, at most: each run of lines between them is looked at.
+/// Maximum extent of an array in bytes; each run of lines in the extent is inspected.
 const MOST_BYTES: i64 = 1 << 36;
 
-/// What a warp does to a line at a time.
+/// One touch: a warp's access to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Touch {
-    /// Time, SM and access: the order of a launch.
+    /// Time, SM and access, packed into the sort key of the launch's order.
     order: u64,
     /// Number of the line in the sample.
     pub(super) line: u32,
-    /// Number of the mask of its bytes; the highest bit is of blocks that are counted.
+    /// Number of the touched-bytes mask. The highest bit is set for touches of counted blocks.
     mask: u32,
 }
 
-/// The highest bit of a mask's number.
+/// The highest bit of a mask's number: the touch belongs to a counted block.
 const COUNTED: u32 = 1 << 31;
 
-/// Touches in their order.
+/// Touches in time order.
 pub(super) struct Gathered {
     pub(super) lines: Vec<Line>,
     pub(super) touches: Vec<Touch>,
@@ -43,45 +43,46 @@ impl Touch {
         Touch { order: u64::from(time) << 32 | u64::from(sm) << 16 | u64::from(access), line, mask }
     }
 
-    /// When, in turns that an SM has given before.
+    /// Returns the time in issue slots that the SM has given before.
     #[inline(always)]
     pub(super) fn time(&self) -> u32 {
         (self.order >> 32) as u32
     }
 
-    /// Number of the SM.
+    /// Returns the number of the SM.
     #[inline(always)]
     pub(super) fn sm(&self) -> usize {
         usize::from((self.order >> 16) as u16)
     }
 
-    /// Returns whether it is counted what it moves.
+    /// Returns whether the traffic of the touch is counted.
     #[inline(always)]
     pub(super) fn is_counted(&self) -> bool {
         self.mask & COUNTED != 0
     }
 
-    /// Number of the access.
+    /// Returns the number of the access.
     #[inline(always)]
     pub(super) fn access(&self) -> usize {
         usize::from(self.order as u16)
     }
 }
 
-/// Accesses of an allocation with affine addresses, and the addresses that they may touch.
+/// Accesses of an allocation with affine addresses, and the range of addresses that they may touch.
 pub(super) struct Array<'a> {
     finders: Vec<AccessGroup<'a>>,
     bytes: Range<i64>,
 }
 
 impl Array<'_> {
-    /// Returns whether some access has a condition that is looked at lane by lane.
+    /// Returns whether the condition of some access is evaluated lane by lane.
     pub(super) fn is_slow(&self) -> bool {
         self.finders.iter().flat_map(AccessGroup::members).any(Finder::is_slow)
     }
 }
 
-/// Returns the arrays of a launch, as far as threads of some ranges of indices touch them; `None` where an address cannot be solved, or one is too large.
+/// Returns the arrays that threads in the given ranges of indices touch; `None` if an address cannot be solved, or if
+/// an array is too large.
 pub(super) fn arrays<'a>(flow: &Flow<'a>, bounds: &'a Bounds) -> Option<Vec<Array<'a>>> {
     let affine = || flow.all.0.iter().enumerate().filter(|(_, access)| access.is_affine());
     let mut allocations: Vec<usize> = affine().map(|(_, access)| access.allocation).collect();
@@ -102,8 +103,8 @@ pub(super) fn arrays<'a>(flow: &Flow<'a>, bounds: &'a Bounds) -> Option<Vec<Arra
 }
 
 impl Gathered {
-    /// Gathers what a part of a launch does to the lines of a sample: `expected` touches, about. `None` where accesses are too many to
-    /// be numbered.
+    /// Gathers the touches of sampled lines in a part of a launch. `expected` is their approximate number. Returns
+    /// `None` if there are too many accesses to number.
     pub(super) fn new(
         flow: &Flow<'_>,
         arrays: &[Array<'_>],
@@ -126,7 +127,7 @@ impl Gathered {
         Some(found.all)
     }
 
-    /// Puts touches into their order: by time at once, as there are few at each time, then those of a time.
+    /// Sorts touches: first by time with a bucket sort, because each time has few touches, then within each time.
     fn sort(&mut self) {
         let most = self.touches.iter().map(Touch::time).max().unwrap_or(0) as usize;
         let mut ends = vec![0u32; most + 2];
@@ -147,17 +148,17 @@ impl Gathered {
         self.touches = sorted;
     }
 
-    /// Bytes that a touch is of, a bit each.
+    /// Returns the touched bytes, one bit each.
     #[inline(always)]
     pub(super) fn bytes(&self, touch: &Touch) -> u128 {
         self.masks[(touch.mask & !COUNTED) as usize]
     }
 }
 
-/// Touches of a part of a launch.
+/// State while the touches of a part of a launch are gathered.
 struct Gathering<'g, 'a> {
     simulated: &'g SimulatedBlocks<'a>,
-    /// Keyed by mask: its number.
+    /// Keyed by mask: the mask's number.
     numbers: FxHashMap<u128, u32>,
     /// The last mask and its number.
     last: (u128, u32),
@@ -165,7 +166,7 @@ struct Gathering<'g, 'a> {
 }
 
 impl Gathering<'_, '_> {
-    /// Adds a warp's touch of a line, in an iteration of an access.
+    /// Adds a warp's touch of a line in one iteration of an access.
     #[inline(always)]
     fn add(&mut self, access: usize, (block, warp, iteration): (u64, u32, u32), (line, bytes): (u32, u128)) {
         let turn = self.simulated.turns[access].get(iteration as usize).copied().unwrap_or(0);
@@ -196,7 +197,7 @@ impl Gathering<'_, '_> {
                         }
                     });
                 }
-                // The bytes from one end of a part to the other are more than it touches.
+                // The range of bytes can be larger than the touched bytes.
                 if self.all.touches.len() > before {
                     self.all.lines.push(line);
                 }
@@ -209,7 +210,7 @@ impl Gathering<'_, '_> {
         let starts = (0..).zip(&self.all.lines).map(|(number, line)| (line.start, number));
         let mut known: FxHashMap<i64, u32> = starts.collect();
         let mut lanes = LaneAddresses::new(flow.all.0, (flow.addresses, flow.launch), flow.all.1);
-        // By line: the bytes that a warp touches.
+        // Touched bytes of a warp, by line.
         let mut touched: Vec<(u32, u128)> = Vec::new();
         for block in self.simulated.blocks.clone() {
             let own = flow.all.0.iter().enumerate().filter(|(_, access)| !access.is_affine());
@@ -239,20 +240,20 @@ impl Gathering<'_, '_> {
     }
 }
 
-/// First byte that an access may touch, and the one after the last.
+/// Returns the first byte that an access may touch, and the byte after the last one.
 fn ends(access: &MemoryAccess, bounds: &Bounds) -> Range<i64> {
     let (low, high) = access.form.range(bounds);
     let fits = |value: i128| value.clamp(0, i128::from(i64::MAX >> 1)) as i64;
     fits(low)..fits(high + i128::from(access.bytes))
 }
 
-/// Sectors of a line of which some byte is touched.
+/// Returns the sectors of a line with at least one touched byte.
 #[inline(always)]
 pub(super) fn sectors_of(bytes: u128) -> u8 {
     (0..4).fold(0, |all, at| all | u8::from((bytes >> (32 * at)) as u32 != 0) << at)
 }
 
-/// Sectors of which all bytes are.
+/// Returns the sectors of a line in which all bytes are touched.
 pub(super) fn whole_sectors_of(bytes: u128) -> u8 {
     (0..4).fold(0, |all, at| all | u8::from((bytes >> (32 * at)) as u32 == u32::MAX) << at)
 }

@@ -1,24 +1,24 @@
-//! How long an SM's L1 keeps a line.
+//! Estimates how long an SM's L1 keeps a line.
 //!
-//! A sample is too small for a cache of its own in each SM. But how much of its loads misses L1 is known from the replay of some SMs, and an LRU cache keeps
-//! what is used again soon enough: the time within which it has to be is the one for which as much of the sample misses (the working set of Denning, CACM 11(5),
-//! 1968, read backwards).
+//! A sample is too small to simulate a separate cache for each SM. But the replay of some SMs gives the share of loads
+//! that miss L1, and an LRU cache hits if a line is reused soon enough. The lifetime is the reuse time at which the
+//! same share of the sample misses. This inverts the working-set model (Denning, CACM 11(5), 1968).
 
 use rustc_hash::FxHashMap;
 
-/// Sectors that do not matter.
+/// Number of sectors that is treated as zero.
 const LITTLE: f64 = 1e-6;
 
-/// The time for which an L1 keeps what was used.
+/// The time for which an L1 keeps a line after its last use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Lifetime {
-    /// What is used again sooner is there, what is used later is not.
+    /// Lines that are reused sooner hit; lines that are reused later miss.
     pub(super) time: u32,
-    /// Of what is used again just then, the share that is there.
+    /// Share of hits among the lines that are reused exactly after `time`.
     pub(super) share: f64,
 }
 
-/// Sectors by the time since their SM used them last.
+/// Number of sectors by the time since their SM's last use.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
     by_time: FxHashMap<u32, u64>,
@@ -26,7 +26,7 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// Adds sectors; `None` where they are used for the first time.
+    /// Adds sectors; `gap` is `None` for a first use.
     fn add(&mut self, gap: Option<u32>, sectors: u32) {
         self.all += u64::from(sectors);
         if let Some(gap) = gap.filter(|_| sectors > 0) {
@@ -34,18 +34,18 @@ impl Gaps {
         }
     }
 
-    /// Adds the sectors of a touch so long after the one before, of which some were known by then.
+    /// Adds the sectors of a touch that follows the previous one after `gap`; the sectors `known` were touched before.
     pub(super) fn touch(&mut self, gap: u32, sectors: u8, known: u8) {
         self.add(Some(gap), (sectors & known).count_ones());
         self.add(None, (sectors & !known).count_ones());
     }
 
-    /// How many there are.
+    /// Returns the number of sectors.
     pub(super) fn sectors(&self) -> f64 {
         self.all as f64
     }
 
-    /// Returns the lifetime with which such a share of the sectors misses.
+    /// Returns the lifetime at which the share `missed` of the sectors misses.
     pub(super) fn lifetime(&self, missed: f64) -> Lifetime {
         let hits = (1.0 - missed) * self.all as f64;
         let mut by_time: Vec<(u32, u64)> = self.by_time.iter().map(|(&time, &sectors)| (time, sectors)).collect();
@@ -71,12 +71,12 @@ mod tests {
         for (gap, sectors) in [(None, 4), (Some(7), 2), (Some(3), 1), (Some(7), 2), (Some(20), 1)] {
             gaps.add(gap, sectors);
         }
-        // Of ten sectors four are new, and one comes after 3 steps, four after 7, one after 20.
+        // Of ten sectors, four are new; one is reused after 3 steps, four after 7 and one after 20.
         assert_eq!(gaps.lifetime(1.0), Lifetime { time: 3, share: 0.0 });
         assert!(gaps.lifetime(0.9).share < 1e-6 && gaps.lifetime(0.9).time == 7);
         let Lifetime { time, share } = gaps.lifetime(0.7);
         assert!(time == 7 && (share - 0.5).abs() < 1e-6, "{time} {share}");
-        // First uses miss, whatever the share.
+        // First uses miss at any share.
         assert_eq!(gaps.lifetime(0.1), Lifetime { time: u32::MAX, share: 1.0 });
     }
 }

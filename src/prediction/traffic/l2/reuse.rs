@@ -1,17 +1,17 @@
-//! How many lines are touched within a time, in the mean over a launch.
+//! Computes the mean number of lines that are touched within a time window of a launch.
 //!
-//! After Xiang, Ding, Luo and Bao (HOTL, ASPLOS 2013), equation 1: of the windows of a length, a line is missing from those that lie in a gap between two of its
-//! uses, before the first or after the last one.
+//! The algorithm is equation 1 of Xiang, Ding, Luo and Bao (HOTL, ASPLOS 2013). A line is absent from the windows that
+//! lie completely between two of its uses, before its first use or after its last use.
 
-/// Gaps between uses of the lines of a sample, over a launch.
+/// Mean footprints of windows, from the gaps between uses of sampled lines in a launch.
 #[derive(Debug)]
 pub(super) struct Footprint {
-    /// Indexed by length: windows that lie in gaps, one for each line that is missing.
+    /// Indexed by window length: the number of pairs of a window and a line that is absent from it.
     missing: Vec<f64>,
     lines: f64,
 }
 
-/// By length: how many gaps there are.
+/// Number of gaps by length.
 #[derive(Debug)]
 pub(super) struct GapLengths {
     by_length: Vec<u32>,
@@ -21,12 +21,12 @@ pub(super) struct GapLengths {
 }
 
 impl GapLengths {
-    /// Of so many lines up to some time, which is not in it.
+    /// Creates an instance for `lines` lines and the times before `end`.
     pub(super) fn new(lines: usize, end: u32) -> GapLengths {
         GapLengths { by_length: vec![0; end as usize + 1], next: vec![None; lines], end }
     }
 
-    /// A use of a line, not before those that came before; the time of the use before it.
+    /// Adds a use of a line and returns the time of its previous use. Uses must be added in time order.
     #[inline(always)]
     pub(super) fn add(&mut self, line: u32, time: u32) -> Option<u32> {
         let next = &mut self.next[line as usize];
@@ -35,14 +35,14 @@ impl GapLengths {
         next.replace(time + 1).map(|next| next - 1)
     }
 
-    /// Windows without a line, summed up.
+    /// Sums up the pairs of windows and absent lines.
     pub(super) fn footprint(mut self) -> Footprint {
         let mut lines = 0.0;
         for next in self.next.iter().flatten() {
             lines += 1.0;
             self.by_length[self.end.saturating_sub(*next) as usize] += 1;
         }
-        // A gap of `g` steps holds `g - length + 1` windows: sums of sums, from the longest one on.
+        // A gap of `g` steps contains `g - length + 1` windows. The sums are computed from the longest gap down.
         let mut missing: Vec<f64> = self.by_length.iter().map(|&count| count.into()).collect();
         for _ in 0..2 {
             let mut sum = 0.0;
@@ -71,10 +71,10 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a count in all windows.
+        /// Compares footprints with a count over all windows.
         #[test]
         fn footprints_are_means_over_windows(uses in prop::collection::vec(0u32..5, 1..40), same in prop::collection::vec(any::<bool>(), 40)) {
-            // Several lines may be used at a time.
+            // Several lines may be used at the same time.
             let mut time = 0;
             let uses: Vec<(u32, u32)> = uses.iter().zip(&same).enumerate().map(|(number, (&line, &same))| {
                 time += u32::from(!same && number > 0);

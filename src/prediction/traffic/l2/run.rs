@@ -1,4 +1,4 @@
-//! The touches of a sample, in the order of a launch, through L1 and L2.
+//! Runs the touches of a sample, in the order of the launch, through L1 and L2.
 
 use super::filter::FirstLevel;
 use super::gathered::{Array, Gathered, Touch, arrays, sectors_of};
@@ -9,29 +9,32 @@ use crate::traffic::access::{LINE, MemoryAccess};
 use crate::traffic::flow::Flow;
 use warpline_simulator::hierarchy::{DenseLines, HierarchyConfig, L2Access, L2Config, L2Op, L2Outcome, Level2};
 
-/// Touches of a sample, at most: where threads of all blocks share lines, there are more than a third of a second holds.
+/// Maximum number of touches of a sample. If threads of all blocks share lines, more touches would take over a third of
+/// a second.
 const MOST_TOUCHES: f64 = 2_500_000.0;
-/// Parts of the duration of a block after which a use counts as reuse by others.
+/// A use counts as reuse by another block after this fraction (1 / `PARTS`) of a block's duration.
 const PARTS: u32 = 4;
 
-/// Sectors that L2 and DRAM exchange for the counted blocks, of a sample.
+/// Sectors of a sample that L2 and DRAM exchange for the counted blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moved {
-    /// Share of all sets that was followed.
+    /// Share of all sets that was simulated.
     pub(super) share: f64,
     /// Indexed by array.
     pub(super) arrays: Vec<ArrayTraffic>,
-    /// Distinct sectors that all blocks store, less what they wrote to DRAM.
+    /// Distinct sectors that all blocks store, minus the sectors that they wrote to DRAM.
     pub(super) left: f64,
-    /// Read from L2 some time after the use before: by rising time, sectors and those of them that came from DRAM.
+    /// Sectors that are read from L2 again some time after the previous use, in ascending order of that time; the
+    /// second number is the part that came from DRAM.
     pub(super) again: Vec<(f64, f64)>,
-    /// Lines touched between such uses, over what the sets hold, times what is read again.
+    /// Lines touched between such uses divided by the capacity of the sets, weighted by the sectors that are read
+    /// again.
     pub(super) full: f64,
-    /// Sectors read from DRAM again, by group of lines.
+    /// Sectors that are read from DRAM again, by group of lines.
     pub(super) groups: [f64; GROUPS],
 }
 
-/// Groups of lines whose spread gives the error of a sample.
+/// Number of groups of lines. The spread over groups gives the error of a sample.
 pub(super) const GROUPS: usize = 8;
 
 /// Sectors of an array.
@@ -39,15 +42,15 @@ pub(super) const GROUPS: usize = 8;
 pub(super) struct ArrayTraffic {
     /// Number of the allocation.
     pub(super) allocation: usize,
-    /// All of its addresses are affine, so that first touches are counted exactly.
+    /// All addresses of the array are affine, so first touches are counted exactly.
     pub(super) is_affine: bool,
-    /// Read from DRAM.
+    /// Sectors read from DRAM.
     pub(super) reads: Passed,
-    /// Written to DRAM.
+    /// Sectors written to DRAM.
     pub(super) stores: Passed,
 }
 
-/// Sectors that are moved in one direction: reads or stores.
+/// Sectors that move in one direction: reads or stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Passed {
     /// Sectors moved between L2 and DRAM.
@@ -56,13 +59,13 @@ pub(super) struct Passed {
     pub(super) new: f64,
     /// Sectors of requests to L2.
     pub(super) requested: f64,
-    /// Sectors that the requests of the whole launch touch.
+    /// Sectors of all requests of the launch.
     pub(super) of_launch: f64,
     /// Lines with at least one new sector.
     pub(super) lines: u32,
 }
 
-/// The slices that are followed.
+/// The simulated slices.
 struct SecondLevel {
     slices: Vec<(Level2, DenseLines)>,
     config: L2Config,
@@ -75,7 +78,7 @@ impl SecondLevel {
         SecondLevel { slices: (0..slices).map(slice).collect(), config: one }
     }
 
-    /// Serves an SM; `None` where a slice has too many lines. A slice has one line of each chunk.
+    /// Serves a request of an SM; `None` if a slice has too many lines. A slice has one line of each chunk.
     #[inline(always)]
     fn serve(&mut self, sm: usize, line: Line, op: L2Op, (sectors, bytes): (u8, u128)) -> Option<L2Outcome> {
         let (level, numbers) = &mut self.slices[line.slice];
@@ -84,8 +87,9 @@ impl SecondLevel {
     }
 }
 
-/// Runs what touches some sets of L2 in a part of a launch that requests this many lines; `missed` has the share of each access's
-/// sectors that L1 misses. `None` where that is too much, or where the model's L2 or an address is of a kind that cannot be followed.
+/// Simulates some sets of L2 for a part of a launch that requests this many lines. `missed` has the L1 miss share of
+/// each access's sectors. Returns `None` if the simulation would take too long, or if it does not support the model's
+/// L2 or an address.
 pub(super) fn moved(
     flow: &Flow<'_>,
     simulated: &SimulatedBlocks<'_>,
@@ -102,7 +106,7 @@ pub(super) fn moved(
         return None;
     }
     let gathered = Gathered::new(flow, &arrays, (&sample, simulated), expected)?;
-    // Blocks after the first ones find L1 full.
+    // Later blocks find L1 already full.
     let lines_of_l1 = if simulated.blocks.start == 0 { f64::from(flow.capacity.l1_lines) } else { 0.0 };
     let sms = simulated.timeline.sms();
     let mut l1 = FirstLevel::new(flow, &gathered, (sms, sms as f64 * lines_of_l1 * sample.share), missed);
@@ -117,7 +121,7 @@ pub(super) fn moved(
     run.counted(sample.share, simulated.timeline.length() / PARTS)
 }
 
-/// Returns, indexed by access: the number of its array.
+/// Returns the array number of each access.
 fn array_of(accesses: &[MemoryAccess]) -> Vec<usize> {
     let mut known: Vec<usize> = Vec::new();
     let number = |access: &MemoryAccess| {
@@ -129,7 +133,7 @@ fn array_of(accesses: &[MemoryAccess]) -> Vec<usize> {
     accesses.iter().map(number).collect()
 }
 
-/// A sample on its way through the caches.
+/// The state while a sample passes through the caches.
 struct Run<'r, 'f> {
     flow: &'f Flow<'f>,
     gathered: &'r Gathered,
@@ -139,14 +143,14 @@ struct Run<'r, 'f> {
 }
 
 impl Run<'_, '_> {
-    /// Serves all touches. Uses within `soon` are not counted as reuse by others.
+    /// Serves all touches. Uses within `soon` do not count as reuse by other blocks.
     fn counted(mut self, share: f64, soon: u32) -> Option<Moved> {
         let mut found = Moved { share, arrays: self.arrays(), ..Moved::default() };
-        // By line: sectors that were read so far, and stored.
+        // Indexed by line: sectors that were read so far, and sectors that were stored.
         let mut known: Vec<[u8; 2]> = vec![[0; 2]; self.gathered.lines.len()];
         let end = self.gathered.touches.last().map_or(0, Touch::time) + 1;
         let mut gaps = GapLengths::new(self.gathered.lines.len(), end);
-        // By time since the use before: sectors that are read again, and those of them that come from DRAM.
+        // By time since the previous use: sectors that are read again, and the part of them that comes from DRAM.
         let mut again_after: Vec<(u32, u32)> = vec![(0, 0); end as usize + 1];
         for touch in &self.gathered.touches {
             let access = &self.flow.all.0[touch.access()];
@@ -193,7 +197,7 @@ impl Run<'_, '_> {
         Some(found)
     }
 
-    /// Returns the arrays with what the launch requests of them.
+    /// Returns the arrays with the sectors that the launch requests of them.
     fn arrays(&self) -> Vec<ArrayTraffic> {
         let count = self.array_of.iter().max().map_or(0, |last| last + 1);
         let mut found = vec![ArrayTraffic { is_affine: true, ..ArrayTraffic::default() }; count];
@@ -209,7 +213,7 @@ impl Run<'_, '_> {
 }
 
 impl Moved {
-    /// Returns how many of so many sectors, those that are read again after the longest time, come from DRAM.
+    /// Returns the number of sectors that come from DRAM among the `sectors` sectors with the longest reuse times.
     pub(super) fn lost_of_last(&self, sectors: f64) -> f64 {
         let (mut left, mut found) = (sectors, 0.0);
         for &(again, lost) in self.again.iter().rev() {
@@ -223,7 +227,8 @@ impl Moved {
         found
     }
 
-    /// Returns the standard error of the sectors that are read from DRAM again, by the spread of groups of lines.
+    /// Returns the standard error of the sectors that are read from DRAM again, estimated from the spread over groups
+    /// of lines.
     pub(super) fn error(&self) -> f64 {
         let count = GROUPS as f64;
         let mean = self.groups.iter().sum::<f64>() / count;
@@ -233,7 +238,7 @@ impl Moved {
 }
 
 impl Passed {
-    /// Counts a request for sectors of a line, of which some are known.
+    /// Counts a request for sectors of a line, of which `known` were requested before.
     #[inline(always)]
     fn touch(&mut self, sectors: u8, known: &mut u8, counts: bool) {
         let new = sectors & !*known;
@@ -246,7 +251,7 @@ impl Passed {
     }
 }
 
-/// Returns the operation that L2 is requested to do.
+/// Returns the operation that an access requests from L2.
 fn op(access: &MemoryAccess) -> L2Op {
     match (access.atomic, access.loads) {
         (true, _) => L2Op::Atomic,

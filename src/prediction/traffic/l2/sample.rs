@@ -1,4 +1,4 @@
-//! Which lines are looked at.
+//! Chooses the lines that the L2 simulation follows.
 
 use std::ops::Range;
 
@@ -7,21 +7,22 @@ use crate::traffic::access::LINE;
 use crate::traffic::schedule::golden;
 use warpline_simulator::hierarchy::{L2Config, Placement};
 
-/// How much is looked at.
+/// Size of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
-    /// Approximate number of sampled lines, and the minimum.
+    /// Approximate and minimum number of sampled lines.
     lines: f64,
     least_lines: f64,
-    /// Approximate number of touches of these lines, and the limit if so few lines have more.
+    /// Approximate number of touches of these lines, and the upper limit if a minimum sample has more.
     touches: f64,
     pub(super) many_touches: f64,
-    /// Slices, at least, where there are as many sets.
+    /// Minimum number of slices, if the cache has as many sets.
     slices: u32,
-    /// Sets are spread, and not every so many-th one: rows of a thread each have a stride of their own. A stencil's rows are met better by every so many-th one (a star
-    /// of 13 points in large launches 1.3 % off in place of 3.3, a box of 27 points 1.5 in place of 2.7).
+    /// Sets are chosen irregularly instead of at a constant distance. Irregular sets suit threads that each have their
+    /// own row, because rows add a stride. A constant distance suits a stencil's rows better: the error is 1.3 %
+    /// instead of 3.3 % for a star of 13 points in large launches, and 1.5 % instead of 2.7 % for a box of 27 points.
     spreads: bool,
-    /// How often it is chosen anew at most how long L1 keeps lines.
+    /// Maximum number of rounds that refine the L1 lifetimes.
     pub(super) rounds: usize,
 }
 
@@ -35,7 +36,7 @@ pub(super) const USUAL: Effort = Effort {
     spreads: false,
     rounds: 6,
 };
-/// Effort for large launches, so that a table of many configurations takes a second.
+/// Effort for large launches. A table of many configurations then takes about a second.
 pub(super) const BRIEF: Effort = Effort {
     lines: 220.0,
     least_lines: 110.0,
@@ -45,7 +46,7 @@ pub(super) const BRIEF: Effort = Effort {
     spreads: false,
     rounds: 0,
 };
-/// Where conditions are looked at lane by lane, which takes long.
+/// Effort if conditions are evaluated lane by lane, which is slow.
 pub(super) const SLOW: Effort = Effort {
     lines: 2000.0,
     least_lines: 250.0,
@@ -55,7 +56,7 @@ pub(super) const SLOW: Effort = Effort {
     spreads: true,
     rounds: 6,
 };
-/// Sets of a slice that are looked at, at least.
+/// Minimum number of simulated sets per slice.
 const LEAST_SETS: u32 = 1;
 
 /// Some sets of some slices.
@@ -64,9 +65,9 @@ pub(super) struct Sample {
     pub(super) slices: Vec<u32>,
     /// Number of each set of a slice.
     sets: Vec<u32>,
-    /// Indexed by set: it is one of them.
+    /// Indexed by set: whether the sample contains it.
     has_set: Vec<bool>,
-    /// The share of all sets.
+    /// Share of all sets that the sample contains.
     pub(super) share: f64,
     all: Placement,
     of_slice: Placement,
@@ -76,16 +77,18 @@ pub(super) struct Sample {
 /// A line of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Its first byte.
+    /// First byte of the line.
     pub(super) start: i64,
-    /// The slice, counted in the sample.
+    /// Number of the slice within the sample.
     pub(super) slice: usize,
-    /// The aligned run of as many lines as there are slices that it lies in, of which it is the slice's only line.
+    /// Number of the chunk that contains the line. A chunk is an aligned run of as many lines as there are slices, and
+    /// has one line of each slice.
     pub(super) chunk: u64,
 }
 
 impl Sample {
-    /// Creates a `Sample` for an L2 of which this many lines are touched, each so often. `None` where lines are distinguished in another way.
+    /// Creates a `Sample` for an L2 in which `touched` lines are touched `touches_of_line` times each. Returns `None`
+    /// if the L2 does not distinguish lines in the supported way.
     pub(super) fn new(l2: &L2Config, touched: f64, touches_of_line: f64, effort: Effort) -> Option<Sample> {
         let all = Placement::new(l2.slices, 1, l2.index, l2.line_bytes);
         if i64::from(l2.line_bytes) != LINE || all.line_of_slice(0, 0).is_none() {
@@ -93,7 +96,8 @@ impl Sample {
         }
         let lines = (effort.touches / touches_of_line.max(1.0)).clamp(effort.least_lines, effort.lines);
         let wanted = (lines / touched.max(1.0)).min(1.0);
-        // Slices take turns with strides, so that one alone may have twice the lines of another for a while; sets of one slice less so.
+        // Strided accesses can give one slice twice as many lines as another for some time. The sets of one slice
+        // differ less.
         let sets = wanted * f64::from(l2.slices) * f64::from(l2.sets);
         let few = (sets as u32).clamp(1, effort.slices);
         let count = ((wanted * f64::from(l2.slices)).ceil() as u32).max(few).clamp(1, l2.slices);
@@ -118,7 +122,7 @@ impl Sample {
         })
     }
 
-    /// Returns the line that starts at an address, if it is one of its lines.
+    /// Returns the line that starts at an address if the sample contains it.
     pub(super) fn line_at(&self, start: i64) -> Option<Line> {
         let line = start.max(0) as u64 / LINE as u64;
         let chunk = line / self.lines_of_chunk;
@@ -127,7 +131,7 @@ impl Sample {
         Some(Line { start, slice, chunk })
     }
 
-    /// Returns its lines of which some bytes lie in a range of addresses.
+    /// Returns the sample's lines that overlap a range of addresses.
     pub(super) fn lines(&self, bytes: Range<i64>) -> Vec<Line> {
         let line = |byte: i64| byte.max(0) as u64 / LINE as u64;
         let (first, last) = (line(bytes.start), line(bytes.end - 1));
@@ -145,15 +149,15 @@ impl Sample {
     }
 }
 
-/// One of some slices spread over all, which differ in the lowest bits of their numbers, too; of a single one that in the middle, as slice 0 has the lines of round
-/// addresses.
+/// Returns one of `count` slices that are spread over all slices and also differ in the lowest bits of their numbers. A
+/// single slice is the middle one, because slice 0 contains the lines with round addresses.
 fn some_slice(number: u32, count: u32, all: u32) -> u32 {
     let each = all / count;
     if count == 1 { each / 2 } else { number * all / count + number % each }
 }
 
-/// One set after the other, each as far from the one before as no stride of an array is: those whose numbers have bits in common would have rows in common. All are
-/// different.
+/// Returns one of the sampled sets. Consecutive sets are at a distance that no array stride has, because sets whose
+/// numbers share bits would contain the same rows. All returned sets are different.
 fn some_set(number: u32, all: u32) -> u32 {
     let step = (golden(1) * f64::from(all)) as u32 | 1;
     let step = if gcd(step.into(), all.into()) == 1 { step } else { 1 };
@@ -165,7 +169,8 @@ mod tests {
     use super::*;
     use warpline_simulator::models;
 
-    /// Against the sets of all lines: those of a sample are all that fall into some of them, as large a share as is said.
+    /// Compares a sample with the sets of all lines: it contains exactly the lines of its sets, and these are the
+    /// stated share of all sets.
     #[test]
     fn a_sample_has_all_lines_of_its_sets() {
         for model in ["v100", "a100", "b200", "rtx4090"] {

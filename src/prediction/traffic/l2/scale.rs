@@ -1,4 +1,4 @@
-//! From a sample to the launch.
+//! Scales the traffic of a sample to the launch.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -10,31 +10,32 @@ use crate::traffic::footprint::{Family, boxes};
 use crate::traffic::l1::Replay;
 use crate::traffic::moved::{Requested, Sampled, Traffic};
 
-/// Share of the sectors that a launch reads from which on it matters whether those that are read again are lost.
+/// Minimum share of a launch's read sectors for which it matters whether repeated reads miss.
 const MATTERS: f64 = 0.01;
-/// Sectors of a sample that show how many are touched, and the share by which it has to have fewer than were counted.
+/// Number of sampled sectors from which the sample can correct a union, and the minimum relative excess of the union.
 const ENOUGH: f64 = 2000.0;
 const DOUBTFUL: f64 = 0.05;
-/// Sectors that are enough where unions are known to be too large.
+/// Number of sampled sectors that is sufficient if unions are known to be too large.
 const FEW: f64 = 200.0;
-/// Lines of an array that stand for it.
+/// Number of lines that is sufficient to represent an array.
 const ENOUGH_LINES: u32 = 50;
-/// Requests of the counted blocks, over those of as many mean blocks, for which they stand for the launch.
+/// Accepted ratio of the counted blocks' requests to those of as many average blocks. Within it, the counted blocks
+/// represent the launch.
 const TYPICAL: RangeInclusive<f64> = 0.5..=2.0;
 
 /// Distinct sectors of arrays whose addresses are affine.
 struct FirstTouches {
     /// First touches of the whole launch.
     launch: f64,
-    /// First touches of the counted blocks, without sectors that the blocks run before them touch.
+    /// First touches of the counted blocks, excluding sectors that the simulated blocks before them touch.
     counted: f64,
-    /// Those of them that still earlier blocks touch.
+    /// The part of `counted` that still earlier blocks touch.
     before: f64,
     rough: bool,
 }
 
 impl FirstTouches {
-    /// Corrects unions that have more than a sample, as edges were left in them.
+    /// Corrects unions that exceed the sample because edges were not cut.
     fn check(&mut self, of_sample: f64, share: f64) {
         let enough = if self.rough { FEW } else { ENOUGH };
         if of_sample > enough && of_sample < (1.0 - DOUBTFUL) * self.counted * share {
@@ -43,7 +44,7 @@ impl FirstTouches {
     }
 }
 
-/// Shares of a sample.
+/// Shares that a sample represents.
 #[derive(Clone, Copy)]
 struct Scale {
     /// Share of L2's sets.
@@ -53,7 +54,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Sectors of the launch for what the sample moves, without `known` ones.
+    /// Returns the sectors of the launch that correspond to the moved sectors of the sample, minus the `known` ones.
     fn beyond(self, own: &Passed, known: f64) -> f64 {
         let times = match own.lines > ENOUGH_LINES {
             true => own.of_launch / own.requested,
@@ -62,7 +63,8 @@ impl Scale {
         (own.moved - known) * times
     }
 
-    /// Returns whether the counted blocks request as much of an array as others, as far as there are enough lines to tell.
+    /// Returns whether the counted blocks request about as much of an array as other blocks do. The check needs enough
+    /// lines.
     fn is_typical(self, own: &Passed) -> bool {
         let expected = own.of_launch * self.sets * self.blocks;
         own.lines <= ENOUGH_LINES || expected <= ENOUGH || TYPICAL.contains(&(own.requested / expected))
@@ -70,7 +72,7 @@ impl Scale {
 }
 
 impl Flow<'_> {
-    /// Counts what L2 and DRAM exchange, by some sets of L2; returns whether that was possible.
+    /// Computes the traffic between L2 and DRAM from the simulated sets of L2; returns whether that was possible.
     pub(super) fn by_sample(
         &self,
         replay: &Replay,
@@ -92,7 +94,7 @@ impl Flow<'_> {
         let affine = || moved.arrays.iter().filter(|own| own.is_affine);
         reads.check(affine().map(|own| own.reads.new).sum(), moved.share);
         stores.check(affine().map(|own| own.stores.new).sum(), moved.share);
-        // First touches are known where addresses are affine; the sample has what comes to that.
+        // First touches are known if addresses are affine; the sample gives the additional traffic.
         let known = |own: &Passed, is_affine: bool| if is_affine { own.new } else { 0.0 };
         let mut read = reads.launch;
         let mut written = stores.launch;
@@ -101,17 +103,18 @@ impl Flow<'_> {
             written += scale.beyond(&own.stores, known(&own.stores, own.is_affine));
         }
         if counted < 1.0 {
-            // Where each thread stores its own, stores show how many blocks do as much as the counted ones.
+            // If each thread stores its own element, the stores show how many blocks do as much work as the counted
+            // ones.
             let like = match stores.before == 0.0 && stores.counted > 0.0 {
                 true => stores.launch / stores.counted,
                 false => 1.0 / counted,
             };
-            // The first blocks touch for the first time what later ones use again.
+            // The first blocks touch data for the first time that later blocks reuse.
             let early = (reads.launch - (reads.counted - reads.before) * like).max(0.0);
             read += reads.before * like - moved.lost_of_last(early / like * moved.share) / moved.share * like;
             written += stores.before * like;
         }
-        // L2 still has some of it at the end.
+        // Part of the stored data remains in L2 at the end.
         if counted < 1.0 || affine().count() < moved.arrays.len() {
             let holds = self.capacity.l2_bytes() / SECTOR as f64;
             written -= (moved.left / moved.share).clamp(0.0, holds);
@@ -124,7 +127,7 @@ impl Flow<'_> {
         true
     }
 
-    /// Sets the error of the sample, and what it shows of reuse.
+    /// Sets the error of the sample and the figures of reuse.
     fn errors(&self, moved: &Moved, scale: Scale, found: &mut Traffic) {
         let error = SECTOR as f64 * moved.error() / (scale.sets * scale.blocks);
         found.dram_load_error = Some(if found.dram_loads > 0.0 { error / found.dram_loads } else { 0.0 });
@@ -135,7 +138,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Counts what wanted accesses touch for the first time.
+    /// Counts the first touches of wanted accesses.
     fn first_touches(&self, simulated: &SimulatedBlocks<'_>, wanted: &dyn Fn(&Family) -> bool) -> FirstTouches {
         let of = |blocks: Range<u64>| self.union(wanted, &boxes(blocks.start, blocks.end, self.launch.grid), SECTOR);
         let all = of(0..self.launch.blocks());
@@ -149,7 +152,8 @@ impl Flow<'_> {
         found
     }
 
-    /// Returns, indexed by access: the share of the sectors it loads that L1 misses in the replay, scaled so that all of them miss `sectors`.
+    /// Returns, indexed by access, the share of its loaded sectors that L1 misses in the replay. The shares are scaled
+    /// so that `sectors` sectors miss in total.
     fn missed_in_l1(&self, replay: &Replay, sectors: f64) -> Vec<f64> {
         let mut all = replay.total(self.all.0, true);
         all.add(&replay.total(self.all.0, false));

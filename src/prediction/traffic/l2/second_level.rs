@@ -12,7 +12,8 @@ use crate::traffic::schedule::golden;
 const PAGE: i64 = 2 << 20;
 
 impl Flow<'_> {
-    /// Counts what L2 and DRAM exchange, by a part of the launch that is run through some sets of L2 where there is one.
+    /// Computes the traffic between L2 and DRAM by simulating a part of the launch in some sets of L2, if that is
+    /// possible.
     pub(in crate::traffic) fn second_level(
         &self,
         replay: &Replay,
@@ -21,7 +22,7 @@ impl Flow<'_> {
     ) {
         let blocks = self.launch.blocks();
         let wave = self.capacity.wave();
-        // Half of the grid is where a plane begins, whose first rows may do nothing.
+        // Half of the grid is avoided: a plane starts there, and its first rows may do nothing.
         let middle = (golden(1) * blocks.div_ceil(wave) as f64) as u64 * wave;
         let own = boxes(middle, (middle + wave).min(blocks), self.launch.grid);
         let all = boxes(0, blocks, self.launch.grid);
@@ -40,8 +41,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Estimates what L2 and DRAM exchange from footprints: what is touched at all is moved once, and of what is loaded again the
-    /// share by which a wave exceeds L2.
+    /// Estimates the traffic between L2 and DRAM from footprints. All touched data is moved once; repeated loads miss
+    /// in the proportion by which a wave exceeds L2.
     fn by_footprint(&self, all: &[Blocks], found: &mut Traffic) {
         let touched = |wanted: fn(&Family) -> bool, by_lane: f64| -> f64 {
             SECTOR as f64 * (self.union(wanted, all, SECTOR).sectors + by_lane)

@@ -1,7 +1,8 @@
-//! The part of a launch that is run through L2.
+//! Selects the part of a launch that the L2 simulation runs.
 //!
-//! A small launch is run from start to end. Of a large one some blocks in the middle stand for all: those that are counted, before
-//! them as many as replace the content of L2, and after them a wave that runs next to the last ones.
+//! A small launch is simulated completely. For a large launch, blocks in the middle represent all others. The selected
+//! part has three sections: enough blocks to replace the content of L2, the counted blocks, and a wave of blocks that
+//! run concurrently with the last counted ones.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,40 +16,40 @@ use crate::traffic::moved::Requested;
 use crate::traffic::schedule::{Code, Timeline, golden, turns_of_iterations};
 use warpline_simulator::hierarchy::L2Config;
 
-/// Waves of a launch up to which it is small.
+/// Maximum number of waves of a small launch.
 const SMALL: u64 = 250;
-/// Turns of blocks whose times are computed, at most, and turns that an SM gives.
+/// Maximum number of issue slots of blocks whose times are computed, and of issue slots per SM.
 const MOST_TURNS: u64 = 1 << 25;
 const MOST_OF_SM: u64 = 1 << 22;
-/// Lanes whose addresses are computed, at most.
+/// Maximum number of lanes whose addresses are computed.
 const MOST_LANES: f64 = (1 << 24) as f64;
-/// Waves that are counted, at least, and at most where whole planes of blocks would be more.
+/// Minimum number of counted waves. It is also the maximum if whole planes of blocks would be more.
 const LEAST_COUNTED: u64 = 4;
 const MOST_COUNTED: u64 = 40;
-/// Lines that the blocks before them touch, over what L2 holds.
+/// Lines that the preceding blocks touch, divided by the capacity of L2.
 const REPLACED: f64 = 1.25;
-/// Estimates of how many blocks touch this many lines.
+/// Number of attempts to estimate how many blocks touch this many lines.
 const TRIES: u32 = 6;
-/// Share of a launch from which on it is run whole.
+/// Share of a launch above which the launch is simulated completely.
 const MOST_OF_LAUNCH: f64 = 0.5;
 
-/// A part of a launch, with its schedule.
+/// The simulated part of a launch, with its schedule.
 pub struct SimulatedBlocks<'a> {
-    /// Blocks that are run.
+    /// Blocks that are simulated.
     pub(super) blocks: Range<u64>,
     /// Blocks whose traffic is counted.
     pub(super) counted: Range<u64>,
     /// Ranges of indices that contain all threads of these blocks.
     pub(super) bounds: Cow<'a, Bounds>,
-    /// Indexed by access and iteration of its loops: the turn in which a warp makes it.
+    /// Indexed by access and iteration of its loops: the issue slot in which a warp makes the access.
     pub(super) turns: Vec<Vec<u32>>,
-    /// When the blocks run.
+    /// Start times of the blocks.
     pub timeline: Timeline,
-    /// The launch is too large to be run whole.
+    /// The launch is too large to be simulated completely.
     is_large: bool,
 }
 
-/// Blocks that are run and those that are counted, and how far SMs have drifted apart when the first of them starts, in blocks.
+/// Simulated blocks, counted blocks, and the drift of the SMs, in blocks, when the first of them starts.
 struct Choice {
     run: Range<u64>,
     counted: Range<u64>,
@@ -57,8 +58,8 @@ struct Choice {
 }
 
 impl<'a> Flow<'a> {
-    /// Chooses the part of the launch that stands for all; `None` where it would be too much to run, or loops are unequal for the points
-    /// of a thread.
+    /// Chooses the part of the launch that represents it; `None` if the part would be too expensive, or if the points
+    /// of a thread have different loops.
     pub(in crate::traffic) fn choose_blocks(&self, requested: Requested) -> Option<SimulatedBlocks<'a>> {
         let (accesses, bounds) = self.all;
         let turns = turns_of_iterations(accesses, bounds, self.capacity.turn)?;
@@ -93,7 +94,7 @@ impl<'a> Flow<'a> {
         fits(blocks).then_some(Choice { run: 0..blocks, counted: 0..blocks, apart: 0.0, is_large })
     }
 
-    /// Returns the lanes of a block whose addresses are computed.
+    /// Returns the number of lanes per block whose addresses are computed.
     fn lanes_of_block(&self) -> f64 {
         let (accesses, bounds) = self.all;
         let iterations = |access: &MemoryAccess| -> f64 {
@@ -106,11 +107,11 @@ impl<'a> Flow<'a> {
     fn middle(&self, Requested { idle, lines, .. }: Requested) -> Choice {
         let (blocks, wave) = (self.launch.blocks(), self.capacity.wave());
         let [width, height, depth] = self.launch.grid.map(u64::from);
-        // A single set is the least that can be run.
+        // The smallest part that can be simulated is one set.
         let L2Config { slices, sets, .. } = self.capacity.hierarchy.l2;
         let of_set = lines / blocks as f64 / (f64::from(slices) * f64::from(sets));
         let most = ((BRIEF.many_touches / of_set.max(f64::MIN_POSITIVE)) as u64).min(MOST_COUNTED * wave);
-        // Planes of blocks are alike, rows at least where a plane is too large.
+        // Planes of blocks are alike. If a plane is too large, rows are used.
         let unit = match (height, depth) {
             (1, 1) => 1,
             (_, 1) => width,
@@ -127,14 +128,14 @@ impl<'a> Flow<'a> {
             if lines >= wanted || before == first {
                 break;
             }
-            // A little more than is missing, as what blocks touch overlaps.
+            // The factor adds a margin because the lines of different blocks overlap.
             let factor = (1.1 * wanted / lines.max(1.0)).clamp(1.1, 8.0);
             before = ((before as f64 * factor) as u64 + 1).min(first);
         }
-        // A small sample would have next to nothing of few counted blocks among many others.
+        // If only few of many simulated blocks were counted, a small sample would contain almost none of their lines.
         let count = before.min(most).next_multiple_of(unit).max(count).min(blocks - first);
         let run = first - before..(first + count + wave).min(blocks);
-        // Each block whose warps do nothing moves its SM ahead by one block: a random walk.
+        // Each block whose warps do nothing moves its SM ahead by one block, which is a random walk.
         let steps = run.start as f64 / wave as f64 * idle * (1.0 - idle);
         let apart = if self.capacity.drift > 0 { 1.0 } else { (12.0 * steps).sqrt() };
         Choice { run, counted: first..first + count, apart, is_large: false }
@@ -142,7 +143,7 @@ impl<'a> Flow<'a> {
 }
 
 impl SimulatedBlocks<'_> {
-    /// Returns how many lines are followed. `slow`: some conditions are evaluated lane by lane.
+    /// Returns the sampling effort. `slow` is true if some conditions are evaluated lane by lane.
     pub(super) fn effort(&self, slow: bool) -> Effort {
         match (self.is_large, slow) {
             (true, _) => BRIEF,
@@ -152,7 +153,7 @@ impl SimulatedBlocks<'_> {
     }
 }
 
-/// Returns ranges of indices over the smallest box that contains some blocks of a grid.
+/// Returns the ranges of indices in the smallest box that contains some blocks of a grid.
 fn within(bounds: &Bounds, blocks: &Range<u64>, grid: [u32; 3]) -> Bounds {
     let mut found = bounds.clone();
     let all = boxes(blocks.start, blocks.end, grid);

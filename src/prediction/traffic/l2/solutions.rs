@@ -1,23 +1,24 @@
-//! With which values of its indices an affine address lies in a line.
+//! Finds the index values with which an affine address lies in a line.
 //!
-//! Indices are taken by falling size of their factors; of each, the values are tried with which those after it can still reach the line. Where a block's
-//! index continues from a thread's, as in `blockIdx.x * blockDim.x + threadIdx.x`, both are one. Rows and planes of an array leave one value at each step, so what
-//! it takes is a division for each dimension. Accesses whose addresses differ by whole rows, planes and elements, as a stencil's do, are solved together: the
-//! values of one are those of another one, shifted.
+//! Indices are processed in descending order of the absolute value of their factors. For each index, the solver tries
+//! the values with which the remaining indices can still reach the line. If a block's index continues a thread's index,
+//! as in `blockIdx.x * blockDim.x + threadIdx.x`, both are treated as one. Rows and planes of an array leave one value
+//! at each step, so the cost is one division per dimension. Accesses whose addresses differ by whole rows, planes and
+//! elements, such as a stencil's, are solved together: the values of one access are the shifted values of another.
 
-/// Values with which an address lies in a line.
+/// Values for which an address lies in a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Solution {
-    /// First and last value of the direction whose values are lanes.
+    /// First and last value of the direction that corresponds to lanes.
     pub(super) ends: (i64, i64),
-    /// Where in the line the access begins with the values of the others.
+    /// Start of the access within the line, given the values of the other directions.
     pub(super) byte: i64,
 }
 
-/// All of them.
+/// All solutions for a line.
 #[derive(Debug, Default)]
 pub(super) struct Solutions {
-    /// Directions but for that whose values are lanes.
+    /// Number of directions without the direction that corresponds to lanes.
     pub(super) width: usize,
     /// Indexed by solution and direction.
     pub(super) values: Vec<i64>,
@@ -25,7 +26,7 @@ pub(super) struct Solutions {
 }
 
 impl Solutions {
-    /// Values of the directions but for that whose values are lanes, and the rest.
+    /// Returns each solution with the values of all directions except the one that corresponds to lanes.
     pub(super) fn all(&self) -> impl Iterator<Item = (&[i64], &Solution)> {
         self.found.iter().enumerate().map(|(number, one)| (&self.values[number * self.width..][..self.width], one))
     }

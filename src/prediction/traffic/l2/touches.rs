@@ -1,4 +1,5 @@
-//! Which warps touch a line, from the values of the indices with which an affine address lies in it ([`super::solutions`]).
+//! Finds the warps that touch a line, from the index values with which an affine address lies in it
+//! ([`super::solutions`]).
 
 use std::cmp::Reverse;
 
@@ -12,16 +13,16 @@ use crate::traffic::access::LINE;
 use crate::traffic::access::MemoryAccess;
 use crate::traffic::footprint::conjuncts;
 
-/// Lanes of a warp that touch a line by an access.
+/// Lanes of a warp that touch a line with one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lanes {
     /// Number of the block in the grid.
     pub(super) block: u64,
     /// Number of the warp in the block.
     pub(super) warp: u32,
-    /// Number of the iteration, of the loops around the access together.
+    /// Number of the iteration, counted over all loops around the access together.
     pub(super) iteration: u32,
-    /// Bytes of the line, a bit each.
+    /// Touched bytes of the line, one bit each.
     pub(super) bytes: u128,
 }
 
@@ -30,29 +31,34 @@ pub(super) struct Finder<'a> {
     access: &'a MemoryAccess,
     bounds: &'a Bounds,
     launch: &'a Launch,
-    /// Where the address begins with the first value of each index that has no other.
+    /// The address in which each index outside `directions` has its first value.
     constant: i64,
-    /// What moves the address, by falling size of the factor.
+    /// Indices that move the address, in descending order of the factor's absolute value.
     directions: SmallVec<[Direction; FIXED]>,
-    /// Indexed by direction: by how much the values of the accesses that are solved together are above those of this one.
+    /// Indexed by direction: the difference between the values of the accesses solved together and the values of this
+    /// access.
     shifts: SmallVec<[i64; FIXED]>,
-    /// Indices that do not move it, but for that of the lanes, and the ranges that its condition leaves of them.
+    /// Indices that do not move the address, except for the lanes' index, with the ranges that the access's condition
+    /// allows.
     free: SmallVec<[(Index, (i64, i64)); FIXED]>,
-    /// The thread's index of which a range is taken at a time: that of neighbouring lanes where it does not move the address, else the one that moves it least.
+    /// The thread's index that is handled as a range. It is the index of neighbouring lanes if that does not move the
+    /// address; otherwise, it is the index that moves it least.
     lanes: Index,
     /// The factor of that index.
     of_lanes: i64,
-    /// What has to hold together, but for what always does; `None` where the condition is of another kind.
+    /// Inequalities that must all be true, without those that always are; `None` if the condition has another shape.
     together: Option<Vec<Least>>,
-    /// Indices of threads that vary, but for that of the lanes: threads from one value to the next.
+    /// Indices of threads that vary, except for the lanes' index; each with the number of threads from one value to the
+    /// next.
     threads: SmallVec<[(Index, i64); THREADS]>,
-    /// The same of the lanes' index.
+    /// Number of threads from one value of the lanes' index to the next.
     step: i64,
-    /// Counters of the loops around it, their first values, and iterations from one value to the next.
+    /// Counters of the loops around the access, with their first value and the number of iterations from one value to
+    /// the next.
     counters: SmallVec<[(Index, i64, i64); 2]>,
 }
 
-/// A form that is not negative where an access is made.
+/// A form that is not negative if the access occurs.
 struct Least {
     constant: i64,
     of_lanes: i64,
@@ -65,14 +71,14 @@ impl Least {
         Least { constant: form.constant, of_lanes: form.factor(lanes), others: others.collect() }
     }
 
-    /// Returns the values of the lanes' index, of some, for which it holds.
+    /// Returns the part of a range of the lanes' index for which the inequality is true.
     #[inline(always)]
     fn within(&self, (first, last): (i64, i64), at: &[i64]) -> (i64, i64) {
         let value = self.others.iter().fold(self.constant, |sum, &(index, factor)| sum + factor * at[index]);
         match self.of_lanes {
             0 if value < 0 => (first, first - 1),
             0 => (first, last),
-            // The usual ones, without a division.
+            // The common factors need no division.
             1 => (first.max(-value), last),
             -1 => (first, last.min(value)),
             each if each > 0 => (first.max(-value.div_euclid(each)), last),
@@ -81,11 +87,12 @@ impl Least {
     }
 }
 
-/// Numbers that floating point holds.
+/// Largest number that floating point represents exactly enough for the solver.
 const MOST: i64 = 1 << 52;
 
 impl<'a> Finder<'a> {
-    /// Creates a `Finder` for an access whose loops are as long for all threads. `None` where numbers are too large.
+    /// Creates a `Finder` for an access whose loops have the same trip count for all threads. Returns `None` if numbers
+    /// are too large.
     pub(super) fn new(access: &'a MemoryAccess, bounds: &'a Bounds, launch: &'a Launch) -> Option<Finder<'a>> {
         let mut directions: SmallVec<[Direction; FIXED]> = SmallVec::new();
         let mut free: SmallVec<[Index; FIXED]> = SmallVec::new();
@@ -114,14 +121,14 @@ impl<'a> Finder<'a> {
                 factor => directions.push(Direction::new(None, Some(other), 1, factor, bounds.range(other))),
             }
         }
-        // Of those that move it as much, a thread's comes last: its values are lanes.
+        // Among indices with equal factors, a thread's index comes last, because its values correspond to lanes.
         directions.sort_by_key(|one| (Reverse(one.factor.unsigned_abs()), one.thread.is_some()));
         let lanes = match directions.last().and_then(|last| last.thread) {
             Some(thread) if !free.contains(&0) => thread,
             _ => 0,
         };
         free.retain(|index| *index != lanes);
-        // Threads of a block change soonest, so that those of a warp follow each other.
+        // Threads of a block vary fastest, so that lanes of one warp are adjacent.
         free.sort_unstable_by_key(|index| Reverse(*index));
         let mut least = Vec::new();
         let says_all = forms(&access.condition, &mut |form| {
@@ -140,7 +147,7 @@ impl<'a> Finder<'a> {
                 return None;
             }
         }
-        // Indices of one value each, which is not 0 where blocks are some of a grid.
+        // These indices have a single value, which is not 0 if only some blocks of a grid run.
         let still = |term: &&(Index, i64)| !varies(&term.0);
         let constant =
             access.form.terms.iter().filter(still).try_fold(access.form.constant, |sum, &(index, factor)| {
@@ -179,8 +186,8 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// Returns whether it can be solved together with another one, whose address differs by a multiple of each direction's factor at most; from then on it is. No value
-    /// is further from those of the other one than `most`.
+    /// Tries to add another access to the accesses that are solved together with this one, and returns whether that was
+    /// possible. The addresses may differ only by multiples of the directions' factors, and values by at most `most`.
     pub(super) fn join(&mut self, other: &Finder<'_>, most: i64) -> bool {
         let is_like = |(one, other): (&Direction, &Direction)| one.is_like(other);
         let alike = self.access.bytes == other.access.bytes
@@ -201,30 +208,30 @@ impl<'a> Finder<'a> {
         joins
     }
 
-    /// Where the address begins, and bytes that it has.
+    /// Returns the start address and the bytes of the access.
     pub(super) fn begin(&self) -> (i64, i64) {
         (self.constant, self.access.bytes.into())
     }
 
-    /// What moves the address, with the values of those that are solved together.
+    /// Returns the directions, with ranges for all accesses that are solved together.
     pub(super) fn shifted(&self) -> impl Iterator<Item = Direction> + '_ {
         self.directions.iter().zip(&self.shifts).map(|(one, shift)| one.shifted(*shift))
     }
 
-    /// The values of the last direction are lanes.
+    /// Returns whether the values of the last direction correspond to lanes.
     pub(super) fn ends_in_lanes(&self) -> bool {
         self.directions.last().is_some_and(|last| last.thread == Some(self.lanes))
     }
 
-    /// Returns whether its condition is looked at lane by lane.
+    /// Returns whether the condition is evaluated lane by lane.
     pub(super) fn is_slow(&self) -> bool {
         self.together.is_none()
     }
 
-    /// Calls `visit` for each warp that touches a line, by the values with which accesses like this one do. `at` is room for a value of each index: the
-    /// first ones, or what other lines left.
+    /// Calls `visit` for each warp that touches a line, given the solutions of accesses like this one. `at` is scratch
+    /// space with one value per index: initially the first values, later the values that the previous line left.
     pub(super) fn of_line(&self, solutions: &Solutions, at: &mut [i64], visit: &mut impl FnMut(Lanes)) {
-        // Rows of a warp's lanes that touch the same line are one touch.
+        // Rows of a warp's lanes that touch the same line count as one touch.
         let mut last: Option<Lanes> = None;
         for (values, solution) in solutions.all() {
             self.of_solution((values, solution), at, &mut |lanes: Lanes| match &mut last {
@@ -253,7 +260,7 @@ impl<'a> Finder<'a> {
             one.set(value, at);
         }
         let Some((one, shift)) = self.directions.get(values.len()).zip(self.shifts.get(values.len())) else {
-            // All lanes, where the address is the same for them.
+            // If the address is the same for all lanes, the range contains every lane.
             let range =
                 if self.of_lanes == 0 { self.bounds.range(self.lanes) } else { (at[self.lanes], at[self.lanes]) };
             return self.repeat(0, range, at, byte - self.of_lanes * range.0, visit);
@@ -261,7 +268,7 @@ impl<'a> Finder<'a> {
         let (first, last) = ((first - shift).max(one.low), (last - shift).min(one.high));
         let byte = byte + one.factor * shift;
         let Some(block) = one.block else { return self.repeat(0, (first, last), at, byte, visit) };
-        // Block by block.
+        // Splits the range by block.
         let mut value = first;
         while value <= last {
             one.set(value, at);
@@ -272,7 +279,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Goes through the values of the indices that do not move the address.
+    /// Iterates over the values of the indices that do not move the address.
     fn repeat(&self, number: usize, range: (i64, i64), at: &mut [i64], byte: i64, visit: &mut impl FnMut(Lanes)) {
         let Some(&(index, (low, high))) = self.free.get(number) else { return self.in_warps(range, at, byte, visit) };
         for value in low..=high {
@@ -281,14 +288,15 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Takes a range of the lanes' index apart into warps. `byte`: where in the line the access begins where that index is 0.
+    /// Splits a range of the lanes' index into warps. `byte` is the start of the access within the line if that index
+    /// is 0.
     fn in_warps(&self, (mut first, mut last): (i64, i64), at: &[i64], byte: i64, visit: &mut impl FnMut(Lanes)) {
         let factor = self.of_lanes;
         for form in self.together.iter().flatten() {
             (first, last) = form.within((first, last), at);
         }
         let threads: i64 = self.threads.iter().map(|&(index, step)| step * at[index]).sum();
-        // Where the number of a thread is divided, what the last index has no room for lies in no thread.
+        // If the number of a thread is divided into indices, values beyond the last thread do not exist.
         let left = i64::from(self.launch.threads()) - 1 - threads;
         last = last.min(if self.step == 1 { left } else { left.div_euclid(self.step) });
         if first > last {
@@ -300,7 +308,7 @@ impl<'a> Finder<'a> {
         let iteration =
             self.counters.iter().map(|&(counter, low, iterations)| (at[counter] - low) * iterations).sum::<i64>()
                 as u32;
-        // Made where a condition asks for it.
+        // The value is computed only if a condition needs it.
         let mut point = None;
         let (step, bytes) = (self.step, i64::from(self.access.bytes));
         while first <= last {
@@ -327,7 +335,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns whether a thread meets a condition that is not a list of inequalities.
+    /// Returns whether a condition that is not a list of inequalities is true for a thread.
     fn holds(&self, value: i64, point: &mut Option<Bounds>, at: &[i64]) -> bool {
         let point = point.get_or_insert_with(|| Bounds(at.iter().map(|&at| (at, at)).collect()));
         point.0[self.lanes] = (value, value);
@@ -335,7 +343,8 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Calls `visit` for each form that is not negative where a condition is true; returns whether they are all of the condition.
+/// Calls `visit` for each form that is not negative if a condition is true. Returns whether these forms are the whole
+/// condition.
 fn forms(condition: &Truth, visit: &mut impl FnMut(&Form)) -> bool {
     let mut all = true;
     conjuncts(condition, &mut |part| match part {
@@ -353,7 +362,7 @@ fn forms(condition: &Truth, visit: &mut impl FnMut(&Form)) -> bool {
     all
 }
 
-/// Returns the bits of a line's bytes from one to another, as far as they lie in it.
+/// Returns the bits of the bytes `first..=last` that lie in the line.
 pub(super) fn between(first: i64, last: i64) -> u128 {
     let (first, last) = (first.max(0), last.min(LINE - 1));
     if first > last { 0 } else { (u128::MAX >> (LINE - 1 - last)) & (u128::MAX << first) }
@@ -368,7 +377,7 @@ mod tests {
     use super::super::access_group::AccessGroup;
     use super::*;
 
-    /// All lanes that touch a line, thread by thread: by block, warp and iteration.
+    /// Computes all lanes that touch a line, thread by thread, by block, warp and iteration.
     fn slowly(access: &MemoryAccess, bounds: &Bounds, launch: &Launch, start: i64) -> BTreeMap<(u64, u32, u32), u128> {
         let mut found: BTreeMap<(u64, u32, u32), u128> = BTreeMap::new();
         let iterations: Vec<Vec<i64>> = bounds.0[FIXED..].iter().fold(vec![Vec::new()], |before, &(low, high)| {
@@ -391,7 +400,7 @@ mod tests {
         found
     }
 
-    /// Accesses that are solved together where they can be; how many are solved apart.
+    /// Compares accesses that are solved together with this reference; returns the number of groups.
     fn agree(accesses: &[MemoryAccess], bounds: &Bounds, launch: &Launch) -> Result<usize, TestCaseError> {
         let finders = accesses.iter().map(|one| Finder::new(one, bounds, launch).expect("numbers are small"));
         let all = AccessGroup::group_finders(finders.enumerate());
@@ -421,7 +430,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any factors: rows that overlap, broadcasts, arrays that run backwards.
+        /// Tests arbitrary factors: overlapping rows, broadcasts and arrays in reverse order.
         #[test]
         fn lanes_are_those_of_all_threads(block in [1u32..9, 1u32..6, 1u32..4], grid in [1u32..4, 1u32..4, 1u32..3],
                 factors in [-9i64..40, -40i64..90, -200i64..300], goes_on in [any::<bool>(), any::<bool>(), any::<bool>()],
@@ -455,7 +464,7 @@ mod tests {
     }
 
     proptest! {
-        /// A stencil's loads, some of which are elsewhere, each with edges of its own.
+        /// Tests a stencil's loads. Some are in other arrays, and each has its own edges.
         #[test]
         fn lanes_of_accesses_solved_together_are_their_own(block in [2u32..20, 2u32..5, 1u32..3], grid in [1u32..4, 1u32..4, 1u32..3], row in 60i64..90,
                 steps in prop::collection::vec(([-2i64..3, -2i64..3, -1i64..2], 0i64..8), 1..6)) {
@@ -467,7 +476,7 @@ mod tests {
             terms.sort_unstable();
             let all: Vec<MemoryAccess> = steps.iter().map(|&(step, elsewhere)| {
                 let constant = (1 << 20) + (0..3).map(|axis| step[axis] * factors[axis]).sum::<i64>() + if elsewhere == 0 { 2 } else { 0 };
-                // As far from the first row and column as it reaches.
+                // Conditions keep the stencil inside the first row and column.
                 let x = Form { constant: step[0].min(0), terms: vec![(0, 1), (THREADS, i64::from(block[0]))] };
                 let y = Form { constant: step[1].min(0), terms: vec![(1, 1), (THREADS + 1, i64::from(block[1]))] };
                 MemoryAccess::load(Form { constant, terms: terms.clone() }, Truth::All(vec![Truth::AtLeast(x), Truth::AtLeast(y)]), 4)
@@ -480,7 +489,7 @@ mod tests {
 
     #[test]
     fn numbers_taken_apart_are_threads() {
-        // 64 threads along x, of which an address takes `x / 16` and `x % 16`.
+        // An address uses `x / 16` and `x % 16` of 64 threads along x.
         let launch = Launch { indices: [16, 4, 1, 1, 1, 1], ..Launch::new([64, 1, 1], [3, 2, 1], BTreeMap::new()) };
         let form = Form { constant: 1 << 20, terms: vec![(0, 4), (1, 512), (THREADS, 64), (THREADS + 1, 2048)] };
         let access = MemoryAccess::load(form, Truth::Known(true), 4);
@@ -489,7 +498,7 @@ mod tests {
 
     #[test]
     fn numbers_without_a_thread_are_nobody() {
-        // 48 threads along x, of which an address takes `x / 32` and `x % 32`: half of the second 32 are there.
+        // An address uses `x / 32` and `x % 32` of 48 threads along x, so only half of the second 32 threads exist.
         let launch = Launch { indices: [32, 2, 1, 1, 1, 1], ..Launch::new([48, 1, 1], [3, 1, 1], BTreeMap::new()) };
         let form = Form { constant: 1 << 20, terms: vec![(0, 4), (1, 512), (THREADS, 64)] };
         agrees(&MemoryAccess::load(form, Truth::Known(true), 4), &bounds(&launch), &launch).unwrap();

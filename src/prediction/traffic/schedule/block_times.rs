@@ -1,7 +1,8 @@
-//! Blocks of a launch, dealt out one by one.
+//! Schedules the blocks of a launch one by one.
 //!
-//! By the rules of [`warpline_format::schedule`], block by block: in a rotation an SM gives each of its warps a turn, and all SMs advance in step, a
-//! turn at a time. So an SM whose warps end early is sooner through its rotation, and gets its next block sooner.
+//! The schedule follows the rules of [`warpline_format::schedule`]. In one rotation, an SM gives each of its warps an
+//! issue slot, and all SMs advance in step, one issue slot at a time. An SM whose warps end early completes its
+//! rotations faster, and gets its next block sooner.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,19 +18,19 @@ use super::turns::WarpTurns;
 use crate::launch::Launch;
 use crate::traffic::capacity::Capacity;
 
-/// Blocks that have been dealt out one by one.
+/// Blocks that were scheduled one by one.
 pub(super) struct BlockTimes {
-    /// Turns of the code.
+    /// Number of issue slots of the code.
     turns: u32,
     /// The first block.
     first: u64,
-    /// Indexed by block from that one on: when it begins.
+    /// Start times of blocks, indexed from the first block.
     blocks: Vec<Started>,
     kinds: Vec<Kind>,
     sms: Vec<Rotations>,
 }
 
-/// A block that has begun.
+/// A block that has started.
 #[derive(Clone, Copy, Default)]
 struct Started {
     begin: Begin,
@@ -38,8 +39,8 @@ struct Started {
 }
 
 impl BlockTimes {
-    /// Runs the blocks `run` of a launch, as if it had no others, whose code has this many turns. `apart`: how far SMs have drifted
-    /// apart, in blocks.
+    /// Runs the blocks `run` of a launch as if there were no others. The code has this many issue slots. `apart` is the
+    /// drift between SMs, in blocks.
     pub(super) fn new(
         of_block: WarpTurns<'_, '_>,
         (launch, capacity): (&Launch, &Capacity<'_>),
@@ -56,13 +57,13 @@ impl BlockTimes {
         for slot in 0..resident {
             for (sm, residents) in on_sms.iter_mut().enumerate() {
                 let Some((number, one)) = queue.next(0) else { continue };
-                // As far along as any other, where blocks have come apart.
+                // If SMs have drifted apart, a block's progress is spread evenly.
                 let had = (apart * (golden(number + 1) - 0.5)).rem_euclid(1.0);
                 let begin = residents.begin(slot, one, &queue.kinds[usize::from(one.kind)], had);
                 blocks[number as usize] = Started { begin, sm: sm as u16, kind: one.kind };
             }
         }
-        // SMs by when their next block ends; of those at the same time the first one gets the next block.
+        // SMs sorted by the end of their next block. If two end at the same time, the first SM gets the next block.
         let mut ends: BinaryHeap<Reverse<(u32, usize)>> = BinaryHeap::with_capacity(sms);
         for (sm, residents) in on_sms.iter_mut().enumerate() {
             ends.extend(residents.run(&queue.kinds).map(|time| Reverse((time, sm))));
@@ -93,7 +94,7 @@ impl BlockTimes {
         }
     }
 
-    /// Returns whether all blocks take the same turns, so that SMs run them in step.
+    /// Returns whether all blocks take the same number of issue slots, so that SMs run them in step.
     pub(super) fn is_in_step(&self) -> bool {
         self.kinds.len() == 1
     }
@@ -103,13 +104,13 @@ impl BlockTimes {
         self.blocks[(block - self.first) as usize].sm
     }
 
-    /// Returns when a warp of a block has a turn, and on which SM.
+    /// Returns the time and the SM of an issue slot of a warp.
     #[inline(always)]
     pub(super) fn at(&self, block: u64, warp: u32, turn: u32) -> (u32, u16) {
         let Started { begin, sm, kind } = self.blocks[(block - self.first) as usize];
         let (own, before) = self.kinds[usize::from(kind)].turn(warp, turn, self.turns);
         let rotation = begin.rotation + own as i32;
-        // What has ended before the first one has ended at once.
+        // A block that ended before the first rotation has no duration.
         let Ok(rotation) = u32::try_from(rotation) else { return (before, sm) };
         let after = if own == 0 { u32::from(begin.after) } else { 0 };
         let time = self.sms[usize::from(sm)].time(begin.stretch, rotation, begin.slot.into());
@@ -117,17 +118,17 @@ impl BlockTimes {
     }
 }
 
-/// Blocks that have not begun.
+/// Blocks that have not started.
 struct Queue<'c, 'a> {
     of_block: WarpTurns<'c, 'a>,
     first: u64,
     next: u64,
     end: u64,
-    /// Number of the turns of the blocks up to some.
+    /// Number of the issue slots of the blocks up to a border.
     turns: usize,
     alike: u64,
     kinds: Vec<Kind>,
-    /// Keyed by number of turns and warp from which on a block begins: its kind.
+    /// Number of the kind, by the number of the block's issue slots and the warp at which the block starts.
     known: FxHashMap<(usize, u32), u16>,
     last: Option<((usize, u32), u16)>,
 }
@@ -139,7 +140,7 @@ impl<'c, 'a> Queue<'c, 'a> {
         Queue { of_block, first: start, next: start, end, turns: 0, alike: start, kinds, known, last: None }
     }
 
-    /// Returns the next block of which warp `late` is the first to issue, with its number.
+    /// Returns the next block and its number. Warp `late` is the first warp that issues.
     #[inline(always)]
     fn next(&mut self, late: u32) -> Option<(u64, Resident)> {
         let block = (self.next < self.end).then_some(self.next)?;

@@ -1,4 +1,4 @@
-//! A kernel as the warps of one launch run it.
+//! A kernel in the form in which the warps of one launch execute it.
 
 use std::rc::Rc;
 
@@ -10,36 +10,36 @@ use crate::traffic::access::MemoryAccess;
 use warpline_profile::model::Addresses;
 use warpline_simulator::hierarchy::Route;
 
-/// The kernel, as the warps of one launch run it.
+/// The steps, conditions and lanes with which the warps of one launch execute a kernel.
 pub struct Code<'a> {
-    /// In the order of the code.
+    /// Accesses in program order.
     pub accesses: &'a [MemoryAccess],
-    /// What they are made of.
+    /// Expressions of the accesses.
     pub addresses: &'a Addresses,
     /// The launch.
     pub launch: &'a Launch,
-    /// Ranges of its indices.
+    /// Ranges of the launch's indices.
     pub bounds: &'a Bounds,
-    /// Different conditions.
+    /// The distinct conditions of the accesses.
     pub conditions: Vec<&'a Truth>,
-    /// Indexed by access.
+    /// Number of each access's condition.
     pub condition_of: Vec<usize>,
-    /// Lanes that exist, by warp.
+    /// Existing lanes of each warp.
     pub lanes: Rc<Vec<u32>>,
-    /// Share of the outermost loops' iterations that is left out, the most of any loop.
+    /// Largest share of iterations that is skipped in any outermost loop.
     pub left_out: f64,
-    /// In the order in which a warp makes them.
+    /// Steps in the order in which a warp executes them.
     pub steps: Vec<Step>,
-    /// Loops' counters.
+    /// Number of loop counters.
     pub counters: usize,
-    /// Indexed by counter of a loop: those that count its iterations for a thread's points.
+    /// Indexed by a loop's counter: the counters that count its iterations for one of a thread's points.
     pub counters_of: Vec<Vec<Index>>,
-    /// Some of these end before others.
+    /// Some points of a thread have fewer iterations than others.
     pub uneven: bool,
 }
 
 impl<'a> Code<'a> {
-    /// Of loops about the share `share` of the iterations is run.
+    /// Prepares a kernel. About the share `share` of the iterations of outermost loops is run.
     pub fn new(
         accesses: &'a [MemoryAccess],
         (addresses, launch): (&'a Addresses, &'a Launch),
@@ -76,7 +76,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Sets the counters of a loop of which some iterations have ended.
+    /// Sets the counters of a loop in which `before` iterations have ended.
     #[inline(always)]
     pub fn set(&self, counters: &mut [i64], counter: Index, before: i64) {
         for &own in &self.counters_of[counter - FIXED] {
@@ -92,7 +92,7 @@ pub fn changes_in_loops(truth: &Truth) -> bool {
     found
 }
 
-/// Returns the way of an access through L1.
+/// Returns the route of an access through L1.
 pub fn route(access: &MemoryAccess) -> Route {
     match (access.atomic, access.loads) {
         (true, _) => Route::Atomic,

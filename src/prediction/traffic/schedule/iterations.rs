@@ -1,17 +1,18 @@
-//! In which turn of a warp an access is made, iteration by iteration.
+//! Computes the issue slot of a warp in which an access occurs, for each iteration.
 
 use super::program::{Step, counters_of, steps};
 use super::turn::Turn;
 use crate::form::{Bounds, FIXED};
 use crate::traffic::access::MemoryAccess;
 
-/// Requests of a warp that are gone through, at most.
+/// Maximum number of a warp's requests that are enumerated.
 const MOST: usize = 1 << 17;
 
-/// Returns, indexed by access and iteration of its loops, the innermost one's first: the turn of so many requests in which a warp makes it that makes all. `None` where a warp makes too many,
-/// or the loops of a thread's points have different trip counts.
+/// Returns, indexed by access and iteration of its loops (the innermost loop varies fastest), the issue slot in which a
+/// warp makes the access if it makes all accesses. Each slot has `requests` requests. Returns `None` if a warp makes
+/// too many requests, or if the loops of a thread's points have different trip counts.
 pub fn turns_of_iterations(accesses: &[MemoryAccess], bounds: &Bounds, requests: u32) -> Option<Vec<Vec<u32>>> {
-    // Points of a thread may have loops of their own, which a warp runs together.
+    // Points of a thread may have separate loops, which a warp runs together.
     let differs =
         |counter| counters_of(accesses, counter).into_iter().any(|own| bounds.extent(own) != bounds.extent(counter));
     if (FIXED..bounds.0.len()).any(differs) {
@@ -78,7 +79,8 @@ mod tests {
         let mut bounds = Bounds(vec![(0, 0); FIXED]);
         bounds.0.extend([(0, 2), (0, 1)]);
         let (outer, inner) = (FIXED, FIXED + 1);
-        // One before a loop of three iterations, in which is a loop of two iterations with two accesses, and one after that.
+        // One access precedes a loop of three iterations, and one follows it. The loop contains a loop of two
+        // iterations with two accesses.
         let all = [access(0, &[]), access(1, &[outer, inner]), access(2, &[outer, inner]), access(3, &[outer])];
         let turns = turns_of_iterations(&all, &bounds, 4).unwrap();
         // 0 1 2 1 | 2 3 1 2 | 1 2 3 1 | 2 1 2 3

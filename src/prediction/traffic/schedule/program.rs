@@ -1,4 +1,4 @@
-//! Accesses in the order in which a warp makes them: in their loops, in the order of the code.
+//! Arranges accesses in the order in which a warp executes them, inside their loops.
 
 use std::ops::Range;
 
@@ -8,20 +8,21 @@ use crate::traffic::access::MemoryAccess;
 /// A step of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It makes the access of this number.
+    /// The warp makes the access with this number.
     Access(usize),
-    /// It enters a loop of so many iterations, which ends at this step.
+    /// The warp enters a loop with this many iterations, which ends at this step.
     Open(Index, i64, usize),
-    /// It goes to the loop's first step, if another iteration is left.
+    /// The warp returns to the loop's first step if an iteration is left.
     Close(Index, i64, usize),
 }
 
-/// Iterations after which neighbouring words have filled a line, and those after which they have filled a sector: shortened
-/// loops have a multiple of them, so that first touches keep their share.
+/// Trip counts of shortened loops are multiples of these numbers, so that the share of first touches stays the same.
+/// Adjacent words fill a line after 32 iterations and a sector after 8.
 const ROUNDS: [i64; 2] = [32, 8];
 
-/// Returns the steps of a warp. Accesses are in the order of the code, and a loop stands where its first access does. Where `share` is
-/// below 1, outermost loops are shortened to about that share; of the loop that loses most, the share that is left out comes along.
+/// Returns the steps of a warp. Accesses are in program order; a loop is placed at its first access. If `share` is
+/// below 1, outermost loops are shortened to about that share. Also returns the largest share that was skipped in a
+/// loop.
 pub fn steps(accesses: &[MemoryAccess], bounds: &Bounds, share: f64) -> (Vec<Step>, f64) {
     let mut found = Vec::new();
     let all: Vec<usize> = (0..accesses.len()).collect();
@@ -37,7 +38,8 @@ pub fn steps(accesses: &[MemoryAccess], bounds: &Bounds, share: f64) -> (Vec<Ste
     (found, left_out.fold(0.0, f64::max))
 }
 
-/// Where a warp is that has made a share of its accesses: its next step, and of the loops around that the iterations before.
+/// Returns the position of a warp that has made a share of its accesses: its next step, and the completed iterations of
+/// the loops around it.
 pub fn position_after(steps: &[Step], share: f64) -> (usize, Vec<(Index, i64)>) {
     let (mut at, mut end) = (0, steps.len());
     let mut left = (share.clamp(0.0, 1.0) * accesses_of(steps, 0..end) as f64) as u64;
@@ -61,7 +63,7 @@ pub fn position_after(steps: &[Step], share: f64) -> (usize, Vec<(Index, i64)>) 
     (at, iterations)
 }
 
-/// Accesses that a warp makes in some steps.
+/// Returns the number of accesses that a warp makes in some steps.
 fn accesses_of(steps: &[Step], range: Range<usize>) -> u64 {
     let (mut at, mut all) = (range.start, 0u64);
     while at < range.end {
@@ -78,7 +80,8 @@ fn accesses_of(steps: &[Step], range: Range<usize>) -> u64 {
     all
 }
 
-/// Counters that count a loop's iterations for one of a thread's points each, the loop's own first.
+/// Returns the counters that count a loop's iterations for one of a thread's points each; the loop's own counter comes
+/// first.
 pub fn counters_of(accesses: &[MemoryAccess], counter: Index) -> Vec<Index> {
     let mut found = vec![counter];
     for access in accesses {
@@ -90,12 +93,12 @@ pub fn counters_of(accesses: &[MemoryAccess], counter: Index) -> Vec<Index> {
     found
 }
 
-/// Iterations of a loop: as many as any of a thread's points takes.
+/// Returns the trip count of a loop: the largest over a thread's points.
 fn trip_count(accesses: &[MemoryAccess], bounds: &Bounds, counter: Index) -> i64 {
     counters_of(accesses, counter).into_iter().map(|own| bounds.extent(own)).max().unwrap_or(0)
 }
 
-/// Iterations of a loop of which a share is run.
+/// Returns the trip count of a loop that runs only a share of its iterations.
 fn shortened(iterations: i64, share: f64) -> i64 {
     let wanted = (iterations as f64 * share) as i64;
     let round = ROUNDS.into_iter().find(|&round| wanted >= round).unwrap_or(ROUNDS[1]);
@@ -161,12 +164,12 @@ mod tests {
         let accesses = [access(&[]), access(&[6]), access(&[6, 7]), access(&[])];
         let mut bounds = Bounds(vec![(0, 0); 6]);
         bounds.0.extend([(0, 9), (0, 2)]);
-        // One access, ten times one and three of the inner loop, one: 42.
+        // The total is 42: one access, ten iterations of one access plus three in the inner loop, and one access.
         let (steps, _) = steps(&accesses, &bounds, 1.0);
         let at = |made: f64| position_after(&steps, (made + 0.5) / 42.0);
         assert_eq!(at(0.0), (0, vec![]));
         assert_eq!(at(1.0), (1, vec![]));
-        // Two iterations have ended and an access of the third one, then the first one of its inner loop, too.
+        // The warp has completed two iterations, and in the third one access and the first access of the inner loop.
         let (step, iterations) = at(10.0);
         assert_eq!((steps[step], iterations), (Step::Open(7, 3, 5), vec![(6, 2)]));
         let (step, iterations) = at(11.0);
@@ -195,7 +198,7 @@ mod tests {
         assert_eq!(left_out, 0.0);
         assert_eq!(found.len(), want.len());
         assert_eq!(found[0], want[0]);
-        // An opened loop knows where it is closed, and the other way round.
+        // The steps that open and close a loop refer to each other.
         for (at, step) in found.iter().enumerate() {
             match *step {
                 Open(counter, iterations, close) => assert_eq!(found[close], Close(counter, iterations, at + 1)),

@@ -1,39 +1,40 @@
-//! The blocks of an SM, as its rotations go by.
+//! The resident blocks of an SM during its rotations.
 
 use super::rotations::Rotations;
 
 /// Bits of a slot number.
 const SLOT_BITS: u32 = 16;
-/// The due time of a slot without a block.
+/// Due time of a slot without a block.
 const NEVER: u64 = u64::MAX;
 
-/// Blocks whose warps take as many turns, and that begin at the same one of their warps.
+/// Blocks whose warps have equal numbers of issue slots and that start at the same warp.
 pub(super) struct Kind {
     of_warps: Box<[u32]>,
-    /// Warps that have their first turn a rotation after the others: those before the one at which the block before in the slot ended.
+    /// Number of warps whose first issue slot comes one rotation later. They precede the warp at which the slot's
+    /// previous block ended.
     late: u32,
-    /// Ranges of its rotations in which the same warps have turns, the last one up to its end.
+    /// Ranges of the block's rotations in which the same warps issue; the last range ends with the block.
     ranges: Vec<RotationRange>,
     rotations: u32,
-    /// All warps have a turn in each rotation.
+    /// All warps issue in each rotation.
     even: bool,
-    /// Warps up to the last one of the last rotation.
+    /// Number of warps up to the last one that issues in the last rotation.
     end: u32,
 }
 
-/// Consecutive rotations of a block in which the same warps have turns.
+/// Consecutive rotations of a block in which the same warps issue.
 struct RotationRange {
     /// The first rotation after them.
     end: u32,
-    /// Warps that have a turn.
+    /// Number of warps that issue.
     live: u32,
-    /// Indexed by warp: those before it that have one.
+    /// Indexed by warp: the number of preceding warps that issue.
     before: Box<[u32]>,
 }
 
 impl Kind {
     pub(super) fn new(of_warps: &[u32], late: u32) -> Kind {
-        // First rotation and the one after the last, by warp.
+        // First rotation, and the rotation after the last, of each warp.
         let ends = (0..).zip(of_warps).map(|(warp, &turns)| {
             let late = u32::from(warp < late);
             (late, turns + late)
@@ -61,31 +62,32 @@ impl Kind {
         Kind { of_warps: of_warps.into(), late, ranges, rotations, even, end }
     }
 
-    /// Returns the part of its rotations in which one lies.
+    /// Returns the range that contains a rotation.
     #[inline(always)]
     fn range_at(&self, rotation: u32) -> Option<&RotationRange> {
         self.ranges.iter().find(|range| rotation < range.end)
     }
 
-    /// Returns the turns of the block in one of its rotations.
+    /// Returns the number of issue slots that the block uses in a rotation.
     #[inline(always)]
     fn live(&self, rotation: u32) -> u32 {
         self.range_at(rotation).map_or(0, |range| range.live)
     }
 
-    /// Returns the first rotation after this one in which it takes another number of turns; `None` if there is none.
+    /// Returns the first later rotation in which the number of issue slots changes; `None` if there is none.
     #[inline(always)]
     fn change(&self, rotation: u32) -> Option<u32> {
         self.range_at(rotation).map(|range| range.end).filter(|end| *end < self.rotations)
     }
 
-    /// In which of its rotations a warp has one of so many turns of the code, and how many warps have one before it in that.
+    /// Returns the rotation in which a warp has a given issue slot of the code, and the number of preceding warps that
+    /// issue in that rotation. `turns` is the total number of issue slots of the code.
     #[inline(always)]
     pub(super) fn turn(&self, warp: u32, turn: u32, turns: u32) -> (u32, u32) {
         if self.even && self.rotations >= turns {
             return (turn, warp);
         }
-        // Warps that do not reach all of the code take fewer turns.
+        // Warps that do not execute all of the code use fewer issue slots.
         let own = self.of_warps[warp as usize];
         let turn = if own < turns { (u64::from(turn) * u64::from(own) / u64::from(turns)) as u32 } else { turn };
         let rotation = turn + u32::from(warp < self.late);
@@ -96,28 +98,28 @@ impl Kind {
 /// A block on an SM.
 #[derive(Clone, Copy)]
 pub(super) struct Resident {
-    /// Number of its kind.
+    /// Number of the block's kind.
     pub(super) kind: u16,
 }
 
-/// When a block begins.
+/// The start of a block.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Begin {
-    /// Its SM's rotation, before the first one where it was under way then.
+    /// The SM's rotation in which the block starts; negative if the block was already running at the first rotation.
     pub(super) rotation: i32,
-    /// A stretch of these rotations, not after the block's first one.
+    /// Number of a stretch that contains these rotations or precedes them.
     pub(super) stretch: u32,
     pub(super) slot: u16,
-    /// Turns that the block before it in the slot has in the same rotation.
+    /// Issue slots of the slot's previous block in the same rotation.
     pub(super) after: u16,
 }
 
-/// Where a block ended.
+/// The end of a block.
 #[derive(Clone, Copy)]
 struct Ended {
     rotation: u32,
     slot: usize,
-    /// Warps up to the last one of its last rotation.
+    /// Number of warps up to the last one that issues in the last rotation.
     warps: u32,
 }
 
@@ -125,31 +127,31 @@ struct Ended {
 #[derive(Clone, Copy)]
 struct BlockSlot {
     block: Option<Resident>,
-    /// The SM's rotation that is the block's first one.
+    /// Number of the SM's rotation that is the block's first one.
     first: i32,
-    /// What happens next is its end.
+    /// The next event of the slot is the end of its block.
     ends: bool,
-    /// Turns that it gives in a rotation.
+    /// Issue slots that the block slot uses in a rotation.
     live: u32,
 }
 
-/// The blocks that an SM runs at a time.
+/// The blocks that an SM runs at the same time.
 pub(super) struct Residents {
     slots: Vec<BlockSlot>,
-    /// Indexed by slot: the rotation of its next change, and its number.
+    /// Rotation of each slot's next change, combined with the slot's number.
     due: Vec<u64>,
     rotations: Rotations,
     ended: Option<Ended>,
 }
 
 impl Residents {
-    /// Places without blocks.
+    /// Creates slots without blocks.
     pub(super) fn new(slots: usize) -> Residents {
         let empty = BlockSlot { block: None, first: 0, ends: false, live: 0 };
         Residents { slots: vec![empty; slots], due: vec![NEVER; slots], rotations: Rotations::new(slots), ended: None }
     }
 
-    /// Places a block at the start of the SM's time, with the share `had` of its rotations already done.
+    /// Places a block in a slot at time 0 with the share `had` of its rotations already completed.
     pub(super) fn begin(&mut self, slot: usize, block: Resident, kind: &Kind, had: f64) -> Begin {
         let all = kind.rotations;
         let own = ((had * f64::from(all)) as u32).min(all - 1);
@@ -159,12 +161,13 @@ impl Residents {
         Begin { rotation: first, stretch: 0, slot: slot as u16, after: 0 }
     }
 
-    /// Returns the warp at which the slot that a block left continues: where that is not the first one, what comes has its turn in the same rotation.
+    /// Returns the warp at which the slot of an ended block continues. If that is not the first warp, the next block
+    /// issues in the same rotation.
     pub(super) fn late(&self, warps: u32) -> u32 {
         self.ended.map_or(0, |ended| if ended.warps < warps { ended.warps } else { 0 })
     }
 
-    /// Returns a block, or none, has the slot of that which ended.
+    /// Assigns a block, or none, to the slot of the block that ended.
     #[inline(always)]
     pub(super) fn follow(&mut self, block: Option<(Resident, &Kind)>) -> Begin {
         let Some(Ended { rotation, slot: number, .. }) = self.ended.take() else { return Begin::default() };
@@ -182,7 +185,7 @@ impl Residents {
             slot.first = rotation as i32;
             slot.live += live;
             self.rotations.change(rotation, number, live);
-            // What the one before had has ended then.
+            // The issue slots of the previous block have ended then.
             (slot.ends, self.due[number]) = match kind.rotations - 1 {
                 0 => (true, due(rotation, number)),
                 _ => (false, due(rotation + 1, number)),
@@ -200,7 +203,7 @@ impl Residents {
         Begin { rotation, stretch: self.rotations.last(), slot: number as u16, after }
     }
 
-    /// Sees what a slot does next after one of its block's rotations.
+    /// Schedules the next event of a slot after one of its block's rotations.
     #[inline(always)]
     fn wait(&mut self, number: usize, of_sm: u32, kind: &Kind) {
         let slot = &mut self.slots[number];
@@ -210,7 +213,7 @@ impl Residents {
         self.due[number] = due((slot.first + next as i32) as u32, number);
     }
 
-    /// Gives turns until a block has had its last one; when it had. `None` where no block is left.
+    /// Advances until a block has used its last issue slot, and returns that time; `None` if no block is left.
     #[inline(always)]
     pub(super) fn run(&mut self, kinds: &[Kind]) -> Option<u32> {
         loop {
@@ -240,7 +243,7 @@ impl Residents {
         }
     }
 
-    /// When its rotations began.
+    /// Returns the start times of the rotations.
     pub(super) fn over(self) -> Rotations {
         self.rotations
     }

@@ -1,21 +1,24 @@
 //! Start times of the rotations of an SM.
 
-/// Rotations, in stretches in which each slot of the SM gives as many turns in one of them as in the next.
+/// Rotations, grouped into stretches. Within a stretch, every rotation has the same number of issue slots per block
+/// slot.
 pub(super) struct Rotations {
     slots: usize,
-    /// Indexed by stretch: its first rotation, and the turns given before that.
+    /// Indexed by stretch: its first rotation, and the number of issue slots before it.
     stretches: Vec<(u32, u32)>,
-    /// Indexed by stretch and slot: turns that the slots before it give in a rotation. Behind those of a stretch, what all slots give.
+    /// Indexed by stretch and slot: issue slots of the preceding block slots in a rotation. The last entry of a stretch
+    /// is the total.
     before: Vec<u32>,
 }
 
 impl Rotations {
-    /// Creates rotations of slots without turns.
+    /// Creates rotations in which no block slot issues.
     pub(super) fn new(slots: usize) -> Rotations {
         Rotations { slots, stretches: vec![(0, 0)], before: vec![0; slots + 1] }
     }
 
-    /// A slot gives this many turns more, modulo 2^32, from a rotation on, which is not before the last change.
+    /// Adds `more` issue slots (modulo 2^32) to a block slot from a rotation on. Changes must be added in order of
+    /// rotations.
     #[inline(always)]
     pub(super) fn change(&mut self, rotation: u32, slot: usize, more: u32) {
         let width = self.slots + 1;
@@ -29,12 +32,13 @@ impl Rotations {
         self.before[from..].iter_mut().for_each(|before| *before = before.wrapping_add(more));
     }
 
-    /// Number of the last stretch so far.
+    /// Returns the number of the last stretch so far.
     pub(super) fn last(&self) -> u32 {
         self.stretches.len() as u32 - 1
     }
 
-    /// Turns given before a slot has its own in a rotation. `stretch`: the one in which the rotation lies, or one before.
+    /// Returns the number of issue slots before a block slot issues in a rotation. `stretch` is the stretch of the
+    /// rotation, or an earlier one.
     #[inline(always)]
     pub(super) fn time(&self, stretch: u32, rotation: u32, slot: usize) -> u32 {
         let mut stretch = stretch as usize;
@@ -54,12 +58,12 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against adding up the turns of all slots, rotation by rotation.
+        /// Compares the times with a sum over all slots, rotation by rotation.
         #[test]
         fn turns_before_are_added_up(changes in prop::collection::vec((0u32..4, 0usize..3, 0u32..5), 0..20)) {
             let mut found = Rotations::new(3);
             let mut live = [0u32; 3];
-            // By rotation: what slots give.
+            // Issue slots of the block slots, by rotation.
             let mut given: Vec<[u32; 3]> = Vec::new();
             let mut rotation = 0;
             for (later, slot, turns) in changes {

@@ -1,17 +1,17 @@
-//! When blocks have their turns far from a launch's begin.
+//! Computes the issue times of blocks far from the start of a launch.
 //!
-//! Blocks that end early, at an array's edges, let those after them begin sooner, so that after some waves blocks end at any time, one after the other: as many
-//! of them are under way as SMs hold, spread evenly over the time that one takes. An SM that gets a block gets the next one when that has ended. Which SM a block has is
-//! as good as chance.
+//! Blocks at the edges of an array end early, so the blocks after them start sooner. After some waves, blocks end at
+//! any time, one after the other. The resident blocks are then spread evenly over the duration of a block. An SM gets
+//! its next block when one of its blocks ends, and the assignment of blocks to SMs is effectively random.
 
 use super::golden;
 use crate::form::gcd;
 
-/// Blocks, each a little later than the one before.
+/// Blocks that each start a little later than the previous one.
 pub(super) struct SteadyState {
-    /// The first one.
+    /// The first block.
     first: u64,
-    /// As many as SMs hold.
+    /// Number of resident blocks on all SMs.
     wave: u32,
     /// Number of SMs.
     sms: u32,
@@ -19,14 +19,15 @@ pub(super) struct SteadyState {
     step: u32,
     /// Additional distance from one wave to the next.
     shift: u32,
-    /// Turns that an SM gives in a rotation.
+    /// Issue slots of an SM in a rotation.
     of_rotation: u32,
-    /// The same from one block to the next.
+    /// Issue slots from the start of one block to the start of the next.
     apart: f64,
 }
 
 impl SteadyState {
-    /// Creates a `SteadyState` from a block on, where SMs hold this many blocks each, of so many warps with this many turns.
+    /// Creates a `SteadyState` that starts at a block. SMs have this many resident blocks, each with this many warps
+    /// and issue slots per warp.
     pub(super) fn new(first: u64, (sms, resident): (u32, u32), (warps, turns): (u32, u32)) -> SteadyState {
         let wave = sms * resident;
         let part = |number: u64| (golden(number) * f64::from(wave)) as u32;
@@ -42,7 +43,7 @@ impl SteadyState {
         }
     }
 
-    /// When a warp of a block has a turn, and on which SM.
+    /// Returns the time and the SM of an issue slot of a warp.
     #[inline(always)]
     pub(super) fn at(&self, block: u64, warp: u32, turn: u32) -> (u32, u16) {
         let number = (block - self.first) as u32;
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// In the time that a block takes every SM begins as many as it holds.
+        /// During the duration of one block, every SM starts as many blocks as it holds.
         #[test]
         fn sms_hold_what_they_hold(sms in 1u32..9, resident in 1u32..5, warps in 1u32..4, turns in 1u32..6, first in 0u64..50, waves in 1u64..5) {
             let all = SteadyState::new(first, (sms, resident), (warps, turns));
@@ -74,7 +75,7 @@ mod tests {
                     of_sm[usize::from(sm)] += 1;
                     prop_assert!(begin >= last);
                     last = begin;
-                    // It has ended when the one that comes a wave later begins.
+                    // A block has ended when the block one wave later starts.
                     let after = all.at(block + wave, 0, 0).0;
                     prop_assert!(after.abs_diff(begin + resident * warps * turns) <= 1);
                     prop_assert!(all.at(block, warps - 1, turns - 1).0 < all.at(block + wave, 0, 0).0);

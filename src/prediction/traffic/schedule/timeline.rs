@@ -1,4 +1,4 @@
-//! When the blocks of a launch run, and on which SM.
+//! Computes when and on which SM the blocks of a launch run.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use super::steady_state::SteadyState;
 use super::turns::WarpTurns;
 use crate::traffic::capacity::Capacity;
 
-/// When some blocks of a launch have their turns, and on which SM.
+/// The times and SMs of the issue slots of some blocks.
 pub struct Timeline {
     sms: usize,
     resident: usize,
-    /// Turns that an SM gives while its first blocks run.
+    /// Number of issue slots that an SM uses while its first blocks run.
     length: u32,
     blocks: Range<u64>,
     warps: u32,
@@ -20,26 +20,26 @@ pub struct Timeline {
     times: Times,
 }
 
-/// How the times are known.
+/// How the times are computed.
 enum Times {
-    /// Block by block.
+    /// Separately for each block.
     Each(BlockTimes),
-    /// By a formula, far from the start of a launch: it saves half of the time of a prediction.
+    /// By a formula that applies far from the start of a launch. It halves the time of a prediction.
     Steady(SteadyState),
 }
 
-/// Blocks that an SM runs.
+/// The blocks of an SM.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SmBlocks {
-    /// In the order in which they start; the resident ones come first.
+    /// Blocks in the order of their starts, the resident ones first.
     pub blocks: Vec<u64>,
-    /// Indexed by resident block: the share of it that has ended.
+    /// Indexed by resident block: the completed share of the block.
     pub phases: Vec<f64>,
 }
 
 impl Timeline {
-    /// Runs the blocks `run` of a launch, as if it had no others, whose code has this many turns. `apart`: how far SMs have drifted
-    /// apart, in blocks. `None` where blocks are of too many kinds.
+    /// Schedules the blocks `run` of a launch as if there were no others. The code has this many issue slots. `apart`
+    /// is the drift between SMs, in blocks. Returns `None` if there are too many kinds of blocks.
     pub fn new(
         code: &Code<'_>,
         capacity: &Capacity<'_>,
@@ -50,7 +50,7 @@ impl Timeline {
         let (sms, resident) = (capacity.sms.min(all) as u32, capacity.resident_of(all) as u32);
         let warps = code.launch.warps();
         let blocks = run.clone();
-        // Blocks that have drifted a whole block apart run independently.
+        // Blocks that have drifted apart by a whole block run independently.
         let times = if apart >= 1.0 {
             Times::Steady(SteadyState::new(run.start, (sms, resident), (warps, turns as u32 + 1)))
         } else {
@@ -62,7 +62,7 @@ impl Timeline {
         Some(Timeline { sms, resident, length, blocks, warps, turns: turns as u32, times })
     }
 
-    /// Returns when a warp of a block has a turn, in turns that the SM gave before, and the SM.
+    /// Returns the time of an issue slot, as the number of the SM's earlier issue slots, and the SM.
     #[inline(always)]
     pub fn at(&self, block: u64, warp: u32, turn: usize) -> (u32, u16) {
         match &self.times {
@@ -71,7 +71,7 @@ impl Timeline {
         }
     }
 
-    /// Returns the turns that an SM gives while its first blocks run.
+    /// Returns the number of issue slots that an SM uses while its first blocks run.
     pub fn length(&self) -> u32 {
         self.length
     }
@@ -86,12 +86,13 @@ impl Timeline {
         matches!(&self.times, Times::Each(times) if times.is_in_step())
     }
 
-    /// Returns whether its first block is the launch's.
+    /// Returns whether the first block is the first block of the launch.
     pub fn has_start(&self) -> bool {
         self.blocks.start == 0
     }
 
-    /// Returns up to `most` blocks of each SM, from a share of its blocks on, with the blocks that are resident then.
+    /// Returns up to `most` blocks of each wanted SM, starting at a share of its blocks with the blocks that are
+    /// resident then.
     pub fn blocks_of(&self, wanted: &[(usize, f64)], most: usize) -> Vec<SmBlocks> {
         let mut lists: Vec<Vec<u64>> = vec![Vec::new(); self.sms];
         for block in self.blocks.clone() {
@@ -109,7 +110,7 @@ impl Timeline {
         if first <= self.resident && self.has_start() {
             return SmBlocks { blocks: all[..most.min(all.len())].to_vec(), phases: Vec::new() };
         }
-        // Earlier blocks that have not ended when this one starts.
+        // Earlier blocks that have not ended when this block starts.
         let now = self.at(all[first], 0, 0).0;
         let phase = |&block: &u64| {
             let begin = self.at(block, 0, 0).0;
@@ -127,7 +128,7 @@ impl Timeline {
     }
 }
 
-/// Returns up to `most` blocks of each SM, from a share of its blocks on, where SMs get blocks in turn.
+/// Returns up to `most` blocks of each wanted SM, starting at a share of its blocks, if SMs get blocks round-robin.
 pub fn round_robin(blocks: u64, capacity: &Capacity<'_>, wanted: &[(usize, f64)], most: usize) -> Vec<SmBlocks> {
     let sms = capacity.sms.min(blocks).max(1);
     let of_sm = |&(sm, from): &(usize, f64)| {
@@ -158,8 +159,8 @@ mod tests {
     use warpline_profile::model::Addresses;
     use warpline_simulator::models;
 
-    /// Of a grid of such a size, whether blocks come in pairs where those from a border on along an axis make no requests.
-    /// Warps that make their turns; keeps when each has which, and where.
+    /// Records the time and the SM of each warp's issue slots in a grid. Blocks may come in pairs, and warps after a
+    /// border along an axis make no requests.
     struct Recorded<'a> {
         turns: &'a dyn Fn(u64, u32) -> u32,
         slots: Vec<(u64, u32, u32)>,
@@ -194,13 +195,15 @@ mod tests {
     }
 
     proptest! {
-        /// Against the scheduler: threads from a border on make no requests, in whole warps and whole blocks.
+        /// Compares the times with the scheduler's. Threads after a border make no requests, in whole warps and whole
+        /// blocks.
         #[test]
         fn turns_are_when_the_scheduler_gives_them(sms in 1u32..5, resident in 1u32..4, warps in 1u32..4, blocks in 1u32..40, accesses in 1usize..4,
                 border in 1i64..60) {
             let launch = Launch::new([32, warps, 1], [blocks, 1, 1], BTreeMap::new());
             let bounds = Bounds(launch.indices.into_iter().chain(launch.grid).map(|size| (0, i64::from(size) - 1)).collect());
-            // Every warp of blocks before the border, and the first one of those after it.
+            // The condition is true for every warp of the blocks before the border, and for the first warp of the
+            // blocks after it.
             let condition = Truth::AtLeast(Form { constant: border, terms: vec![(thread(1), -100), (block(0), -1)] });
             let condition = if warps > 1 { condition } else { Truth::Known(true) };
             let all: Vec<MemoryAccess> = (0..accesses).map(|site| {
@@ -213,7 +216,7 @@ mod tests {
             let code = Code::new(&all, (&addresses, &launch), &bounds, 1.0);
             let found = Timeline::new(&code, &capacity, (0..launch.blocks(), accesses), 0.0).expect("few kinds");
             let is_made = |own: u64, warp: u32| warps == 1 || border - 100 * i64::from(warp) - own as i64 >= 0;
-            // One turn for each request, and one in which the warp ends.
+            // A warp has one issue slot per request, and one in which it ends.
             let turns = |own: u64, warp: u32| if is_made(own, warp) { accesses as u32 + 1 } else { 1 };
             let resident = resident.min(blocks.div_ceil(sms));
             let shape = Shape { blocks: blocks.into(), warps, sms, resident, turn: 1, cluster: 1, order: Order::IN_STEP };

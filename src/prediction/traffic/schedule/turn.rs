@@ -1,33 +1,34 @@
-//! Where a warp's turn ends.
+//! Determines where a warp's issue slot ends.
 
 use crate::traffic::access::MemoryAccess;
 
-/// A turn of a warp, by the rules of [`warpline_format::schedule`]: it ends with the item that makes it as many requests as a turn has, or more.
+/// An issue slot of a warp, by the rules of [`warpline_format::schedule`]. It ends with the item that brings the number
+/// of requests to the slot's limit or above.
 #[derive(Clone, Copy)]
 pub struct Turn {
     left: i64,
-    /// Item and site of the request before.
+    /// Item and site of the previous request.
     last: Option<(usize, usize)>,
 }
 
 impl Turn {
-    /// A turn of so many requests.
+    /// Creates an issue slot with a limit of requests.
     pub fn new(requests: u32) -> Turn {
         Turn { left: requests.into(), last: None }
     }
 
-    /// Returns whether the requests are used up.
+    /// Returns whether the limit is reached.
     pub fn is_used_up(&self) -> bool {
         self.left <= 0
     }
 
-    /// Returns whether the turn ends before this access.
+    /// Returns whether the issue slot ends before this access.
     #[inline(always)]
     pub fn is_over_before(&self, access: &MemoryAccess) -> bool {
         self.is_used_up() && self.last.is_none_or(|(item, _)| item != access.item)
     }
 
-    /// The access makes a request; whether it is one more, as those of one site are the cases of one.
+    /// Adds an access and returns whether it is a new request. Accesses of one site are cases of one request.
     #[inline(always)]
     pub fn make(&mut self, access: &MemoryAccess) -> bool {
         let now = Some((access.item, access.site));
@@ -37,7 +38,7 @@ impl Turn {
         is_more
     }
 
-    /// What follows is another item, as in a loop's next iteration.
+    /// Starts a new item, as at a loop's next iteration.
     #[inline(always)]
     pub fn leave_item(&mut self) {
         self.last = None;
@@ -49,7 +50,8 @@ mod tests {
     use super::*;
     use crate::form::{Form, Truth};
 
-    /// Numbers of the accesses at which turns of four requests begin; items and sites of the accesses.
+    /// Returns the numbers of the accesses at which issue slots of four requests start, given the items and sites of
+    /// the accesses.
     fn begins(accesses: &[(usize, usize)]) -> Vec<usize> {
         let access = |&(item, site): &(usize, usize)| MemoryAccess {
             item,
@@ -72,7 +74,7 @@ mod tests {
     fn turns_end_with_the_item_that_uses_them_up() {
         let alone: Vec<(usize, usize)> = (0..9).map(|site| (site, site)).collect();
         assert_eq!(begins(&alone), [0, 4, 8]);
-        // Three rows of three neighbours, each of which the trace has as one item.
+        // Three rows of three neighbours; each row is one item in the trace.
         let rows: Vec<(usize, usize)> = (0..9).map(|site| (site / 3 * 3, site)).collect();
         assert_eq!(begins(&rows), [0, 6]);
         // Cases of the second site are one request.

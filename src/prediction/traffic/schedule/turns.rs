@@ -1,4 +1,4 @@
-//! How many turns each warp of a block takes.
+//! Counts the issue slots of each warp of a block.
 
 use std::borrow::Cow;
 
@@ -10,33 +10,34 @@ use super::turn::Turn;
 use crate::classes::{Class, classes, masks};
 use crate::form::{Bounds, FIXED, Truth, block};
 
-/// Classes of blocks per condition, at most: where there are more, each block is evaluated.
+/// Maximum number of block classes per condition. If there are more, each block is evaluated separately.
 const MOST_CLASSES: usize = 64;
-/// Blocks that are evaluated one by one, at most.
+/// Maximum number of blocks that are evaluated one by one.
 const MOST_BLOCKS: u64 = 1 << 14;
-/// Iterations of each loop that are followed to find where turns end, at most.
+/// Maximum number of iterations per loop that are followed to find the ends of issue slots.
 const MOST_ITERATIONS: i64 = 8;
 
-/// Turns of the warps of blocks; blocks whose warps meet the same conditions take the same.
+/// Issue slots of the warps of blocks. Blocks whose warps satisfy the same conditions have equal numbers of issue
+/// slots.
 pub struct WarpTurns<'c, 'a> {
     code: &'c Code<'a>,
     turn: u32,
-    /// Ranges of indices at some positions in the loops.
+    /// Ranges of indices at selected positions in the loops.
     positions: Vec<Bounds>,
-    /// Classes of blocks by the lanes that meet a condition, at the positions in the loops where it changes there; `None` where they are too
-    /// many.
+    /// Classes of blocks by the lanes for which a condition is true, at selected positions in the loops; `None` if
+    /// there are too many classes.
     classes: Vec<Option<Vec<Class>>>,
-    /// Indexed by position in the loops and condition: the number of its classes.
+    /// Indexed by position in the loops and condition: the number in `classes`.
     class_of: Vec<Vec<usize>>,
-    /// Indexed by axis: where classes begin and end. Blocks between the same of them take the same turns.
+    /// Indexed by axis: borders of classes. Blocks between two adjacent borders have equal numbers of issue slots.
     cuts: [Vec<i64>; 3],
-    /// Number in `turns` by the stretches between cuts.
+    /// Number in `turns`, keyed by the intervals between borders.
     known: FxHashMap<[usize; 3], usize>,
     turns: Vec<Box<[u32]>>,
 }
 
 impl<'c, 'a> WarpTurns<'c, 'a> {
-    /// Prepares the turns of `turn` requests; `None` if too many blocks would have to be evaluated one by one.
+    /// Prepares issue slots of `turn` requests; `None` if too many blocks would have to be evaluated one by one.
     pub fn new(code: &'c Code<'a>, turn: u32) -> Option<Self> {
         let positions = positions_in_loops(code.bounds, code.conditions.iter().any(|one| changes_in_loops(one)));
         let mut all: Vec<Option<Vec<Class>>> = Vec::new();
@@ -69,7 +70,8 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         Some(WarpTurns { code, turn: turn.max(1), positions, classes: all, class_of, cuts, known, turns })
     }
 
-    /// Returns the number of a block's turns, and the block up to which those after it take the same.
+    /// Returns the number of a block's entry in `turns`, and the block up to which the following blocks have the same
+    /// entry.
     pub fn number_of(&mut self, linear: u64) -> (usize, u64) {
         let at = self.code.launch.place(linear);
         if self.classes.iter().any(Option::is_none) {
@@ -95,19 +97,19 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         (number, linear + (end - at[0]) as u64)
     }
 
-    /// Returns the turns of a number, by warp.
+    /// Returns the issue slots of each warp for an entry number.
     pub fn numbered(&self, number: usize) -> &[u32] {
         &self.turns[number]
     }
 
     fn count(&self, at: &[i64; 3]) -> Box<[u32]> {
         let code = self.code;
-        // By position in the loops and condition: the lanes that meet it.
+        // By position in the loops and condition: the lanes for which the condition is true.
         let own = (0..self.positions.len()).map(|position| {
             (0..code.conditions.len()).map(|condition| self.lanes(position, condition, at)).collect::<Vec<_>>()
         });
         let own: Vec<Vec<Cow<'_, [u32]>>> = own.collect();
-        // Most warps meet the same conditions.
+        // Most warps satisfy the same conditions.
         let mut known: Vec<(Vec<u8>, u32)> = Vec::new();
         let turns = (0..code.lanes.len()).map(|warp| {
             let meets = |masks: &[u32]| u8::from(masks.get(warp).is_some_and(|mask| *mask != 0));
@@ -125,7 +127,8 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         turns.collect()
     }
 
-    /// Returns the lanes of a block's warps that meet a condition at a position in the loops; nothing where none does.
+    /// Returns the lanes of a block's warps for which a condition is true at a position in the loops; empty if there
+    /// are none.
     fn lanes(&self, position: usize, condition: usize, at: &[i64; 3]) -> Cow<'_, [u32]> {
         if let Some(all) = &self.classes[self.class_of[position][condition]] {
             let inside = |class: &&Class| {
@@ -146,7 +149,8 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
         }
     }
 
-    /// Returns the turns of a warp that meets each condition at this many positions in the loops; the first iterations of a loop stand for all.
+    /// Returns the number of issue slots of a warp. `met` counts, for each condition, the positions in the loops at
+    /// which it is true. The first iterations of a loop represent all.
     fn of_warp(&self, met: &[u8]) -> u32 {
         let code = self.code;
         let share = |number: usize| f64::from(met[code.condition_of[number]]) / self.class_of.len() as f64;
@@ -190,7 +194,7 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
                 Step::Access(_) => {}
             }
         }
-        // A warp that has used up its turn ends with an empty one.
+        // A warp whose last request fills its issue slot needs one more, empty slot to end.
         let turns = turns + 1 + u64::from(turn.is_used_up());
         match made as f64 == all || made == 0 {
             true => turns.min(u32::MAX.into()) as u32,
@@ -199,8 +203,8 @@ impl<'c, 'a> WarpTurns<'c, 'a> {
     }
 }
 
-/// Returns ranges of indices with the counters in the middle of their loops, and at both ends where conditions depend on them: a window
-/// may begin before an array's first row and end after its last.
+/// Returns ranges of indices with the counters in the middle of their loops, and at both ends if conditions depend on
+/// them. For example, a window may start before an array's first row and end after its last row.
 fn positions_in_loops(bounds: &Bounds, decide: bool) -> Vec<Bounds> {
     let of = |position: fn((i64, i64)) -> i64| {
         let mut found = bounds.clone();
