@@ -1,4 +1,5 @@
-//! Accesses of a launch for the caches: with affine addresses, with addresses computed lane by lane, and what is taken from the run.
+//! Collects the accesses of a launch for the cache models: those with affine addresses, those with addresses computed
+//! lane by lane, and figures taken from the recorded run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,32 +17,33 @@ use super::traffic::access::{LaneAddress, MemoryAccess};
 use super::trip_counts::TripCounts;
 use super::value::{Lost, Value};
 
-/// Conditions that a case of an access is divided into, at most.
+/// Maximum number of alternatives that a condition is divided into.
 const MOST_ALTERNATIVES: usize = 8;
 
-/// A launch's accesses, and what was added up of them.
+/// A launch's accesses, with sums over them.
 #[derive(Default)]
 pub struct Gathered {
-    /// Requests and what was measured.
+    /// Sums of requests and of measured traffic.
     pub sums: Sums,
-    /// In the order of the code.
+    /// Accesses in program order.
     pub accesses: Vec<MemoryAccess>,
-    /// Keyed by allocation that accesses of unknown addresses lead into: what DRAM moved for it in the run.
+    /// DRAM traffic of the recorded run for allocations that accesses with unknown addresses reach, by allocation.
     pub lost: BTreeMap<usize, LostArray>,
-    /// Lines of which nothing is known, and why.
+    /// Source lines with unknown accesses, and the reasons.
     pub reasons: BTreeSet<(String, Lost)>,
 }
 
-/// Bytes that were read from DRAM and written to it in the run for an array, for as many threads as reach it now.
+/// Bytes that the run read from DRAM and wrote to DRAM for an array, scaled to the number of threads that reach it in
+/// this launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LostArray {
-    /// Indexed by accesses of unknown addresses.
+    /// Traffic of the accesses with unknown addresses.
     pub own: [f64; 2],
-    /// Indexed by all accesses.
+    /// Traffic of all accesses.
     pub together: [f64; 2],
 }
 
-/// Gathers a launch's accesses, whose requests are `counted`.
+/// Collects a launch's accesses, whose requests are `counted`.
 pub fn gathered(
     subject: &Subject<'_>,
     launch: &Launch,
@@ -55,14 +57,14 @@ pub fn gathered(
     gathering.finished()
 }
 
-/// The inputs of a launch's accesses, and what was gathered so far.
+/// The inputs, and the accesses collected so far.
 struct Gathering<'g, 's> {
     subject: &'g Subject<'s>,
     launch: &'g Launch,
     evaluated: &'g Evaluated,
     counted: &'g [SiteRequests],
     model: &'g Model<'g>,
-    /// Indexed by site: the first one of its item.
+    /// Indexed by site: the first site of its item.
     items: Vec<usize>,
     found: Gathered,
 }
@@ -77,9 +79,9 @@ impl Gathering<'_, '_> {
         let sums = &mut self.found.sums;
         match site.basis {
             Basis::Lost(lost) => return self.add_recorded(number, lost),
-            // Whether it loads or stores, and where, is not known: it would be a guess.
+            // The operation of the site is unknown, so its traffic is not estimated.
             _ if own.op.is_none() => return,
-            // Points of a thread load what they have in common once, and keep it in registers.
+            // If several points of a thread load the same element, the thread loads it once and keeps it in a register.
             _ if loads && !is_shared && in_register(subject, self.evaluated, number) => return,
             Basis::Affine => sums.affine += site.requests.sectors * global(is_shared),
             Basis::Threads | Basis::Sample => sums.computed += site.requests.sectors * global(is_shared),
@@ -99,10 +101,10 @@ impl Gathering<'_, '_> {
         }
     }
 
-    /// Adds what was measured of a site of which nothing is known.
+    /// Adds the measured figures of a site whose address is unknown.
     fn add_recorded(&mut self, number: usize, lost: Lost) {
         let subject = self.subject;
-        // What was never executed costs nothing.
+        // A site that was never executed has no cost.
         let Some(row) = subject.rows[number] else { return };
         self.found.reasons.insert((format!("line {}", row.line), lost));
         let share = of_run(subject, number, self.counted, self.launch);
@@ -111,7 +113,7 @@ impl Gathering<'_, '_> {
         all.own = plus(all.own, dram_bytes(row, self.model), share);
     }
 
-    /// Adds an access of which the footprint is known, one for each of its cases.
+    /// Adds an access with a known footprint, once for each of its cases.
     fn add_affine(&mut self, number: usize, cases: Vec<(Truth, Form)>) {
         let requested = self.counted[number].requests.sectors;
         let each = cases.into_iter().flat_map(|(condition, form)| {
@@ -130,7 +132,7 @@ impl Gathering<'_, '_> {
     fn add_by_lane(&mut self, number: usize) {
         let (subject, evaluated) = (self.subject, self.evaluated);
         let own = &subject.addresses.sites[number];
-        // A guard that is a condition of forms is the access's condition.
+        // If the guard is a condition on forms, it becomes the access's condition.
         let guard = match condition(subject.addresses, evaluated, own) {
             Ok(None) => own.guard,
             _ => None,
@@ -168,7 +170,7 @@ impl Gathering<'_, '_> {
         self.found
     }
 
-    /// Returns a site's access but for its address.
+    /// Returns a site's access without its address.
     fn access(&self, number: usize) -> MemoryAccess {
         let (subject, own) = (self.subject, self.subject.accesses[number]);
         MemoryAccess {
@@ -194,14 +196,16 @@ fn plus(sum: [f64; 2], more: [f64; 2], times: f64) -> [f64; 2] {
     [sum[0] + times * more[0], sum[1] + times * more[1]]
 }
 
-/// Returns the share of a row's figures for a site of an unknown address, for as many threads as reach it now.
+/// Returns the share of a row's figures that a site with an unknown address gets, scaled to the number of threads that
+/// reach it now.
 fn of_run(subject: &Subject<'_>, number: usize, counted: &[SiteRequests], launch: &Launch) -> f64 {
     let threads = as_many_threads(subject, Some(number), counted, launch);
     subject.share / copies(subject, number) * threads
 }
 
-/// Returns the threads that reach a site of an unknown address over those of the recorded launch: as for a known site under the same guard
-/// in the same loops, else in the same loops, else outside loops; else as for the launch.
+/// Returns the number of threads that reach a site with an unknown address, relative to the recorded launch. The ratio
+/// is that of a known site under the same guard in the same loops; otherwise, of a known site in the same loops or
+/// outside loops; otherwise, of the whole launch.
 fn as_many_threads(subject: &Subject<'_>, number: Option<usize>, counted: &[SiteRequests], launch: &Launch) -> f64 {
     let sites = &subject.addresses.sites;
     let own = number.map(|number| &sites[number]);
@@ -225,12 +229,12 @@ fn as_many_threads(subject: &Subject<'_>, number: Option<usize>, counted: &[Site
         })
 }
 
-/// Counters of the loops around a site.
+/// Returns the counters of the loops around a site.
 fn counters(subject: &Subject<'_>, number: usize) -> Vec<Index> {
     subject.addresses.sites[number].loops.iter().map(|&loop_id| counter(loop_id)).collect()
 }
 
-/// Returns the site of a thread's first point that a site is a copy of.
+/// Returns the site of the thread's first point from which a site was copied.
 fn first_point(subject: &Subject<'_>, number: usize) -> usize {
     let sites = &subject.addresses.sites;
     let is_first = |other: &usize| {
@@ -240,13 +244,13 @@ fn first_point(subject: &Subject<'_>, number: usize) -> usize {
     if subject.copies[number] == 0 { number } else { (0..number).find(is_first).unwrap_or(number) }
 }
 
-/// Points of a thread whose sites have one row.
+/// Returns the number of a thread's points whose sites share one row.
 fn copies(subject: &Subject<'_>, number: usize) -> f64 {
     let site = subject.addresses.sites[number].site;
     subject.addresses.sites.iter().filter(|one| one.site == site).count() as f64
 }
 
-/// Returns the condition of a site as far as it is affine.
+/// Returns the affine part of a site's condition.
 fn sure_condition(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> Option<Truth> {
     let site = &subject.addresses.sites[number];
     match condition(subject.addresses, evaluated, site).ok()? {
@@ -255,7 +259,7 @@ fn sure_condition(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -
     }
 }
 
-/// Returns, indexed by site: the first one of those that the trace has as one item with it.
+/// Returns, indexed by site, the first site that belongs to the same item in the trace.
 fn items(subject: &Subject<'_>) -> Vec<usize> {
     let sites = &subject.addresses.sites;
     let bundle_of = |site: u32| subject.addresses.bundles.iter().position(|bundle| bundle.contains(&site));
@@ -266,7 +270,7 @@ fn items(subject: &Subject<'_>) -> Vec<usize> {
     (0..sites.len()).map(|number| (0..number).find(|&other| alike(number, other)).unwrap_or(number)).collect()
 }
 
-/// Returns whether another point of the thread loads the same already.
+/// Returns whether another point of the thread already loads the same address.
 fn in_register(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> bool {
     let copy = subject.copies[number];
     let site = &subject.addresses.sites[number];
@@ -285,8 +289,8 @@ fn global(shared: bool) -> f64 {
     f64::from(u8::from(!shared))
 }
 
-/// Returns the affine forms of a site's address, each with the condition under which it is the address; `None` where the address or
-/// the guard is not affine.
+/// Returns the affine forms of a site's address, each with the condition under which it applies; `None` if the address
+/// or the guard is not affine.
 fn footprint(subject: &Subject<'_>, evaluated: &Evaluated, number: usize) -> Option<Vec<(Truth, Form)>> {
     let site = &subject.addresses.sites[number];
     let settle = |form: &Form| {

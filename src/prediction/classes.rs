@@ -1,33 +1,33 @@
-//! Parts of a launch in which the same threads of each block meet a condition.
+//! Divides a launch into parts in which the same threads of each block satisfy a condition.
 //!
-//! A condition such as `blockIdx.x * 32 + threadIdx.x < n` holds for all threads of most blocks, for none of some, and for
-//! a part of the threads in few. The indices outside a block (block indices and loop counters) span a box; it is cut where
-//! such a condition changes, until within each piece all blocks agree thread by thread.
+//! A condition such as `blockIdx.x * 32 + threadIdx.x < n` is true for all threads of most blocks, for no thread of
+//! some blocks, and for a part of the threads of a few. Block indices and loop counters span a box. The box is cut
+//! where such a condition changes, until all blocks of each part agree thread by thread.
 
 use super::form::{Bounds, FIXED, Form, Index, THREADS, Truth, thread};
 use super::launch::Launch;
 
-/// Pieces of a launch, at most: conditions that run across it make one of each block.
+/// Maximum number of classes. A condition that changes along a diagonal of the grid needs one class per block.
 const MOST_CLASSES: usize = 1 << 14;
 
-/// A piece of a launch.
+/// A part of a launch in which the same threads of each block satisfy a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Ranges of all indices, of threads the whole block.
+    /// Ranges of all indices; those of threads cover the whole block.
     pub bounds: Bounds,
-    /// Lanes of each warp that meet the condition.
+    /// Lanes of each warp that satisfy the condition.
     pub masks: Vec<u32>,
 }
 
 impl Class {
-    /// How many blocks and iterations it has, of the loops whose counters are given.
+    /// Returns the number of blocks times the number of iterations of the loops with the given counters.
     pub fn points(&self, counters: &[Index]) -> f64 {
         (THREADS..FIXED).chain(counters.iter().copied()).map(|index| self.bounds.extent(index) as f64).product()
     }
 }
 
-/// Returns the pieces in which a condition holds for a thread at least, cut further where one of `splits` changes. `None` where there
-/// are too many.
+/// Returns the classes in which a condition is true for at least one thread, cut further where one of `splits` changes;
+/// `None` if there are too many.
 pub fn classes(
     truth: &Truth,
     splits: &[Truth],
@@ -68,7 +68,7 @@ pub fn classes(
     Some(found)
 }
 
-/// Where to cut a box: the index, and the first value of the upper part.
+/// Returns the index along which to cut a box, and the first value of the upper part.
 fn cut(truth: &Truth, bounds: &Bounds, outer: &[Index]) -> Option<(Index, i64)> {
     let mut best: Option<(bool, Index, i64)> = None;
     truth.forms(&mut |form| {
@@ -84,7 +84,8 @@ fn cut(truth: &Truth, bounds: &Bounds, outer: &[Index]) -> Option<(Index, i64)> 
     best.map(|(_, index, at)| (index, at))
 }
 
-/// Returns a value of an index at which a form changes from one sign throughout to both, or the middle.
+/// Returns a value of an index at which the sign of a form becomes or stops being constant over the other indices;
+/// otherwise, the middle of the range.
 fn border(form: &Form, index: Index, bounds: &Bounds) -> i64 {
     let (low, high) = bounds.range(index);
     let mut here = bounds.clone();
@@ -97,7 +98,7 @@ fn border(form: &Form, index: Index, bounds: &Bounds) -> i64 {
             _ => 0,
         }
     };
-    // Signs come in runs along the index. The first change after the low end is found by bisection.
+    // Values of the index with the same sign are contiguous. A bisection finds the first change after the low end.
     let first = sign(low);
     if first != sign(high) {
         let (mut same, mut other) = (low, high);
@@ -110,13 +111,13 @@ fn border(form: &Form, index: Index, bounds: &Bounds) -> i64 {
     low + (high - low + 1) / 2
 }
 
-/// Lanes that exist, by warp.
+/// Returns the existing lanes of each warp.
 pub fn lanes(launch: &Launch) -> Vec<u32> {
     let threads = launch.threads();
     (0..launch.warps()).map(|warp| u32::MAX >> (32 - (threads - warp * 32).min(32))).collect()
 }
 
-/// Lanes that meet a condition which does not depend on what else varies in the box.
+/// Returns the lanes that satisfy a condition that does not depend on the other varying indices of the box.
 pub fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
     let mut here = bounds.clone();
     for range in &mut here.0[THREADS..] {
@@ -140,8 +141,8 @@ pub fn masks(truth: &Truth, launch: &Launch, bounds: &Bounds) -> Vec<u32> {
     masks
 }
 
-/// Constant and factors of the threads' indices of the forms that have to be at least 0 together; `None` where the condition is another
-/// or numbers are large.
+/// Collects the constant and the factors of the threads' indices for forms that must all be at least 0; `None` if the
+/// condition has another shape or numbers are large.
 fn rows_of(truth: &Truth, bounds: &Bounds, found: &mut Option<Vec<(i64, [i64; THREADS])>>) {
     match truth {
         Truth::Known(true) => {}
@@ -164,7 +165,7 @@ fn rows_of(truth: &Truth, bounds: &Bounds, found: &mut Option<Vec<(i64, [i64; TH
     }
 }
 
-/// Sets the lanes of the threads for which all forms are at least 0: in each row of threads an interval.
+/// Sets the lanes of the threads for which all forms are at least 0. In each row of threads, they are an interval.
 fn rows(forms: &[(i64, [i64; THREADS])], launch: &Launch, masks: &mut [u32]) {
     let width = launch.indices[0].max(1);
     let mut next = launch.thread(0);
@@ -222,7 +223,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each point of a launch lies in one class at most, and its lanes are those of the class.
+        /// Checks that each point of a launch lies in at most one class, and that its lanes are those of the class.
         #[test]
         fn classes_partition_a_launch(truth in condition(), block in prop::array::uniform3(1u32..5),
                 grid in prop::array::uniform3(1u32..4), iterations in 1i64..4) {

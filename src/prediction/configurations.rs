@@ -1,4 +1,4 @@
-//! Which launches are predicted: block shapes, and the grids that go with them.
+//! Chooses the launches to predict: block shapes and the matching grids.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,20 +12,20 @@ use super::subject::Subject;
 use super::tiling::Tiling;
 use warpline_profile::model::Parameter;
 
-/// Threads of a block, at most.
+/// Maximum number of threads per block.
 pub const MOST_THREADS: u32 = 1024;
-/// Threads along z, at most.
+/// Maximum number of threads along z.
 const MOST_DEEP: u32 = 64;
-/// Indices at the end of an axis that nothing is done for, at most, where a grid is taken to follow a parameter.
+/// Maximum number of unprocessed indices at the end of an axis for which a grid can still follow a parameter.
 const MOST_RIM: i64 = 64;
-/// Times a parameter that a grid may follow, at most, as where each element of an array becomes several.
+/// Maximum multiple of a parameter that a grid may follow, as when each element of an array becomes several.
 const MOST_TIMES: i64 = 4;
-/// Doublings of a grid within which a block's indices reach their end, at most.
+/// Maximum number of times that a grid is doubled to find the end of the indices.
 const MOST_DOUBLINGS: u32 = 9;
-/// Smallest block that `all` names.
+/// Smallest number of threads in a block that `all` includes.
 const FEWEST_THREADS: u32 = 64;
 
-/// Sizes along x, y and z, as `32x8` or `32,8`; what is left out is 1.
+/// Parses sizes along x, y and z, as `32x8` or `32,8`; omitted sizes are 1.
 pub fn sizes(text: &str) -> Option<[u32; 3]> {
     let parts: Vec<u32> =
         text.split(['x', 'X']).map(|part| part.trim().parse().ok().filter(|size| *size > 0)).collect::<Option<_>>()?;
@@ -34,19 +34,20 @@ pub fn sizes(text: &str) -> Option<[u32; 3]> {
     (parts.len() <= 3).then(|| [x, size(0), size(1)])
 }
 
-/// Returns whether a GPU takes a block of this shape.
+/// Returns whether CUDA accepts a block of this shape.
 pub fn is_block(block: [u32; 3]) -> bool {
     let threads = block.iter().try_fold(1u32, |all, &size| all.checked_mul(size));
     threads.is_some_and(|threads| (1..=MOST_THREADS).contains(&threads)) && block[2] <= MOST_DEEP
 }
 
-/// Returns whether a GPU takes a grid of this shape (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+/// Returns whether CUDA accepts a grid of this shape (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
 pub fn is_grid(grid: [u32; 3]) -> bool {
     grid[0] <= i32::MAX as u32 && grid[1..].iter().all(|&size| size <= u32::from(u16::MAX))
 }
 
-/// Powers of two along the axes that a launch uses and whose size may change, 64 to 1024 threads together, and the launch's own
-/// shape.
+/// Returns all blocks of 64 to 1024 threads whose sizes are powers of two along the axes that the launch uses and that
+/// may change, and the launch's own shape.
 pub fn all_blocks(launch: &Launch, tiling: &Tiling) -> Vec<[u32; 3]> {
     let uses = |axis: usize| launch.block[axis] > 1 || launch.grid[axis] > 1;
     let along = |axis: usize| match tiling.free[axis] && uses(axis) {
@@ -70,38 +71,40 @@ pub fn all_blocks(launch: &Launch, tiling: &Tiling) -> Vec<[u32; 3]> {
     found
 }
 
-/// How a grid came to be.
+/// The rule by which a grid was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GridRule {
-    /// It covers as many indices as the recorded one, along each axis.
+    /// The grid covers as many indices as the recorded grid along each axis.
     SameIndices,
-    /// It has as many blocks as the recorded one along an axis where each has work of its own, however many threads it has.
+    /// Along an axis on which each block has its own work, regardless of its number of threads, the grid has as many
+    /// blocks as the recorded grid.
     SameBlocks,
-    /// Along an axis it follows the parameter of this name, as the recorded one did.
+    /// Along an axis, the grid follows the parameter with this name, as the recorded grid did.
     Parameter(String),
-    /// It was given.
+    /// The user specified the grid.
     Given,
 }
 
 /// A parameter that a grid follows along an axis.
 #[derive(Clone, Copy, Debug)]
 struct Followed<'a> {
-    /// It.
+    /// The parameter.
     parameter: &'a Parameter,
-    /// Indices that a block goes over for each of those from a block to the next, as the code says.
+    /// Number of indices that a block processes for each index between the starts of adjacent blocks, according to the
+    /// code.
     per_step: u32,
-    /// Indices that are iterated over: a multiple of the parameter less a constant, as `2 * n - 1`.
+    /// The grid covers `times` · parameter − `less` indices, for example `2 * n - 1`.
     times: i64,
     less: i64,
 }
 
 impl Followed<'_> {
-    /// Indices that are gone over where the parameter has this value.
+    /// Returns the number of covered indices if the parameter has this value.
     fn indices(&self, value: i64) -> i64 {
         value.saturating_mul(self.times).saturating_sub(self.less)
     }
 
-    /// Returns the parameter's value, with its sign.
+    /// Returns the parameter's signed value.
     fn value(&self, launch: &Launch) -> Option<i64> {
         let kept = *launch.arguments.get(&(self.parameter.number, self.parameter.offset))?;
         let unused = 64 - 8 * self.parameter.bytes.clamp(1, 8);
@@ -109,29 +112,30 @@ impl Followed<'_> {
     }
 }
 
-/// How the grid of a kernel goes with the shape of its blocks.
+/// The relation between the grid of a kernel and the shape of its blocks.
 pub struct Grids<'a> {
-    /// Which axes may change.
+    /// The axes whose sizes may change.
     pub tiling: Tiling,
-    /// Indexed by axis.
+    /// The followed parameter, indexed by axis.
     followed: [Option<Followed<'a>>; 3],
-    /// Points along each axis that a block of the recorded shape goes over.
+    /// Number of points that a block of the recorded shape processes along each axis.
     points: [u32; 3],
-    /// What the accesses compare with their indices for the arguments of the last query.
+    /// Index limits in the conditions of accesses, for the arguments of the last query.
     needed: RefCell<Option<(Arguments, Needed)>>,
 }
 
 type Arguments = BTreeMap<(u32, u32), u64>;
 
 impl<'a> Grids<'a> {
-    /// Creates a `Grids` for the subject, whose threads do `fold` points along each axis.
+    /// Creates a `Grids` for the subject, whose threads process `fold` points along each axis.
     pub fn new(subject: &Subject<'a>, fold: [u32; 3]) -> Grids<'a> {
         let tiling = Tiling::detect(subject);
         let points = std::array::from_fn(|axis| subject.recorded.block[axis].saturating_mul(fold[axis]));
         Grids { tiling, followed: followed(subject, &tiling, points), points, needed: RefCell::default() }
     }
 
-    /// Along which axes in use it has as many indices or blocks as the recorded one, whatever values parameters have.
+    /// Returns the axes in use along which the number of indices or blocks is the recorded one for all values of
+    /// parameters.
     pub fn fixed(&self, subject: &Subject<'_>) -> [bool; 3] {
         let recorded = subject.recorded;
         let is_used = |axis: usize| match self.tiling.keeps_blocks(axis) {
@@ -141,7 +145,7 @@ impl<'a> Grids<'a> {
         std::array::from_fn(|axis| self.followed[axis].is_none() && is_used(axis))
     }
 
-    /// Name and value of a parameter that the grid follows, where it leaves no block.
+    /// Returns the name and the value of a followed parameter for which the grid has no block.
     pub fn empty_by(&self, subject: &Subject<'_>, launch: &Launch) -> Option<(String, i64)> {
         self.followed.iter().flatten().find_map(|one| {
             let value = one.value(launch)?;
@@ -150,14 +154,15 @@ impl<'a> Grids<'a> {
         })
     }
 
-    /// Indices that a block goes over along an axis for each of those from a block to the next, where parameters may say how many (points of a thread).
+    /// Returns the number of indices that a block processes along an axis for each index between the starts of adjacent
+    /// blocks. Parameters may determine this number (points per thread).
     fn per_step(&self, subject: &Subject<'_>, launch: &Launch, axis: usize, recorded: u32) -> u32 {
         if launch.arguments == subject.launch.arguments {
             return recorded;
         }
         let mut known = self.needed.borrow_mut();
         if known.as_ref().is_none_or(|(arguments, _)| *arguments != launch.arguments) {
-            // Where a block goes over fewer indices, only a grid of more blocks reaches the end of them.
+            // If a block processes fewer indices, a grid needs more blocks to reach the last index.
             let tries = (0..=MOST_DOUBLINGS).step_by(3).map(|doublings| {
                 let grid = subject.recorded.grid.map(|size| size.saturating_add(2).saturating_mul(1 << doublings));
                 needed(subject, &Launch { grid, ..with_rim(subject, launch) }, true)
@@ -180,8 +185,8 @@ impl<'a> Grids<'a> {
         }
     }
 
-    /// Returns the grid for blocks that go over this many points: by the parameters that it follows, else as many blocks as cover the indices
-    /// that the recorded launch covered.
+    /// Returns the grid for blocks that process this many points. It follows parameters where possible; otherwise, it
+    /// covers the indices that the recorded launch covered.
     pub fn grid_for(&self, subject: &Subject<'_>, launch: &Launch, points: [u32; 3]) -> ([u32; 3], Vec<GridRule>) {
         let recorded = subject.recorded;
         let mut rules = Vec::new();
@@ -218,10 +223,11 @@ impl<'a> Grids<'a> {
     }
 }
 
-/// By axis: for each extent of a block, how many indices the accesses iterate over.
+/// By axis and extent of a block: the number of indices that the accesses iterate over.
 type Needed = [BTreeMap<i64, i64>; 3];
 
-/// What the accesses of a launch compare their indices with; `in_loops`: in some iteration, too.
+/// Returns the index limits in the conditions of a launch's accesses. If `in_loops` is true, conditions inside loops
+/// are included.
 fn needed(subject: &Subject<'_>, launch: &Launch, in_loops: bool) -> Needed {
     let evaluated = Evaluated::new(subject.addresses, launch);
     let apart = split_digits(subject.addresses, launch, &evaluated);
@@ -253,7 +259,7 @@ fn needed(subject: &Subject<'_>, launch: &Launch, in_loops: bool) -> Needed {
         }
         needed
     };
-    // What stands beside conditions that are not affine counts where nothing else says how far an axis goes.
+    // Conditions combined with non-affine conditions are used only if no other condition limits the axis.
     let (mut needed, mut others) = (of(true), of(false));
     for (needed, others) in needed.iter_mut().zip(&mut others) {
         if needed.is_empty() {
@@ -263,20 +269,20 @@ fn needed(subject: &Subject<'_>, launch: &Launch, in_loops: bool) -> Needed {
     needed
 }
 
-/// Returns the recorded launch, with the arguments of another one. A grid that fits without a rest leaves nothing to compare; with a block more along each axis there
-/// is, and with another one for a parameter that is one more.
+/// Returns the recorded launch with the arguments of another launch. If the grid fits exactly, no condition may contain
+/// the limit; the launch therefore gets one block more along each axis, or a parameter value that is larger by one.
 fn with_rim(subject: &Subject<'_>, launch: &Launch) -> Launch {
     let grid = subject.recorded.grid.map(|size| size.saturating_add(2));
     Launch::new(subject.launch.block, grid, launch.arguments.clone())
 }
 
-/// Returns the parameters that the recorded grid follows along each axis: what the accesses compare their index with, or a little more
-/// for the sake of a rim, divided by the indices of a block and rounded up.
+/// Returns the parameters that the recorded grid follows along each axis. Such a parameter (plus a small rim, if
+/// needed) limits an access's index, and the grid is its value divided by the indices of a block, rounded up.
 fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, points: [u32; 3]) -> [Option<Followed<'a>>; 3] {
     let recorded = subject.recorded;
     let larger = with_rim(subject, &subject.launch);
     let needed = self::needed(subject, &larger, false);
-    // If several parameters have the same value, changing one at a time shows which one an index is compared with.
+    // If several parameters have the same value, changing one at a time shows which one limits an index.
     let with_more: Vec<(&Parameter, Needed)> = subject
         .addresses
         .parameters
@@ -291,7 +297,7 @@ fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, points: [u32; 3]) -> [Op
         })
         .collect();
     let candidates: [Vec<Followed<'a>>; 3] = std::array::from_fn(|axis| {
-        // Threads of folded code go over more indices than those of the recorded launch.
+        // Threads of folded code process more indices than threads of the recorded launch.
         let (step, recorded_step) = (tiling.step(axis, points), tiling.step(axis, recorded.block));
         let mut found = Vec::new();
         for (&signed, &needed) in &needed[axis] {
@@ -310,7 +316,7 @@ fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, points: [u32; 3]) -> [Op
         }
         found
     });
-    // Where the grid leaves out a rim along one axis, it does along the others, too.
+    // If the grid omits a rim along one axis, it also does along the others.
     let without_rim = candidates.iter().any(|all| !all.is_empty() && all.iter().all(|one| one.less > 0));
     candidates.map(|all| {
         let key =
@@ -319,7 +325,8 @@ fn followed<'a>(subject: &Subject<'a>, tiling: &Tiling, points: [u32; 3]) -> [Op
     })
 }
 
-/// Ways to follow a parameter that give a launch its number of blocks: by all of it where the code leaves out a rim, or by what it goes over.
+/// Returns the ways to follow a parameter that match a launch's number of blocks: by the whole parameter if the code
+/// omits a rim, or by the processed indices.
 fn fitting<'a>(
     one: Followed<'a>,
     launch: &Launch,
@@ -331,7 +338,7 @@ fn fitting<'a>(
     let less =
         value.map(|value| one.indices(value).saturating_sub(needed)).filter(|less| (0..=MOST_RIM).contains(less));
     let ways = less.into_iter().flat_map(move |less| {
-        // What several times a parameter is needs no rim to be followed.
+        // A multiple of a parameter is followed only if there is no rim.
         let whole = Followed { less: 0, ..one };
         let part = Followed { less, ..one };
         [Some(whole), (less > 0).then_some(part)].into_iter().flatten()

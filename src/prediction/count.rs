@@ -1,8 +1,8 @@
-//! Requests of a whole launch, site by site.
+//! Counts the requests of a whole launch, site by site.
 //!
-//! Where guard and address are affine, the warps of one class differ in where their addresses start alone, so each kind of
-//! request is counted once and multiplied by how often its start lies so in a line. What the indices give in another way is
-//! counted thread by thread, for some of the blocks where there are many.
+//! If guard and address are affine, the warps of one class differ only in their start addresses. Each kind of request
+//! is then counted once and multiplied by the number of requests with the same start offset in a line. Other accesses
+//! are counted thread by thread, for a sample of the blocks if there are many.
 
 use std::collections::HashMap;
 
@@ -21,34 +21,34 @@ use super::value::{Lost, Value};
 use super::warp_requests::{Warps, Within};
 use warpline_profile::model::Addresses;
 
-/// Threads times iterations that are looked at one by one for the sites of a group, about.
+/// Approximate maximum of threads times iterations that are evaluated one by one for a group of sites.
 const MOST_THREADS: f64 = (1 << 20) as f64;
-/// Iterations that are distinguished, at most, of loops whose variable is shifted in each.
+/// Maximum number of iterations that are counted separately for a loop whose variable is shifted in each iteration.
 const MOST_ITERATIONS: i64 = 1 << 8;
 
-/// How a site's figures were obtained.
+/// The method by which a site's figures were obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Its affine address: exact.
+    /// From its affine address; exact.
     Affine,
-    /// Every thread was looked at: exact.
+    /// From every thread; exact.
     Threads,
-    /// Threads of some of the blocks.
+    /// From the threads of some blocks.
     Sample,
-    /// Not known before it runs.
+    /// The requests cannot be determined before the kernel runs.
     Lost(Lost),
 }
 
 /// Requests of a site.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteRequests {
-    /// Sums; nothing where the site is [`Basis::Lost`].
+    /// Sums over the requests; 0 if the site is [`Basis::Lost`].
     pub requests: Requests,
-    /// How they were obtained.
+    /// The method by which they were obtained.
     pub basis: Basis,
 }
 
-/// Counts the requests of each of a kernel's sites; `accesses` are in the same order.
+/// Counts the requests of each site of a kernel. `accesses` are in the same order.
 pub fn count(
     addresses: &Addresses,
     accesses: &[Access],
@@ -92,7 +92,7 @@ impl Group<'_> {
                 return;
             }
         };
-        // A site that is never reached makes no requests, whatever its address.
+        // A site that is never reached makes no requests, regardless of its address.
         let never = condition.as_ref().is_some_and(|truth| truth.over(&self.evaluated.bounds) == Some(false));
         let mut known = Vec::new();
         for &site in self.sites.iter().filter(|_| !never) {
@@ -161,7 +161,8 @@ impl Group<'_> {
         }
     }
 
-    /// Returns the classes of each iteration of some loops by itself, where guards are conditions that no form has over all of them.
+    /// Returns separate classes for each iteration of some loops. They are needed if a guard is a condition that no
+    /// single form describes over all iterations.
     fn iteration_by_iteration(
         &self,
         first: &AddressExpression,
@@ -169,7 +170,7 @@ impl Group<'_> {
         splits: &[Truth],
         counters: &[Index],
     ) -> Option<Vec<Class>> {
-        // Loops that have ended at the site have reached their last iteration.
+        // The counters of loops that have ended at the site have their last values.
         let (loops, over): (Vec<Index>, Vec<Index>) = loops.iter().partition(|index| counters.contains(index));
         let mut bounds = self.evaluated.bounds.clone();
         for index in over {
@@ -192,7 +193,7 @@ impl Group<'_> {
         Some(found)
     }
 
-    /// Conditions inside an expression, on either side of which it may be affine.
+    /// Collects the conditions inside an expression on each side of which it may be affine.
     fn splits(&self, id: ExpressionId, found: &mut Vec<Truth>) {
         let mut seen = vec![false; id as usize + 1];
         let mut work = vec![id];
@@ -226,7 +227,7 @@ impl Group<'_> {
         }
     }
 
-    /// Counts up to `most` points of a class thread by thread, for the others too.
+    /// Counts up to `most` points of a class thread by thread, and extrapolates to the others.
     fn points(
         &self,
         class: &Class,
@@ -254,7 +255,7 @@ impl Group<'_> {
         }
     }
 
-    /// Counts some blocks in some iterations thread by thread, guard and all, for the others too.
+    /// Counts some blocks in some iterations thread by thread, including the guard, and extrapolates to the others.
     fn sample(&self, sites: &[usize], counters: &[Index], costs: &mut Costs<'_>, found: &mut [SiteRequests]) {
         let Some(first) = sites.first().map(|&site| &self.addresses.sites[site]) else { return };
         let bounds = &self.evaluated.bounds;
@@ -287,7 +288,7 @@ impl Group<'_> {
         }
     }
 
-    /// Makes the interpreter that computes addresses of sites lane by lane.
+    /// Creates the interpreter that computes addresses of sites lane by lane.
     fn lanes(&self, wanted: Vec<ExpressionId>, sites: &[usize]) -> Lanes<'_> {
         let own = &self.addresses.sites[sites[0]];
         let decided = sites.iter().map(|&site| self.addresses.sites[site].address).chain(own.guard);
@@ -295,7 +296,7 @@ impl Group<'_> {
         Lanes::new((self.addresses, self.launch), wanted, &deciding)
     }
 
-    /// Counts the requests of a block in one iteration of its loops. `guard` is looked at where it is given.
+    /// Counts the requests of a block in one iteration of its loops. `guard` is evaluated if it is given.
     #[expect(clippy::too_many_arguments, reason = "one inner loop that two callers share")]
     fn threads(
         &self,
@@ -310,7 +311,7 @@ impl Group<'_> {
         found: &mut [SiteRequests],
     ) {
         let mut at = vec![0; FIXED + self.addresses.loops.len()];
-        // Loops that have ended have reached their last iteration.
+        // The counters of loops that have ended have their last values.
         for (at, range) in at.iter_mut().zip(&self.evaluated.bounds.0).skip(FIXED) {
             *at = range.1;
         }
@@ -334,7 +335,7 @@ impl Group<'_> {
     }
 }
 
-/// Points of a box, all of them or about `most`, evenly spread, the first and the last among them.
+/// Returns all points of a box, or about `most` evenly spread points that include the first and the last.
 pub(super) fn spread(bounds: &Bounds, indices: &[Index], most: i64) -> Vec<Vec<i64>> {
     let total = indices.iter().fold(1i64, |all, &index| all.saturating_mul(bounds.extent(index)));
     let taken = total.min(most.max(1));

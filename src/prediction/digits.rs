@@ -1,9 +1,10 @@
-//! Numbers of threads and blocks, split into digits.
+//! Splits the numbers of threads and blocks into digits.
 //!
-//! Code that lays out the threads of a block by itself divides a thread's number (`threadIdx.x / 32`) or takes some of its bits,
-//! as all layouts of Triton do. No affine form has that. But a block of 128 x 1 x 1 threads has the same warps as one of 4 x 32 x 1,
-//! in which `threadIdx.x / 4` is an index. So the threads get the indices of such a shape, with up to six axes, and the
-//! thread number becomes a sum of them. The blocks of a grid get up to three.
+//! Some code lays out the threads of a block itself. It divides a thread's number (`threadIdx.x / 32`) or extracts some
+//! of its bits, as all layouts of Triton do. No affine form can express that. But a block of 128 x 1 x 1 threads has
+//! the same warps as a block of 4 x 32 x 1, in which `threadIdx.x / 4` is an index. The threads therefore get the
+//! indices of such a shape, with up to six axes, and the thread number becomes a sum of these indices. The blocks of a
+//! grid get up to three indices.
 
 use warpline_format::expression::{
     AddressExpression, Binary, Expression, ExpressionId, ExpressionKind, LoopExpression,
@@ -16,7 +17,7 @@ use super::launch::Launch;
 use super::value::Value;
 use warpline_profile::model::Addresses;
 
-/// Multiples at which the digits of a number begin, the first left out: it is 1.
+/// Weights of the digits of a number, without the first weight, which is 1.
 #[derive(Clone, Default)]
 struct Cuts(Vec<u32>);
 
@@ -26,13 +27,13 @@ impl Cuts {
         digit.checked_sub(1).map_or(1, |before| self.0[before])
     }
 
-    /// Sizes of the digits of numbers below `size`.
+    /// Returns the sizes of the digits of numbers below `size`.
     fn sizes<const AXES: usize>(&self, size: u32) -> [u32; AXES] {
         let end = |digit: usize| self.0.get(digit).copied().unwrap_or(size);
         std::array::from_fn(|digit| if digit > self.0.len() { 1 } else { end(digit) / self.weight(digit) })
     }
 
-    /// Divides a digit; whether that was possible, with this many in all.
+    /// Splits a digit; returns whether that was possible with at most `most` digits.
     fn add(&mut self, digit: usize, by: u32, most: usize) -> bool {
         let place = self.weight(digit).checked_mul(by);
         match place.filter(|_| self.0.len() + 1 < most) {
@@ -46,26 +47,26 @@ impl Cuts {
     }
 }
 
-/// The numbers along x of a launch that has nothing along y and z.
+/// The numbers along x of a launch that does not use y and z.
 struct Axis {
     index: fn(usize) -> Index,
-    /// Digits, at most.
+    /// Maximum number of digits.
     most: usize,
-    /// `None` where the launch uses the other axes itself.
+    /// `None` if the launch itself uses the other axes.
     cuts: Option<Cuts>,
 }
 
-/// A kernel's addresses and launch with the numbers of threads and blocks split into digits.
+/// A kernel's addresses and launch after the numbers of threads and blocks were split into digits.
 pub struct SplitDigits {
-    /// The code that puts the numbers together.
+    /// The expressions that compute the numbers from the digits.
     pub addresses: Addresses,
-    /// The launch whose indices the digits are.
+    /// The launch in which the digits are indices.
     pub launch: Launch,
     /// The values of these addresses in this launch.
     pub evaluated: Evaluated,
 }
 
-/// Splits numbers of threads and blocks into digits, if more is affine then.
+/// Splits numbers of threads and blocks into digits if more expressions become affine.
 pub fn split_digits(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated) -> Option<SplitDigits> {
     let free = |sizes: [u32; 3]| (sizes[1..] == [1, 1]).then(Cuts::default);
     let mut axes = [
@@ -84,7 +85,8 @@ pub fn split_digits(addresses: &Addresses, launch: &Launch, evaluated: &Evaluate
     }
 }
 
-/// Divides digits as the first expressions want it that are not affine because of them; whether there are any.
+/// Splits digits as required by the first expressions that are not affine because of them; returns whether there are
+/// any.
 fn cut(axes: &mut [Axis; 2], addresses: &Addresses, evaluated: &Evaluated) -> bool {
     let mut any = false;
     for (id, one) in (0..).zip(&addresses.expressions) {
@@ -116,7 +118,7 @@ fn cut(axes: &mut [Axis; 2], addresses: &Addresses, evaluated: &Evaluated) -> bo
                     }
                 }
             }
-            // The digits are others now than those that the forms were made with.
+            // The forms were computed with the previous digits and are no longer valid.
             if any {
                 return true;
             }
@@ -132,7 +134,7 @@ fn divisors(operation: Binary, by: i64) -> Vec<i64> {
             vec![by]
         }
         Binary::SignedShiftRight | Binary::UnsignedShiftRight if (0..63).contains(&by) => vec![1 << by],
-        // Bits of a mask: those above and those below it.
+        // The bits of a mask separate the bits above from those below.
         Binary::And if by != 0 => {
             let lowest = 1i64.wrapping_shl(by.trailing_zeros());
             vec![lowest, by.wrapping_add(lowest)]
@@ -141,7 +143,7 @@ fn divisors(operation: Binary, by: i64) -> Vec<i64> {
     }
 }
 
-/// The code with numbers put together from digits, and the launch whose indices these are.
+/// Returns the code that computes numbers from digits, and the launch in which these digits are indices.
 fn rewritten(addresses: &Addresses, launch: &Launch, axes: &[Axis; 2]) -> (Addresses, Launch) {
     let mut graph = Graph::new(&[]);
     let cuts = axes.each_ref().map(|axis| axis.cuts.as_ref().filter(|cuts| !cuts.0.is_empty()));
@@ -192,7 +194,7 @@ fn rewritten(addresses: &Addresses, launch: &Launch, axes: &[Axis; 2]) -> (Addre
     (apart, shape)
 }
 
-/// Returns a number along x as the sum of its digits; there is nothing along the other axes.
+/// Returns a number along x as the sum of its digits. The other axes have size 1.
 fn put_together(
     graph: &mut Graph,
     one: Expression,
@@ -250,7 +252,7 @@ mod tests {
         (addresses, found)
     }
 
-    /// Returns the value that the code has for each thread of each block, by the slow way.
+    /// Returns the value of the code for each thread of each block, computed one thread at a time.
     fn values(addresses: &Addresses, launch: &Launch) -> Vec<i64> {
         let address = addresses.sites[0].address;
         let mut interpreter = WarpInterpreter::new(addresses, launch, [address], &[]);
@@ -274,7 +276,8 @@ mod tests {
 
     #[test]
     fn rows_and_columns_of_a_block_become_indices() {
-        // 16 bytes times the lower two bits, 1000 times the five above them, and a part that the compiler left shifted.
+        // The expression is 16 bytes times the lower two bits, plus 1000 times the next five bits, plus a term that the
+        // compiler left shifted.
         let mut code = Code(Vec::new());
         let number = code.node(ExpressionKind::Thread(0));
         let column = code.with(Binary::And, number, 3);
@@ -325,12 +328,12 @@ mod tests {
 
     #[test]
     fn what_has_no_digits_stays() {
-        // 96 threads do not divide by 5.
+        // 96 threads are not divisible by 5.
         let mut code = Code(Vec::new());
         let number = code.node(ExpressionKind::Thread(0));
         code.with(Binary::UnsignedQuotient, number, 5);
         assert!(apart(code, &launch(96, 1)).1.is_none());
-        // Nothing is divided.
+        // The code contains no division.
         let mut code = Code(Vec::new());
         let number = code.node(ExpressionKind::Thread(0));
         code.with(Binary::Product, number, 4);

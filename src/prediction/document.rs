@@ -28,20 +28,20 @@ pub struct Document {
     /// Changes of the code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// Best first.
+    /// Configurations, the best one first.
     pub configurations: Vec<Configuration>,
     /// Configurations that are worth a measurement, if a number of measurements was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth_measuring: Option<WorthMeasuring>,
-    /// The best shape over values of a parameter.
+    /// The best shape for each of several values of a parameter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<Sizes>,
-    /// Sites whose figures are those of the run.
+    /// Sites whose figures are taken from the recorded run.
     pub recorded: Vec<RecordedSite>,
-    /// Configurations that cannot be, and why.
+    /// Configurations that are impossible, with the reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
-    /// The launch that `other_work` of the configurations is relative to, if that is not the recorded launch.
+    /// The launch that `other_work` of the configurations refers to, if it is not the recorded launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared_with: Option<Compared>,
     /// The documents of further models.
@@ -49,43 +49,43 @@ pub struct Document {
     pub other_models: Vec<Document>,
 }
 
-/// A launch whose work the others are to do.
+/// A launch whose work the other launches should do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compared {
     /// Threads per block.
     pub block: [u32; 3],
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: [u32; 3],
 }
 
-/// A configuration; bytes and wavefronts of the whole launch.
+/// A configuration. Bytes and wavefronts are sums over the whole launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Configuration {
     /// Threads per block.
     pub block: [u32; 3],
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: [u32; 3],
-    /// Blocks that share an SM.
+    /// Number of resident blocks per SM.
     pub blocks_per_sm: u32,
     /// Requests to global memory.
     pub requests: u64,
-    /// Passes of global requests through the data stage of L1; `None` where the model has no rules for them.
+    /// Passes of global requests through the data stage of L1; `None` if the model has no rules for them.
     pub l1_wavefronts: Option<u64>,
-    /// Passes of global requests through the tag stage of L1; likewise.
+    /// Passes of global requests through the tag stage of L1; `None` if the model has no rules for them.
     pub l1_tag_wavefronts: Option<u64>,
-    /// Passes over the banks of shared memory.
+    /// Passes through the banks of shared memory.
     pub shared_wavefronts: u64,
-    /// Distinct 32-byte sectors of each global request, summed.
+    /// Distinct 32-byte sectors per global request, summed over all requests.
     pub request_sectors: u64,
     /// Mean of the distinct 32-byte sectors that a block loads.
     pub block_load_sectors: f64,
-    /// Bytes.
+    /// Bytes loaded from L2.
     pub l2_load_bytes: u64,
-    /// Bytes.
+    /// Bytes stored to L2.
     pub l2_store_bytes: u64,
-    /// Bytes.
+    /// Bytes read from DRAM.
     pub dram_load_bytes: u64,
-    /// Bytes.
+    /// Bytes written to DRAM.
     pub dram_store_bytes: u64,
     /// Relative uncertainty of `l2_load_bytes`, one standard error.
     #[serde(default)]
@@ -98,7 +98,8 @@ pub struct Configuration {
     pub dram_store_uncertainty: f64,
     /// Pages of 2 MiB that a wave of blocks touches.
     pub wave_pages: f64,
-    /// Distinct 32-byte sectors that a wave of blocks touches; of addresses that are affine or have affine cases, as the next three.
+    /// Distinct 32-byte sectors that a wave of blocks touches. This field and the next three include only addresses
+    /// that are affine or have affine cases.
     #[serde(default)]
     pub wave_sectors: u64,
     /// Distinct 128-byte lines that a wave of blocks touches.
@@ -110,101 +111,105 @@ pub struct Configuration {
     /// Distinct 128-byte lines that the launch touches.
     #[serde(default)]
     pub launch_lines: u64,
-    /// Sectors that the requests of a block load again, of all blocks: these come from L2 as far as L1 is oversubscribed.
+    /// Sectors that requests load again within their block, summed over all blocks. They come from L2 to the extent
+    /// that L1 is oversubscribed.
     pub repeated_load_sectors: u64,
-    /// Lines that the blocks of an SM load, over what L1 holds.
+    /// Lines that the blocks of an SM load, divided by the capacity of L1.
     pub l1_oversubscription: f64,
-    /// Lines that a wave of blocks touches, over what L2 holds.
+    /// Lines that a wave of blocks touches, divided by the capacity of L2.
     pub l2_oversubscription: f64,
-    /// Lines touched between two uses of what earlier waves of blocks touched, over what L2 holds, in the mean over what is
-    /// used again: a layer condition holds where it is below 1. 0 where nothing is used again.
+    /// Number of lines touched between two uses of data that earlier waves of blocks touched, divided by the capacity
+    /// of L2, averaged over all reuses. A layer condition is satisfied if the value is below 1. The value is 0 if
+    /// nothing is reused.
     #[serde(default)]
     pub l2_reuse_oversubscription: f64,
-    /// Name of the slowest part, as in the profile's estimates; `None` where no rate is known.
+    /// Name of the slowest part, as in the profile's estimates; `None` if no rate is known.
     pub limiter: Option<String>,
-    /// Time at least; `None` where no rate is known.
+    /// Lower bound of the time; `None` if no rate is known.
     pub seconds: Option<f64>,
-    /// Lower end of the interval of `seconds`, by the uncertainties of the traffic (95 %).
+    /// Lower end of the 95 % interval of `seconds`, from the uncertainties of the traffic.
     #[serde(default)]
     pub seconds_low: Option<f64>,
-    /// Upper end.
+    /// Upper end of the 95 % interval of `seconds`.
     #[serde(default)]
     pub seconds_high: Option<f64>,
-    /// The interval overlaps that of the first configuration, so that only a measurement decides between them.
+    /// The interval overlaps the interval of the first configuration, so the order of the two is uncertain without a
+    /// measurement.
     #[serde(default)]
     pub undecided: bool,
     /// Share of the requested sectors whose addresses are affine.
     pub affine_share: f64,
-    /// Share of those that were counted thread by thread.
+    /// Share of the requested sectors that were counted thread by thread.
     pub computed_share: f64,
-    /// The shape of the recorded launch.
+    /// The configuration has the shape of the recorded launch.
     pub recorded: bool,
-    /// Lanes of its requests over those of the launch whose work all are to do (the recorded one, or that of `compared_with`), where that is another amount of
-    /// work.
+    /// Lanes of all requests, relative to the launch whose work all configurations should do (the recorded launch or
+    /// `compared_with`); present if the amount of work differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_work: Option<f64>,
 }
 
-/// A shape over values of a parameter.
+/// A shape with its figures over several values of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sizes {
-    /// Its name.
+    /// Name of the parameter.
     pub parameter: String,
     /// Threads per block.
     pub block: [u32; 3],
-    /// Sorted by value.
+    /// Figures, sorted by the parameter's value.
     pub points: Vec<Size>,
 }
 
-/// A value of a parameter.
+/// Figures for one value of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Size {
-    /// Value.
+    /// Value of the parameter.
     pub value: i64,
-    /// Bytes read from and written to DRAM, over the threads that make requests.
+    /// Bytes read from and written to DRAM, divided by the number of threads that make requests.
     pub dram_bytes_per_thread: f64,
-    /// As in a configuration.
+    /// The field of the same name in [`Configuration`].
     pub l2_reuse_oversubscription: f64,
-    /// Share of what blocks load that earlier ones touched, as far as it comes from DRAM again.
+    /// Share of data reused from earlier blocks that has to be read from DRAM again.
     #[serde(default)]
     pub l2_reuse_lost: f64,
-    /// As in a configuration.
+    /// The field of the same name in [`Configuration`].
     pub seconds: Option<f64>,
 }
 
-/// Rise of the share of what is read again that comes from DRAM, from which on a layer condition is taken to break.
+/// Minimum rise of the share of reused data that comes from DRAM for which a layer condition is reported as broken.
 const BREAKS: f64 = 0.1;
 
 impl Sizes {
-    /// Neighbouring sizes between which a layer condition breaks: of what blocks load again, so much more comes from DRAM.
+    /// Returns adjacent sizes between which a layer condition breaks: the share of reused data that comes from DRAM
+    /// rises by at least `BREAKS`.
     pub fn broken_between(&self) -> impl Iterator<Item = (&Size, &Size)> {
         let pairs = self.points.windows(2).map(|pair| (&pair[0], &pair[1]));
         pairs.filter(|(small, large)| large.l2_reuse_lost - small.l2_reuse_lost >= BREAKS)
     }
 }
 
-/// A site whose address does not follow from the launch.
+/// A site whose address cannot be computed from the launch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RecordedSite {
-    /// File.
+    /// Source file.
     pub file: String,
-    /// Line.
+    /// Source line.
     pub line: u32,
-    /// Why its address does not.
+    /// Reason why the address is unknown.
     pub reason: String,
 }
 
-/// A configuration that cannot be.
+/// A configuration that is impossible.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Refused {
     /// Threads per block.
     pub block: [u32; 3],
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl Configuration {
-    /// Makes the configuration of a prediction.
+    /// Creates the configuration of a prediction.
     pub fn new(found: &Prediction, recorded: bool) -> Configuration {
         let whole = |value: f64| value.round().max(0.0) as u64;
         Configuration {
@@ -245,13 +250,14 @@ impl Configuration {
         }
     }
 
-    /// Seconds to three digits: times that differ by less are no different times.
+    /// Returns the seconds rounded to three digits. Smaller differences between times are not significant.
     pub fn rounded_seconds(&self) -> Option<f64> {
         let seconds = self.seconds?;
         Some(format!("{seconds:.2e}").parse().unwrap_or(seconds))
     }
 
-    /// Orders configurations, the best one first: by time to three digits, then by bytes of DRAM and L2, then by shape; after them those that do other work.
+    /// Compares configurations, the best one first: by time to three digits, then by bytes of DRAM and L2, then by
+    /// shape. Configurations that do a different amount of work come last.
     pub fn rank(&self, other: &Configuration) -> std::cmp::Ordering {
         let time = |one: &Configuration| one.rounded_seconds().unwrap_or(f64::INFINITY);
         let dram = |one: &Configuration| one.dram_load_bytes.saturating_add(one.dram_store_bytes);

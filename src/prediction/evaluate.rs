@@ -1,4 +1,4 @@
-//! Evaluates the expressions of a kernel for one launch, and solves the ends of its loops.
+//! Evaluates the expressions of a kernel for one launch, and solves the end conditions of its loops.
 
 use warpline_format::expression::{ExpressionId, ExpressionKind, LoopId, parts};
 
@@ -11,15 +11,15 @@ use super::value::{Lost, Value};
 use super::{trip_counts, unrolled};
 use warpline_profile::model::Addresses;
 
-/// Most iterations that are looked at where the end of a loop has no closed form.
+/// Maximum number of iterations that are evaluated one by one if the end of a loop has no closed form.
 const MOST_STEPS: i64 = 1 << 16;
-/// Iterations that a loop may have, until that is known.
+/// Assumed trip counts that are tried until the actual trip count is known.
 const GUESSES: [i64; 3] = [1 << 12, 1 << 20, i32::MAX as i64];
-/// Most iterations of a loop.
+/// Maximum trip count of a loop.
 const MOST_ITERATIONS: i64 = 1 << 40;
 
 impl Evaluated {
-    /// Evaluates all expressions, and the ends of all loops.
+    /// Evaluates all expressions and the ends of all loops.
     pub fn new(addresses: &Addresses, launch: &Launch) -> Evaluated {
         let bounds = bounds_of(launch, addresses.loops.len());
         let none = vec![false; addresses.loops.len()];
@@ -28,7 +28,8 @@ impl Evaluated {
         for loop_id in outer_first(addresses) {
             let entry = &addresses.loops[loop_id as usize];
             let mut found = Err(Lost::Loop(entry.line));
-            // Whether numbers keep to their widths depends on how far the counter goes, which is guessed and then checked.
+            // Whether numbers overflow depends on the range of the counter. The range is first guessed and then
+            // checked.
             for guess in GUESSES {
                 evaluated.bounds.0[counter(loop_id)] = (0, guess);
                 evaluated.fill(addresses, launch);
@@ -65,7 +66,8 @@ impl Evaluated {
     }
 }
 
-/// Loops in an order in which each comes after those around it and those whose counters its ends use.
+/// Returns loops in an order in which each loop follows the loops around it and the loops whose counters its end
+/// conditions use.
 fn outer_first(addresses: &Addresses) -> Vec<LoopId> {
     let uses = |loop_id: LoopId| {
         let entry = &addresses.loops[loop_id as usize];
@@ -79,14 +81,14 @@ fn outer_first(addresses: &Addresses) -> Vec<LoopId> {
         (0..addresses.loops.len() as LoopId).map(|loop_id| (loop_id, uses(loop_id))).collect();
     let mut found = Vec::new();
     while !left.is_empty() {
-        // None waits for itself but in a table that is wrong.
+        // Only an invalid table contains cyclic dependencies.
         let next = left.iter().position(|(_, uses)| uses.iter().all(|other| found.contains(other))).unwrap_or(0);
         found.push(left.remove(next).0);
     }
     found
 }
 
-/// How many iterations a loop has at most, and the condition for reaching the one that its counter says.
+/// Returns the maximum trip count of a loop, and the condition for reaching the iteration given by the counter.
 fn iterations(loop_id: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> Result<(i64, Option<Truth>), Lost> {
     let index = counter(loop_id);
     let mut most = None;
@@ -113,8 +115,8 @@ fn iterations(loop_id: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> R
         let (latest, uniform) = latest_end(truth, index, bounds).ok_or(Lost::Loop(line))?;
         most = Some(most.map_or(latest, |most: i64| most.min(latest)));
         if !uniform || ends.len() > 1 {
-            // It did not end in the iteration before this one. Conditions like `i >= n` stay true once they are, so that
-            // no earlier one has to be looked at.
+            // The loop did not end in the previous iteration. Conditions like `i >= n` stay true, so earlier iterations
+            // need not be checked.
             let before = truth.map(&|form| form.shifted(index, -1)).ok_or(Lost::Range)?;
             let first = Truth::Zero(Form::index(index));
             reached.push(Truth::Any(vec![first, before.opposite()]));
@@ -125,8 +127,9 @@ fn iterations(loop_id: LoopId, line: u32, ends: &[&Value], bounds: &Bounds) -> R
     Ok((most + 1, reached))
 }
 
-/// Of a loop that ends where its counter reaches a number that differs from thread to thread: the last iteration of any, and the
-/// condition for reaching the one that the counter says. Threads whose number is below 0 do not reach such a loop.
+/// Handles a loop that ends when its counter reaches a number that differs between threads. Returns the last iteration
+/// of any thread, and the condition for reaching the iteration given by the counter. Threads whose number is below 0 do
+/// not reach such a loop.
 fn counted_down(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, Truth)> {
     let Truth::Zero(form) = truth else { return None };
     let left = match form.factor(index) {
@@ -142,14 +145,15 @@ fn counted_down(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, Tr
     Some((latest, Truth::AtLeast(left)))
 }
 
-/// Returns the last iteration in which a loop ends by a condition, over all threads, and whether it is the same for all.
+/// Returns the last iteration, over all threads, in which a condition ends a loop, and whether it is the same for all
+/// threads.
 fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool)> {
     let mut uniform = true;
     truth.forms(&mut |form| uniform &= form.terms.iter().all(|term| term.0 == index));
     if let Truth::AtLeast(form) = truth {
         let factor = form.factor(index);
         let rest = form.at(index, 0)?;
-        // The latest is where the rest is smallest.
+        // The latest iteration is the one in which the other terms have their minimum.
         let (low, _) = rest.range(bounds);
         let low = i64::try_from(low).ok()?;
         return match (low, factor) {
@@ -179,8 +183,8 @@ fn latest_end(truth: &Truth, index: usize, bounds: &Bounds) -> Option<(i64, bool
     None
 }
 
-/// Returns a condition in whose parts a counter reaches a number step by step, each of them taken to hold from there on: a loop that ends by it is not gone
-/// on with behind.
+/// Returns a condition in which each equality with the counter is replaced by an inequality that stays true in later
+/// iterations. A loop that ends by the condition does not continue after it.
 fn passing(truth: &Truth, index: usize) -> Truth {
     match truth {
         Truth::Zero(form) => match form.factor(index) {
@@ -194,8 +198,8 @@ fn passing(truth: &Truth, index: usize) -> Truth {
     }
 }
 
-/// Returns the first iteration in which all threads are at the end of a loop, as where each side of a clamp has an end of its own; once they are, they
-/// stay so.
+/// Returns the first iteration in which the end condition is true for all threads and stays true. An example is a clamp
+/// whose two sides have different ends.
 fn first_throughout(truth: &Truth, index: usize, bounds: &Bounds) -> Option<i64> {
     let all_end = |step: i64| {
         let here = truth.map(&|form| form.at(index, step));
@@ -225,12 +229,13 @@ mod tests {
     use super::*;
     use crate::warp_interpreter::WarpInterpreter;
 
-    /// Operations and the operands they take, as steps back among what there is.
+    /// Generates operations with their operands. Operands are given as distances back in the list of existing
+    /// expressions.
     fn steps() -> impl Strategy<Value = Vec<(u8, usize, usize, i64)>> {
         prop::collection::vec((0u8..10, 0usize..6, 0usize..6, -9i64..40), 1..9)
     }
 
-    /// Expressions over `threadIdx.x`, `blockIdx.x` and numbers, each made of earlier ones.
+    /// Builds expressions over `threadIdx.x`, `blockIdx.x` and constants, each made of earlier expressions.
     fn code(steps: &[(u8, usize, usize, i64)]) -> Vec<Expression> {
         let mut all: Vec<Expression> = Vec::new();
         let mut node = |bits, kind| {
@@ -261,7 +266,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is a form, a condition or has cases is at each point what the interpreter says.
+        /// Compares forms, conditions and cases with the interpreter's value at each point.
         #[test]
         fn values_are_those_of_the_interpreter(steps in steps(), block in 1u32..40, grid in 1u32..5) {
             let launch = Launch::new([block, 1, 1], [grid, 1, 1], BTreeMap::new());

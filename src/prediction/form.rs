@@ -1,50 +1,50 @@
-//! MemoryAccess forms over the indices of a launch, and the ranges of these.
+//! Affine forms over the indices of a launch, and the ranges of these indices.
 
-/// Number of an index: those of threads come first (`threadIdx.x`, `.y`, `.z`, and more where a number is divided), then
-/// `blockIdx.x`, `.y`, `.z`; loop counters follow.
+/// Number of an index. Indices of threads come first (`threadIdx.x`, `.y`, `.z`, and further ones if a thread number is
+/// divided), then `blockIdx.x`, `.y`, `.z`, then loop counters.
 pub type Index = usize;
 
-/// Indices of threads.
+/// Number of thread indices.
 pub const THREADS: usize = 6;
-/// Indices before the loop counters.
+/// Number of indices before the loop counters.
 pub const FIXED: usize = THREADS + 3;
 
-/// Number of `threadIdx` of an axis.
+/// Returns the index number of `threadIdx` along an axis.
 pub fn thread(axis: usize) -> Index {
     axis
 }
 
-/// Number of `blockIdx` of an axis.
+/// Returns the index number of `blockIdx` along an axis.
 pub fn block(axis: usize) -> Index {
     THREADS + axis
 }
 
-/// Number of a loop's counter.
+/// Returns the index number of a loop's counter.
 pub fn counter(loop_id: u32) -> Index {
     FIXED + loop_id as usize
 }
 
-/// A constant and multiples of indices.
+/// An affine form: a constant plus multiples of indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Form {
-    /// Constant.
+    /// The constant.
     pub constant: i64,
-    /// Sorted by index; no factor is 0.
+    /// Index and factor of each term, sorted by index. No factor is 0.
     pub terms: Vec<(Index, i64)>,
 }
 
 impl Form {
-    /// Returns a number.
+    /// Returns a constant form.
     pub fn number(constant: i64) -> Form {
         Form { constant, terms: Vec::new() }
     }
 
-    /// Returns an index.
+    /// Returns the form of a single index.
     pub fn index(index: Index) -> Form {
         Form { constant: 0, terms: vec![(index, 1)] }
     }
 
-    /// The number it is, if it is one.
+    /// Returns the constant if the form has no indices.
     pub fn as_number(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
@@ -54,7 +54,7 @@ impl Form {
         self.terms.binary_search_by_key(&index, |term| term.0).map_or(0, |at| self.terms[at].1)
     }
 
-    /// `self + factor · other`; `None` where 64 bits do not hold it.
+    /// Returns `self + factor · other`; `None` on overflow of 64 bits.
     pub fn plus(&self, other: &Form, factor: i64) -> Option<Form> {
         let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
@@ -87,25 +87,25 @@ impl Form {
         Some(Form { constant, terms })
     }
 
-    /// Returns a multiple.
+    /// Returns a multiple of the form.
     pub fn times(&self, factor: i64) -> Option<Form> {
         Form::default().plus(self, factor)
     }
 
-    /// Returns the form with an index moved: `index + by` in its place.
+    /// Returns the form in which an index is replaced by `index + by`.
     pub fn shifted(&self, index: Index, by: i64) -> Option<Form> {
         let moved = self.factor(index).checked_mul(by)?;
         Some(Form { constant: self.constant.checked_add(moved)?, terms: self.terms.clone() })
     }
 
-    /// Returns the form with a number in place of an index.
+    /// Returns the form in which an index is replaced by a number.
     pub fn at(&self, index: Index, value: i64) -> Option<Form> {
         let moved = self.factor(index).checked_mul(value)?;
         let terms = self.terms.iter().copied().filter(|term| term.0 != index).collect();
         Some(Form { constant: self.constant.checked_add(moved)?, terms })
     }
 
-    /// Smallest and largest value over a box.
+    /// Returns the smallest and the largest value over a box.
     pub fn range(&self, bounds: &Bounds) -> (i128, i128) {
         let mut range = (i128::from(self.constant), i128::from(self.constant));
         for &(index, factor) in &self.terms {
@@ -117,7 +117,7 @@ impl Form {
     }
 }
 
-/// Ranges of all indices, inclusive; a range that is empty has its high end below its low one.
+/// Inclusive ranges of all indices. The high end of an empty range is below its low end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bounds(pub Vec<(i64, i64)>);
 
@@ -132,7 +132,7 @@ impl Bounds {
         self.0.iter().map(|range| range.0).collect()
     }
 
-    /// Values in the range of an index.
+    /// Returns the number of values in the range of an index.
     pub fn extent(&self, index: Index) -> i64 {
         let (low, high) = self.range(index);
         (high - low + 1).max(0)
@@ -142,22 +142,22 @@ impl Bounds {
 /// A condition on indices.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Truth {
-    /// Always or never.
+    /// The condition is always or never true.
     Known(bool),
     /// The form is not negative.
     AtLeast(Form),
     /// The form is 0.
     Zero(Form),
-    /// All hold.
+    /// All parts are true.
     All(Vec<Truth>),
-    /// One of them holds.
+    /// At least one part is true.
     Any(Vec<Truth>),
-    /// It does not hold.
+    /// The part is false.
     Not(Box<Truth>),
 }
 
 impl Truth {
-    /// Its value over a whole box; `None` where it has both.
+    /// Returns the truth value over a whole box; `None` if it differs within the box.
     pub fn over(&self, bounds: &Bounds) -> Option<bool> {
         match self {
             Truth::Known(known) => Some(*known),
@@ -197,7 +197,8 @@ impl Truth {
         }
     }
 
-    /// Returns the opposite, with negations as far inside as they go: what has to hold together then stands next to each other.
+    /// Returns the negated condition. Negations are moved inwards as far as possible, so that conjuncts are direct
+    /// parts of it.
     pub fn opposite(self) -> Truth {
         match self {
             Truth::Known(known) => Truth::Known(!known),
@@ -212,7 +213,7 @@ impl Truth {
         }
     }
 
-    /// Without what a box decides.
+    /// Returns the condition without the parts that are constant in a box.
     pub fn within(&self, bounds: &Bounds) -> Truth {
         if let Some(known) = self.over(bounds) {
             return Truth::Known(known);
@@ -231,8 +232,8 @@ impl Truth {
         }
     }
 
-    /// Conditions without [`Truth::Any`] of which one holds where this does, two at no point; `None` where that takes more than
-    /// `most`, or nothing says that they exclude each other.
+    /// Returns conditions without [`Truth::Any`] that exclude each other and together are equivalent to this condition;
+    /// `None` if there would be more than `most`, or if they cannot be shown to exclude each other.
     pub fn alternatives(&self, most: usize) -> Option<Vec<Truth>> {
         match self {
             whole if !whole.has_any() => Some(vec![whole.clone()]),
@@ -277,7 +278,7 @@ impl Truth {
         }
     }
 
-    /// Returns whether one says the opposite of what the other says among other things, so that both hold nowhere.
+    /// Returns whether one condition contains the negation of the other, so that they are never both true.
     fn excludes(&self, other: &Truth) -> bool {
         fn parts(truth: &Truth) -> &[Truth] {
             match truth {
@@ -291,7 +292,7 @@ impl Truth {
         })
     }
 
-    /// Calls `visit` for each form in it.
+    /// Calls `visit` for each form in the condition.
     pub fn forms<'a>(&'a self, visit: &mut dyn FnMut(&'a Form)) {
         match self {
             Truth::Known(_) => {}
@@ -301,7 +302,7 @@ impl Truth {
         }
     }
 
-    /// Returns the condition with every form changed; `None` where one cannot be.
+    /// Returns the condition with every form changed; `None` if a form cannot be changed.
     pub fn map(&self, change: &dyn Fn(&Form) -> Option<Form>) -> Option<Truth> {
         Some(match self {
             Truth::Known(known) => Truth::Known(*known),
@@ -314,7 +315,7 @@ impl Truth {
     }
 }
 
-/// Two conditions or more together, or the only one.
+/// Combines several conditions, or returns the only one.
 pub(super) fn one_of(mut parts: Vec<Truth>, all: fn(Vec<Truth>) -> Truth) -> Truth {
     match parts.len() {
         1 => parts.remove(0),
@@ -322,7 +323,7 @@ pub(super) fn one_of(mut parts: Vec<Truth>, all: fn(Vec<Truth>) -> Truth) -> Tru
     }
 }
 
-/// Returns the greatest number that divides both.
+/// Returns the greatest common divisor.
 pub(super) fn gcd(one: u64, other: u64) -> u64 {
     if other == 0 { one } else { gcd(other, one % other) }
 }
@@ -362,7 +363,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is decided over a box holds at each of its points, and what is left of a condition says the same there.
+        /// Checks that a truth value over a box is correct at each of its points, and that a simplified condition has
+        /// the same value there.
         #[test]
         fn decisions_hold_everywhere(truth in truth(), low in prop::collection::vec(-3i64..3, 3)) {
             let bounds = Bounds(low.iter().map(|&low| (low, low + 2)).collect());
@@ -375,7 +377,7 @@ mod tests {
                 prop_assert!(decided.is_none_or(|decided| decided == value));
                 prop_assert_eq!(left.over(&here), Some(value));
                 prop_assert_eq!(truth.clone().opposite().over(&here), Some(!value));
-                // Of alternatives one holds where the condition does.
+                // Exactly one alternative is true where the condition is true.
                 let holding = |all: &Vec<Truth>| all.iter().filter(|one| one.over(&here) == Some(true)).count();
                 prop_assert!(alternatives.as_ref().is_none_or(|all| holding(all) == usize::from(value)));
             }

@@ -7,14 +7,14 @@ use super::form::{Bounds, FIXED, Form, Truth, one_of};
 use super::value::{Lost, Value};
 use warpline_profile::model::Addresses;
 
-/// Returns the condition under which a site is executed, in iterations of its loops that are reached; `None` where it is computed in
-/// a way that is not affine.
+/// Returns the condition under which a site is executed in the iterations that its loops reach; `None` if it is not
+/// affine.
 pub fn condition(
     addresses: &Addresses,
     evaluated: &Evaluated,
     site: &AddressExpression,
 ) -> Result<Option<Truth>, Lost> {
-    // Of a loop without iterations their number is not known, and where a guard never holds it does not matter.
+    // If a guard is never true, the unknown trip count of a loop without iterations does not matter.
     if let Some(Value::Truth(truth)) = site.guard.map(|guard| evaluated.value(guard))
         && truth.over(&evaluated.bounds) == Some(false)
     {
@@ -41,8 +41,9 @@ pub fn condition(
     Ok(Some(one_of(parts, Truth::All)))
 }
 
-/// "In the first iteration, or where it continues" is "where it continues" if all threads do in the first one, or a guard says so, as that of a loop
-/// which may have no iteration does. That is a condition which footprints can be cut by.
+/// Simplifies "in the first iteration, or if the loop continues" to "if the loop continues". This is valid if all
+/// threads continue in the first iteration or a guard ensures it, as for a loop that may have no iteration. Footprints
+/// can be cut by the simplified condition.
 fn without_first(reached: &mut Truth, guard: &Truth, bounds: &Bounds) {
     let Truth::Any(parts) = &*reached else { return };
     let [Truth::Zero(first), goes_on @ Truth::AtLeast(form)] = &parts[..] else { return };
@@ -58,7 +59,8 @@ fn without_first(reached: &mut Truth, guard: &Truth, bounds: &Bounds) {
     }
 }
 
-/// Returns the affine part of a site's condition: the iterations of its loops that each thread reaches, and parts of its guard.
+/// Returns the affine part of a site's condition: the iterations of its loops that each thread reaches, and parts of
+/// its guard.
 pub fn affine_part(addresses: &Addresses, evaluated: &Evaluated, site: &AddressExpression) -> Result<Truth, Lost> {
     let mut parts = laps_reached(addresses, evaluated, site)?;
     let mut open: Vec<ExpressionId> = site.guard.into_iter().collect();
@@ -79,7 +81,7 @@ fn laps_reached(addresses: &Addresses, evaluated: &Evaluated, site: &AddressExpr
     for &loop_id in &site.loops {
         match &evaluated.loops[loop_id as usize] {
             Ok(Some(truth)) => {
-                // Where it begins where another loop has ended, that one has reached its last iteration.
+                // If the loop starts after another loop has ended, that loop's counter has its last value.
                 let settled = truth.map(&|form| settled(addresses, evaluated, form, site).ok());
                 parts.push(settled.ok_or(Lost::Loop(addresses.loops[loop_id as usize].line))?);
             }
@@ -97,20 +99,21 @@ fn of_guard(lost: Lost) -> Lost {
     }
 }
 
-/// Returns whether a condition depends on the last iteration of a loop that has ended at the site, which differs from thread to thread.
+/// Returns whether a condition depends on the last iteration of an ended loop that differs between threads.
 fn differs(evaluated: &Evaluated, truth: &Truth, site: &AddressExpression) -> bool {
     let mut found = false;
     truth.forms(&mut |form| found |= !is_settled(evaluated, form, site));
     found
 }
 
-/// Returns whether all threads have reached the same iteration of the loops that have ended at the site, as far as a form depends on them.
+/// Returns whether all threads have the same last iteration in those loops that have ended at the site and on which a
+/// form depends.
 pub fn is_settled(evaluated: &Evaluated, form: &Form, site: &AddressExpression) -> bool {
     let over = form.terms.iter().filter(|(index, _)| *index >= FIXED).map(|(index, _)| (*index - FIXED) as u32);
     over.filter(|loop_id| !site.loops.contains(loop_id)).all(|loop_id| !evaluated.differs(loop_id))
 }
 
-/// Returns the form with the counters of loops that have ended at the site: they have the value of their last iteration.
+/// Returns the form in which the counters of loops that have ended at the site are replaced by their last values.
 pub fn settled(
     addresses: &Addresses,
     evaluated: &Evaluated,

@@ -1,4 +1,4 @@
-//! Operations of expressions on numbers, and what expressions depend on.
+//! Applies operations of expressions to numbers, and determines the indices that expressions depend on.
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId, parts};
 
@@ -6,7 +6,7 @@ use super::form::{Bounds, FIXED, block};
 use super::launch::Launch;
 use warpline_profile::model::Addresses;
 
-/// Returns a number as one of `bits` bits with a sign.
+/// Wraps a number to a signed number of `bits` bits.
 #[inline(always)]
 pub fn wrap(value: i64, bits: u8) -> i64 {
     let unused = 64 - u32::from(bits.clamp(1, 64));
@@ -19,7 +19,7 @@ pub fn bits_of(value: i64, bits: u8) -> u64 {
     if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) }
 }
 
-/// Two numbers of `bits` bits; `None` for a division by zero.
+/// Applies an operation to two numbers of `bits` bits; `None` for a division by zero.
 #[inline(always)]
 pub fn combine(operation: Binary, left: i64, right: i64, bits: u8) -> Option<i64> {
     let (natural, other) = (bits_of(left, bits), bits_of(right, bits));
@@ -46,7 +46,7 @@ pub fn combine(operation: Binary, left: i64, right: i64, bits: u8) -> Option<i64
     Some(wrap(result, bits))
 }
 
-/// Returns whether two numbers of `bits` bits compare so.
+/// Returns the result of a comparison of two numbers of `bits` bits.
 #[inline(always)]
 pub fn compare(comparison: Comparison, left: i64, right: i64, bits: u8) -> bool {
     let (natural, other) = (bits_of(left, bits), bits_of(right, bits));
@@ -60,10 +60,10 @@ pub fn compare(comparison: Comparison, left: i64, right: i64, bits: u8) -> bool 
     }
 }
 
-/// Expressions by what their values depend on, each rising, so that operands come first.
+/// Expressions grouped by the indices that they depend on. Each group is in ascending order, so operands come first.
 #[derive(Debug, Default)]
 pub struct Order {
-    /// Expressions that depend on the launch alone.
+    /// Expressions that depend only on the launch.
     pub of_launch: Vec<ExpressionId>,
     /// Expressions that depend on blocks or iterations.
     pub of_others: Vec<ExpressionId>,
@@ -72,7 +72,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Orders `wanted` expressions and their operands. The counters of the loops `by_thread` depend on the thread.
+    /// Groups `wanted` expressions and their operands. The counters of the loops `by_thread` depend on the thread.
     pub fn new(addresses: &Addresses, wanted: impl IntoIterator<Item = ExpressionId>, by_thread: &[LoopId]) -> Order {
         let mut needed: Vec<ExpressionId> = parts(&addresses.expressions, wanted).map(|(id, _)| id).collect();
         needed.sort_unstable();
@@ -107,7 +107,7 @@ enum Depends {
     Thread,
 }
 
-/// Returns a value that the launch gives, of a kind without operands.
+/// Returns the value of an expression without operands that depends only on the launch.
 pub fn of_launch(addresses: &Addresses, launch: &Launch, kind: ExpressionKind, bits: u8) -> Option<i64> {
     match kind {
         ExpressionKind::Constant(number) => Some(number),
@@ -125,7 +125,7 @@ pub fn of_launch(addresses: &Addresses, launch: &Launch, kind: ExpressionKind, b
     }
 }
 
-/// All indices of the first thread of a block, with loop counters 0.
+/// Returns all indices of the first thread of a block, with loop counters at 0.
 pub fn origin(place: [u32; 3], loops: usize) -> Vec<i64> {
     let mut at = vec![0; FIXED + loops];
     for (axis, &number) in place.iter().enumerate() {
@@ -134,7 +134,7 @@ pub fn origin(place: [u32; 3], loops: usize) -> Vec<i64> {
     at
 }
 
-/// Ranges of all indices of a launch; loop counters have one value until their loops are known.
+/// Returns the ranges of all indices of a launch. Loop counters have one value until their loops are solved.
 pub fn bounds_of(launch: &Launch, loops: usize) -> Bounds {
     let sizes = launch.indices.iter().chain(&launch.grid);
     let fixed = sizes.map(|&size| (0, i64::from(size) - 1));

@@ -1,4 +1,4 @@
-//! Addresses of a warp's lanes where the indices give them in a way that is not affine.
+//! Computes the addresses of a warp's lanes if they are not affine.
 
 use warpline_format::expression::{ExpressionId, LoopId};
 
@@ -8,38 +8,38 @@ use super::trip_counts::{LaneLoops, TripCounts};
 use super::warp_interpreter::{LANES, WarpInterpreter};
 use warpline_profile::model::Addresses;
 
-/// The lanes that make a request, and their addresses in order.
+/// The active lanes of a request, and their addresses in lane order.
 pub type Request = (u32, Vec<u64>);
 
-/// Works out addresses of some accesses, which a warp makes together.
+/// Computes the addresses of accesses that a warp makes together.
 pub struct Lanes<'a> {
     interpreter: WarpInterpreter<'a>,
-    /// Where lanes go through loops as often as each does by itself.
+    /// Trip counts of loops in which lanes have different trip counts.
     trip_counts: TripCounts<'a>,
-    /// Indexed by thread of a block, whole warps of them: its indices.
+    /// The indices of each thread of a block. The number of threads is rounded up to whole warps.
     threads: Vec<[i64; THREADS]>,
 }
 
-/// Asked with all indices of a thread.
+/// A predicate that is called with all indices of a thread.
 type LanePredicate<'g> = dyn Fn(&[i64]) -> bool + 'g;
 
-/// What has to hold beside an active lane.
+/// Conditions that a lane must satisfy in addition to being active.
 #[derive(Clone, Copy, Default)]
 pub struct Guard<'g> {
-    /// A condition of the code.
+    /// A condition in the code.
     pub condition: Option<ExpressionId>,
-    /// Something else.
+    /// A further condition.
     pub also: Option<&'g LanePredicate<'g>>,
 }
 
 impl<'a> Lanes<'a> {
-    /// For `wanted` addresses and conditions, about which loops decide that threads leave each by itself.
+    /// Prepares the `wanted` addresses and conditions. They depend on loops that threads leave at different iterations.
     pub fn new(
         (addresses, launch): (&'a Addresses, &'a Launch),
         wanted: impl IntoIterator<Item = ExpressionId>,
         deciding: &LaneLoops,
     ) -> Lanes<'a> {
-        // Counters of loops that have ended are those of each lane's last iteration.
+        // The counters of ended loops are those of each lane's last iteration.
         let over: Vec<LoopId> =
             deciding.iter().filter(|(_, is_around)| !is_around).map(|(loop_id, _)| *loop_id).collect();
         Lanes {
@@ -49,7 +49,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// The requests of a warp for some addresses, as far as lanes of `mask` make them. `at` has all indices but the thread's, for which there is room.
+    /// Returns the requests of a warp for some addresses by the lanes of `mask`. `at` has all indices; the thread's
+    /// indices are overwritten.
     pub fn requests(
         &mut self,
         (warp, mask): (usize, u32),

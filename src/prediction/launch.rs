@@ -1,55 +1,55 @@
-//! What a launch gives: its shape and arguments.
+//! The inputs that a launch provides: its shape and its arguments.
 
 use std::collections::BTreeMap;
 
 use super::form::THREADS;
 
-/// A launch that may never have been made.
+/// A launch, which need not have been executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// Threads per block.
     pub block: [u32; 3],
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: [u32; 3],
-    /// Sizes of the threads' indices: those of the block, or those that its numbers are divided into.
+    /// Sizes of the threads' indices: those of the block, or of the digits that thread numbers are split into.
     pub indices: [u32; THREADS],
-    /// Arguments by parameter and offset: value, zero-extended; a pointer's is its device address.
+    /// Arguments by parameter and offset. Values are zero-extended; the value of a pointer is its device address.
     pub arguments: BTreeMap<(u32, u32), u64>,
 }
 
 impl Launch {
-    /// A launch whose threads have the indices of their block.
+    /// Creates a launch whose thread indices are those of its blocks.
     pub fn new(block: [u32; 3], grid: [u32; 3], arguments: BTreeMap<(u32, u32), u64>) -> Launch {
         let indices = std::array::from_fn(|index| block.get(index).copied().unwrap_or(1));
         Launch { block, grid, indices, arguments }
     }
 
-    /// Threads of a block.
+    /// Returns the number of threads per block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
     }
 
-    /// Blocks of the grid.
+    /// Returns the number of blocks in the grid.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&size| u64::from(size)).product()
     }
 
-    /// `blockIdx` of a block, by its number in the grid.
+    /// Returns the `blockIdx` of the block with a linear number.
     pub fn place(&self, linear: u64) -> [i64; 3] {
         let [width, height, _] = self.grid.map(u64::from);
         [linear % width, linear / width % height, linear / width / height].map(|at| at as i64)
     }
 
-    /// Warps of a block.
+    /// Returns the number of warps per block.
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(32)
     }
 
-    /// Returns the indices of a thread, by its number in the block.
+    /// Returns the indices of the thread with this number in the block.
     pub fn thread(&self, number: u32) -> [i64; THREADS] {
         let mut found = [0; THREADS];
         let mut rest = number;
-        // What the last one that is used has no room for lies in no thread.
+        // Values beyond the size of the last used index do not belong to a thread.
         let last = self.indices.iter().rposition(|&size| size > 1).unwrap_or(0);
         for (at, &size) in found.iter_mut().zip(&self.indices[..last]) {
             *at = i64::from(rest % size);
@@ -59,7 +59,7 @@ impl Launch {
         found
     }
 
-    /// The indices of as many threads on as the first index has values.
+    /// Advances the indices by one row: as many threads as the first index has values.
     #[inline(always)]
     pub fn next_row(&self, at: &mut [i64; THREADS]) {
         let last = self.indices.iter().rposition(|&size| size > 1).unwrap_or(0);

@@ -1,8 +1,8 @@
-//! The performance of launches that were never made, from the expressions of a kernel's addresses.
+//! Predicts the performance of launches that were not run, from the address expressions of a kernel.
 //!
-//! Data flows one way: a [`launch::Launch`] turns expressions into affine forms ([`evaluate`]), forms into requests of warps ([`count`])
-//! and accesses ([`accesses`]), these into traffic ([`traffic`]), and traffic into times by the code of the profile's estimate
-//! ([`predict`]).
+//! Data flows in one direction. Given a [`launch::Launch`], [`evaluate`] turns expressions into affine forms. From the
+//! forms, [`count`] computes the requests of warps and [`accesses`] the accesses. [`traffic`] computes the traffic of
+//! these accesses, and [`predict`] estimates times with the code of the profile's estimate.
 
 pub mod accesses;
 pub mod changes;

@@ -1,4 +1,4 @@
-//! GPU models, as predictions use them.
+//! GPU models in the form that predictions use.
 
 use warpline_format::device::Device;
 use warpline_format::occupancy::Stated;
@@ -15,8 +15,8 @@ pub struct Model<'a> {
     pub device: &'a Device,
     /// Its caches.
     pub hierarchy: &'a HierarchyConfig,
-    /// Its rates.
+    /// Rates of its units.
     pub rates: &'a Rates,
-    /// Figures of occupancy that the user states.
+    /// Occupancy parameters that the user specified.
     pub stated: Stated,
 }

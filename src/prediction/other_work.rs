@@ -1,24 +1,27 @@
-//! Shapes that do other work than the launch whose work they are to do: a program makes some parameters of the shape (tiles across, rows of blocks), which keep
-//! their values in a prediction, or one grid is given for several shapes.
+//! Detects shapes that do a different amount of work from the reference launch. There are two reasons: a program may
+//! derive parameters from the shape (such as the number of tiles), which keep their values in a prediction, or the user
+//! may specify one grid for several shapes.
 
 use super::outcome::Prediction;
 use super::subject::Subject;
 
-/// Share by which lanes may differ: the last blocks of a grid reach beyond an array without a guard, and halos grow with the number of blocks.
+/// Relative difference of lanes that is accepted. The last blocks of a grid reach beyond an array without a guard, and
+/// halos grow with the number of blocks.
 const AS_MUCH: f64 = 0.1;
 
-/// Returns the one that does the most work.
+/// Returns the prediction with the most work.
 pub fn most_work(predictions: &[Prediction]) -> Option<&Prediction> {
     predictions.iter().max_by(|one, other| lanes(one).total_cmp(&lanes(other)))
 }
 
-/// Lanes of all requests.
+/// Returns the number of lanes of all requests.
 fn lanes(one: &Prediction) -> f64 {
     one.global.lanes + one.shared.lanes
 }
 
-/// Lanes of the requests of a shape over those of the launch whose work it is to do, where it does another amount of work. A reduction stores once for each
-/// block, and tiles load the less the larger they are, so both what is stored and all requests, those to shared memory among them, have to differ alike.
+/// Returns the lanes of a shape's requests divided by those of the reference launch if the amount of work differs. A
+/// reduction stores once per block, and larger tiles load less. Therefore, both the stores and all requests, including
+/// those to shared memory, must differ in the same direction.
 pub fn other_work(subject: &Subject<'_>, found: &Prediction, reference: &Prediction) -> Option<f64> {
     let stored = |one: &Prediction| {
         let stores = one

@@ -1,22 +1,24 @@
-//! What is predicted of a configuration, and why a configuration cannot be predicted.
+//! The predicted figures of a configuration, and the reasons why a configuration cannot be predicted.
 
 use super::count::SiteRequests;
 use super::request::Requests;
 use super::shared_memory::Outside;
 use super::traffic::moved::{Distinct, Replayed, Sampled};
 
-/// Relative error of sampled L2 loads apart from chance, calibrated (docs/benchmarks/2026-11-29-prediction.md).
+/// Relative error of sampled L2 loads besides the sampling error, calibrated
+/// (docs/benchmarks/2026-11-29-prediction.md).
 const L2_MODEL_ERROR: f64 = 0.02;
-/// The same of sampled DRAM loads.
+/// Relative error of sampled DRAM loads besides the sampling error, calibrated likewise.
 const DRAM_MODEL_ERROR: f64 = 0.02;
 /// Relative error of DRAM traffic that is estimated from footprints, calibrated.
 const ESTIMATE_ERROR: f64 = 0.17;
 /// Relative error of sampled DRAM stores: ten times the mean over the same sets.
 const STORE_MODEL_ERROR: f64 = 0.01;
-/// Relative error of instructions, which are those of the run in proportion to the requests: half of the largest in 179 shapes of four
-/// kernels on three models, where a loop over rows grows or shrinks with the block (a column sum: 12 %).
+/// Relative error of the instruction count, which is scaled from the run in proportion to the requests. It is half of
+/// the largest error in 179 shapes of four kernels on three models (12 %, a column sum). The error occurs if a loop
+/// over rows grows or shrinks with the block.
 pub(super) const INSTRUCTION_ERROR: f64 = 0.06;
-/// Standard errors on each side of an interval: 95 % of a normal distribution.
+/// Standard errors on each side of an interval; 2 corresponds to 95 % of a normal distribution.
 pub(super) const INTERVAL_ERRORS: f64 = 2.0;
 
 /// The prediction of a configuration.
@@ -24,82 +26,83 @@ pub(super) const INTERVAL_ERRORS: f64 = 2.0;
 pub struct Prediction {
     /// Threads per block.
     pub block: [u32; 3],
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: [u32; 3],
-    /// Blocks that share an SM.
+    /// Number of resident blocks per SM.
     pub blocks_per_sm: u32,
     /// Requests to global memory.
     pub global: Requests,
     /// Requests to shared memory.
     pub shared: Requests,
-    /// Distinct 32-byte sectors that a block loads, in the mean.
+    /// Mean number of distinct 32-byte sectors that a block loads.
     pub block_load_sectors: f64,
-    /// Bytes.
+    /// Bytes loaded from L2.
     pub l2_loads: f64,
-    /// Bytes.
+    /// Bytes stored to L2.
     pub l2_stores: f64,
-    /// Bytes.
+    /// Bytes read from DRAM.
     pub dram_loads: f64,
-    /// Bytes.
+    /// Bytes written to DRAM.
     pub dram_stores: f64,
     /// Pages of 2 MiB that a wave of blocks touches.
     pub wave_pages: f64,
     /// Distinct sectors and lines of a wave and of the launch.
     pub distinct: Distinct,
-    /// Sectors that the requests of a block load again, of all blocks.
+    /// Sectors that requests load again within their block, summed over all blocks.
     pub repeated_sectors: f64,
-    /// Lines that the blocks of an SM load, over what L1 holds.
+    /// Lines that the blocks of an SM load, divided by the capacity of L1.
     pub l1_oversubscription: f64,
-    /// Lines that a wave of blocks touches, over what L2 holds.
+    /// Lines that a wave of blocks touches, divided by the capacity of L2.
     pub l2_oversubscription: f64,
-    /// Lines touched between two uses of a line, over what L2 holds.
+    /// Lines touched between two uses of a line, divided by the capacity of L2.
     pub l2_reuse_oversubscription: f64,
-    /// Share of what blocks load that earlier ones touched, as far as it comes from DRAM again.
+    /// Share of data reused from earlier blocks that has to be read from DRAM again.
     pub l2_reuse_lost: f64,
-    /// Threads that make requests, as far as an access outside loops tells; else all.
+    /// Number of threads that make requests, taken from an access outside loops; all threads if there is none.
     pub active_threads: f64,
     /// The model has rules for the passes through the stages of L1.
     pub has_wavefronts: bool,
-    /// Name of the slowest part; empty where no rate is known.
+    /// Name of the slowest part; empty if no rate is known.
     pub limiter: String,
-    /// Seconds at least; `None` where no rate is known.
+    /// Lower bound of the time in seconds; `None` if no rate is known.
     pub seconds: Option<f64>,
-    /// The same with the traffic at the lower and the upper end of its interval.
+    /// The time with the traffic at the lower and at the upper end of its interval.
     pub seconds_interval: Option<[f64; 2]>,
     /// Share of the requested sectors whose addresses were affine.
     pub affine_share: f64,
     /// Share of the requested sectors that were computed lane by lane.
     pub computed_share: f64,
-    /// Indexed by site of the addresses: its requests and what they rest on.
+    /// Indexed by site of the addresses: its requests and the basis of their count.
     pub sites: Vec<SiteRequests>,
-    /// The part of the launch that was run through L1.
+    /// The part of the launch that was replayed through L1.
     pub replayed: Replayed,
-    /// The part of the launch that was run through L2; `None` if DRAM traffic was estimated from footprints.
+    /// The part of the launch that was simulated in L2; `None` if DRAM traffic was estimated from footprints.
     pub sampled: Option<Sampled>,
-    /// Relative standard error of the L2 loads, by the spread of what SMs missed.
+    /// Relative standard error of the L2 loads, from the spread of misses over SMs.
     pub l2_load_error: f64,
-    /// Relative standard error of the DRAM loads, by the spread of what groups of lines moved; `None` where they were estimated from
-    /// footprints.
+    /// Relative standard error of the DRAM loads, from the spread over groups of lines; `None` if they were estimated
+    /// from footprints.
     pub dram_load_error: Option<f64>,
-    /// Footprints left edges or overlaps out of account.
+    /// Footprints ignore some edges or overlaps.
     pub rough: bool,
 }
 
 impl Prediction {
-    /// Returns the relative uncertainty of the L2 loads, one standard error: the spread between SMs, the error of the model, and what
-    /// is taken from the run.
+    /// Returns the relative uncertainty of the L2 loads, one standard error. It combines the spread between SMs, the
+    /// error of the model, and the part taken from the run.
     pub fn l2_load_uncertainty(&self) -> f64 {
         self.l2_load_error.hypot(L2_MODEL_ERROR).hypot(self.recorded_share())
     }
 
-    /// Returns the share of the requested sectors whose addresses do not follow from the launch. They are those of the run in proportion to
-    /// threads, which says nothing about how far off they are: the whole share counts as one standard error.
+    /// Returns the share of the requested sectors whose addresses cannot be computed from the launch. Their figures are
+    /// scaled from the run in proportion to threads. The error of this scaling is unknown, so the whole share counts as
+    /// one standard error.
     fn recorded_share(&self) -> f64 {
         (1.0 - self.affine_share - self.computed_share).clamp(0.0, 1.0)
     }
 
-    /// Returns the relative uncertainty of the DRAM loads, one standard error: the spread between groups of lines, and the error of the
-    /// model.
+    /// Returns the relative uncertainty of the DRAM loads, one standard error. It combines the spread between groups of
+    /// lines and the error of the model.
     pub fn dram_load_uncertainty(&self) -> f64 {
         self.dram_load_error.map_or(ESTIMATE_ERROR, |error| error.hypot(DRAM_MODEL_ERROR)).hypot(self.recorded_share())
     }
@@ -121,7 +124,7 @@ impl Prediction {
     }
 }
 
-/// Why a configuration cannot be.
+/// Reasons why a configuration cannot be predicted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No block fits on an SM.
@@ -133,38 +136,38 @@ pub enum Refusal {
         threads: u32,
         /// Registers per thread.
         registers: u32,
-        /// Bytes.
+        /// Bytes of shared memory.
         shared: u32,
-        /// Model.
+        /// Name of the model.
         model: String,
     },
-    /// The code has shared memory for smaller blocks.
+    /// The code has shared memory for smaller blocks only.
     #[error(
         "line {} reaches byte {} of shared memory, of which the code has {} bytes", .0.line, .0.end, .0.size
     )]
     SharedMemory(Outside),
-    /// No GPU takes a grid of so many blocks along an axis.
+    /// No GPU supports a grid with this many blocks along an axis.
     #[error("a grid of {}x{}x{} blocks: 2147483647 along x, 65535 along y and z at most", grid[0], grid[1], grid[2])]
     Grid {
         /// Blocks.
         grid: [u32; 3],
     },
-    /// Its conditions leave nothing to do, as where an array has no elements.
+    /// Its conditions exclude all accesses, as when an array has no elements.
     #[error("no thread of the launch makes a request")]
     NoRequests,
-    /// All that it does is code that the run did not reach, and of which it is not known what it does.
+    /// The launch executes only code that the run did not reach and whose operation is unknown.
     #[error(
         "line {line} and all else that the launch comes to was not reached by the run, and what is done there is not known: run the program \
          with sizes at which it is"
     )]
     Unreached {
-        /// Of the first access.
+        /// Source line of the first access.
         line: u32,
     },
-    /// Nothing of its traffic follows from the launch.
+    /// None of the launch's traffic can be computed.
     #[error("nothing of this kernel's traffic follows from its launch: {}", reasons.join("; "))]
     NothingKnown {
-        /// Of its sites, each once.
+        /// The distinct reasons of its sites.
         reasons: Vec<String>,
     },
 }

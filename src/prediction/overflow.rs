@@ -1,11 +1,13 @@
-//! Numbers that leave their widths: the compiler takes sums and products of signed numbers to fit, and with sizes that a program was never run with they may not.
+//! Detects overflow. The compiler assumes that sums and products of signed numbers fit their width. For sizes that the
+//! program was never run with, this may be false.
 
 use super::evaluated::Evaluated;
 use super::launch::Launch;
 use super::value::Value;
 use warpline_profile::model::Addresses;
 
-/// Returns whether some number of a launch that the code takes to fit its width does not; then the program overflows, where a prediction continues.
+/// Returns whether some number of a launch exceeds the width that the code assumes. The program would overflow there,
+/// while the prediction continues with the exact value.
 pub fn overflows(addresses: &Addresses, launch: &Launch) -> bool {
     let evaluated = Evaluated::new(addresses, launch);
     addresses.expressions.iter().zip(0..).filter(|(entry, _)| entry.exact && entry.bits < 64).any(|(entry, id)| {

@@ -1,4 +1,4 @@
-//! One configuration of a kernel on one model: requests, traffic, limits.
+//! Predicts one configuration of a kernel on one model: requests, traffic, limits.
 
 use warpline_format::matrix::Product;
 use warpline_format::occupancy::Kernel;
@@ -20,7 +20,7 @@ use super::traffic::moved::{Requested, Traffic, touched, traffic};
 use warpline_profile::model::Bytes;
 use warpline_profile::{Work, of_work};
 
-/// Share of the requested sectors of which something has to be known.
+/// Minimum share of the requested sectors that must be known.
 const LEAST_KNOWN: f64 = 0.01;
 
 /// Predicts a configuration.
@@ -40,7 +40,7 @@ pub fn predict(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Res
     Ok(Prediction { grid: launch.grid, ..found })
 }
 
-/// Predicts a launch whose expressions are forms already.
+/// Predicts a launch whose expressions are already evaluated.
 fn predict_forms(
     subject: &Subject<'_>,
     launch: &Launch,
@@ -68,7 +68,7 @@ fn predict_forms(
     let requested = Requested { idle: idle_warps(subject, launch, &counted), ..gathered.sums.known };
     let moved = traffic(&gathered.accesses, (addresses, launch), &evaluated.bounds, &capacity, requested);
     for (allocation, lost) in &gathered.lost {
-        // What other accesses of the array touch has been counted.
+        // Sectors that other accesses of the array touch are already counted.
         let touched = touched(&gathered.accesses, *allocation, launch, &evaluated.bounds);
         let [reads, writes] = [0, 1].map(|kind| lost.own[kind].min((lost.together[kind] - touched[kind]).max(0.0)));
         gathered.sums.measured.dram_loads += reads;
@@ -90,7 +90,7 @@ fn predict_forms(
     Ok(found)
 }
 
-/// Refuses a launch that makes no requests, or of whose requests too little is known.
+/// Refuses a launch that makes no requests, or whose requests are largely unknown.
 fn refuse_unknown(subject: &Subject<'_>, counted: &[SiteRequests], gathered: &Gathered) -> Result<(), Refusal> {
     let sums = &gathered.sums;
     if sums.global.requests + sums.shared.requests == 0.0 {
@@ -107,7 +107,7 @@ fn refuse_unknown(subject: &Subject<'_>, counted: &[SiteRequests], gathered: &Ga
     Ok(())
 }
 
-/// Puts sums and traffic together; what depends on the model's rates and on the sites is left out.
+/// Combines sums and traffic. Figures that depend on the model's rates or on sites are added later.
 fn assemble(launch: &Launch, sums: &Sums, moved: Traffic) -> Prediction {
     let measured = sums.measured;
     Prediction {
@@ -144,7 +144,7 @@ fn assemble(launch: &Launch, sums: &Sums, moved: Traffic) -> Prediction {
     }
 }
 
-/// Returns the share of the warps that make no requests, as far as an access outside loops tells.
+/// Returns the share of the warps that make no requests, estimated from an access outside loops.
 fn idle_warps(subject: &Subject<'_>, launch: &Launch, counted: &[SiteRequests]) -> f64 {
     let outside = subject.addresses.sites.iter().zip(counted).filter(|(site, _)| site.loops.is_empty());
     let most = outside.map(|(_, one)| one.requests.requests).fold(0.0, f64::max);
@@ -152,7 +152,8 @@ fn idle_warps(subject: &Subject<'_>, launch: &Launch, counted: &[SiteRequests]) 
     if most > 0.0 { (1.0 - most / all).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Threads that make requests: the most lanes of an access outside loops, of all threads where there is none.
+/// Returns the number of threads that make requests: the largest number of lanes of an access outside loops, or all
+/// threads if there is none.
 fn active_threads(subject: &Subject<'_>, launch: &Launch, counted: &[SiteRequests]) -> f64 {
     let sites = subject.addresses.sites.iter().zip(counted);
     let outside = sites.filter(|(site, one)| site.loops.is_empty() && !matches!(one.basis, Basis::Lost(_)));
@@ -161,7 +162,7 @@ fn active_threads(subject: &Subject<'_>, launch: &Launch, counted: &[SiteRequest
     if most > 0.0 { most.min(all) } else { all }
 }
 
-/// Blocks that share an SM, and the shared memory of one.
+/// Returns the number of resident blocks per SM, and the shared memory of one block.
 fn resident(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result<(u32, u32), Refusal> {
     let shared = subject.recorded.static_shared_bytes.saturating_add(subject.recorded.dynamic_shared_bytes);
     let known = &subject.addresses.resources;
@@ -182,7 +183,8 @@ fn resident(subject: &Subject<'_>, launch: &Launch, model: &Model<'_>) -> Result
     }
 }
 
-/// Returns the time at both ends of the interval of the traffic and of the instructions, whose relative standard error is given.
+/// Returns the times at both ends of the interval of the traffic and of the instructions, given the relative standard
+/// error of the instructions.
 fn seconds_interval(model: &Model<'_>, work: &Work, found: &Prediction, error: f64) -> Option<[f64; 2]> {
     let seconds = |errors: f64, [l2, dram]: [f64; 2]| {
         let scaled = |count: u64| (count as f64 * (1.0 + errors * error).max(0.0)).round() as u64;
@@ -200,7 +202,7 @@ fn seconds_interval(model: &Model<'_>, work: &Work, found: &Prediction, error: f
     Some([seconds(-INTERVAL_ERRORS, low)?, seconds(INTERVAL_ERRORS, high)?])
 }
 
-/// What the launch asks of the GPU. Instructions are those of the recorded launch, as many to a request.
+/// Returns the work of the launch. The number of instructions per request is that of the recorded launch.
 fn work(subject: &Subject<'_>, launch: &Launch, found: &Prediction) -> Work {
     let recorded: u64 = subject.recorded.metrics.values().map(|metrics| metrics.requests).sum();
     let requests = found.global.requests + found.shared.requests;
@@ -209,7 +211,7 @@ fn work(subject: &Subject<'_>, launch: &Launch, found: &Prediction) -> Work {
     let instructions = &subject.kernel.instructions;
     let all: u64 = instructions.values().map(|count| count.warps).sum();
     let results = |class: &str| whole(instructions.get(class).map_or(0, |count| count.warps) as f64 * 32.0 * scale);
-    // The profile has what tensor cores did, and which atomic operations meet, in its estimate only.
+    // Only the profile's estimate contains the work of tensor cores and the conflicts of atomic operations.
     let limits = subject.kernel.estimates.first().map(|estimate| &estimate.limits[..]).unwrap_or_default();
     let of_limit = |name: &str| {
         let amount = limits.iter().find(|limit| limit.name == name).map_or(0, |limit| limit.amount);

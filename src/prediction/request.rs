@@ -1,4 +1,4 @@
-//! What one request of a warp costs, by the code that counts the requests of a run.
+//! Computes the cost of one request of a warp, with the code that counts the requests of a run.
 
 use rustc_hash::FxHashMap;
 use warpline_format::access::{Access, Item, Items, Space, push_access};
@@ -8,31 +8,31 @@ use warpline_simulator::geometry::Width;
 use warpline_simulator::hierarchy::{Coalescer, Groups, HierarchyConfig, tag_passes};
 use warpline_simulator::metrics::{FootprintMemo, LineTable, WavefrontMemo, footprint, wavefronts};
 
-/// Sums over requests. Not whole numbers where they stand for requests that were not looked at.
+/// Sums over requests. They may be fractional if a sample represents other requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Requests {
     /// Requests.
     pub requests: f64,
-    /// Active lanes.
+    /// Active lanes of all requests.
     pub lanes: f64,
-    /// Distinct 32-byte sectors of each request.
+    /// Distinct 32-byte sectors per request, summed.
     pub sectors: f64,
-    /// Distinct 128-byte lines of each request.
+    /// Distinct 128-byte lines per request, summed.
     pub lines: f64,
-    /// Sectors that the distinct bytes would fill.
+    /// Minimum number of sectors that can hold the distinct bytes.
     pub ideal_sectors: f64,
-    /// Passes over the banks: of the data stage of L1, or of shared memory.
+    /// Passes through the banks of the data stage of L1, or of shared memory.
     pub wavefronts: f64,
-    /// Passes if the words lay in different banks.
+    /// Passes if all words were in different banks.
     pub ideal_wavefronts: f64,
     /// Passes through the tag stage of L1.
     pub tags: f64,
-    /// Words of 4 bytes per lane, times requests.
+    /// 4-byte words per lane, summed over requests.
     pub words: f64,
 }
 
 impl Requests {
-    /// Adds `times` what another sum has.
+    /// Adds `times` times another sum.
     pub fn add(&mut self, other: &Requests, times: f64) {
         let fields: [(&mut f64, f64); 9] = [
             (&mut self.requests, other.requests),
@@ -51,27 +51,28 @@ impl Requests {
     }
 }
 
-/// Distances of the lanes' addresses from the warp's first one: what a request's cost depends on, beside where it starts.
+/// Number of a pattern: the distances of the lanes' addresses from the warp's first address. The pattern and the start
+/// address determine a request's cost.
 pub type Pattern = u32;
 
-/// What requests of a site have in common.
+/// Properties that the requests of a site share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
     /// Bytes per lane.
     pub bytes: u32,
-    /// In shared memory.
+    /// The requests access shared memory.
     pub shared: bool,
-    /// Whether they load and do nothing else.
+    /// The requests only load.
     pub loads: bool,
 }
 
-/// Counts requests, each kind once.
+/// Counts requests, and caches the counts by kind.
 pub struct Costs<'a> {
     hierarchy: &'a HierarchyConfig,
     patterns: FxHashMap<[i64; 32], Pattern>,
     distances: Vec<[i64; 32]>,
     known: FxHashMap<(Pattern, u32, u32, Kind), Requests>,
-    /// Keyed by the distances of the active lanes' addresses, in order.
+    /// Counts by the distances of the active lanes' addresses, in lane order.
     seen: FxHashMap<([i64; 32], u32, u32, Kind), Requests>,
     table: LineTable,
     coalescer: Coalescer,
@@ -79,10 +80,11 @@ pub struct Costs<'a> {
     words: Vec<u64>,
 }
 
-/// Requests that lie alike in a line cost the same, but for the banks of their tags.
+/// Period in bytes of the cost: requests with the same offset in a line cost the same, apart from bank conflicts of
+/// tags.
 pub const PERIOD: u64 = 128;
 
-/// Requests computed thread by thread that are remembered, at most.
+/// Maximum number of cached requests that were computed thread by thread.
 const MOST_SEEN: usize = 1 << 12;
 
 impl<'a> Costs<'a> {
@@ -101,7 +103,7 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// Returns the number of a pattern.
+    /// Returns the number of a pattern, which is added if it is new.
     pub fn pattern(&mut self, distances: [i64; 32]) -> Pattern {
         let all = &mut self.distances;
         *self.patterns.entry(distances).or_insert_with(|| {
@@ -110,7 +112,8 @@ impl<'a> Costs<'a> {
         })
     }
 
-    /// Of a request from an address on, by the lanes of `mask`; remembered by where it lies in its line.
+    /// Returns the cost of a request that starts at an address, for the lanes of `mask`. Costs are cached by the offset
+    /// in the line.
     pub fn alike(&mut self, pattern: Pattern, mask: u32, start: u64, kind: Kind) -> Requests {
         let key = (pattern, mask, (start % PERIOD) as u32, kind);
         if let Some(found) = self.known.get(&key) {
@@ -126,7 +129,8 @@ impl<'a> Costs<'a> {
         found
     }
 
-    /// Of a request whose active lanes, in order, have these addresses; remembered by how they lie to each other and in the banks of tags.
+    /// Returns the cost of a request with these addresses of active lanes, in lane order. Costs are cached by the
+    /// relative positions of the addresses and their tag banks.
     pub fn remembered(&mut self, mask: u32, addresses: &[u64], kind: Kind) -> Requests {
         let Some(&start) = addresses.first() else { return Requests::default() };
         let period = PERIOD * u64::from(self.hierarchy.stages.map_or(1, |stages| stages.tag_banks.max(1)));
@@ -145,7 +149,7 @@ impl<'a> Costs<'a> {
         found
     }
 
-    /// Of a request whose active lanes, in order, have these addresses.
+    /// Computes the cost of a request with these addresses of active lanes, in lane order.
     pub fn count(&mut self, mask: u32, addresses: &[u64], kind: Kind) -> Requests {
         let Kind { bytes, shared, loads } = kind;
         if mask == 0 || bytes == 0 {

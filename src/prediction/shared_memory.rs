@@ -1,4 +1,4 @@
-//! Whether the threads of a block find room in a kernel's shared memory.
+//! Checks whether the accesses of a block's threads stay inside a kernel's shared memory.
 
 use super::count::SiteRequests;
 use super::evaluated::Evaluated;
@@ -8,10 +8,10 @@ use super::launch::Launch;
 use super::subject::Subject;
 use super::value::Value;
 
-/// An access of a block's threads after the end of its shared memory.
+/// An access to shared memory that exceeds its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside {
-    /// Source line, 0 where it is not known.
+    /// Source line; 0 if unknown.
     pub line: u32,
     /// The first byte after the access.
     pub end: i128,
@@ -19,8 +19,8 @@ pub struct Outside {
     pub size: u32,
 }
 
-/// Returns the first access that leads all threads of a block, without a condition on their numbers, out of shared memory whose size is
-/// written into the code. Memory that the launch gives (`extern __shared__`) is taken to fit its blocks.
+/// Returns the first access that exceeds shared memory of a fixed size in all threads of a block, without a condition
+/// on thread numbers. Dynamic shared memory (`extern __shared__`) is assumed to be large enough.
 pub fn outside(
     subject: &Subject<'_>,
     launch: &Launch,
@@ -32,7 +32,7 @@ pub fn outside(
         return None;
     }
     let addresses = subject.addresses;
-    // Copies of a loop's body that the compiler made for more iterations than a shape has are never executed.
+    // The compiler may copy a loop's body for more iterations than a shape has. Such copies are never executed.
     let is_made = |number: usize| subject.accesses[number].shared && counted[number].requests.requests > 0.0;
     let mut of_shared = addresses.sites.iter().enumerate().filter(|(number, _)| is_made(*number));
     of_shared.find_map(|(number, site)| {

@@ -1,4 +1,4 @@
-//! What a site does at its address.
+//! The operation of a site at its address.
 
 use warpline_format::site_table::Op;
 
@@ -9,26 +9,27 @@ use super::request::Kind;
 pub struct Access {
     /// Bytes per lane.
     pub bytes: u32,
-    /// Whether it accesses shared memory.
+    /// The site accesses shared memory.
     pub shared: bool,
-    /// A load that goes past L1.
+    /// The site is a load that bypasses L1.
     pub past_l1: bool,
-    /// The operation; `None` if neither a row nor the profile's addresses contain it, as in profiles of earlier releases.
+    /// The operation. It is `None` if neither a row nor the profile's addresses contain it, as in profiles of earlier
+    /// releases.
     pub op: Option<Op>,
 }
 
 impl Access {
-    /// Returns whether it loads and does nothing else.
+    /// Returns whether the site only loads.
     pub fn loads(&self) -> bool {
         self.op == Some(Op::Load)
     }
 
-    /// Returns what the cost of its requests depends on in addition to their addresses.
+    /// Returns the properties, besides addresses, that the cost of its requests depends on.
     pub fn kind(&self) -> Kind {
         Kind { bytes: self.bytes, shared: self.shared, loads: self.loads() }
     }
 
-    /// Returns whether it changes what is in memory.
+    /// Returns whether the site changes memory.
     pub fn stores(&self) -> bool {
         matches!(self.op, Some(Op::Store | Op::Atomic))
     }

@@ -1,4 +1,4 @@
-//! The kernel that is predicted, as a profile has it: its addresses, one of its launches, and what of it was measured.
+//! The kernel to predict, as a profile contains it: its addresses, one of its launches, and its measured figures.
 
 use std::collections::BTreeMap;
 
@@ -13,60 +13,61 @@ use super::value::Lost;
 use warpline_profile::Profile;
 use warpline_profile::model::{self, Addresses, Allocation, Kernel, Site};
 
-/// Why a kernel cannot be predicted.
+/// Reasons why a kernel cannot be predicted.
 #[derive(Debug, thiserror::Error)]
 pub enum SubjectError {
-    /// The profile has no expressions of it.
+    /// The profile contains no expressions of the kernel.
     #[error(
         "{0} has no address expressions in this profile: build and run the program with this release, and give `predict` the profile of \
          one run, not a merged one"
     )]
     NoAddresses(String),
-    /// It has no launch that was recorded by itself.
+    /// No launch of the kernel was recorded separately.
     #[error("{0} has no launch with its arguments in this profile; `run --launches` chooses launches")]
     NoLaunch(String),
 }
 
-/// A kernel with a launch to start from.
+/// A kernel with a recorded launch as the starting point.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
     /// The kernel.
     pub kernel: &'a Kernel,
-    /// Its addresses.
+    /// The address expressions of the kernel.
     pub addresses: &'a Addresses,
     /// The recorded launch.
     pub recorded: &'a model::Launch,
-    /// The same as what can be evaluated.
+    /// The recorded launch in a form that can be evaluated.
     pub launch: Launch,
     /// Indexed by site of the addresses.
     pub accesses: Vec<Access>,
-    /// Indexed by site of the addresses: its row.
+    /// Indexed by site of the addresses: its row in the profile.
     pub rows: Vec<Option<&'a Site>>,
-    /// Indexed by site of the addresses: a number for each allocation.
+    /// Indexed by site of the addresses: the number of its allocation.
     pub allocations: Vec<usize>,
-    /// Indexed by site of the addresses: which of a thread's points it is of, 0 where code is not folded.
+    /// Indexed by site of the addresses: the number of the thread's point that the site belongs to; 0 if the code is
+    /// not folded.
     pub copies: Vec<u32>,
     /// Indexed by number of an allocation.
     pub arrays: Vec<Array>,
     /// Rows of sites without an expression.
     pub others: Vec<&'a Site>,
-    /// What of the kernel's figures falls to the launch: rows have sums over all launches.
+    /// The launch's share of the kernel's figures, because rows are sums over all launches.
     pub share: f64,
 }
 
-/// An allocation that a kernel's accesses lead into.
+/// An allocation that a kernel accesses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Array {
-    /// Of the allocation and of the parameters that lead into it.
+    /// Names of the allocation and of the parameters that point to it.
     pub names: Vec<String>,
-    /// Address that a parameter has.
+    /// Value of a parameter that points to it.
     pub base: Option<u64>,
     /// Bytes of the allocation.
     pub bytes: Option<u64>,
 }
 
 impl Array {
-    /// The first of its names.
+    /// Returns the first of its names.
     pub fn name(&self) -> String {
         self.names.first().cloned().unwrap_or_else(|| "an array without a name".to_owned())
     }
@@ -148,7 +149,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Source line of a site, 0 where it is not known.
+    /// Returns the source line of a site; 0 if unknown.
     pub fn line(&self, number: usize) -> u32 {
         if let Some(row) = self.rows[number] {
             return row.line;
@@ -157,8 +158,8 @@ impl<'a> Subject<'a> {
         self.addresses.unreached.iter().find(|one| one.site == site).map_or(0, |one| one.line)
     }
 
-    /// Returns whether a launch makes requests at a site, or may, of which neither the run nor the code tells enough: the run did not reach it, and what it does or
-    /// its address is not known.
+    /// Returns whether a launch makes (or may make) requests at a site about which too little is known: the run did not
+    /// reach it, and its operation or address is unknown.
     pub fn is_unknown(&self, number: usize, counted: &SiteRequests) -> bool {
         match counted.basis {
             Basis::Lost(Lost::Code(..)) => self.rows[number].is_none(),
@@ -167,7 +168,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The name of a parameter, or `parameter n`.
+    /// Returns the name of a parameter, or `parameter n`.
     pub fn parameter_name(&self, parameter: u32, offset: u32) -> String {
         let found = self.addresses.parameters.iter().find(|one| one.number == parameter && one.offset == offset);
         found.and_then(|one| one.name.clone()).unwrap_or_else(|| match offset {
@@ -176,7 +177,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Returns the same with other expressions, whose sites come from these of its own.
+    /// Returns the subject with other expressions. `origins` maps their sites to the sites of this subject.
     pub fn with<'b>(&'b self, addresses: &'b Addresses, origins: &[Origin]) -> Subject<'b> {
         let access = |one: &Origin| {
             let before = self.accesses[one.site];
@@ -195,24 +196,24 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns whether a parameter is not a pointer into an allocation.
+    /// Returns whether a parameter is not a pointer to an allocation.
     pub fn is_number(&self, parameter: &model::Parameter) -> bool {
         let same = |one: &&model::Argument| (one.parameter, one.offset) == (parameter.number, parameter.offset);
         self.recorded.arguments.iter().find(same).is_none_or(|one| one.allocation.is_none())
     }
 
-    /// The number of the array of a name: that of its allocation, or of a parameter.
+    /// Returns the number of the array with a name, which may be the name of its allocation or of a parameter.
     pub fn array(&self, name: &str) -> Option<usize> {
         self.arrays.iter().position(|array| array.names.iter().any(|known| known == name))
     }
 
-    /// The only kernel parameter of a name.
+    /// Returns the kernel parameter with a name if there is only one.
     pub fn parameter(&self, name: &str) -> Option<&'a model::Parameter> {
         self.addresses.parameters.iter().find(|one| one.name.as_deref() == Some(name))
     }
 }
 
-/// An operation by its name in a profile.
+/// Returns the operation with a name in a profile.
 fn operation(name: &str) -> Option<Op> {
     match name {
         "load" => Some(Op::Load),
@@ -222,7 +223,7 @@ fn operation(name: &str) -> Option<Op> {
     }
 }
 
-/// What an address is relative to.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
     Allocation(u64),
@@ -230,7 +231,7 @@ enum Root {
     Unknown,
 }
 
-/// What is known of an allocation.
+/// Collects the known properties of an allocation.
 fn array(rows: &[Allocation], addresses: &Addresses, launch: &model::Launch, root: Root) -> Array {
     let leads = |one: &&model::Argument| match root {
         Root::Allocation(id) => one.allocation == Some(id),
@@ -253,12 +254,12 @@ fn array(rows: &[Allocation], addresses: &Addresses, launch: &model::Launch, roo
     let mut names: Vec<String> =
         row.and_then(|row| row.name.clone()).into_iter().chain(arguments().filter_map(name)).collect();
     names.dedup();
-    // A row may stand for several allocations, whose bytes are their sum.
+    // A row may represent several allocations and contain the sum of their bytes.
     let bytes = row.map(|row| row.bytes / row.count.max(1));
     Array { names, base: arguments().map(|one| one.value).min().or(variable), bytes }
 }
 
-/// Returns the pointer that an address comes from.
+/// Returns the pointer that an address is based on.
 fn root(addresses: &Addresses, launch: &model::Launch, id: ExpressionId) -> Root {
     let mut seen = vec![false; id as usize + 1];
     let mut work = vec![id];

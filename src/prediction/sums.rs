@@ -1,4 +1,4 @@
-//! Sums over a kernel's sites: requests, and what was measured of sites that are not predicted.
+//! Sums over a kernel's sites: requests, and measured figures of sites that cannot be predicted.
 
 use super::model::Model;
 use super::request::Requests;
@@ -12,39 +12,39 @@ pub struct Sums {
     pub global: Requests,
     /// Requests to shared memory.
     pub shared: Requests,
-    /// Sums over requests for the caches.
+    /// Sums over requests that the cache models need.
     pub known: Requested,
     /// Requested sectors whose addresses are affine.
     pub affine: f64,
-    /// Those whose addresses the indices give in another way.
+    /// Requested sectors whose addresses are computed lane by lane.
     pub computed: f64,
-    /// Those of which only the run tells.
+    /// Requested sectors that are known only from the run.
     pub recorded: f64,
-    /// Traffic of sites whose addresses are unknown before a run, as it was measured.
+    /// Measured traffic of sites whose addresses are unknown before a run.
     pub measured: MeasuredTraffic,
 }
 
-/// Bytes that were moved in a run, for as many threads as reach the same code now.
+/// Bytes that were moved in a run, scaled to the number of threads that reach the code in this launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeasuredTraffic {
-    /// Loaded from L2.
+    /// Bytes loaded from L2.
     pub l2_loads: f64,
-    /// Stored to L2.
+    /// Bytes stored to L2.
     pub l2_stores: f64,
-    /// Read from DRAM.
+    /// Bytes read from DRAM.
     pub dram_loads: f64,
-    /// Written to DRAM.
+    /// Bytes written to DRAM.
     pub dram_stores: f64,
 }
 
 impl Sums {
-    /// Returns a part of the requested sectors, of all.
+    /// Returns a part of the requested sectors as a share of all.
     pub fn share(&self, part: f64) -> f64 {
         let all = self.affine + self.computed + self.recorded;
         if all == 0.0 { 1.0 } else { part / all }
     }
 
-    /// Adds what was measured of a site but for its traffic of DRAM, for `share` as many threads.
+    /// Adds the measured figures of a site, scaled by `share`, except for its DRAM traffic.
     pub fn add_recorded(&mut self, row: &Site, share: f64, model: &Model<'_>) {
         let metrics = &row.metrics;
         let passes = metrics.l1_wavefronts.unwrap_or_default();
@@ -82,7 +82,7 @@ impl MeasuredTraffic {
     }
 }
 
-/// Returns the bytes that a site read from DRAM in the run, and wrote to it.
+/// Returns the bytes that a site read from DRAM and wrote to DRAM in the run.
 pub fn dram_bytes(row: &Site, model: &Model<'_>) -> [f64; 2] {
     let other = row.metrics.other_models.get(model.key);
     let dram = other.map(|other| other.dram).or(row.metrics.dram).unwrap_or_default();

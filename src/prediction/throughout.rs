@@ -1,21 +1,22 @@
-//! Whether a condition of several parts holds at each point of a box, as where each part holds on one side of a border.
+//! Decides whether a compound condition is true at each point of a box. An example is a condition whose parts are true
+//! on different sides of a border.
 
 use super::form::{Bounds, Form, Index, Truth};
 
-/// Different directions of its forms, at most.
+/// Maximum number of different directions of the condition's forms.
 const MOST_DIRECTIONS: usize = 3;
-/// Combinations of what their forms may be, at most.
+/// Maximum number of combinations of values that are tried.
 const MOST_COMBINATIONS: usize = 1 << 9;
 
-/// A number that some forms of a condition differ from by a constant, or by that and its sign.
+/// A linear term that several forms of a condition share, up to a constant and the sign.
 struct Direction {
     terms: Vec<(Index, i64)>,
-    /// Values of it of which one stands for any other, as far as these forms tell.
+    /// Values of the term that represent all others as far as these forms distinguish them.
     values: Vec<i128>,
 }
 
-/// Returns whether a condition holds at every point of a box. It may not be seen where forms of different directions decide together; what is said to
-/// hold does.
+/// Returns whether a condition is true at every point of a box. If forms of different directions decide together, the
+/// function may miss that; a positive answer is always correct.
 pub fn is_true_throughout(truth: &Truth, bounds: &Bounds) -> bool {
     match truth.over(bounds) {
         Some(known) => known,
@@ -23,7 +24,7 @@ pub fn is_true_throughout(truth: &Truth, bounds: &Bounds) -> bool {
     }
 }
 
-/// `None` where there is too much to go through.
+/// Returns `None` if there are too many combinations.
 fn by_directions(truth: &Truth, bounds: &Bounds) -> Option<bool> {
     let mut directions: Vec<Direction> = Vec::new();
     let mut forms = Vec::new();
@@ -39,7 +40,7 @@ fn by_directions(truth: &Truth, bounds: &Bounds) -> Option<bool> {
                 directions.len() - 1
             }
         };
-        // Where the form changes from below 0 to 0, and from there to above.
+        // Values at which the form becomes 0, and at which it becomes positive.
         let zero = -i128::from(sign) * i128::from(form.constant);
         directions[place].values.extend([zero - 1, zero, zero + 1]);
     }
@@ -70,13 +71,13 @@ fn by_directions(truth: &Truth, bounds: &Bounds) -> Option<bool> {
     Some(true)
 }
 
-/// Returns a form's terms with the first factor above 0, and the sign that this took.
+/// Returns a form's terms with a positive first factor, and the sign that was applied.
 fn directed(form: &Form) -> (Vec<(Index, i64)>, i64) {
     let sign = form.terms.first().map_or(1, |(_, factor)| factor.signum());
     (form.terms.iter().map(|(index, factor)| (*index, factor * sign)).collect(), sign)
 }
 
-/// A condition where the directions of its forms have values.
+/// Returns whether a condition is true if the directions of its forms have these values.
 fn holds(truth: &Truth, at: &[(&[(Index, i64)], i128)]) -> bool {
     let value = |form: &Form| {
         let (terms, sign) = directed(form);
@@ -103,7 +104,7 @@ mod tests {
     fn sides_of_a_border_are_all() {
         let form = |constant, x| Form { constant, terms: vec![(0, x)] };
         let bounds = Bounds(vec![(0, 9), (0, 9)]);
-        // `x >= 5` or `x < 5`, and with a gap at 5.
+        // The first condition is `x >= 5` or `x < 5`; the second one has a gap at 5.
         let sides = |below| Truth::Any(vec![Truth::AtLeast(form(-5, 1)), Truth::AtLeast(form(below, -1))]);
         assert!(is_true_throughout(&sides(4), &bounds));
         assert!(!is_true_throughout(&sides(3), &bounds));

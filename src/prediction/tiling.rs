@@ -1,5 +1,5 @@
-//! How a kernel divides its work among blocks: along which axes the size of a block may change, and with which sizes the indices
-//! grow from a block to the next.
+//! Detects how a kernel divides its work among blocks: the axes along which the block size may change, and the block
+//! sizes by which indices advance from one block to the next.
 
 use warpline_format::expression::{Binary, ExpressionKind, parts};
 
@@ -9,14 +9,15 @@ use super::launch::Launch;
 use super::subject::Subject;
 use super::value::Value;
 
-/// What the shape of a block has to do with the indices that a kernel computes.
+/// The relation between the shape of a block and the indices that a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiling {
-    /// Indexed by axis: the code asks for the size of a block along it. Where it does not, the size is written into the code, or all
+    /// Indexed by axis: the code uses the block's size along it. Otherwise, the size is a constant in the code, or all
     /// threads along the axis do the same.
     pub free: [bool; 3],
-    /// Indexed by axis of the grid: the axes of a block with whose sizes some index grows from a block to the next. Where there are none, a
-    /// block's work does not depend on how many threads it has, as where each block has a row of a matrix.
+    /// Indexed by axis of the grid: the block axes whose sizes determine how far some index advances from one block to
+    /// the next. If there are none, a block's work does not depend on its number of threads, for example if each block
+    /// processes one row of a matrix.
     pub steps: [[bool; 3]; 3],
 }
 
@@ -42,7 +43,8 @@ impl Tiling {
                 }
             }
         }
-        // A place that is computed from a block's number, `blockIdx.x % tiles`, times the size of a block.
+        // A position is computed from a block's number, as in `blockIdx.x % tiles`, and multiplied by the size of a
+        // block.
         let recorded = Evaluated::new(subject.addresses, &subject.launch);
         let expressions = &subject.addresses.expressions;
         for entry in expressions {
@@ -62,8 +64,8 @@ impl Tiling {
                 }
             }
         }
-        // Where the number of a block is in no expression, nothing says how blocks divide the work: they cover the same indices, unless those of
-        // another axis do.
+        // If no expression contains the block's number, the division of work is unknown. Blocks are then assumed to
+        // cover the same indices, unless the size is used by another axis.
         let taken: [bool; 3] = std::array::from_fn(|size| steps.iter().any(|steps| steps[size]));
         for (axis, steps) in steps.iter_mut().enumerate() {
             let is_used = has(&|kind| matches!(kind, ExpressionKind::Block(of) if usize::from(*of) == axis));
@@ -72,28 +74,29 @@ impl Tiling {
         Tiling { free, steps }
     }
 
-    /// Returns whether the shape of a block may change at all.
+    /// Returns whether any size of the block may change.
     pub fn is_free(&self) -> bool {
         self.free.contains(&true)
     }
 
-    /// Indices along an axis from a block of these sizes to the next, at least one.
+    /// Returns the number of indices along an axis from one block to the next for these block sizes; at least one.
     pub fn step(&self, axis: usize, sizes: [u32; 3]) -> u64 {
         let along = sizes.into_iter().zip(self.steps[axis]).filter(|(_, counts)| *counts);
         along.fold(1, |product, (size, _)| product.saturating_mul(u64::from(size.max(1))))
     }
 
-    /// Returns whether the number of blocks along an axis does not depend on their shape.
+    /// Returns whether the number of blocks along an axis is independent of their shape.
     pub fn keeps_blocks(&self, axis: usize) -> bool {
         !self.steps[axis].contains(&true)
     }
 }
 
-/// Axes along which blocks of another size cover the same elements: wherever the number of the block moves an address, it does so
-/// by as much as all threads of the axis do. Where threads of one axis stand for indices that the blocks of another one divide, or
-/// the threads of an axis share the work of a block, they would not.
+/// Returns the axes along which blocks of another size cover the same elements. Along such an axis, one block moves an
+/// address as far as all threads of the axis together do. This is not the case if the axis's threads index what blocks
+/// of another axis divide, or share the work of a block.
 pub fn tiled_axes(subject: &Subject<'_>) -> [bool; 3] {
-    // Along an axis of one thread its index is always 0 and moves nothing: looked at is a launch with two of them.
+    // With one thread along an axis, its index is always 0 and moves no address; a launch with two threads is evaluated
+    // instead.
     let launch = Launch::new(
         subject.launch.block.map(|size| size.max(2)),
         subject.launch.grid,
@@ -111,14 +114,14 @@ pub fn tiled_axes(subject: &Subject<'_>) -> [bool; 3] {
     })
 }
 
-/// Two launches of as many threads along an axis, the second with blocks of twice the size there.
+/// Returns two launches with equal numbers of threads along an axis; blocks of the second have twice the size.
 fn halved(launch: &Launch, axis: usize) -> [Launch; 2] {
     let with = |block_size: u32, grid_size: u32| {
         let (mut block, mut grid) = (launch.block, launch.grid);
         (block[axis], grid[axis]) = (block_size, grid_size);
         Launch::new(block, grid, launch.arguments.clone())
     };
-    // Of one block along the axis its number is always 0 and moves nothing.
+    // With one block along the axis, its number is always 0 and moves no address.
     let (block, grid) = (launch.block[axis], launch.grid[axis].max(2));
     match block % 2 {
         0 => [with(block / 2, grid.saturating_mul(2)), with(block, grid)],

@@ -1,6 +1,7 @@
 //! Trip counts of loops whose end is not affine, found by following the loop for each thread.
 //!
-//! So are windows that are clamped at both ends once the compiler has unrolled them: what is left over of eight at a time is not a form.
+//! Such loops result, for example, from windows that are clamped at both ends after the compiler has unrolled them by
+//! eight: the remainder of a division is not affine.
 
 use std::collections::BTreeSet;
 
@@ -15,31 +16,32 @@ use super::launch::Launch;
 use super::warp_interpreter::{LANES, WarpInterpreter};
 use warpline_profile::model::Addresses;
 
-/// Trip counts that are kept of a loop, at most.
+/// Maximum number of cached trip counts per loop.
 const MOST_KNOWN: usize = 1 << 16;
-/// Threads of a block that are followed for the largest trip count.
+/// Number of threads of a block that are followed to find the largest trip count.
 const THREADS_LOOKED_AT: u32 = 128;
 
-/// Follows some loops of a kernel, for one thread after the other.
+/// Follows loops of a kernel, one thread at a time.
 pub struct TripCounts<'a> {
-    /// In the order of the code.
+    /// Loops in program order.
     loops: Vec<Decides<'a>>,
     addresses: &'a Addresses,
 }
 
-/// A loop that is followed.
+/// A loop that is followed for each thread.
 struct Decides<'a> {
     loop_id: LoopId,
-    /// It encloses the access.
+    /// The loop encloses the access.
     is_around: bool,
     interpreter: WarpInterpreter<'a>,
-    /// Indices on which it depends when it ends, its own counter apart.
+    /// Indices, except its own counter, that its end depends on.
     indices: Vec<Index>,
-    /// Keyed by what these are: the last iteration. Threads of a row, and all iterations of a thread, have one.
+    /// Last iteration, by the values of these indices. Threads of a row, or all iterations of a thread, may share a
+    /// value.
     known: FxHashMap<SmallVec<[i64; 4]>, Option<i64>>,
 }
 
-/// Loops whose trip count is each lane's own, in the order of the code, and whether they enclose the access.
+/// Loops whose trip counts differ between lanes, in program order, and whether they enclose the access.
 pub type LaneLoops = Vec<(LoopId, bool)>;
 
 impl<'a> TripCounts<'a> {
@@ -61,13 +63,13 @@ impl<'a> TripCounts<'a> {
         TripCounts { loops: deciding.iter().map(of).collect(), addresses }
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no such loops.
     pub fn is_empty(&self) -> bool {
         self.loops.is_empty()
     }
 
-    /// Returns the loops whose trip counts expressions in the loops `around` depend on: those around whose end differs between threads and
-    /// is not affine, and those that have ended and whose last iteration is used.
+    /// Returns the loops whose per-thread trip counts affect expressions inside the loops `around`. They are loops of
+    /// `around` whose end differs between threads and is not affine, and ended loops whose last iteration is used.
     pub fn lane_loops(
         addresses: &Addresses,
         evaluated: &Evaluated,
@@ -93,8 +95,8 @@ impl<'a> TripCounts<'a> {
         found.into_iter().map(|loop_id| (loop_id, around.contains(&loop_id))).collect()
     }
 
-    /// Sets the counters of loops that have ended to the thread's last iteration; returns whether the thread reaches the iterations of the
-    /// loops around.
+    /// Sets the counters of ended loops to the thread's last iteration. Returns whether the thread reaches the current
+    /// iterations of the surrounding loops.
     pub fn settle(&mut self, at: &mut [i64]) -> bool {
         for Decides { loop_id, is_around, interpreter, indices, known } in &mut self.loops {
             let index = counter(*loop_id);
@@ -120,7 +122,7 @@ impl<'a> TripCounts<'a> {
     }
 }
 
-/// Returns the loops whose counters expressions depend on.
+/// Returns the loops whose counters some expressions depend on.
 fn counters(addresses: &Addresses, wanted: impl IntoIterator<Item = ExpressionId>) -> impl Iterator<Item = LoopId> {
     parts(&addresses.expressions, wanted).filter_map(|(_, kind)| match kind {
         ExpressionKind::Counter(loop_id) => Some(loop_id),
@@ -128,8 +130,8 @@ fn counters(addresses: &Addresses, wanted: impl IntoIterator<Item = ExpressionId
     })
 }
 
-/// Returns the iteration in which a thread leaves a loop; `None` if that is too late, or unknown. The lanes of the interpreter are
-/// iterations.
+/// Returns the iteration in which a thread leaves a loop; `None` if it is unknown or too large. Each lane of the
+/// interpreter evaluates one iteration.
 fn last(addresses: &Addresses, interpreter: &mut WarpInterpreter<'_>, loop_id: LoopId, at: &mut [i64]) -> Option<i64> {
     let mut thread = [0; THREADS];
     thread.copy_from_slice(&at[..THREADS]);
@@ -155,7 +157,7 @@ fn last(addresses: &Addresses, interpreter: &mut WarpInterpreter<'_>, loop_id: L
     None
 }
 
-/// Returns whether a loop ends for all threads at once, whatever the iteration of other loops.
+/// Returns whether a loop ends for all threads at the same iteration, regardless of other loops' counters.
 pub fn is_uniform(addresses: &Addresses, loop_id: LoopId) -> bool {
     let ends = addresses.loops[loop_id as usize].ends.iter().copied();
     parts(&addresses.expressions, ends).all(|(_, kind)| match kind {
@@ -165,7 +167,8 @@ pub fn is_uniform(addresses: &Addresses, loop_id: LoopId) -> bool {
     })
 }
 
-/// Returns the counters that shift something in some expressions: a loop whose variable halves or doubles is affine in each iteration.
+/// Returns the counters that occur as shift amounts in some expressions. A loop whose variable is halved or doubled is
+/// affine in each separate iteration.
 pub fn shifting(addresses: &Addresses, expressions: impl IntoIterator<Item = ExpressionId>) -> Vec<usize> {
     let mut found = Vec::new();
     for (_, kind) in parts(&addresses.expressions, expressions) {
@@ -183,8 +186,8 @@ pub fn shifting(addresses: &Addresses, expressions: impl IntoIterator<Item = Exp
     found
 }
 
-/// Returns the largest trip count of a loop, by some threads of some blocks in some iterations of the loops around; `None` if it depends on
-/// something else, or is too large. Threads that reach a loop without iterations do not count.
+/// Returns the largest trip count of a loop, from some threads of some blocks in some iterations of the surrounding
+/// loops. Returns `None` if it depends on other values or is too large. Threads that enter no iteration do not count.
 pub fn longest(addresses: &Addresses, launch: &Launch, evaluated: &Evaluated, loop_id: LoopId) -> Option<i64> {
     let entry = &addresses.loops[loop_id as usize];
     let is_known = |(_, kind): (ExpressionId, ExpressionKind)| match kind {

@@ -1,8 +1,9 @@
-//! Ends of loops that the compiler unrolled, where the number of iterations differs from thread to thread.
+//! Solves the ends of loops that the compiler unrolled and whose trip count differs between threads.
 //!
-//! Such a loop ends where its variable comes to that number rounded down, as in `8·c + 8 == n & -8`, which no affine condition is.
-//! But the variable rises and both sides are multiples of 8, so for threads that reach the loop it ends in the first iteration in
-//! which `n` is less than 8 beyond the variable, and from then on that stays so.
+//! Such a loop ends when its variable equals the trip count rounded down, as in `8·c + 8 == n & -8`, which is not an
+//! affine condition. But the variable increases, and both sides are multiples of 8. For threads that reach the loop, it
+//! therefore ends in the first iteration in which `n` exceeds the variable by less than 8, and this stays true in later
+//! iterations.
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId};
 
@@ -10,7 +11,8 @@ use super::form::{Bounds, Form, Truth, counter};
 use super::value::Value;
 use warpline_profile::model::Addresses;
 
-/// Returns the condition that takes the place of such an end of a loop, with the values of what comes before it; `None` for other ends.
+/// Returns an affine condition that replaces such an end of a loop, given the values of earlier expressions; `None` for
+/// other ends.
 pub fn end(
     addresses: &Addresses,
     values: &[Value],
@@ -38,7 +40,8 @@ pub fn end(
     })
 }
 
-/// Returns a number without its lowest bits, which is not affine: the number, and what the rest is a multiple of.
+/// Recognises a non-affine number with its lowest bits cleared. Returns the original number, and the divisor of the
+/// result.
 fn rounded_down<'a>(
     addresses: &Addresses,
     values: &'a [Value],
@@ -58,7 +61,7 @@ fn rounded_down<'a>(
     let step = 1i64.checked_shl(mask.trailing_zeros()).filter(|step| *step > 0)?;
     let above = mask.wrapping_add(step);
     let (low, high) = number.range(bounds);
-    // All bits from the lowest of the mask on, or those that the number may have.
+    // The mask keeps all bits from its lowest bit up, or all bits that the number can have.
     let keeps_rest = above == 0 || above > 0 && above & (above - 1) == 0 && low >= 0 && high < i128::from(above);
     keeps_rest.then_some((number, step))
 }
@@ -73,8 +76,8 @@ mod tests {
     use crate::launch::Launch;
 
     proptest! {
-        /// Thread `x` of a loop that goes over `x + more` elements, eight or so at a time, comes to as many iterations as it has whole
-        /// groups of them.
+        /// Checks that each thread's trip count equals its number of complete groups. Thread `x` processes `x + more`
+        /// elements in groups of a power of two.
         #[test]
         fn threads_come_to_as_many_iterations_as_they_have_groups(log in 1u32..5, more in 0i64..40, positive in any::<bool>(), size in 1u32..100) {
             let step = 1i64 << log;
@@ -98,13 +101,14 @@ mod tests {
             let addresses = Addresses { expressions: code, loops, ..Addresses::default() };
             let launch = Launch::new([size, 1, 1], [1; 3], Default::default());
             let evaluated = Evaluated::new(&addresses, &launch);
-            // A number that is the same for all threads, or affine, needs none of this; without a group no thread reaches the loop.
+            // A number that is affine or equal for all threads does not need this rule, and a thread without a complete
+            // group does not reach the loop.
             prop_assume!((i64::from(size) - 1 + more) / step > more / step);
             let Ok(reached) = &evaluated.loops[0] else { panic!("{:?}", evaluated.loops[0]) };
             let most = evaluated.bounds.range(counter(0)).1;
             for x in 0..i64::from(size) {
                 let groups = (x + more) / step;
-                // Those without any do not reach the loop.
+                // Threads without a complete group do not reach the loop.
                 for loop_id in 0..=most {
                     let mut here = evaluated.bounds.clone();
                     here.0[0] = (x, x);

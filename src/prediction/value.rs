@@ -1,4 +1,4 @@
-//! What an expression is in one launch: an affine form, a condition, forms by cases, or something else.
+//! The value of an expression in one launch: an affine form, a condition, forms by cases, or another kind.
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, Reason};
 
@@ -10,30 +10,30 @@ use warpline_profile::model::Addresses;
 /// The value of an expression in a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number for each point.
+    /// An affine number.
     Form(Form),
     /// A condition.
     Truth(Truth),
-    /// A number of one form or another, by conditions of which one holds at each point.
+    /// A number with several forms, each with a condition. Exactly one condition is true at each point.
     Cases(Vec<(Truth, Form)>),
-    /// A number that the indices give, but not an affine one.
+    /// A number that depends on the indices but is not affine.
     Computed,
-    /// Not known before it runs.
+    /// The value is unknown before the kernel runs.
     Lost(Lost),
 }
 
-/// Why a value is not known.
+/// Reasons why a value is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lost {
-    /// By the code, at a source line (0: unknown).
+    /// The code makes it unknown, at a source line (0 if the line is unknown).
     Code(Reason, u32),
-    /// So is the condition under which it is executed, and what the loops around it end by.
+    /// The condition under which it is executed, or the end of a loop around it, is also unknown.
     Guard(Reason, u32),
-    /// The launch has no value for a parameter.
+    /// The launch has no value for a parameter (number and offset).
     Parameter(u32, u32),
-    /// It is the counter of a loop whose number of iterations is not known; its line.
+    /// It is the counter of a loop with an unknown trip count. Contains the source line.
     Loop(u32),
-    /// It does not fit 64 bits, or divides by zero.
+    /// It does not fit into 64 bits, or is divided by zero.
     Range,
 }
 
@@ -55,7 +55,7 @@ impl std::fmt::Display for Lost {
     }
 }
 
-/// Returns the value of an expression, from those of the expressions before it.
+/// Returns the value of an expression, given the values of the preceding expressions.
 pub fn node(addresses: &Addresses, launch: &Launch, values: &[Value], bounds: &Bounds, id: usize) -> Value {
     let entry = addresses.expressions[id];
     let axis_size = |sizes: &[u32; 3], axis: u8| Form::number(i64::from(sizes[usize::from(axis).min(2)]));
@@ -129,7 +129,7 @@ pub fn node(addresses: &Addresses, launch: &Launch, values: &[Value], bounds: &B
     Value::Form(form)
 }
 
-/// Returns an index, or its only value.
+/// Returns the form of an index, or its only value as a number.
 fn single(index: usize, bounds: &Bounds) -> Form {
     match bounds.range(index) {
         (low, high) if low == high => Form::number(low),
@@ -137,7 +137,7 @@ fn single(index: usize, bounds: &Bounds) -> Form {
     }
 }
 
-/// Returns a form that has to fit this many bits, as far as it does.
+/// Returns a form if it fits into this many bits.
 fn fitting(form: Form, bits: u8, bounds: &Bounds) -> Value {
     let limit = 1i128 << (u32::from(bits.clamp(1, 64)) - 1);
     match (form.as_number(), form.range(bounds)) {
@@ -147,12 +147,12 @@ fn fitting(form: Form, bits: u8, bounds: &Bounds) -> Value {
     }
 }
 
-/// Values of a quotient that are distinguished, at most.
+/// Maximum number of quotient values that are distinguished.
 const MOST_TURNS: i64 = 3;
-/// Cases of a number, at most.
+/// Maximum number of cases of a number.
 const MOST_CASES: usize = 8;
 
-/// Applies `of` to two numbers, in each of their cases.
+/// Applies `of` to two numbers, for each combination of their cases.
 fn pairs(left: &Value, right: &Value, bounds: &Bounds, of: impl Fn(&Form, &Form) -> Result<Form, Value>) -> Value {
     let always = || Truth::Known(true);
     let (left, right) = match (left, right) {
@@ -171,7 +171,7 @@ fn pairs(left: &Value, right: &Value, bounds: &Bounds, of: impl Fn(&Form, &Form)
     cases_of(found.collect(), bounds)
 }
 
-/// Returns a number by cases that are values themselves.
+/// Returns a number whose cases are values.
 fn cases_of(each: Vec<(Truth, Value)>, bounds: &Bounds) -> Value {
     let mut found: Vec<(Truth, Form)> = Vec::new();
     for (condition, value) in each.into_iter().filter(|(condition, _)| *condition != Truth::Known(false)) {
@@ -229,7 +229,8 @@ fn binary(operation: Binary, left: &Form, right: &Form, bits: u8, exact: bool, b
     }
 }
 
-/// A quotient is affine where the divisor divides all factors and the rest never carries.
+/// Returns a quotient if it is affine. This requires that the divisor divides all factors and that the remainder never
+/// carries.
 fn quotient(form: &Form, by: i64, bounds: &Bounds) -> Result<Form, Value> {
     let (divided, rest): (Vec<_>, Vec<_>) = form.terms.iter().partition(|(_, factor)| factor % by == 0);
     let left = Form { constant: form.constant.rem_euclid(by), terms: rest };
@@ -246,7 +247,8 @@ fn remainder(form: &Form, by: i64, bounds: &Bounds) -> Result<Form, Value> {
     form.plus(&quotient(form, by, bounds)?, -by).ok_or(Value::Lost(Lost::Range))
 }
 
-/// Returns a remainder or quotient by the few values that the quotient has, as of `(x + 1) % n`, which begins again once.
+/// Returns a remainder or quotient by cases if the quotient has only a few values, as in `(x + 1) % n`, which wraps
+/// around once.
 fn by_quotient(form: &Form, by: i64, bounds: &Bounds, remainder: bool) -> Option<Value> {
     let (low, high) = form.range(bounds);
     let (first, last) = (i64::try_from(low / i128::from(by)).ok()?, i64::try_from(high / i128::from(by)).ok()?);
@@ -262,7 +264,8 @@ fn by_quotient(form: &Form, by: i64, bounds: &Bounds, remainder: bool) -> Option
     Some(Value::Cases(each.collect::<Option<_>>()?))
 }
 
-/// Bits of a number that is not negative: those of a mask without a gap, or all but the lowest ones.
+/// Returns the selected bits of a number that is not negative, for a mask that is contiguous or clears only the lowest
+/// bits.
 fn masked(form: &Form, mask: i64, bounds: &Bounds) -> Result<Form, Value> {
     let lowest = 1i64.checked_shl(mask.trailing_zeros()).filter(|&lowest| lowest > 0).ok_or(Value::Computed)?;
     let upper = match mask {
@@ -276,7 +279,7 @@ fn masked(form: &Form, mask: i64, bounds: &Bounds) -> Result<Form, Value> {
     upper.plus(&remainder(form, lowest, bounds)?, -1).ok_or(Value::Lost(Lost::Range))
 }
 
-/// Returns the sum of two numbers that have no bit in common, as one has only bits below the lowest one of the other.
+/// Returns the sum of two numbers without common bits: one has only bits below the lowest bit of the other.
 fn joined(left: &Form, right: &Form, bounds: &Bounds) -> Option<Form> {
     let below = |low: &Form, high: &Form| {
         let bits = high.terms.iter().fold(high.constant, |bits, (_, factor)| bits | factor).trailing_zeros();
@@ -364,7 +367,7 @@ fn comparing(comparison: Comparison, left: &Value, right: &Value, bits: u8, boun
     let found = match comparison {
         Comparison::Equal | Comparison::NotEqual => {
             let Some(form) = left.plus(right, -1) else { return Value::Lost(Lost::Range) };
-            // Where a number is not negative, to be 0 is to be no more, which can be cut along an axis.
+            // If a number is never negative, `x == 0` is equivalent to `x <= 0`, by which an axis can be cut.
             let zero = match form.range(bounds) {
                 (0, _) => form.times(-1).map_or_else(|| Truth::Zero(form.clone()), Truth::AtLeast),
                 (_, 0) => Truth::AtLeast(form),
@@ -382,7 +385,7 @@ fn comparing(comparison: Comparison, left: &Value, right: &Value, bits: u8, boun
                     Value::Truth(Truth::Known(holds))
                 }
                 _ if natural(left) && natural(right) => apart(right, left, by),
-                // A negative number is a large one.
+                // As an unsigned number, a negative number is large.
                 _ if natural(right) => match apart(right, left, by) {
                     Value::Truth(below) => Value::Truth(Truth::All(vec![Truth::AtLeast(left.clone()), below])),
                     other => other,
@@ -404,7 +407,7 @@ fn choice(condition: &Value, one: &Value, other: &Value, bounds: &Bounds) -> Val
             Some(true) => one.clone(),
             Some(false) => other.clone(),
             None => match (one, other) {
-                // `a ? true : b` and the like are what the compiler makes of `a || b`.
+                // The compiler turns `a || b` into `a ? true : b` and similar expressions.
                 (Value::Truth(one), Value::Truth(other)) => {
                     let (is, not) = (truth.clone(), truth.clone().opposite());
                     Value::Truth(match (one, other) {
@@ -432,8 +435,9 @@ fn choice(condition: &Value, one: &Value, other: &Value, bounds: &Bounds) -> Val
     }
 }
 
-/// Returns whether two forms are equal wherever a condition is true: it states that a number is 0, and they differ by a multiple of it. So is
-/// what an iteration took over from the one before, and the first one from before the loop.
+/// Returns whether two forms are equal wherever a condition is true. The condition then states that a number is 0, and
+/// the forms differ by a multiple of that number. An example is a value that an iteration takes over from the previous
+/// one, and the first iteration from before the loop.
 fn equal_where(truth: &Truth, one: &Form, other: &Form, bounds: &Bounds) -> bool {
     let zero = match truth {
         Truth::Zero(form) => form,

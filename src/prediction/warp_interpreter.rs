@@ -1,5 +1,5 @@
-//! The values of expressions for the lanes of a warp, an operation for all of them at a time. What is not affine is counted with it, and
-//! what is affine is tested against it.
+//! Evaluates expressions for all lanes of a warp, one operation at a time. It counts accesses that are not affine, and
+//! tests compare affine results with it.
 
 use warpline_format::expression::{Binary, Comparison, ExpressionId, ExpressionKind, LoopId};
 
@@ -8,10 +8,10 @@ use super::interpret::{Order, bits_of, combine, compare, of_launch, wrap};
 use super::launch::Launch;
 use warpline_profile::model::Addresses;
 
-/// Lanes of a warp.
+/// Number of lanes of a warp.
 pub const LANES: usize = 32;
 
-/// A value of each lane, and the lanes in which it is known.
+/// The value of each lane, and the lanes in which the value is known.
 #[derive(Clone, Copy, Debug)]
 struct Values {
     known: u32,
@@ -26,22 +26,24 @@ impl Values {
     }
 }
 
-/// Evaluates some expressions of a kernel for one warp after the other.
+/// Evaluates expressions of a kernel, one warp at a time.
 pub struct WarpInterpreter<'a> {
     addresses: &'a Addresses,
     launch: &'a Launch,
-    /// Those that depend on the thread, and those that depend on other indices alone: rising, so that operands come first.
+    /// Expressions that depend on the thread, and expressions that depend only on other indices. Both are in ascending
+    /// order, so operands come first.
     of_threads: Vec<ExpressionId>,
     of_others: Vec<ExpressionId>,
     values: Vec<Values>,
-    /// The indices for which the latter have their values, after the thread's.
+    /// The index values, without the thread's, for which the latter expressions are evaluated.
     others: Vec<i64>,
-    /// Counters that are each lane's own.
+    /// Counters that have a separate value in each lane.
     by_lane: Vec<(LoopId, [i64; LANES])>,
 }
 
 impl<'a> WarpInterpreter<'a> {
-    /// For `wanted` expressions and what they are made of. Lanes have counters of their own of the loops `by_lane`.
+    /// Creates an interpreter for `wanted` expressions and their operands. Counters of the loops `by_lane` have a
+    /// separate value in each lane.
     pub fn new(
         addresses: &'a Addresses,
         launch: &'a Launch,
@@ -59,7 +61,8 @@ impl<'a> WarpInterpreter<'a> {
         found
     }
 
-    /// Evaluates them all where `at` has the indices in the order of [`super::form`], those of the threads apart: these are `threads`, one after the other.
+    /// Evaluates all expressions. `at` has the indices in the order of [`super::form`]; the threads' indices are taken
+    /// from `threads`, one entry per lane.
     pub fn set(&mut self, at: &[i64], threads: &[[i64; THREADS]]) {
         let others = at.get(THREADS..).unwrap_or_default();
         if self.others != others || others.is_empty() {
@@ -76,7 +79,7 @@ impl<'a> WarpInterpreter<'a> {
         }
     }
 
-    /// Evaluates them all for one thread, in lane 0: `at` has the indices in the order of [`super::form`].
+    /// Evaluates all expressions for one thread, in lane 0. `at` has the indices in the order of [`super::form`].
     #[cfg(test)]
     pub fn set_thread(&mut self, at: &[i64]) {
         let mut thread = [0; THREADS];
@@ -84,14 +87,14 @@ impl<'a> WarpInterpreter<'a> {
         self.set(at, &[thread]);
     }
 
-    /// Returns the value of an expression in lane 0; `None` where it is not known.
+    /// Returns the value of an expression in lane 0; `None` if it is unknown.
     #[cfg(test)]
     pub fn value(&self, id: ExpressionId) -> Option<i64> {
         let (values, known) = self.values(id);
         (known & 1 == 1).then_some(values[0])
     }
 
-    /// Gives a lane's counters of its own their values, in the indices that [`WarpInterpreter::set`] takes: for its next call.
+    /// Sets a lane's own counters for the next call of [`WarpInterpreter::set`], from indices in the same order.
     pub fn set_lane(&mut self, lane: usize, at: &[i64]) {
         for (loop_id, values) in &mut self.by_lane {
             values[lane] = at[counter(*loop_id)];
@@ -104,7 +107,7 @@ impl<'a> WarpInterpreter<'a> {
         (&found.of, found.known)
     }
 
-    /// Returns the lanes in which a condition holds.
+    /// Returns the lanes in which a condition is true.
     pub fn holds(&self, id: ExpressionId) -> u32 {
         let Values { known, of } = &self.values[id as usize];
         known & odd(of)
@@ -155,7 +158,7 @@ impl<'a> WarpInterpreter<'a> {
     }
 }
 
-/// Lanes whose numbers are odd.
+/// Returns the lanes whose numbers are odd.
 fn odd(of: &[i64; LANES]) -> u32 {
     (0..).zip(of).fold(0, |all, (lane, value)| all | ((value & 1) as u32) << lane)
 }
@@ -174,7 +177,7 @@ fn both(left: &Values, right: &Values, of: impl Fn(i64, i64) -> i64) -> Values {
     found
 }
 
-/// Two numbers of `bits` bits; not known for a division by zero.
+/// Applies an operation to two numbers of `bits` bits; lanes that divide by zero are unknown.
 fn combined(operation: Binary, left: &Values, right: &Values, bits: u8) -> Values {
     match operation {
         Binary::Sum => both(left, right, |left, right| wrap(left.wrapping_add(right), bits)),
@@ -199,7 +202,7 @@ fn combined(operation: Binary, left: &Values, right: &Values, bits: u8) -> Value
     }
 }
 
-/// Two conditions: a side that is not known may not matter.
+/// Combines two conditions. An unknown side may not matter.
 fn truths(operation: Binary, left: &Values, right: &Values) -> Values {
     let mut found = combined(operation, left, right, 1);
     let (one, other) = (odd(&left.of), odd(&right.of));

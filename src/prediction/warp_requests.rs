@@ -1,4 +1,5 @@
-//! Requests of a site whose address is affine in a class of blocks: warps differ in where their addresses start alone.
+//! Counts the requests of a site whose address is affine in a class of blocks. Warps differ only in their start
+//! addresses.
 
 use std::collections::HashMap;
 
@@ -8,10 +9,10 @@ use super::launch::Launch;
 use super::request::{Costs, PERIOD, Pattern, Requests};
 use super::site_access::Access;
 
-/// Patterns of warps whose addresses change with the thread in one way.
+/// Patterns of warps, by how their addresses change with the thread.
 pub(super) struct Warps {
     threads: Vec<[i64; THREADS]>,
-    /// Keyed by the factors of the threads' indices: pattern of each warp, and bytes to its first lane.
+    /// The pattern of each warp and the byte distance to its first lane, by the factors of the threads' indices.
     known: HashMap<[i64; THREADS], Vec<(Pattern, i64)>>,
 }
 
@@ -22,7 +23,7 @@ impl Warps {
         Warps { threads, known: HashMap::new() }
     }
 
-    /// Returns the requests of one site in a class. Sites that differ by whole lines cost the same.
+    /// Returns the requests of one site in a class. Sites that differ by whole lines have equal costs.
     pub(super) fn requests(
         &mut self,
         form: &Form,
@@ -57,7 +58,7 @@ impl Warps {
         sum
     }
 
-    /// Returns the warps of a class, those with the same lanes, pattern and place in the line together: they cost the same.
+    /// Groups the warps of a class that have the same lanes, pattern and offset in the line. They have equal costs.
     fn alike(&mut self, form: &Form, class: &Class, costs: &mut Costs<'_>) -> Vec<((Pattern, u32, u64), f64)> {
         let factors = std::array::from_fn(|axis| form.factor(thread(axis)));
         let threads = &self.threads;
@@ -85,23 +86,24 @@ impl Warps {
     }
 }
 
-/// A class, with what was counted in it.
+/// A class, with the counts that were computed in it.
 pub(super) struct Within<'a> {
     pub(super) class: &'a Class,
     pub(super) ways: Vec<WarpPatterns>,
 }
 
-/// How the addresses of some sites go through a class, apart from their constants.
+/// The addresses of some sites within a class, without their constants.
 pub(super) struct WarpPatterns {
     terms: Vec<(Index, i64)>,
     alike: Vec<((Pattern, u32, u64), f64)>,
-    /// Starts of the form without its constant.
+    /// Start offsets of the form without its constant.
     starts: Starts,
-    /// Keyed by the constant's offset in a line and the access.
+    /// Counts by the constant's offset in a line and the access.
     known: Vec<((u64, Access), Requests)>,
 }
 
-/// Positions in a line at which the addresses of a form start, over a box of some indices: the first address of each, and the frequency.
+/// Start offsets in a line of the addresses of a form over a box of some indices: the first address for each offset,
+/// and the frequency.
 #[derive(Debug, PartialEq)]
 struct Starts(Vec<(u64, f64)>);
 
@@ -120,7 +122,7 @@ impl Starts {
                 });
                 continue;
             }
-            // Multiples of the factor come back to where they were after so many.
+            // After this many steps, multiples of the factor repeat their offsets.
             let round = (PERIOD / gcd(step, PERIOD)) as i64;
             let mut next: Vec<(u64, f64)> = Vec::new();
             for number in 0..round.min(extent) {

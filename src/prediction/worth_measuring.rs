@@ -1,4 +1,4 @@
-//! Which configurations the intervals of their times distinguish, and which are worth a measurement.
+//! Determines which configurations the time intervals can distinguish, and which are worth a measurement.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use super::document::{Configuration, Document};
 /// The configurations that are worth a measurement, for a number of measurements.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorthMeasuring {
-    /// Positions in [`Document::configurations`], the most promising one first.
+    /// Positions in [`Document::configurations`], the most promising configuration first.
     pub configurations: Vec<usize>,
-    /// Number of configurations that are not decided against the first one, itself included, and are not in the list.
+    /// Number of configurations that are undecided against the first one (including it) and are not in the list.
     pub left_out: usize,
 }
 
-/// Marks the configurations whose interval overlaps that of the first one, itself included. Configurations must be ranked. Without times
-/// none is decided.
+/// Marks the configurations whose interval overlaps that of the first one, including the first one. Configurations must
+/// be ranked. Without times, no order is decided.
 pub fn mark_undecided(configurations: &mut [Configuration]) {
     let Some(first) = configurations.first() else { return };
     let limit = first.seconds_high;
@@ -26,12 +26,13 @@ pub fn mark_undecided(configurations: &mut [Configuration]) {
     }
 }
 
-/// Chooses at most `budget` configurations: undecided ones before others, and of these the ones that may be fastest first.
+/// Chooses at most `budget` configurations: undecided ones first, and among them those with the smallest possible time
+/// first.
 pub fn choose(document: &Document, budget: usize) -> WorthMeasuring {
     let all = &document.configurations;
     let mut order: Vec<usize> = (0..all.len()).filter(|&at| all[at].other_work.is_none()).collect();
     let low = |at: usize| all[at].seconds_low.unwrap_or(f64::INFINITY);
-    // A stable sort keeps the rank among equals.
+    // A stable sort keeps the rank of equal elements.
     order.sort_by(|&one, &other| all[other].undecided.cmp(&all[one].undecided).then(low(one).total_cmp(&low(other))));
     let left_out = order.iter().skip(budget).filter(|&&at| all[at].undecided).count();
     order.truncate(budget);

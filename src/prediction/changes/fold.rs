@@ -1,7 +1,8 @@
-//! Threads that do the work of several points beside each other: thread coarsening.
+//! Thread coarsening: each thread does the work of several adjacent points.
 //!
-//! Along a folded axis a thread does the points `F · i` to `F · i + F - 1`, so the index is `F · threadIdx + j` and a block is
-//! `F · blockDim` points long. The code is there once for each `j`; what does not depend on it is there once.
+//! Along a folded axis, a thread processes the points `F · i` to `F · i + F - 1`. The index becomes `F · threadIdx +
+//! j`, and a block covers `F · blockDim` points. Code that depends on `j` exists once for each `j`; other code exists
+//! once.
 
 use warpline_format::expression::{AddressExpression, Binary, ExpressionKind, LoopExpression, LoopId};
 
@@ -9,10 +10,10 @@ use super::graph::Graph;
 use super::{ChangeError, Origin};
 use warpline_profile::model::Addresses;
 
-/// Points of a thread, at most.
+/// Maximum number of points per thread.
 const MOST_POINTS: u64 = 64;
 
-/// Returns the expressions of folded code, and where each of its sites comes from.
+/// Returns the expressions of folded code, and the origin of each of its sites.
 ///
 /// # Errors
 /// [`ChangeError::TooMany`].
@@ -75,7 +76,7 @@ pub fn folded(addresses: &Addresses, fold: [u32; 3]) -> Result<(Addresses, Vec<O
     Ok((Addresses { expressions: graph.expressions, sites, loops, ..addresses.clone() }, origins))
 }
 
-/// Loops whose ends differ from point to point of a thread.
+/// Returns, for each loop, whether its trip count differs between the points of a thread.
 fn changing(addresses: &Addresses, fold: [u32; 3]) -> Vec<bool> {
     let mut changing = vec![false; addresses.loops.len()];
     loop {

@@ -1,23 +1,23 @@
-//! Expressions that are added to others, each once.
+//! A graph of expressions that stores equal expressions once.
 
 use rustc_hash::FxHashMap;
 use warpline_format::expression::{Binary, Expression, ExpressionId, ExpressionKind};
 
-/// A graph that grows.
+/// An expression graph to which expressions can be added.
 pub struct Graph {
-    /// Each after its operands.
+    /// Expressions; operands precede the expressions that use them.
     pub expressions: Vec<Expression>,
     numbers: FxHashMap<Expression, ExpressionId>,
 }
 
 impl Graph {
-    /// Of what there is.
+    /// Creates a graph that contains the given expressions.
     pub fn new(expressions: &[Expression]) -> Graph {
         let numbers = expressions.iter().zip(0..).map(|(one, number)| (*one, number)).collect();
         Graph { expressions: expressions.to_vec(), numbers }
     }
 
-    /// Returns the number of an expression.
+    /// Adds an expression if it is new, and returns its number.
     pub fn add(&mut self, one: Expression) -> ExpressionId {
         let next = self.expressions.len() as ExpressionId;
         *self.numbers.entry(one).or_insert_with(|| {
@@ -26,17 +26,17 @@ impl Graph {
         })
     }
 
-    /// Returns a number as wide as an expression.
+    /// Adds a constant with the width of an expression.
     pub fn constant(&mut self, value: i64, bits: u8) -> ExpressionId {
         self.add(Expression { bits, exact: false, kind: ExpressionKind::Constant(value) })
     }
 
-    /// Arithmetic that keeps to its width.
+    /// Adds an arithmetic operation that does not overflow its width.
     pub fn exact(&mut self, operation: Binary, left: ExpressionId, right: ExpressionId, bits: u8) -> ExpressionId {
         self.add(Expression { bits, exact: true, kind: ExpressionKind::Binary(operation, left, right) })
     }
 
-    /// Returns an expression with other operands.
+    /// Returns an expression with its operands replaced.
     pub fn again(&mut self, one: Expression, operand: impl Fn(ExpressionId) -> ExpressionId) -> ExpressionId {
         self.add(Expression { kind: one.kind.with_operands(operand), ..one })
     }

@@ -1,7 +1,8 @@
-//! Arrays of structures as structures of arrays.
+//! Changes arrays of structures to structures of arrays.
 //!
-//! Element `i`'s member at byte `m` of a structure of `S` bytes lies at `base + S · i + m`; parted it lies at
-//! `base + m · N + w · i`, up to where the array starts, where `N` is the number of elements and `w` the bytes of the member.
+//! In an array of structures of `S` bytes, the member at byte `m` of element `i` lies at `base + S · i + m`. After the
+//! change, it lies at `base + m · N + w · i`, where `N` is the number of elements and `w` the bytes of the member. The
+//! start of each member's array is additionally aligned.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +16,11 @@ use crate::subject::Subject;
 use crate::value::Value;
 use warpline_profile::model::Addresses;
 
-/// Each of the arrays starts at a multiple of so many bytes, as one that `cudaMalloc` makes.
+/// Alignment in bytes of each member's array, as for allocations of `cudaMalloc`.
 const ALIGNED: u64 = 256;
 
-/// Returns the expressions with an array (its number in the subject) parted into its members, where each site comes from, and the
-/// bytes that its structures have.
+/// Returns the expressions after an array (given by its number in the subject) was split into one array per member, the
+/// origin of each site, and the size of the structures in bytes.
 ///
 /// # Errors
 /// [`ChangeError::NoMembers`].
@@ -31,7 +32,7 @@ pub fn parted(subject: &Subject<'_>, array: usize) -> Result<(Addresses, Vec<Ori
     };
     let evaluated = Evaluated::new(subject.addresses, &subject.launch);
     let own = || (0..subject.addresses.sites.len()).filter(|&number| subject.allocations[number] == array);
-    // The structure is what every index moves by multiples of.
+    // The size of the structure is the common divisor of all index strides.
     let mut size = 0;
     let mut starts = Vec::new();
     for number in own() {
@@ -43,7 +44,8 @@ pub fn parted(subject: &Subject<'_>, array: usize) -> Result<(Addresses, Vec<Ori
     }
     let elements = bytes.checked_div(size).filter(|elements| *elements > 1);
     let Some(elements) = elements else { return Err(no("no index moves through it")) };
-    // Members end where some access starts or ends; one that takes several, as a vector, becomes one of each.
+    // Members end where an access starts or ends. An access that covers several members, such as a vector load, becomes
+    // one access per member.
     let mut borders = BTreeSet::from([0, size]);
     let mut places = Vec::new();
     for (number, start) in starts {

@@ -1,5 +1,5 @@
-//! Address expressions of code that was changed: threads that do more than one point's work, padded arrays, structures of
-//! arrays. Each change makes new expressions of the old ones; what follows knows of none of them.
+//! Address expressions of changed code: thread coarsening, padded arrays, and structures of arrays. Each change creates
+//! new expressions from the existing ones, so the later stages do not depend on the changes.
 
 mod fold;
 mod graph;
@@ -11,24 +11,24 @@ pub(super) use graph::Graph;
 pub use layout::parted;
 pub use pad::padded;
 
-/// Where a site of changed code comes from.
+/// The origin of a site of changed code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Number of the site before the change.
     pub site: usize,
-    /// Which of a thread's points it is of.
+    /// Number of the thread's point that the site belongs to.
     pub copy: u32,
-    /// Bytes per lane, where these are others.
+    /// Bytes per lane if the change altered them.
     pub bytes: Option<u32>,
 }
 
 impl Origin {
-    /// Of sites that stay as they are.
+    /// Returns the origins of sites that stay unchanged.
     pub fn same(sites: usize) -> Vec<Origin> {
         (0..sites).map(|site| Origin { site, copy: 0, bytes: None }).collect()
     }
 
-    /// After a further change.
+    /// Combines the origins of two consecutive changes.
     pub fn then(before: &[Origin], after: &[Origin]) -> Vec<Origin> {
         let each = after.iter().map(|one| {
             let first = before[one.site];
@@ -38,18 +38,18 @@ impl Origin {
     }
 }
 
-/// Why code cannot be changed so.
+/// Reasons why code cannot be changed as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
     /// The kernel has no such array.
     #[error("{name}: this kernel touches no array of this name; there are: {}", known.join(", "))]
     NoArray {
-        /// As it was given.
+        /// The name that was given.
         name: String,
-        /// Those that there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// No parameter is the length of an array along an axis.
+    /// No parameter contains the length of an array along an axis.
     #[error("{name}.{axis}: no parameter of the kernel is the length of {name} along {axis}, so its rows are unknown")]
     NoLength {
         /// The array.
@@ -57,20 +57,20 @@ pub enum ChangeError {
         /// `x`, `y` or `z`.
         axis: char,
     },
-    /// Its elements are not known.
+    /// The members of the array's elements are unknown.
     #[error("{name}: {reason}")]
     NoMembers {
         /// The array.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Too much for one thread.
+    /// A thread would have too many points.
     #[error("a thread would do {points} points' work; {most} is the most that is predicted")]
     TooMany {
-        /// Points.
+        /// Number of points.
         points: u64,
-        /// At most.
+        /// Maximum number of points.
         most: u64,
     },
 }

@@ -1,7 +1,7 @@
-//! Arrays whose rows or planes are longer than what is used of them.
+//! Padded arrays, whose rows or planes are longer than their used part.
 //!
-//! The length of a row is a parameter that indices are multiplied by. In the addresses of the array alone, the parameter becomes
-//! so much larger; what is compared with it stays.
+//! The length of a row is a parameter that indices are multiplied by. Padding increases this parameter in the addresses
+//! of the array only; comparisons with the parameter stay unchanged.
 
 use warpline_format::expression::{Binary, ExpressionId, ExpressionKind};
 
@@ -35,7 +35,8 @@ pub fn padded(subject: &Subject<'_>, array: usize, axis: usize, by: i64) -> Resu
     Ok(changed)
 }
 
-/// Returns the parameters that say how long an array is along x, y and z: the first changes the smallest of the strides that any changes.
+/// Returns the parameters that contain the lengths of an array along x, y and z, starting with the parameter that
+/// changes the smallest stride.
 fn lengths<'a>(subject: &Subject<'a>, array: usize) -> Vec<&'a Parameter> {
     let forms = |launch: &Launch| {
         let evaluated = Evaluated::new(subject.addresses, launch);
@@ -68,7 +69,7 @@ fn lengths<'a>(subject: &Subject<'a>, array: usize) -> Vec<&'a Parameter> {
     found.into_iter().map(|(_, parameter)| parameter).collect()
 }
 
-/// Returns an address with a larger parameter where indices are multiplied and added.
+/// Returns an address with a larger parameter wherever an index is multiplied by it or added to it.
 fn grown(
     graph: &mut Graph,
     known: &mut [Option<ExpressionId>],

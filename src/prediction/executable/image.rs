@@ -1,4 +1,4 @@
-//! The modules of an executable, from the descriptors that the runtime reads when it runs.
+//! Finds the modules of an executable in the descriptors that the runtime reads when the program runs.
 
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
@@ -11,9 +11,9 @@ use warpline_format::site_table::SiteTable;
 
 use super::ExecutableError;
 
-/// Kernels of a module, at most: a damaged file may name any number.
+/// Maximum number of kernels of a module. The limit protects against damaged files.
 const MOST_KERNELS: u64 = 1 << 16;
-/// Architectures of a kernel, at most.
+/// Maximum number of architectures of a kernel.
 const MOST_RESOURCES: u64 = 64;
 /// Bytes of an entry of [`Resources`] in the file: three numbers.
 const RESOURCE_BYTES: u64 = 12;
@@ -21,7 +21,7 @@ const RESOURCE_BYTES: u64 = 12;
 /// A module.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// What its numbers mean.
+    /// Meanings of the module's numbers.
     pub table: SiteTable,
     /// Its kernels.
     pub kernels: Vec<BuiltKernel>,
@@ -34,11 +34,11 @@ pub struct BuiltKernel {
     pub function: u32,
     /// Bytes of static shared memory.
     pub shared_bytes: u32,
-    /// What ptxas says of it.
+    /// Resources that ptxas reported.
     pub resources: Vec<Resources>,
 }
 
-/// All modules of an executable.
+/// Returns all modules of an executable.
 ///
 /// # Errors
 /// [`ExecutableError`].
@@ -62,10 +62,10 @@ pub fn modules(path: &Path) -> Result<Vec<Module>, ExecutableError> {
     if found.is_empty() { Err(ExecutableError::NoModules { path: path.into() }) } else { Ok(found) }
 }
 
-/// What is at which address once the program is loaded, as far as the file says.
+/// Contents of the program's address space after loading, as far as the file determines them.
 struct Image<'a> {
     parts: Vec<(u64, &'a [u8])>,
-    /// Pointers that the loader writes, relative to the program's start.
+    /// Pointers that the loader writes, by address relative to the program's start.
     pointers: BTreeMap<u64, u64>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Image<'a> {
         self.pointers.get(&address).copied().or_else(|| self.number::<8>(address))
     }
 
-    /// Returns the module of a descriptor; none where it has no hooks.
+    /// Returns the module of a descriptor; `None` if it has no hooks.
     fn module(&self, at: u64) -> Result<Option<Module>, &'static str> {
         const SHORT: &str = "a module's descriptor leads out of the file";
         let number = |offset: usize| self.number::<8>(at + offset as u64).ok_or(SHORT);

@@ -1,4 +1,4 @@
-//! A kernel of an executable as a profile would have it after one launch of which nothing was measured.
+//! Creates the profile of a kernel of an executable as if it had been launched once, without measurements.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,25 @@ use super::{BuiltKernel, Module};
 use warpline_profile::addresses_of;
 use warpline_profile::model::{Addresses, Argument, Kernel, Launch, Site, Variable};
 
-/// Address of the first array; each has so much room.
+/// Address of the first array. Each array gets an address range of this size.
 const FIRST: u64 = 1 << 40;
 const ROOM: u64 = 1 << 38;
 
 /// A kernel that was never launched.
 #[derive(Clone, Debug)]
 pub struct Unlaunched {
-    /// With one launch.
+    /// The kernel, with one launch.
     pub kernel: Kernel,
     /// Rows of its accesses.
     pub sites: Vec<Site>,
-    /// Parameters that have no value yet, by name.
+    /// Names of parameters that have no value yet.
     pub missing: Vec<String>,
-    /// Accesses whose addresses the compiler does not tell.
+    /// Number of accesses whose addresses the compiler does not provide.
     pub left_out: usize,
 }
 
-/// A launch of a kernel with a shape and with numbers for its parameters by name. Pointers lead to arrays of their own.
+/// Creates a launch of a kernel with a given shape and given values of parameters. Each pointer parameter gets a
+/// separate array.
 pub fn made_up(
     module: &Module,
     built: &BuiltKernel,
@@ -89,8 +90,9 @@ pub fn made_up(
     Some(Unlaunched { kernel, sites, missing, left_out })
 }
 
-/// Where a kernel calls a function that was not inlined, as `file:line`, where some such function of the executable makes accesses: which of them a call
-/// leads to is not written down, and their addresses depend on the caller.
+/// Returns the location (`file:line`) at which a kernel calls a function that was not inlined, if such functions of the
+/// executable make accesses. The site table does not contain which function is called, and the addresses depend on the
+/// caller.
 pub fn unseen_call(modules: &[Module], module: &Module, built: &BuiltKernel) -> Option<String> {
     let is_kernel = |own: &Module, function: u32| own.kernels.iter().any(|kernel| kernel.function == function);
     let makes_accesses = modules.iter().any(|own| own.table.sites.iter().any(|site| !is_kernel(own, site.function)));
@@ -104,7 +106,7 @@ pub fn unseen_call(modules: &[Module], module: &Module, built: &BuiltKernel) -> 
     })
 }
 
-/// What is known of a site without running it.
+/// Returns the row of a site with the figures that are known without a run.
 fn row(table: &SiteTable, number: u32) -> Option<Site> {
     let site = table.sites.get(number as usize)?;
     let frame = site.chain.first().and_then(|frame| table.frames.get(*frame as usize));
@@ -131,14 +133,14 @@ fn row(table: &SiteTable, number: u32) -> Option<Site> {
     })
 }
 
-/// Returns whether some value is made of a parameter.
+/// Returns whether some expression depends on a parameter.
 fn uses(addresses: &Addresses, number: u32, at: u32) -> bool {
     let is_it =
         |kind| matches!(kind, ExpressionKind::Parameter { parameter, offset } if (parameter, offset) == (number, at));
     addresses.expressions.iter().any(|entry| is_it(entry.kind))
 }
 
-/// Parameters that addresses are relative to: added as they are, and not given as numbers.
+/// Returns the parameters that serve as base addresses: they are added without a factor, and have no given number.
 fn pointers(addresses: &Addresses, values: &BTreeMap<String, i64>) -> Vec<(u32, u32)> {
     let given = |parameter: u32, offset: u32| {
         let known = addresses.parameters.iter().find(|one| (one.number, one.offset) == (parameter, offset));

@@ -1,4 +1,5 @@
-//! Kernels of an executable that was built for profiling and never ran: its site tables, with arguments that are made up or given.
+//! Kernels of an executable that was built for profiling but not run: its site tables, with given or invented
+//! arguments.
 
 mod image;
 mod kernel;
@@ -8,26 +9,26 @@ pub use kernel::{Unlaunched, made_up, unseen_call};
 
 use std::path::PathBuf;
 
-/// Why an executable cannot be read.
+/// Reasons why an executable cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutableError {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error("{}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// It is not an object file, or a damaged one.
+    /// The file is not an object file, or is damaged.
     #[error("{}: {reason}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// It was not built for profiling.
+    /// The executable was not built for profiling.
     #[error("{}: no device code of this release in it: build it with `warpline cc`, or give a profile", path.display())]
     NoModules {
         /// The file.
